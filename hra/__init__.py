@@ -1,0 +1,57 @@
+"""hra: which level of detail where, within this budget?
+
+One hierarchical resource allocator for meshes (triangles), textures (bytes) and visual tokens, exact in its budget and
+with a bound on how far each answer is from the best possible one.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Exported lazily (PEP 562): a kernel may import hra.errors without pulling the core in, and `import hra` stays fast.
+_EXPORTS = {
+    "Allocation": "hra.allocation",
+    "BestFirst": "hra.traversals.best_first",
+    "Camera": "hra.camera",
+    "Eccentricity": "hra.eccentricity",
+    "ErrorMetric": "hra.metrics",
+    "Hierarchy": "hra.hierarchy",
+    "HierarchicalResourceAllocator": "hra.allocator",
+    "HierarchyBuilder": "hra.builder",
+    "HraError": "hra.errors",
+    "Hull": "hra.traversals.hull",
+    "Threshold": "hra.traversals.threshold",
+    "Traversal": "hra.traversals.base",
+    "pool": "hra.pool",
+}
+
+__all__ = ["__version__", *sorted(_EXPORTS)]
+
+if TYPE_CHECKING:
+    from hra.allocation import Allocation as Allocation
+    from hra.allocator import HierarchicalResourceAllocator as HierarchicalResourceAllocator
+    from hra.builder import HierarchyBuilder as HierarchyBuilder
+    from hra.camera import Camera as Camera
+    from hra.eccentricity import Eccentricity as Eccentricity
+    from hra.errors import HraError as HraError
+    from hra.hierarchy import Hierarchy as Hierarchy
+    from hra.metrics import ErrorMetric as ErrorMetric
+    from hra.pool import pool as pool
+    from hra.traversals.base import Traversal as Traversal
+    from hra.traversals.best_first import BestFirst as BestFirst
+    from hra.traversals.hull import Hull as Hull
+    from hra.traversals.threshold import Threshold as Threshold
+
+
+def __getattr__(name: str) -> Any:
+    module = _EXPORTS.get(name)
+    if module is None:
+        raise AttributeError(f"module 'hra' has no attribute {name!r}")
+    return getattr(importlib.import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

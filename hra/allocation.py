@@ -1,0 +1,145 @@
+"""The result of an allocation: what was chosen, what it costs and gains, and how far from the best it can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from hra.errors import HraError
+from hra.hierarchy import Hierarchy
+from hra.problem import Problem
+from hra.traversals.base import Solution
+from hra.traversals.relaxation import relaxation
+
+Status = Literal["optimal", "certified", "heuristic"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Allocation:
+    """A down-closed set of refinements within the budget.
+
+    Attributes
+    ----------
+    selected : bool [R], refinements taken, in the hierarchy's level order.
+    cost, budget : in the hierarchy's ``cost_unit``; ``cost <= budget`` always.
+    gain, base_error : in the metric's ``unit``.
+    multiplier : lambda (gain per cost unit) or tau (error) of the traversal, None if it has none.
+    seconds : metric and traversal together.
+    """
+
+    problem: Problem
+    solution: Solution
+    seconds: float
+    context: Any = None
+
+    def __post_init__(self) -> None:
+        hierarchy, selected = self.hierarchy, self.selected
+        if selected.shape != (len(hierarchy),) or selected.dtype != np.bool_:
+            raise HraError("a traversal must return one bool per refinement", where=f"{selected.dtype}{selected.shape}")
+        if not hierarchy.is_valid(selected):
+            raise HraError("the traversal took a refinement without its predecessors", fix="report this as a bug")
+        if self.cost > self.budget:
+            raise HraError(f"the traversal spent {self.cost:g} of {self.budget:g}", fix="report this as a bug")
+        selected.flags.writeable = False
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy whose refinements were chosen."""
+        return self.problem.hierarchy
+
+    @property
+    def selected(self) -> np.ndarray:
+        """Refinements taken, bool [R]."""
+        return self.solution.selected
+
+    @property
+    def budget(self) -> float:
+        """The budget that was given, in cost units."""
+        return self.problem.budget
+
+    @property
+    def multiplier(self) -> float | None:
+        """Lambda or tau of the traversal."""
+        return self.solution.multiplier
+
+    @cached_property
+    def cut(self) -> np.ndarray:
+        """Ids of the active nodes, ascending, int64 [K]."""
+        return np.flatnonzero(self.hierarchy.active_nodes(self.selected))
+
+    @cached_property
+    def cost(self) -> float:
+        """Cost of the cut: the base and what was taken."""
+        return self.hierarchy.base_cost + float(self.hierarchy.cost[self.selected].sum())
+
+    @property
+    def utilisation(self) -> float:
+        """Share of the budget that was spent; 0 for an infinite one, 1 for an empty one."""
+        return self.cost / self.budget if self.budget else 1.0
+
+    @cached_property
+    def gain(self) -> float:
+        """Error removed, in the metric's unit."""
+        return float(self.problem.gain[self.selected].sum())
+
+    @property
+    def base_error(self) -> float:
+        """Error before any refinement."""
+        return self.problem.base_error
+
+    @property
+    def residual(self) -> float:
+        """Error that remains."""
+        return max(self.base_error - self.gain, 0.0)
+
+    @cached_property
+    def max_error(self) -> float:
+        """Largest error of the max objective among what was not refined; 0 at full detail."""
+        return float(self.problem.peak[~self.selected].max(initial=0.0))
+
+    @cached_property
+    def upper_bound(self) -> float:
+        """No choice within the budget gains more. Computed on first use where the traversal does not give one."""
+        bound = self.solution.upper_bound
+        bound = relaxation(self.problem).upper_bound if bound is None else bound
+        return max(bound, self.gain)
+
+    @property
+    def gap(self) -> float:
+        """(upper bound - gain) / upper bound; 0 / 0 = 0."""
+        return _ratio(self.upper_bound - self.gain, self.upper_bound)
+
+    @property
+    def residual_gap(self) -> float:
+        """(residual - least possible residual) / least possible residual; 0 / 0 = 0, inf if only the latter is 0."""
+        least = max(self.base_error - self.upper_bound, 0.0)
+        return _ratio(self.residual - least, least)
+
+    @property
+    def status(self) -> Status:
+        """"optimal", "certified" (the gap bounds the distance to the best), or "heuristic" for non-additive metrics."""
+        if not self.problem.additive:
+            return "heuristic"
+        return "optimal" if self.gap <= 1e-12 else "certified"
+
+    def __repr__(self) -> str:
+        unit = self.hierarchy.cost_unit
+        spent = f"{self.cost:,.12g} of {self.budget:,.12g} {unit}, residual {self.residual:.3g} {self.problem.unit}"
+        if self.status == "heuristic":
+            return f"{spent}, not certified: the metric's gains do not add up"
+        if self.status == "optimal":
+            return f"{spent}, the best possible"
+        return f"{spent}, within {_percent(self.gap)} % of the best possible gain ({_percent(self.residual_gap)} % of residual)"
+
+
+def _ratio(part: float, whole: float) -> float:
+    if part <= 0:
+        return 0.0
+    return part / whole if whole > 0 else float("inf")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g}" if share < 1 else f"{100 * share:.0f}"

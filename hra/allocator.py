@@ -1,0 +1,65 @@
+"""The abstract allocator: hierarchy, metric and traversal, joined once for all domains."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from typing import Any
+
+from hra.allocation import Allocation
+from hra.budget import check_budget
+from hra.builder import HierarchyBuilder
+from hra.hierarchy import Hierarchy
+from hra.metrics import ErrorMetric
+from hra.problem import Problem
+from hra.traversals.base import Solution, Traversal
+
+
+class HierarchicalResourceAllocator(ABC):
+    """Chooses the subset of nodes with the best quality within a budget.
+
+    The data runs one way: context -> metric -> gains -> traversal -> allocation -> realize. Domains implement `realize`;
+    `error_metric` and `traverse_and_select` are the two steps that a subclass may replace.
+
+    Parameters
+    ----------
+    hierarchy : what can be refined, or a builder that makes it from each context.
+    metric : turns a context into the error of every node.
+    traversal : chooses the refinements.
+    """
+
+    def __init__(self, hierarchy: Hierarchy | HierarchyBuilder, metric: ErrorMetric, traversal: Traversal) -> None:
+        self.hierarchy = hierarchy
+        self.metric = metric
+        self.traversal = traversal
+
+    def allocate(self, context: Any, budget: float) -> Allocation:
+        """The allocation for ``context`` that costs at most ``budget``.
+
+        Raises
+        ------
+        InvalidBudget : the budget is not a number >= 0.
+        BudgetTooSmall : it does not cover the coarsest level.
+        MetricError : the metric returned unusable values.
+        """
+        start = time.perf_counter()
+        hierarchy = self.hierarchy_for(context)
+        problem = self.error_metric(hierarchy, context, check_budget(budget, hierarchy))
+        solution = self.traverse_and_select(problem)
+        return Allocation(problem, solution, time.perf_counter() - start, context)
+
+    def hierarchy_for(self, context: Any) -> Hierarchy:
+        """The hierarchy that serves ``context``."""
+        return self.hierarchy.build(context) if isinstance(self.hierarchy, HierarchyBuilder) else self.hierarchy
+
+    def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+        """Evaluate the metric: the gain of every refinement."""
+        return Problem.of(hierarchy, self.metric, context, budget)
+
+    def traverse_and_select(self, problem: Problem) -> Solution:
+        """Choose the refinements."""
+        return self.traversal.solve(problem)
+
+    @abstractmethod
+    def realize(self, allocation: Allocation) -> Any:
+        """Turn the cut into the resource: a triangle mesh, resident tiles, a token tensor."""

@@ -1,0 +1,128 @@
+"""Every error and warning that hra raises on purpose.
+
+An error says *what* is wrong, *where* (file, element, index) and *how to fix it*. The command line prints these three
+lines and exits with code 2; programs branch on the class or on the stable ``code``.
+"""
+
+from __future__ import annotations
+
+
+class HraError(Exception):
+    """Base of all errors of hra.
+
+    Parameters
+    ----------
+    what : one sentence naming the problem.
+    where : the file, argument, element or index concerned; may be empty.
+    fix : what the caller can do about it; may be empty.
+    """
+
+    code = "error"
+
+    def __init__(self, what: str, *, where: str = "", fix: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.fix = fix
+        super().__init__("\n".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """The message as at most three lines: what, where, fix."""
+        parts = [self.what]
+        if self.where:
+            parts.append(f"where: {self.where}")
+        if self.fix:
+            parts.append(f"fix: {self.fix}")
+        return parts
+
+    def __reduce__(self):
+        # Keyword-only arguments do not survive the default pickling of exceptions (multiprocessing needs it).
+        return (_rebuild, (type(self), self.what, self.where, self.fix))
+
+
+def _rebuild(cls: type[HraError], what: str, where: str, fix: str) -> HraError:
+    return cls(what, where=where, fix=fix)
+
+
+class ArrayError(HraError):
+    """An array argument has the wrong shape, dtype, layout or values."""
+
+    code = "invalid-array"
+
+
+class HierarchyError(HraError):
+    """The refinements do not form a partial order, or a cost or index is invalid."""
+
+    code = "invalid-hierarchy"
+
+
+class MetricError(HraError):
+    """A metric returned unusable values, or lacks the data that it needs."""
+
+    code = "invalid-metric"
+
+
+class UnitMismatch(MetricError):
+    """Two quantities of different units were to be added, compared or pooled."""
+
+    code = "unit-mismatch"
+
+
+class InvalidBudget(HraError):
+    """The budget is not a non-negative number."""
+
+    code = "invalid-budget"
+
+
+class BudgetTooSmall(HraError):
+    """The budget does not even cover the coarsest level; the message states the minimum."""
+
+    code = "budget-too-small"
+
+
+class CameraError(HraError):
+    """A camera parameter or matrix is invalid."""
+
+    code = "invalid-camera"
+
+
+class FileError(HraError):
+    """A file is missing, unreadable, malformed or not allowed."""
+
+    code = "invalid-file"
+
+
+class MeshError(HraError):
+    """A mesh is empty, or has invalid vertices or indices."""
+
+    code = "invalid-mesh"
+
+
+class ImageError(HraError):
+    """An image cannot be decoded, is too large, or has an invalid layout."""
+
+    code = "invalid-image"
+
+
+class BackendUnavailable(HraError):
+    """A backend (Warp, OpenGL, CUDA ...) is missing or failed; the message gives the reason."""
+
+    code = "backend-unavailable"
+
+
+class MissingExtra(HraError):
+    """An optional dependency is not installed; the message prints the install command."""
+
+    code = "missing-extra"
+
+    @classmethod
+    def of(cls, package: str, extra: str) -> MissingExtra:
+        """The error for ``package``, which the extra ``hra[extra]`` provides."""
+        return cls(f"the package {package!r} is not installed", where=f"extra {extra!r}", fix=f"pip install 'hra[{extra}]'")
+
+
+class HraWarning(UserWarning):
+    """Base of all warnings of hra: the input was repaired or a part of it skipped."""
+
+
+class RepairWarning(HraWarning):
+    """An input was repaired; the message says what and how often."""

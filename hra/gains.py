@@ -1,0 +1,151 @@
+"""From node errors to the gain of every refinement, with non-monotone errors repaired."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numba import njit
+
+from hra.errors import RepairWarning
+from hra.hierarchy import Hierarchy
+
+
+@njit(cache=True)
+def _swap_gains(added_at, added, removed_at, removed, error, gain):
+    """Error removed less error added per refinement; fine nodes that add up to more than the coarse are scaled down."""
+    repaired = 0
+    for r in range(gain.size):
+        coarse = 0.0
+        for k in range(removed_at[r], removed_at[r + 1]):
+            coarse += error[removed[k]]
+        fine = 0.0
+        for k in range(added_at[r], added_at[r + 1]):
+            fine += error[added[k]]
+        if fine > coarse:
+            # Rounding of equal sums is no repair worth a warning.
+            repaired += fine > coarse * (1 + 1e-6)
+            for k in range(added_at[r], added_at[r + 1]):
+                error[added[k]] *= coarse / fine
+            fine = coarse
+        gain[r] = coarse - fine
+    return repaired
+
+
+@njit(cache=True)
+def _step_gains(added_at, added, parent, error, inherited, gain):
+    """Inherited error less own error of the node that each refinement adds, capped from coarse to fine."""
+    repaired = 0
+    scale = np.ones(error.size)
+    for r in range(gain.size):
+        for k in range(added_at[r], added_at[r + 1]):
+            v = added[k]
+            before = inherited[v] * scale[parent[v]]
+            after = error[v]
+            if after > before:
+                repaired += after > before * (1 + 1e-6)
+                scale[v] = before / after
+                after = before
+            gain[r] += before - after
+    return repaired
+
+
+@njit(cache=True)
+def _even_inheritance(added_at, added, parent, children, child_error, error, inherited):
+    """Share each split's gain evenly among the children, after scaling children down to at most their parent's error."""
+    repaired = 0
+    for r in range(added_at.size - 1):
+        for k in range(added_at[r], added_at[r + 1]):
+            v = added[k]
+            p = parent[v]
+            if child_error[p] > error[p]:
+                repaired += child_error[p] > error[p] * (1 + 1e-6)
+                error[v] *= error[p] / child_error[p]
+                inherited[v] = error[v]
+            else:
+                inherited[v] = error[v] + (error[p] - child_error[p]) / children[p]
+    return repaired
+
+
+def gains_from_errors(hierarchy: Hierarchy, error: np.ndarray, inherited: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """Gain of every refinement [R] and the total error of the base, float64.
+
+    Parameters
+    ----------
+    error : float64 [N], >= 0, error of a node's region while the node represents it.
+    inherited : float64 [N] or None, error of that region while the node's parent represents it; only used where nodes
+        are added one at a time.
+
+    Warns
+    -----
+    RepairWarning : a finer level had more error than the coarser one; it was scaled down to it.
+    """
+    gain = np.zeros(len(hierarchy))
+    error = error.copy()
+    base_error = float(error[hierarchy.added_by < 0].sum())
+    if hierarchy.replaces:
+        repaired = _swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain)
+    elif hierarchy.node_parent is None:
+        # Independent or partially ordered single nodes: taking a node removes its error.
+        gain[hierarchy.added_by] = error
+        return gain, float(error.sum())
+    else:
+        repaired = _steps(hierarchy, error, inherited, gain)
+    _warn(repaired)
+    return gain, base_error
+
+
+def _steps(hierarchy: Hierarchy, error: np.ndarray, inherited: np.ndarray | None, gain: np.ndarray) -> int:
+    parent, added = hierarchy.node_parent, hierarchy.added_nodes
+    if inherited is not None:
+        return _step_gains(*added, parent, error, inherited, gain)
+    child = hierarchy.added_by >= 0
+    children = np.bincount(parent[child], minlength=error.size)
+    inherited = np.zeros(error.size)
+    child_error = np.bincount(parent[child], error[child], error.size)
+    repaired = _even_inheritance(*added, parent, children, child_error, error, inherited)
+    return repaired + _step_gains(*added, parent, error, inherited, gain)
+
+
+def gains_from_values(hierarchy: Hierarchy, value: np.ndarray) -> tuple[np.ndarray, float]:
+    """Gain of every refinement [R] from the gain of adding each node [N], and their sum (what is missing at the base)."""
+    added = hierarchy.added_by >= 0
+    gain = np.bincount(hierarchy.added_by[added], value[added], len(hierarchy))
+    return gain, float(gain.sum())
+
+
+def peak_errors(hierarchy: Hierarchy, peak: np.ndarray, kind: str) -> np.ndarray:
+    """Error [R] that remains while a refinement is not taken, made monotone from fine to coarse.
+
+    Parameters
+    ----------
+    peak : float64 [N], of ``kind`` "error" (what remains is the error of the coarser nodes) or "gain" (what is missed is
+        the gain of the finer ones).
+    """
+    error = np.zeros(len(hierarchy))
+    if kind == "error" and hierarchy.replaces:
+        by, value = hierarchy.removed_by, peak
+    elif kind == "error" and hierarchy.node_parent is not None:
+        by, value = hierarchy.added_by, peak[hierarchy.node_parent]
+    else:
+        by, value = hierarchy.added_by, peak
+    np.maximum.at(error, by[by >= 0], value[by >= 0])
+    _raise_predecessors(*hierarchy.predecessors, error)
+    return error
+
+
+@njit(cache=True)
+def _raise_predecessors(offsets, predecessors, error):
+    for r in range(error.size - 1, -1, -1):
+        for k in range(offsets[r], offsets[r + 1]):
+            error[predecessors[k]] = max(error[predecessors[k]], error[r])
+
+
+def _warn(repaired: int) -> None:
+    if repaired:
+        warnings.warn(
+            f"the metric is not monotone: {repaired} refinements had finer nodes with more error than the coarser ones; "
+            "the finer error was capped",
+            RepairWarning,
+            stacklevel=4,
+        )

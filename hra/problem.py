@@ -1,0 +1,96 @@
+"""One allocation problem: what every traversal gets to see."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hra.arrays import to_numpy
+from hra.errors import MetricError, RepairWarning
+from hra.gains import gains_from_errors, gains_from_values, peak_errors
+from hra.hierarchy import Hierarchy
+from hra.metrics import ErrorMetric
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Maximise the gain of a down-closed set of refinements whose cost fits the capacity.
+
+    Attributes
+    ----------
+    gain : float64 [R], >= 0, in ``unit``.
+    base_error : float, error before any refinement is taken, in ``unit``.
+    budget : float, in the hierarchy's cost unit; covers at least the base.
+    additive : whether gains of different refinements add up; if not, no certificate is given.
+    refinement_peak : evaluates `peak`, which only the max objective needs.
+    """
+
+    hierarchy: Hierarchy
+    gain: np.ndarray
+    base_error: float
+    budget: float
+    unit: str
+    additive: bool
+    refinement_peak: Callable[[], np.ndarray]
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy, metric: ErrorMetric, context: Any, budget: float) -> Problem:
+        """Evaluate ``metric`` on ``hierarchy`` in ``context``.
+
+        Raises
+        ------
+        MetricError : the metric returns another length, NaN, infinite or (for errors) negative values.
+        """
+        value = _node_values(metric.evaluate(hierarchy, context), hierarchy, metric)
+        if metric.kind == "gain":
+            gain, base_error = gains_from_values(hierarchy, _clip_negative(value))
+        else:
+            inherited = metric.inherited(hierarchy, context)
+            if inherited is not None:
+                inherited = _node_values(inherited, hierarchy, metric)
+            gain, base_error = gains_from_errors(hierarchy, value, inherited)
+
+        def refinement_peak() -> np.ndarray:
+            values = np.maximum(_node_values(metric.peak(hierarchy, context), hierarchy, metric), 0.0)
+            return peak_errors(hierarchy, values, metric.kind)
+
+        return cls(hierarchy, gain, base_error, budget, metric.unit, metric.additive, refinement_peak)
+
+    @property
+    def capacity(self) -> float:
+        """What may be spent on refinements: finite, because more than their total cost is never needed."""
+        return min(self.budget, self.hierarchy.total_cost) - self.hierarchy.base_cost
+
+    @cached_property
+    def peak(self) -> np.ndarray:
+        """Error [R] that remains while a refinement is not taken, for the max objective."""
+        return self.refinement_peak()
+
+
+def _node_values(values: Any, hierarchy: Hierarchy, metric: ErrorMetric) -> np.ndarray:
+    """The metric's values as float64 [N], checked."""
+    array = to_numpy(values)
+    name, size = type(metric).__name__, hierarchy.node_cost.size
+    if array.shape != (size,) or array.dtype.kind not in "iufb":
+        raise MetricError(f"{name} returned {array.dtype} of shape {array.shape}, expected one number per node ({size})")
+    vector = array.astype(np.float64)
+    bad = ~np.isfinite(vector) if metric.kind == "gain" else ~(np.isfinite(vector) & (vector >= 0))
+    if bad.any():
+        node = int(np.flatnonzero(bad)[0])
+        what = f"{name} returned {vector[node]}"
+        raise MetricError(what, where=f"node {node}", fix="errors are finite and >= 0, gains are finite")
+    return vector
+
+
+def _clip_negative(value: np.ndarray) -> np.ndarray:
+    """A negative gain means that the node is not worth taking: it counts as zero, with a warning."""
+    negative = int(np.count_nonzero(value < 0))
+    if negative:
+        message = f"{negative} negative gains count as zero; shift the scores if their order matters"
+        warnings.warn(message, RepairWarning, stacklevel=4)
+    return np.maximum(value, 0.0)

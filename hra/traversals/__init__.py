@@ -1,0 +1,1 @@
+"""Traversals: the strategies that choose refinements within a budget, one per file."""

@@ -1,0 +1,41 @@
+"""Threshold: refine whatever is worse than tau."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from hra.errors import MetricError
+from hra.problem import Problem
+from hra.traversals.base import Solution, Traversal
+from hra.traversals.selection import select_threshold
+
+
+@dataclass(frozen=True)
+class Threshold(Traversal):
+    """Take every refinement whose remaining error exceeds tau: exact for the largest error that remains.
+
+    Within a budget tau is raised just as far as the budget demands, by weighted selection instead of bisection, so the
+    largest remaining error is the smallest that any choice could reach. Part of the budget may stay unused.
+
+    Parameters
+    ----------
+    tau : error that is acceptable everywhere, in the unit of the metric's `peak` (pixels for meshes); None asks for the
+        smallest that the budget allows.
+    """
+
+    tau: float | None = None
+    objective: ClassVar[Literal["sum", "max"]] = "max"
+
+    def __post_init__(self) -> None:
+        if self.tau is not None and not self.tau >= 0:
+            raise MetricError(f"tau must be a number >= 0, got {self.tau!r}", where="Threshold")
+
+    def solve(self, problem: Problem) -> Solution:
+        """All refinements above the larger of tau and what the budget allows."""
+        reachable = select_threshold(problem.peak, problem.hierarchy.cost, problem.capacity)
+        # Refinements of error 0 change nothing, so an ample budget still stops at 0.
+        tau = max(reachable, 0.0 if self.tau is None else float(self.tau))
+        return Solution(selected=np.greater(problem.peak, tau), multiplier=tau)

@@ -1,0 +1,46 @@
+"""Several hierarchies as one: the basis of shared pools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hra.errors import UnitMismatch
+from hra.hierarchy import Hierarchy
+from hra.topology import Topology
+
+
+def union(members: Sequence[Hierarchy]) -> tuple[Hierarchy, list[np.ndarray]]:
+    """The disjoint union of hierarchies of one cost unit, with each member's place in it.
+
+    Returns
+    -------
+    hierarchy : refinements of all members in a common level order; nodes of the members one after the other.
+    refinements : per member, int [R_i], the refinements' indices in the union.
+
+    Raises
+    ------
+    UnitMismatch : the members count different things.
+    """
+    units = sorted({member.cost_unit for member in members})
+    if len(units) != 1:
+        raise UnitMismatch("one pool needs one cost unit", where=", ".join(units), fix="let every member cost bytes")
+    level = np.concatenate([_levels(member) for member in members])
+    rank = np.empty(level.size, np.int32)
+    rank[np.argsort(level, kind="stable")] = np.arange(level.size, dtype=np.int32)
+    refinements = np.split(rank, np.cumsum([len(member) for member in members])[:-1])
+    added = np.concatenate([_moved(m.added_by, r) for m, r in zip(members, refinements, strict=True)])
+    removed = np.concatenate([_moved(m.removed_by, r) for m, r in zip(members, refinements, strict=True)])
+    edges = np.concatenate([r[m.edges] for m, r in zip(members, refinements, strict=True)])
+    cost = np.concatenate([member.node_cost for member in members])
+    shape = Topology(rank.size, added, removed, edges)
+    return Hierarchy.from_topology(cost, shape, cost_unit=units[0]), refinements
+
+
+def _levels(member: Hierarchy) -> np.ndarray:
+    return np.repeat(np.arange(member.level_offsets.size - 1), np.diff(member.level_offsets))
+
+
+def _moved(index: np.ndarray, place: np.ndarray) -> np.ndarray:
+    return np.r_[place, np.int32(-1)][index]
