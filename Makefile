@@ -1,0 +1,57 @@
+# `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PYTHON
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test test-slow lint format clean system-demo system-test
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.demo ## install into .venv and write the demo's report to out/
+	$(BIN)/hra demo --out out/
+
+test: lint ## install into .venv, check style, types and import rules, run the tests
+	$(BIN)/pytest -q -n 2 --dist loadfile
+
+test-slow: $(VENV)/.test ## run the slow tests too, with many more generated examples
+	HRA_HYPOTHESIS_PROFILE=slow $(BIN)/pytest -q -n 2 -m "slow or not slow"
+
+lint: $(VENV)/.test ## check style, types and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/.test ## rewrite the sources in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what builds, tests and the demo left behind (.venv stays)
+	rm -rf build dist out *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find hra domains kernels tests examples -name __pycache__ -prune -exec rm -rf {} +
+
+# The stamps make the second run start at once; a change of the requirements installs again.
+$(VENV)/.demo: pyproject.toml constraints.txt | system-demo $(BIN)/python
+	@echo "Installing hra and what its demo needs into $(VENV) (the first time takes a few minutes) ..."
+	$(BIN)/python -m pip install -q -e '.[demo]' -c constraints.txt
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | system-test $(BIN)/python
+	@echo "Installing hra and what its tests need into $(VENV) (the first time takes several minutes) ..."
+	$(BIN)/python -m pip install -q -e '.[test]' -c constraints.txt
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "hra needs Python 3.11 or later; name one with: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+system-demo:
+	@scripts/system_packages.sh venv compiler gl
+
+system-test:
+	@scripts/system_packages.sh venv compiler gl

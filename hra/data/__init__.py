@@ -1,0 +1,1 @@
+"""Real inputs for the demo, the examples and the tests; NOTICE names the sources and licences."""

@@ -1,0 +1,89 @@
+"""Conservative extrema over many rectangles: what culls triangles behind depth and prunes tokens of low relevance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hra.errors import ArrayError
+from hra.kernels.arrays import adopt, check_int32, give_back, on_host
+from hra.kernels.backends import choose_backend
+from hra.kernels.pyramid import Pyramid
+from hra.kernels.reductions import Reduce
+
+
+def rect_max(pyramid: Pyramid, rects: Any, batch_index: Any | None = None, backend: str = "auto") -> Any:
+    """An upper bound of the image within each rectangle, from at most 2 x 2 pixels of a max pyramid.
+
+    It reads the finest level where the rectangle spans at most two pixels per axis, hence is exact for rectangles of up
+    to 2 x 2 pixels and those that fill such blocks, and never below the true maximum elsewhere. NaN within reach gives
+    NaN, which no ``depth > bound`` test calls hidden. A depth test needs one depth quantum of slack on top.
+
+    Parameters
+    ----------
+    pyramid : complete "max" pyramid with one channel, [..., H, W, 1].
+    rects : [K, 4] int32, inclusive pixel coordinates x0, y0, x1, y1 of level 0; clipped to the image.
+    batch_index : [K] int32, the image that each rectangle refers to (row-major over the leading axes); may be omitted
+        for a single image.
+    backend : as in :func:`build_pyramid`.
+
+    Returns
+    -------
+    array : [K], kind, device and dtype of the pyramid; -inf (0 for uint8) where a rectangle is empty or outside.
+
+    Raises
+    ------
+    ArrayError : wrong pyramid, shape or dtype, or (on the host) a batch index out of range; on a CUDA device such a
+        rectangle counts as empty, since looking would stall the device.
+    BackendUnavailable : the backend is missing or cannot read the device.
+    """
+    return _rect_reduce(pyramid, rects, batch_index, backend, "max")
+
+
+def rect_min(pyramid: Pyramid, rects: Any, batch_index: Any | None = None, backend: str = "auto") -> Any:
+    """A lower bound of the image within each rectangle, from a "min" pyramid (reversed depth).
+
+    Otherwise as :func:`rect_max`. An empty rectangle gives inf (255 for uint8).
+    """
+    return _rect_reduce(pyramid, rects, batch_index, backend, "min")
+
+
+def _rect_reduce(pyramid: Pyramid, rects: Any, batch_index: Any | None, backend: str, reduce: Reduce) -> Any:
+    _check_pyramid(pyramid, reduce)
+    data = adopt(pyramid.data, "pyramid")
+    if data.size != pyramid.layout.size:
+        raise ArrayError("the buffer does not fit the layout", where="argument pyramid")
+    corners = _adopt_beside(data, rects, "rects", (None, 4))
+    index = None if batch_index is None else _adopt_beside(data, batch_index, "batch_index", (corners.shape[0],))
+    _check_batch(pyramid, index)
+    chosen = choose_backend(backend, data)
+    return give_back(chosen.rect_reduce(data, pyramid.layout, corners, index, reduce), pyramid.data)
+
+
+def _check_pyramid(pyramid: Pyramid, reduce: Reduce) -> None:
+    where, fix = "argument pyramid", f"build_pyramid(image[..., None], reduce={reduce!r})"
+    if not isinstance(pyramid, Pyramid):
+        raise ArrayError(f"{type(pyramid).__name__} is no Pyramid", where=where, fix=fix)
+    if pyramid.reduce != reduce:
+        raise ArrayError(f"a {reduce!r} pyramid is needed, not {pyramid.reduce!r}", where=where, fix=fix)
+    if pyramid.layout.channels != 1:
+        raise ArrayError(f"one channel is needed, not {pyramid.layout.channels}", where=where, fix=fix)
+    if not pyramid.layout.complete:
+        raise ArrayError("the pyramid must go down to one pixel", where=where, fix="build it with levels=None")
+
+
+def _adopt_beside(data: Any, array: Any, name: str, shape: tuple[int | None, ...]) -> Any:
+    adopted = adopt(array, name)
+    check_int32(adopted, name, shape)
+    if getattr(adopted, "device", "cpu") != getattr(data, "device", "cpu"):
+        raise ArrayError(f"the pyramid and {name} lie on different devices", where=f"argument {name}")
+    return adopted
+
+
+def _check_batch(pyramid: Pyramid, index: Any | None) -> None:
+    images = pyramid.layout.images
+    if index is None:
+        if images != 1:
+            fix = "pass the image of each rectangle, [K] int32"
+            raise ArrayError(f"the pyramid has {images} images", where="argument batch_index", fix=fix)
+    elif on_host(index) and index.size and not (index.min() >= 0 and index.max() < images):
+        raise ArrayError(f"an index is not in 0..{images - 1}", where="argument batch_index")

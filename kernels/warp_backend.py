@@ -1,0 +1,84 @@
+"""The Warp backend: the same kernels on the CPU (one thread) and on CUDA, where nothing leaves the device."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from hra.errors import ArrayError
+from hra.kernels.arrays import dtype_of, on_host
+from hra.kernels.layout import Layout
+from hra.kernels.reductions import Reduce, identity
+
+# Libraries print nothing; a user who chose another log level keeps it.
+if wp.config.log_level == wp.LOG_INFO:
+    wp.config.log_level = wp.LOG_ERROR
+
+from hra.kernels import warp_kernels
+
+_MAX_ELEMENTS = 2**31 - 1
+
+
+def devices() -> list[str]:
+    """The devices that Warp can use here, "cpu" first."""
+    return [str(device) for device in wp.get_devices()]
+
+
+def build_pyramid(image: Any, layout: Layout, reduce: Reduce) -> Any:
+    """See :class:`hra.kernels.backends.Backend`."""
+    _check_size(layout)
+    data = layout.place(image) if on_host(image) else _place_on_device(image, layout)
+    levels = [_level(data, layout, level) for level in range(len(layout.sizes))]
+    kernel, options = _kernel(reduce, dtype_of(data))
+    for source, target in pairwise(levels):
+        wp.launch(kernel, target.shape, [source, target, *options], device=target.device)
+    return data
+
+
+def rect_reduce(data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce) -> Any:
+    """See :class:`hra.kernels.backends.Backend`."""
+    _check_size(layout)
+    count, dtype = rects.shape[0], dtype_of(data)
+    device = "cpu" if on_host(data) else data.device
+    result = np.empty(count, dtype) if on_host(data) else wp.empty(count, dtype=data.dtype, device=device)
+    index = wp.zeros(count, dtype=wp.int32, device=device) if batch_index is None else _view(batch_index)
+    offsets = wp.array(layout.offsets[:-1], dtype=wp.int32, device=device)
+    sizes = wp.array(np.array(layout.sizes, np.int32), dtype=wp.int32, device=device)
+    pixels, answer = _view(data), _view(result)
+    nothing = answer.dtype(identity(reduce, dtype))
+    inputs = [pixels, offsets, sizes, _view(rects), index, layout.images, nothing, reduce == "min", answer]
+    wp.launch(warp_kernels.rect_extremum, count, inputs, device=device)
+    return result
+
+
+def _kernel(reduce: Reduce, dtype: np.dtype) -> tuple[Any, list[bool]]:
+    if reduce != "mean":
+        return warp_kernels.extremum_level, [reduce == "min"]
+    return warp_kernels.mean_level_bytes if dtype == np.uint8 else warp_kernels.mean_level, []
+
+
+def _place_on_device(image: Any, layout: Layout) -> Any:
+    data = wp.empty(layout.size, dtype=image.dtype, device=image.device)
+    wp.copy(layout.views(data)[0], image)
+    return data
+
+
+def _level(data: Any, layout: Layout, level: int) -> Any:
+    begin, end = layout.offsets[level : level + 2]
+    return _view(data)[begin:end].reshape((layout.images, *layout.sizes[level], layout.channels))
+
+
+def _view(array: Any) -> Any:
+    """A Warp array over the same memory (a copy if it has gaps)."""
+    if not on_host(array):
+        return array
+    return wp.array(np.ascontiguousarray(array), dtype=wp.dtype_from_numpy(array.dtype), device="cpu", copy=False)
+
+
+def _check_size(layout: Layout) -> None:
+    if layout.size > _MAX_ELEMENTS:
+        what = f"all levels have {layout.size:,} elements; Warp counts to {_MAX_ELEMENTS:,}"
+        raise ArrayError(what, where="argument image", fix="split the batch or the image, or use backend='numba'")

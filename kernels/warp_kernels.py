@@ -1,0 +1,145 @@
+"""Warp kernels, one thread per output value; a level is [B, H, W, C]."""
+
+# Warp compiles this file itself: its types are no Python types, functions are overloaded by redefinition, and variables
+# that a loop changes are declared by a cast.
+# pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
+# pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
+# pyright: reportRedeclaration=false
+# ruff: noqa: UP018, RUF046
+
+from __future__ import annotations
+
+from typing import Any
+
+import warp as wp
+
+
+@wp.func
+def _is_nan(value: wp.float32) -> bool:
+    return value != value  # wp.isnan makes the whole kernel 3 times slower on the CPU
+
+
+@wp.func
+def _is_nan(value: wp.uint8) -> bool:
+    return False
+
+
+@wp.func
+def _better(a: Any, b: Any, smallest: bool):
+    wins = wp.where(smallest, a < b, a > b)
+    return wp.where(wins or _is_nan(a), a, b)  # a NaN wins on either side
+
+
+@wp.kernel(enable_backward=False)
+def extremum_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any), smallest: bool):
+    """Maximum (minimum if ``smallest``) of 2 x 2 pixels."""
+    image, y, x, c = wp.tid()
+    top = 2 * y
+    left = 2 * x
+    bottom = wp.min(top + 1, source.shape[1] - 1)
+    right = wp.min(left + 1, source.shape[2] - 1)
+    upper = _better(source[image, top, left, c], source[image, top, right, c], smallest)
+    lower = _better(source[image, bottom, left, c], source[image, bottom, right, c], smallest)
+    target[image, y, x, c] = _better(upper, lower, smallest)
+
+
+@wp.func
+def _share(i: int, tap: int, count: int) -> int:
+    """Integer weight of pixel ``2i + tap`` in output pixel i (derived in the reference)."""
+    length = (count + 1) / 2
+    if count % 2 == 0:
+        return wp.where(tap < 0, 0, 1)
+    if tap < 0:
+        return i
+    return wp.where(tap == 0, length, length - 1 - i)
+
+
+@wp.func
+def _divisor(count: int) -> int:
+    return wp.where(count % 2 == 0, 2, count)
+
+
+@wp.func
+def _mean_of_four(source: wp.array4d(dtype=wp.float32), image: int, y: int, x: int, c: int) -> float:
+    upper = source[image, y, x, c] * 0.25 + source[image, y, x + 1, c] * 0.25
+    lower = source[image, y + 1, x, c] * 0.25 + source[image, y + 1, x + 1, c] * 0.25
+    return upper + lower
+
+
+@wp.func
+def _mean_of_nine(source: wp.array4d(dtype=wp.float32), image: int, y: int, x: int, c: int) -> float:
+    height = source.shape[1]
+    width = source.shape[2]
+    total = float(0.0)
+    for dy in range(-1, 2):
+        weight_y = _share(y, dy, height)
+        for dx in range(-1, 2):
+            weight_x = _share(x, dx, width)
+            # A pixel outside the image has weight 0 and must not be read; 0 * inf would be NaN, too.
+            if weight_y > 0 and weight_x > 0:
+                weight = float(weight_y) / float(_divisor(height)) * (float(weight_x) / float(_divisor(width)))
+                total += source[image, 2 * y + dy, 2 * x + dx, c] * weight
+    return total
+
+
+@wp.kernel(enable_backward=False)
+def mean_level(source: wp.array4d(dtype=wp.float32), target: wp.array4d(dtype=wp.float32)):
+    """Mean of the source pixels under each target pixel."""
+    image, y, x, c = wp.tid()
+    if source.shape[1] % 2 == 0 and source.shape[2] % 2 == 0:
+        target[image, y, x, c] = _mean_of_four(source, image, 2 * y, 2 * x, c)
+    else:
+        target[image, y, x, c] = _mean_of_nine(source, image, y, x, c)
+
+
+@wp.kernel(enable_backward=False)
+def mean_level_bytes(source: wp.array4d(dtype=wp.uint8), target: wp.array4d(dtype=wp.uint8)):
+    """Mean as :func:`mean_level`, rounded to nearest and ties to even."""
+    image, y, x, c = wp.tid()
+    height = source.shape[1]
+    width = source.shape[2]
+    total = wp.int64(0)
+    for dy in range(-1, 2):
+        weight_y = _share(y, dy, height)
+        for dx in range(-1, 2):
+            weight_x = _share(x, dx, width)
+            if weight_y > 0 and weight_x > 0:
+                pixel = wp.int64(source[image, 2 * y + dy, 2 * x + dx, c])
+                total += pixel * wp.int64(weight_y) * wp.int64(weight_x)
+    divisor = wp.int64(_divisor(height)) * wp.int64(_divisor(width))
+    quotient = total / divisor
+    twice_rest = wp.int64(2) * (total - quotient * divisor)
+    # Half an odd quotient up, half an even one down.
+    rounds_up = twice_rest + quotient % wp.int64(2) > divisor
+    target[image, y, x, c] = wp.uint8(wp.where(rounds_up, quotient + wp.int64(1), quotient))
+
+
+@wp.kernel(enable_backward=False)
+def rect_extremum(
+    data: wp.array(dtype=Any),
+    offsets: wp.array(dtype=wp.int32),
+    sizes: wp.array2d(dtype=wp.int32),
+    rects: wp.array2d(dtype=wp.int32),
+    batch_index: wp.array(dtype=wp.int32),
+    images: int,
+    nothing: Any,
+    smallest: bool,
+    result: wp.array(dtype=Any),
+):
+    """Extremum of at most 2 x 2 pixels, at the finest level where the rectangle spans no more; else ``nothing``."""
+    k = wp.tid()
+    image = batch_index[k]
+    x0 = wp.max(rects[k, 0], 0)
+    y0 = wp.max(rects[k, 1], 0)
+    x1 = wp.min(rects[k, 2], sizes[0, 1] - 1)
+    y1 = wp.min(rects[k, 3], sizes[0, 0] - 1)
+    best = nothing
+    if x0 <= x1 and y0 <= y1 and image >= 0 and image < images:
+        level = int(0)
+        while wp.max((x1 >> level) - (x0 >> level), (y1 >> level) - (y0 >> level)) > 1:
+            level += 1
+        begin = offsets[level] + image * sizes[level, 0] * sizes[level, 1]
+        for y in range(y0 >> level, (y1 >> level) + 1):
+            for x in range(x0 >> level, (x1 >> level) + 1):
+                best = _better(data[begin + y * sizes[level, 1] + x], best, smallest)
+    result[k] = best

@@ -1,0 +1,47 @@
+"""Settings and fixtures that all tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    import moderngl
+
+# The default profile repeats itself, so that a red run can be run again; the slow one explores.
+settings.register_profile("default", max_examples=50, deadline=None, derandomize=True)
+settings.register_profile("slow", max_examples=1000, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("HRA_HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(scope="session")
+def _session_context() -> Iterator[moderngl.Context]:
+    try:
+        import moderngl
+
+        context = moderngl.create_context(standalone=True, backend="egl")  # pyright: ignore[reportArgumentType]
+    except Exception as error:  # moderngl and the drivers raise plain Exception
+        reason = f"no OpenGL context: {error}"
+        if os.environ.get("HRA_REQUIRE_GL") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    yield context
+    context.release()
+
+
+@pytest.fixture
+def gl_context(_session_context: moderngl.Context) -> Iterator[moderngl.Context]:
+    """A current OpenGL context without a display; skips where there is none, fails with HRA_REQUIRE_GL=1."""
+    with _session_context:
+        yield _session_context
+
+
+@pytest.fixture(autouse=True)
+def _skip_without_gl(request: pytest.FixtureRequest) -> None:
+    """Make the marker gl enough for tests of code that creates its own context."""
+    if request.node.get_closest_marker("gl"):
+        request.getfixturevalue("_session_context")

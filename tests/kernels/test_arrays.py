@@ -1,0 +1,100 @@
+"""The same kind of array out as in: torch and Warp arrays on the host, and the path of device arrays run on the CPU."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from hra.errors import ArrayError, BackendUnavailable
+from hra.kernels import arrays, build_pyramid, rect_max
+from hra.kernels.layout import Layout
+
+RECTS = np.array([[0, 0, 3, 3], [1, 1, 1, 1], [5, 5, 4, 4]], np.int32)
+
+
+@pytest.mark.parametrize("backend", ["reference", "numba", "warp"])
+def test_torch_in_torch_out(backend, make_image):
+    torch = pytest.importorskip("torch")
+    image = make_image((2, 7, 6, 1), np.float32)
+    found = build_pyramid(torch.from_numpy(image), "max", backend=backend)
+    expected = build_pyramid(image, "max")
+    assert isinstance(found.data, torch.Tensor) and found.data.dtype == torch.float32
+    assert all(level.data_ptr() >= found.data.data_ptr() for level in found.levels)
+    np.testing.assert_array_equal(found.data.numpy(), expected.data)
+    index = np.array([0, 1, 1], np.int32)
+    bounds = rect_max(found, torch.from_numpy(RECTS), torch.from_numpy(index), backend=backend)
+    assert isinstance(bounds, torch.Tensor)
+    np.testing.assert_array_equal(bounds.numpy(), rect_max(expected, RECTS, index))
+
+
+def test_torch_tensors_with_a_gradient_are_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ArrayError, match="detach"):
+        build_pyramid(torch.zeros((4, 4, 1), requires_grad=True))
+
+
+def test_warp_in_warp_out(make_image):
+    warp = pytest.importorskip("warp")
+    image = make_image((5, 6, 2), np.uint8)
+    found = build_pyramid(warp.array(image, device="cpu"))
+    assert isinstance(found.data, warp.array)
+    np.testing.assert_array_equal(found.data.numpy(), build_pyramid(image).data)
+    assert found.levels[1].shape == (3, 3, 2)
+
+
+@pytest.mark.parametrize("reduce", ["mean", "max", "min"])
+def test_the_path_of_device_arrays_gives_the_same(reduce, dtype, make_image):
+    warp = pytest.importorskip("warp")
+    from hra.kernels import warp_backend
+
+    image = make_image((2, 9, 12, 1), dtype)
+    layout = Layout.of(image.shape, None)
+    # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
+    data = warp_backend.build_pyramid(warp.array(image, device="cpu"), layout, reduce)
+    assert isinstance(data, warp.array)
+    np.testing.assert_array_equal(data.numpy(), build_pyramid(image, reduce, backend="warp").data)
+    if reduce == "max":
+        rects = warp.array(np.concatenate([RECTS, RECTS]), device="cpu")
+        index = np.array([0, 1, 0, 1, 2, -1], np.int32)  # an index out of range is an empty rectangle on a device
+        found = warp_backend.rect_reduce(data, layout, rects, warp.array(index, device="cpu"), reduce).numpy()
+        pyramid = build_pyramid(image, "max")
+        np.testing.assert_array_equal(found[:4], rect_max(pyramid, rects.numpy()[:4], index[:4]))
+        assert set(found[4:].tolist()) == {-np.inf if dtype is np.float32 else 0}
+
+
+class DeviceArray:
+    """Looks like an array on another device."""
+
+    def __init__(self, kind: int) -> None:
+        self.kind = kind
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.kind, 0
+
+
+def test_unknown_devices_are_refused():
+    with pytest.raises(ArrayError, match="device type 8"):
+        build_pyramid(DeviceArray(8))
+
+
+def test_host_backends_refuse_device_arrays():
+    class OnDevice:
+        device = "cuda:0"
+
+    with pytest.raises(BackendUnavailable, match="cuda:0"):
+        arrays.require_host(OnDevice(), "numba")
+
+
+def test_neither_torch_nor_warp_is_imported_for_numpy_arrays():
+    program = """
+import sys
+import numpy as np
+from hra.kernels import build_pyramid, rect_max
+rect_max(build_pyramid(np.zeros((4, 4, 1), np.float32), "max"), np.zeros((1, 4), np.int32))
+print(sorted({"torch", "warp", "hra.hierarchy"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
