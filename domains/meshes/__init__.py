@@ -1,0 +1,36 @@
+"""Meshes: cluster hierarchies over shared vertices, cut to a budget of triangles or to an error in pixels.
+
+>>> import hra, hra.samples
+>>> from hra.domains import meshes
+>>> skull = meshes.build(hra.samples.path("skull.ply"))
+>>> allocator = meshes.MeshAllocator(skull)
+>>> allocation = allocator.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=10_000)
+>>> len(allocator.realize(allocation).triangles) <= 10_000
+True
+"""
+
+from __future__ import annotations
+
+from hra.domains.meshes.allocator import MeshAllocator
+from hra.domains.meshes.builder import build
+from hra.domains.meshes.check import is_closed
+from hra.domains.meshes.cluster_mesh import ClusterMesh
+from hra.domains.meshes.edges import boundary_chain
+from hra.domains.meshes.metrics import ScreenError
+from hra.domains.meshes.read import load
+from hra.domains.meshes.storage import load_clusters
+from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.validate import from_arrays
+
+__all__ = [
+    "ClusterMesh",
+    "MeshAllocator",
+    "ScreenError",
+    "TriangleMesh",
+    "boundary_chain",
+    "build",
+    "from_arrays",
+    "is_closed",
+    "load",
+    "load_clusters",
+]

@@ -1,0 +1,51 @@
+"""The allocator of meshes: which clusters to draw within a budget of triangles or bytes."""
+
+from __future__ import annotations
+
+from hra.allocation import Allocation
+from hra.allocator import HierarchicalResourceAllocator
+from hra.domains.meshes.cluster_mesh import ClusterMesh
+from hra.domains.meshes.metrics import ScreenError
+from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.errors import HierarchyError
+from hra.metrics import ErrorMetric
+from hra.traversals.base import Traversal
+from hra.traversals.hull import Hull
+
+
+class MeshAllocator(HierarchicalResourceAllocator):
+    """Chooses the clusters of a mesh that a camera needs most.
+
+    Parameters
+    ----------
+    cluster_mesh : built by `build`; `ClusterMesh.with_cost` sets whether budgets are triangles or bytes.
+    metric : context to error of each cluster; the default reads a `hra.Camera`.
+    traversal : `Hull` for the least error within a budget, `Threshold` for a bound on the error in pixels.
+
+    Examples
+    --------
+    >>> import hra, hra.samples
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> allocator = meshes.MeshAllocator(skull)
+    >>> allocation = allocator.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=10_000)
+    >>> len(allocator.realize(allocation).triangles) <= 10_000
+    True
+    """
+
+    def __init__(
+        self, cluster_mesh: ClusterMesh, metric: ErrorMetric | None = None, traversal: Traversal | None = None
+    ) -> None:
+        super().__init__(cluster_mesh.hierarchy, metric or ScreenError(), traversal or Hull())
+        self.cluster_mesh = cluster_mesh
+
+    def realize(self, allocation: Allocation) -> TriangleMesh:
+        """The triangles of the cut, without cracks, with just the vertices that they use.
+
+        Raises
+        ------
+        HierarchyError : the allocation is of another mesh, or of a pool (realize the pool's parts instead).
+        """
+        if allocation.hierarchy is not self.hierarchy:
+            raise HierarchyError("the allocation belongs to another hierarchy", fix="realize it where it was allocated")
+        return self.cluster_mesh.mesh(allocation.cut)

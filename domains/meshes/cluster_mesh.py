@@ -1,0 +1,137 @@
+"""A mesh at every level of detail: clusters over shared vertices, and the hierarchy of their groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from hra.arrays import frozen, indices
+from hra.domains.meshes.cluster_table import ClusterTable
+from hra.domains.meshes.ragged import take_runs
+from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
+from hra.errors import HraError
+from hra.hierarchy import Hierarchy
+
+CostUnit = Literal["triangles", "bytes"]
+_POSITION_BYTES = 12
+_TRIANGLE_BYTES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterMesh:
+    """Clusters of at most 128 triangles; a node of the hierarchy is a cluster, a refinement is a group.
+
+    Taking refinement g swaps the clusters that group g was simplified to for the members of the group.
+
+    Attributes
+    ----------
+    positions : float32 [V, 3], the source's distinct vertices, object units; all levels share them.
+    indices : uint32 [3 T], vertex numbers of all clusters, one after the other.
+    offsets : int64 [N + 1], where each cluster's indices begin.
+    hierarchy : nodes are the clusters, coarse to fine, with these attributes:
+
+        - "center" float32 [N, 3], "radius" float32 [N]: sphere around the cluster and around the spheres of all that it
+          was simplified from;
+        - "error" float32 [N]: distance to the source in object units by the quadric metric, the same for all clusters
+          of one group and never below that of its members, 0 for source triangles;
+        - "area" float64 [N]: surface of the source that the cluster stands for;
+        - "level" int32 [N]: 0 for source triangles; "vertex_count" int32 [N].
+    """
+
+    positions: np.ndarray
+    indices: np.ndarray
+    offsets: np.ndarray
+    hierarchy: Hierarchy
+
+    def __post_init__(self) -> None:
+        for array in (self.positions, self.indices, self.offsets):
+            frozen(array)
+
+    @classmethod
+    def from_table(cls, positions: np.ndarray, clusters: ClusterTable, member_of: np.ndarray) -> ClusterMesh:
+        """From clusters whose groups are numbered; ``member_of`` [N] is the group that simplifies each, -1 for none."""
+        hierarchy = Hierarchy.groups(
+            clusters.sizes // 3,
+            added_by=member_of,
+            removed_by=clusters.made_by,
+            attributes={
+                "center": clusters.center,
+                "radius": clusters.radius,
+                "error": clusters.error,
+                "area": clusters.area,
+                "level": clusters.level,
+                "vertex_count": clusters.vertex_count.astype(np.int32),
+            },
+            cost_unit="triangles",
+        )
+        return cls(positions, clusters.indices, clusters.offsets, hierarchy)
+
+    def __repr__(self) -> str:
+        clusters, levels = len(self.offsets) - 1, int(self.hierarchy.attribute("level").max()) + 1
+        return (
+            f"ClusterMesh({self.triangle_count} triangles in {clusters} clusters of {levels} levels, "
+            f"{len(self.hierarchy)} groups, root of {self.root_triangle_count} triangles)"
+        )
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Smallest and largest coordinates, float32 [2, 3]."""
+        return np.stack([self.positions.min(axis=0), self.positions.max(axis=0)])
+
+    @property
+    def triangle_count(self) -> int:
+        """Triangles at full detail."""
+        return int(self.triangles_per_cluster[self.hierarchy.attribute("level") == 0].sum())
+
+    @property
+    def root_triangle_count(self) -> int:
+        """Triangles of the coarsest cut: the smallest triangle budget."""
+        return int(self.triangles_per_cluster[self.hierarchy.added_by < 0].sum())
+
+    @property
+    def triangles_per_cluster(self) -> np.ndarray:
+        """int64 [N]."""
+        return np.diff(self.offsets) // 3
+
+    def triangles(self, clusters: np.ndarray) -> np.ndarray:
+        """The triangles of ``clusters`` (numbers [K]) as vertex numbers, uint32 [F, 3]."""
+        return take_runs(self.indices, self.offsets, clusters)[0].reshape(-1, 3)
+
+    def mesh(self, clusters: np.ndarray) -> TriangleMesh:
+        """The triangles of ``clusters`` (numbers [K], usually a cut) with just the vertices that they use.
+
+        Raises
+        ------
+        ArrayError : not numbers of clusters.
+        MeshError : no clusters.
+        """
+        numbers = indices("clusters", clusters, 0, len(self.offsets) - 1)
+        return referenced_only(self.positions, self.triangles(numbers))
+
+    def with_cost(self, unit: CostUnit) -> ClusterMesh:
+        """The same mesh with costs in triangles or in bytes (to share a pool with textures).
+
+        The bytes of a cluster are those it takes when streamed by itself: 12 per distinct vertex for its position and
+        3 per triangle for local vertex numbers, of which there are at most 128.
+
+        Raises
+        ------
+        HraError : another unit.
+        """
+        if unit not in ("triangles", "bytes"):
+            raise HraError(f"clusters have no cost in {unit!r}", where="unit", fix="use 'triangles' or 'bytes'")
+        cost = self.triangles_per_cluster
+        if unit == "bytes":
+            cost = cost * _TRIANGLE_BYTES + self.hierarchy.attribute("vertex_count").astype(np.int64) * _POSITION_BYTES
+        same = self.hierarchy
+        hierarchy = Hierarchy.groups(cost, same.added_by, same.removed_by, attributes=same.node, cost_unit=unit)
+        return ClusterMesh(self.positions, self.indices, self.offsets, hierarchy)
+
+    def save(self, path: str | Path) -> None:
+        """Write the mesh to an ``.npz`` file; see `hra.domains.meshes.storage`."""
+        from hra.domains.meshes.storage import save
+
+        save(self, path)

@@ -1,0 +1,218 @@
+"""meshoptimizer's C functions for clusters, bound by ctypes from the library inside the PyPI package ``meshoptimizer``.
+
+The package's own Python functions cover neither meshlets nor partitions. Calls release the GIL. Every array is checked
+before a call, because the C code trusts its arguments: a bad index ends the process, a wrong layout reads garbage.
+
+Source: https://github.com/zeux/meshoptimizer, version 0.22 (meshopt_Meshlet, old seven-argument partitionClusters).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+import importlib.util
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from hra.errors import ArrayError, BackendUnavailable, MissingExtra
+
+MAX_VERTICES = 128
+MAX_TRIANGLES = 128
+# Clusters wider than twice the expected radius are split once they have a third of their triangles.
+SPLIT_FACTOR = 2.0
+
+SIMPLIFY_SPARSE = 1 << 1
+SIMPLIFY_ERROR_ABSOLUTE = 1 << 2
+
+# The signatures below are those of this release: others changed them (partitionClusters took positions later).
+SUPPORTED_VERSIONS = ("0.2.30a0",)
+
+_POINTER, _SIZE, _FLOAT, _FLAGS = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_float, ctypes.c_uint
+_SIGNATURES = {
+    "meshopt_generateVertexRemap": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE],
+    "meshopt_buildMeshletsBound": [_SIZE, _SIZE, _SIZE],
+    "meshopt_buildMeshletsFlex": [_POINTER] * 4 + [_SIZE, _POINTER] + [_SIZE] * 5 + [_FLOAT, _FLOAT],
+    "meshopt_partitionClusters": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE, _SIZE],
+    "meshopt_simplifyWithAttributes": [
+        *[_POINTER, _POINTER, _SIZE],  # destination, indices, index count
+        *[_POINTER, _SIZE, _SIZE],  # positions, vertex count, stride in bytes
+        *[_POINTER, _SIZE, _POINTER, _SIZE],  # attributes, stride in bytes, weights, attribute count
+        *[_POINTER, _SIZE, _FLOAT, _FLAGS, _POINTER],  # vertex lock, target index count, target error, options, error
+    ],
+}
+
+
+@dataclass(frozen=True)
+class Meshlets:
+    """Clusters of one index buffer.
+
+    Attributes
+    ----------
+    descriptors : uint32 [M, 4], vertex offset, triangle offset, vertex count, triangle count of each meshlet.
+    vertices : uint32, vertex numbers of the mesh that the meshlets refer to.
+    corners : uint8, three local vertex numbers per triangle.
+    """
+
+    descriptors: np.ndarray
+    vertices: np.ndarray
+    corners: np.ndarray
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The shared library with its function signatures set.
+
+    Raises
+    ------
+    MissingExtra : the package is not installed.
+    BackendUnavailable : its version is another one, or the library or a function of it is missing.
+    """
+    folder = _package_folder()
+    found = sorted(folder.glob("_meshoptimizer*.so")) + sorted(folder.glob("_meshoptimizer*.pyd"))
+    if not found:
+        raise _unavailable(f"no shared library in {folder}")
+    try:
+        loaded = ctypes.CDLL(str(found[0]))
+        for name, arguments in _SIGNATURES.items():
+            function = getattr(loaded, name)
+            function.argtypes, function.restype = arguments, _SIZE
+    except (OSError, AttributeError) as error:
+        raise _unavailable(str(error)) from error
+    return loaded
+
+
+def _package_folder() -> Path:
+    # find_spec instead of import: the package prints when its library cannot be loaded.
+    spec = importlib.util.find_spec("meshoptimizer")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtra.of("meshoptimizer", "meshes")
+    version = importlib.metadata.version("meshoptimizer")
+    if version not in SUPPORTED_VERSIONS:
+        raise _unavailable(f"version {version} is installed, whose functions may take other arguments")
+    return Path(spec.submodule_search_locations[0])
+
+
+def _unavailable(reason: str) -> BackendUnavailable:
+    return BackendUnavailable(
+        f"the meshoptimizer library cannot be used: {reason}",
+        where="package meshoptimizer",
+        fix=f"pip install meshoptimizer=={SUPPORTED_VERSIONS[-1]}",
+    )
+
+
+def unique_rows(rows: np.ndarray) -> tuple[np.ndarray, int]:
+    """The number of each row's first byte-wise equal among the distinct rows, and how many are distinct.
+
+    Parameters
+    ----------
+    rows : [V, k] of at most 256 bytes a row, C order.
+
+    Returns
+    -------
+    uint32 [V], numbered by first occurrence; their count.
+    """
+    if rows.ndim != 2 or not rows.flags.c_contiguous or not 0 < rows.strides[0] <= 256:
+        raise ArrayError(f"rows must be C-ordered [V, k] of at most 256 bytes, got {rows.shape} of {rows.dtype}")
+    number = np.empty(len(rows), np.uint32)
+    count = library().meshopt_generateVertexRemap(
+        number.ctypes.data, None, len(rows), rows.ctypes.data, len(rows), rows.strides[0]
+    )
+    return number, count
+
+
+def build_meshlets(indices: np.ndarray, positions: np.ndarray, max_triangles: int) -> Meshlets:
+    """Split a mesh into clusters of neighbouring triangles.
+
+    Parameters
+    ----------
+    indices : uint32 [3 F], positions : float32 [V, 3].
+    max_triangles : of a cluster, a multiple of 4 from 4 to 128; it has at most 128 vertices.
+    """
+    _check_mesh(indices, positions)
+    if max_triangles not in range(4, MAX_TRIANGLES + 1, 4):
+        raise ArrayError(f"max_triangles must be a multiple of 4 up to {MAX_TRIANGLES}", where="max_triangles")
+    lib = library()
+    min_triangles = max(4, max_triangles // 12 * 4)  # multiples of 4, as the C code wants it
+    bound = lib.meshopt_buildMeshletsBound(indices.size, MAX_VERTICES, min_triangles)
+    descriptors = np.empty((bound, 4), np.uint32)
+    vertices = np.empty(bound * MAX_VERTICES, np.uint32)
+    corners = np.empty(bound * max_triangles * 3, np.uint8)
+    count = lib.meshopt_buildMeshletsFlex(
+        *(descriptors.ctypes.data, vertices.ctypes.data, corners.ctypes.data),
+        *(indices.ctypes.data, indices.size, positions.ctypes.data, len(positions), positions.strides[0]),
+        *(MAX_VERTICES, min_triangles, max_triangles, 0.0, SPLIT_FACTOR),
+    )
+    return Meshlets(descriptors[:count], vertices, corners)
+
+
+def partition_clusters(indices: np.ndarray, sizes: np.ndarray, vertex_count: int, target: int) -> np.ndarray:
+    """Group clusters that share many vertices.
+
+    Parameters
+    ----------
+    indices : uint32 [3 F], the clusters' vertices one cluster after the other.
+    sizes : uint32 [N], indices per cluster, each > 0.
+    target : clusters per group; groups have up to 3/8 more, or fewer where a cluster has too few neighbours.
+
+    Returns
+    -------
+    uint32 [N], the group of each cluster, numbered from 0 without gaps.
+    """
+    _check_indices(indices, vertex_count)
+    _check_array("sizes", sizes, np.uint32, 1)
+    if target < 1 or (sizes == 0).any() or int(sizes.sum(dtype=np.int64)) != indices.size:
+        raise ArrayError("cluster sizes must be positive and add up to the number of indices", where="sizes")
+    group = np.empty(sizes.size, np.uint32)
+    library().meshopt_partitionClusters(
+        *(group.ctypes.data, indices.ctypes.data, indices.size, sizes.ctypes.data, sizes.size, vertex_count, target)
+    )
+    return group
+
+
+def simplify(indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, target: int) -> tuple[np.ndarray, float]:
+    """Collapse edges by the quadric error until ``target`` indices are left or nothing more can be collapsed.
+
+    Parameters
+    ----------
+    indices : uint32 [3 F], a part of the mesh (the time depends on F only).
+    positions : float32 [V, 3]; locked : uint8 [V], 1 where a vertex must stay.
+
+    Returns
+    -------
+    uint32 indices into the same vertices, and the error as a distance in the unit of ``positions``.
+    """
+    _check_mesh(indices, positions)
+    _check_array("locked", locked, np.uint8, 1)
+    if len(locked) != len(positions) or not 0 <= target <= indices.size:
+        raise ArrayError("one lock per vertex and a target of at most the given indices are needed", where="locked")
+    result = np.empty(indices.size, np.uint32)
+    error = ctypes.c_float()
+    count = library().meshopt_simplifyWithAttributes(
+        *(result.ctypes.data, indices.ctypes.data, indices.size),
+        *(positions.ctypes.data, len(positions), positions.strides[0]),
+        *(None, 0, None, 0, locked.ctypes.data, target),
+        *(np.finfo(np.float32).max, SIMPLIFY_SPARSE | SIMPLIFY_ERROR_ABSOLUTE, ctypes.byref(error)),
+    )
+    return result[:count], error.value
+
+
+def _check_mesh(indices: np.ndarray, positions: np.ndarray) -> None:
+    _check_array("positions", positions, np.float32, 2)
+    if positions.shape[1] != 3:
+        raise ArrayError(f"positions must have three columns, got {positions.shape[1]}", where="positions")
+    _check_indices(indices, len(positions))
+
+
+def _check_indices(indices: np.ndarray, vertex_count: int) -> None:
+    _check_array("indices", indices, np.uint32, 1)
+    if indices.size % 3 or (indices.size and int(indices.max()) >= vertex_count):
+        raise ArrayError(f"indices must be triples below {vertex_count}, the number of vertices", where="indices")
+
+
+def _check_array(name: str, array: np.ndarray, dtype: type, ndim: int) -> None:
+    if array.dtype != dtype or array.ndim != ndim or not array.flags.c_contiguous:
+        expected = f"a C-ordered {np.dtype(dtype)} array with {ndim} dimension(s)"
+        raise ArrayError(f"{name} must be {expected}, got {array.dtype} {array.shape}", where=name)

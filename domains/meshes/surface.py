@@ -1,0 +1,33 @@
+"""Surface area of clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+def surface_area(positions: np.ndarray, indices: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Area of each cluster's triangles.
+
+    Parameters
+    ----------
+    positions : float32 [V, 3]; indices : uint32 [3 T]; offsets : int64 [N + 1], where each cluster's indices begin.
+
+    Returns
+    -------
+    float64 [N], in the square of the unit of ``positions``.
+    """
+    total = np.zeros(len(offsets) - 1)
+    _sum_areas(positions.astype(np.float64), indices, offsets, total)
+    return total
+
+
+@njit(cache=True)
+def _sum_areas(positions, indices, offsets, total):
+    for c in range(total.size):
+        for t in range(offsets[c], offsets[c + 1], 3):
+            p, q, r = positions[indices[t]], positions[indices[t + 1]], positions[indices[t + 2]]
+            ax, ay, az = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+            bx, by, bz = r[0] - p[0], r[1] - p[1], r[2] - p[2]
+            x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+            total[c] += 0.5 * np.sqrt(x * x + y * y + z * z)

@@ -1,0 +1,81 @@
+"""MeshAllocator: from a camera and a budget to a mesh file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hra
+from hra.domains import meshes
+from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError, MeshError
+
+
+def test_the_readme_example(skull_clusters: meshes.ClusterMesh, tmp_path: Path) -> None:
+    allocator = meshes.MeshAllocator(skull_clusters, metric=meshes.ScreenError(), traversal=hra.Hull())
+    allocation = allocator.allocate(hra.Camera.orbit(skull_clusters.bounds, azimuth=30), budget=10_000)
+    mesh = allocator.realize(allocation)
+    assert 9_000 < len(mesh.triangles) == allocation.cost <= 10_000
+    assert meshes.is_closed(mesh)
+    mesh.export(tmp_path / "skull_10k.glb")
+    again = meshes.load(tmp_path / "skull_10k.glb")
+    assert np.array_equal(again.positions[again.triangles], mesh.positions[mesh.triangles])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
+@pytest.mark.parametrize("azimuth", [0, 30, 120, 250])
+def test_residual_gap_on_the_skull_is_small(skull_clusters: meshes.ClusterMesh, share: float, azimuth: float) -> None:
+    camera = hra.Camera.orbit(skull_clusters.bounds, azimuth=azimuth)
+    allocation = meshes.MeshAllocator(skull_clusters).allocate(camera, share * skull_clusters.triangle_count)
+    assert allocation.residual_gap <= 0.05
+
+
+def test_realize_has_just_the_vertices_in_use(bumpy_clusters: meshes.ClusterMesh) -> None:
+    allocator = meshes.MeshAllocator(bumpy_clusters)
+    mesh = allocator.realize(allocator.allocate(hra.Camera.orbit(bumpy_clusters.bounds), 900))
+    assert np.array_equal(np.unique(mesh.triangles), np.arange(len(mesh.positions)))
+    full = allocator.realize(allocator.allocate(hra.Camera.orbit(bumpy_clusters.bounds), np.inf))
+    assert len(full.triangles) <= bumpy_clusters.triangle_count
+
+
+def test_allocations_of_another_mesh_are_refused(bumpy_clusters: meshes.ClusterMesh) -> None:
+    camera = hra.Camera.orbit(bumpy_clusters.bounds)
+    in_bytes = meshes.MeshAllocator(bumpy_clusters.with_cost("bytes"))
+    with pytest.raises(HierarchyError, match="another hierarchy"):
+        meshes.MeshAllocator(bumpy_clusters).realize(in_bytes.allocate(camera, 50_000))
+
+
+def test_budget_below_the_root_states_the_minimum(bumpy_clusters: meshes.ClusterMesh) -> None:
+    with pytest.raises(BudgetTooSmall, match=str(bumpy_clusters.root_triangle_count)):
+        meshes.MeshAllocator(bumpy_clusters).allocate(hra.Camera.orbit(bumpy_clusters.bounds), 3)
+
+
+def test_bytes_count_vertices_and_triangles(bumpy_clusters: meshes.ClusterMesh) -> None:
+    in_bytes = bumpy_clusters.with_cost("bytes")
+    assert in_bytes.hierarchy.cost_unit == "bytes"
+    for cluster in (0, 7, len(in_bytes.hierarchy.node_cost) - 1):
+        triangles = in_bytes.triangles(np.array([cluster]))
+        assert in_bytes.hierarchy.node_cost[cluster] == 12 * len(np.unique(triangles)) + 3 * len(triangles)
+    allocation = meshes.MeshAllocator(in_bytes).allocate(hra.Camera.orbit(in_bytes.bounds), 20_000)
+    assert 0 < allocation.cost <= 20_000
+    assert np.array_equal(in_bytes.with_cost("triangles").hierarchy.node_cost, bumpy_clusters.hierarchy.node_cost)
+    with pytest.raises(HraError, match="pixels"):
+        in_bytes.with_cost("pixels")  # pyright: ignore[reportArgumentType]
+
+
+def test_meshes_share_a_pool(bumpy_clusters: meshes.ClusterMesh) -> None:
+    near, far = (hra.Camera.orbit(bumpy_clusters.bounds, distance=d) for d in (4.0, 40.0))
+    allocator = meshes.MeshAllocator(bumpy_clusters)
+    pooled = hra.pool(allocator, allocator).allocate((near, far), 2000)
+    close, distant = (allocator.realize(member) for member in pooled.members)
+    assert len(distant.triangles) < len(close.triangles)
+    assert len(close.triangles) + len(distant.triangles) == pooled.whole.cost <= 2000
+
+
+def test_cluster_numbers_are_checked(bumpy_clusters: meshes.ClusterMesh) -> None:
+    for bad in (np.array([10**6]), np.array([-1]), np.array([0.5]), np.array([[0]])):
+        with pytest.raises(ArrayError):
+            bumpy_clusters.mesh(bad)
+    with pytest.raises(MeshError):
+        bumpy_clusters.mesh(np.empty(0, np.int64))

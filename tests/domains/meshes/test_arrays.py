@@ -1,0 +1,90 @@
+"""The small array parts against plain references: welding, ragged runs, local vertices, areas, boundary chains."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from hra.domains import meshes
+from hra.domains.meshes.compact import local_vertices
+from hra.domains.meshes.edges import boundary_chain, inconsistent_edges
+from hra.domains.meshes.ragged import run_offsets, take_runs
+from hra.domains.meshes.surface import surface_area
+from hra.domains.meshes.weld import weld, without_degenerate
+
+triangles = st.integers(1, 60).flatmap(lambda n: arrays(np.int64, (n, 3), elements=st.integers(0, 9)))
+
+
+def test_weld_agrees_with_numpy_unique(rng: np.random.Generator) -> None:
+    positions = rng.integers(-1, 2, (300, 3)).astype(np.float32)
+    positions[rng.random((300, 3)) < 0.1] = -0.0
+    faces = rng.integers(0, 300, (200, 3))
+    welded, corners = weld(positions, faces)
+    assert len(welded) == len(np.unique(positions + 0.0, axis=0))
+    assert np.array_equal(welded[corners], positions[faces])
+    assert not np.signbit(welded[welded == 0]).any()
+
+
+def test_weld_numbers_vertices_by_first_occurrence() -> None:
+    positions = np.array([[2, 0, 0], [1, 0, 0], [2, 0, 0], [0, 0, 0]], np.float32)
+    welded, corners = weld(positions, np.array([[0, 1, 2], [2, 3, 1]]))
+    assert np.array_equal(welded, positions[[0, 1, 3]])
+    assert corners.tolist() == [[0, 1, 0], [0, 2, 1]]
+    assert without_degenerate(corners).tolist() == [[0, 2, 1]]
+
+
+@given(triangles)
+def test_boundary_chain_agrees_with_counting(faces: np.ndarray) -> None:
+    faces = without_degenerate(faces)
+    count: Counter[tuple[int, int]] = Counter()
+    for a, b, c in faces.tolist():
+        for p, q in ((a, b), (b, c), (c, a)):
+            count[min(p, q), max(p, q)] += 1 if p < q else -1
+    expected = sorted((edge, n) for edge, n in count.items() if n)
+    edges, numbers = boundary_chain(faces)
+    assert [((a, b), n) for (a, b), n in zip(edges.tolist(), numbers.tolist(), strict=True)] == expected
+
+
+@given(triangles)
+def test_inconsistent_edges_agree_with_counting(faces: np.ndarray) -> None:
+    faces = without_degenerate(faces)
+    directed = [(f[i], f[(i + 1) % 3]) for f in faces.tolist() for i in range(3)]
+    undirected = Counter((min(e), max(e)) for e in directed)
+    same_way = Counter(directed)
+    assert inconsistent_edges(faces) == sum(n == 2 and undirected[min(e), max(e)] == 2 for e, n in same_way.items())
+
+
+def test_boundary_chain_sees_a_missing_and_a_doubled_face(bumpy: meshes.TriangleMesh) -> None:
+    assert len(boundary_chain(bumpy.triangles)[0]) == 0
+    assert len(boundary_chain(bumpy.triangles[1:])[0]) == 3
+    # The doubled face's edges each lie between three faces: a set of border edges would not show them.
+    assert len(boundary_chain(np.concatenate([bumpy.triangles, bumpy.triangles[:1]]))[0]) == 3
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=20), st.randoms(use_true_random=False))
+def test_take_runs_agrees_with_slicing(sizes: list[int], random) -> None:
+    offsets = run_offsets(np.array(sizes))
+    values = np.arange(offsets[-1])
+    rows = np.array([random.randrange(len(sizes)) for _ in range(7)])
+    taken, taken_offsets = take_runs(values, offsets, rows)
+    assert taken.tolist() == [v for r in rows for v in values[offsets[r] : offsets[r + 1]].tolist()]
+    assert np.diff(taken_offsets).tolist() == [sizes[r] for r in rows]
+
+
+@given(arrays(np.uint32, st.integers(1, 80), elements=st.integers(0, 2**32 - 1) | st.integers(0, 9)))
+def test_local_vertices_are_distinct_and_lead_back(indices: np.ndarray) -> None:
+    vertices, local = local_vertices(indices)
+    assert np.array_equal(vertices[local], indices)
+    assert vertices.tolist() == list(dict.fromkeys(indices.tolist()))
+
+
+def test_surface_area_agrees_with_trimesh(bumpy: meshes.TriangleMesh) -> None:
+    import trimesh
+
+    area = surface_area(bumpy.positions, bumpy.triangles.reshape(-1), np.array([0, 30, 3 * len(bumpy.triangles)]))
+    faces = trimesh.Trimesh(bumpy.positions.astype(np.float64), bumpy.triangles, process=False).area_faces
+    assert np.allclose(area, [faces[:10].sum(), faces[10:].sum()], rtol=1e-9)
