@@ -25,10 +25,25 @@ _EXPORTS = {
     "Hull": "hra.traversals.hull",
     "Threshold": "hra.traversals.threshold",
     "Traversal": "hra.traversals.base",
-    "pool": "hra.pool",
+    "pool": "hra.pooling",
 }
 
-__all__ = ["__version__", *sorted(_EXPORTS)]
+__all__ = [
+    "Allocation",
+    "BestFirst",
+    "Camera",
+    "Eccentricity",
+    "ErrorMetric",
+    "HierarchicalResourceAllocator",
+    "Hierarchy",
+    "HierarchyBuilder",
+    "HraError",
+    "Hull",
+    "Threshold",
+    "Traversal",
+    "__version__",
+    "pool",
+]
 
 if TYPE_CHECKING:
     from hra.allocation import Allocation as Allocation
@@ -39,7 +54,7 @@ if TYPE_CHECKING:
     from hra.errors import HraError as HraError
     from hra.hierarchy import Hierarchy as Hierarchy
     from hra.metrics import ErrorMetric as ErrorMetric
-    from hra.pool import pool as pool
+    from hra.pooling import pool as pool
     from hra.traversals.base import Traversal as Traversal
     from hra.traversals.best_first import BestFirst as BestFirst
     from hra.traversals.hull import Hull as Hull

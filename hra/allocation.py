@@ -120,7 +120,7 @@ class Allocation:
 
     @property
     def status(self) -> Status:
-        """"optimal", "certified" (the gap bounds the distance to the best), or "heuristic" for non-additive metrics."""
+        """How good the answer is known to be: exactly optimal, certified by its gap, or heuristic (non-additive)."""
         if not self.problem.additive:
             return "heuristic"
         return "optimal" if self.gap <= 1e-12 else "certified"
@@ -132,7 +132,8 @@ class Allocation:
             return f"{spent}, not certified: the metric's gains do not add up"
         if self.status == "optimal":
             return f"{spent}, the best possible"
-        return f"{spent}, within {_percent(self.gap)} % of the best possible gain ({_percent(self.residual_gap)} % of residual)"
+        gap, residual_gap = _percent(self.gap), _percent(self.residual_gap)
+        return f"{spent}, within {gap} % of the best possible gain ({residual_gap} % of the residual)"
 
 
 def _ratio(part: float, whole: float) -> float:

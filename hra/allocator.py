@@ -18,8 +18,8 @@ from hra.traversals.base import Solution, Traversal
 class HierarchicalResourceAllocator(ABC):
     """Chooses the subset of nodes with the best quality within a budget.
 
-    The data runs one way: context -> metric -> gains -> traversal -> allocation -> realize. Domains implement `realize`;
-    `error_metric` and `traverse_and_select` are the two steps that a subclass may replace.
+    The data runs one way: context -> metric -> gains -> traversal -> allocation -> realize. Domains implement
+    `realize`; `error_metric` and `traverse_and_select` are the two steps that a subclass may replace.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def check_budget(budget: Any, hierarchy: Hierarchy) -> float:
     if value < hierarchy.base_cost:
         unit = hierarchy.cost_unit
         raise BudgetTooSmall(
-            f"a budget of {value:g} {unit} does not cover the coarsest level, which costs {hierarchy.base_cost:g} {unit}",
+            f"{value:g} {unit} do not cover the coarsest level, which costs {hierarchy.base_cost:g} {unit}",
             where="budget",
             fix=f"use at least {hierarchy.base_cost:g} {unit}",
         )

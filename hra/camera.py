@@ -9,10 +9,18 @@ from typing import Any, final
 
 import numpy as np
 
-from hra import camera_checks, projection
+from hra import camera_checks
 from hra.arrays import frozen
 from hra.orbit import orbit_placement
 from hra.point_projection import ProjectedPoints, project_points
+from hra.projection import (
+    depth_slope,
+    frustum_planes,
+    look_at,
+    near_corners,
+    orthographic_matrix,
+    perspective_matrix,
+)
 from hra.sphere_projection import spheres_in_frustum, spheres_pixels_per_unit
 
 
@@ -83,7 +91,7 @@ class Camera:
         angle = camera_checks.field_of_view(vertical_fov_degrees)
         near = camera_checks.positive("near", near)
         far = camera_checks.far_distance(near, far)
-        matrix = projection.perspective_matrix(angle, width / height, near, far, reversed_depth)
+        matrix = perspective_matrix(angle, width / height, near, far, reversed_depth)
         return cls(_look_at(eye, target, up), matrix, (width, height))
 
     @classmethod
@@ -109,7 +117,7 @@ class Camera:
         height = camera_checks.positive("height", height)
         near = camera_checks.number("near", near)
         far = camera_checks.far_distance(near, camera_checks.number("far", far))
-        matrix = projection.orthographic_matrix(height, width / pixels_high, near, far, reversed_depth)
+        matrix = orthographic_matrix(height, width / pixels_high, near, far, reversed_depth)
         return cls(_look_at(eye, target, up), matrix, (width, pixels_high))
 
     @classmethod
@@ -162,17 +170,17 @@ class Camera:
     @property
     def reversed_depth(self) -> bool:
         """Whether depth falls with the distance, 1 at the near plane and 0 at the far plane."""
-        return projection.depth_slope(self.projection) > 0
+        return depth_slope(self.projection) > 0
 
     @cached_property
     def near(self) -> float:
         """Distance of the near plane in eye units, at its nearest corner."""
-        return float(-projection.near_corners(self.projection)[:, 2].max())
+        return float(-near_corners(self.projection)[:, 2].max())
 
     @cached_property
     def planes(self) -> np.ndarray:
         """The frustum's planes [5 or 6, 4] float64 in world space, unit normals pointing inwards."""
-        return frozen(projection.frustum_planes(self.projection @ self.view, self.reversed_depth))
+        return frozen(frustum_planes(self.projection @ self.view, self.reversed_depth))
 
     def project(self, points: Any) -> ProjectedPoints:
         """Screen positions and depths of points [N, 3] in world space.
@@ -226,10 +234,10 @@ class Camera:
 
     @cached_property
     def _corner_cosine(self) -> float:
-        corners = projection.near_corners(self.projection)
+        corners = near_corners(self.projection)
         return float((-corners[:, 2] / np.linalg.norm(corners, axis=1)).min())
 
 
 def _look_at(eye: Any, target: Any, up: Any) -> np.ndarray:
     named = {"eye": eye, "target": target, "up": up}
-    return projection.look_at(*(camera_checks.numeric(name, value, (3,)) for name, value in named.items()))
+    return look_at(*(camera_checks.numeric(name, value, (3,)) for name, value in named.items()))

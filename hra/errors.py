@@ -117,7 +117,9 @@ class MissingExtra(HraError):
     @classmethod
     def of(cls, package: str, extra: str) -> MissingExtra:
         """The error for ``package``, which the extra ``hra[extra]`` provides."""
-        return cls(f"the package {package!r} is not installed", where=f"extra {extra!r}", fix=f"pip install 'hra[{extra}]'")
+        return cls(
+            f"the package {package!r} is not installed", where=f"extra {extra!r}", fix=f"pip install 'hra[{extra}]'"
+        )
 
 
 class HraWarning(UserWarning):

@@ -10,6 +10,9 @@ from numba import njit
 from hra.errors import RepairWarning
 from hra.hierarchy import Hierarchy
 
+_Gains = tuple[np.ndarray, int]
+"""Gain of every refinement, and how many of them had to be repaired."""
+
 
 @njit(cache=True)
 def _swap_gains(added_at, added, removed_at, removed, error, gain):
@@ -52,7 +55,7 @@ def _step_gains(added_at, added, parent, error, inherited, gain):
 
 @njit(cache=True)
 def _even_inheritance(added_at, added, parent, children, child_error, error, inherited):
-    """Share each split's gain evenly among the children, after scaling children down to at most their parent's error."""
+    """Share each split's gain evenly among the children, once they are scaled down to at most their parent's error."""
     repaired = 0
     for r in range(added_at.size - 1):
         for k in range(added_at[r], added_at[r + 1]):
@@ -67,7 +70,9 @@ def _even_inheritance(added_at, added, parent, children, child_error, error, inh
     return repaired
 
 
-def gains_from_errors(hierarchy: Hierarchy, error: np.ndarray, inherited: np.ndarray | None) -> tuple[np.ndarray, float]:
+def gains_from_errors(
+    hierarchy: Hierarchy, error: np.ndarray, inherited: np.ndarray | None
+) -> tuple[np.ndarray, float]:
     """Gain of every refinement [R] and the total error of the base, float64.
 
     Parameters
@@ -80,35 +85,40 @@ def gains_from_errors(hierarchy: Hierarchy, error: np.ndarray, inherited: np.nda
     -----
     RepairWarning : a finer level had more error than the coarser one; it was scaled down to it.
     """
-    gain = np.zeros(len(hierarchy))
     error = error.copy()
     base_error = float(error[hierarchy.added_by < 0].sum())
     if hierarchy.replaces:
-        repaired = _swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain)
-    elif hierarchy.node_parent is None:
-        # Independent or partially ordered single nodes: taking a node removes its error.
-        gain[hierarchy.added_by] = error
-        return gain, float(error.sum())
+        gain, repaired = _swaps(hierarchy, error)
+    elif hierarchy.node_parent is not None:
+        gain, repaired = _steps(hierarchy, hierarchy.node_parent, error, inherited)
     else:
-        repaired = _steps(hierarchy, error, inherited, gain)
+        # Independent or partially ordered single nodes: taking a node removes its error.
+        return gains_from_values(hierarchy, error)
     _warn(repaired)
     return gain, base_error
 
 
-def _steps(hierarchy: Hierarchy, error: np.ndarray, inherited: np.ndarray | None, gain: np.ndarray) -> int:
-    parent, added = hierarchy.node_parent, hierarchy.added_nodes
+def _steps(hierarchy: Hierarchy, parent: np.ndarray, error: np.ndarray, inherited: np.ndarray | None) -> _Gains:
+    """Gains where nodes are added one at a time and ``parent`` [N] stays for the rest."""
+    gain, added = np.zeros(len(hierarchy)), hierarchy.added_nodes
     if inherited is not None:
-        return _step_gains(*added, parent, error, inherited, gain)
+        return gain, _step_gains(*added, parent, error, inherited, gain)
     child = hierarchy.added_by >= 0
     children = np.bincount(parent[child], minlength=error.size)
-    inherited = np.zeros(error.size)
     child_error = np.bincount(parent[child], error[child], error.size)
-    repaired = _even_inheritance(*added, parent, children, child_error, error, inherited)
-    return repaired + _step_gains(*added, parent, error, inherited, gain)
+    even = np.zeros(error.size)
+    repaired = _even_inheritance(*added, parent, children, child_error, error, even)
+    return gain, repaired + _step_gains(*added, parent, error, even, gain)
+
+
+def _swaps(hierarchy: Hierarchy, error: np.ndarray) -> _Gains:
+    """Gains where every refinement removes what it refines."""
+    gain = np.zeros(len(hierarchy))
+    return gain, _swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain)
 
 
 def gains_from_values(hierarchy: Hierarchy, value: np.ndarray) -> tuple[np.ndarray, float]:
-    """Gain of every refinement [R] from the gain of adding each node [N], and their sum (what is missing at the base)."""
+    """Gain of every refinement [R] from the gain of adding each node [N], and their sum: what the base lacks."""
     added = hierarchy.added_by >= 0
     gain = np.bincount(hierarchy.added_by[added], value[added], len(hierarchy))
     return gain, float(gain.sum())
@@ -119,8 +129,8 @@ def peak_errors(hierarchy: Hierarchy, peak: np.ndarray, kind: str) -> np.ndarray
 
     Parameters
     ----------
-    peak : float64 [N], of ``kind`` "error" (what remains is the error of the coarser nodes) or "gain" (what is missed is
-        the gain of the finer ones).
+    peak : float64 [N], of ``kind`` "error" (what remains is the error of the coarser nodes) or "gain" (what is
+        missed is the gain of the finer ones).
     """
     error = np.zeros(len(hierarchy))
     if kind == "error" and hierarchy.replaces:
@@ -144,8 +154,8 @@ def _raise_predecessors(offsets, predecessors, error):
 def _warn(repaired: int) -> None:
     if repaired:
         warnings.warn(
-            f"the metric is not monotone: {repaired} refinements had finer nodes with more error than the coarser ones; "
-            "the finer error was capped",
+            f"the metric is not monotone: {repaired} refinements had finer nodes with more error than the coarser "
+            "ones; the finer error was capped",
             RepairWarning,
             stacklevel=4,
         )

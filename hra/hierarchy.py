@@ -213,7 +213,9 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         kind = "DAG" if self.parent is None else "forest"
-        return f"Hierarchy({kind} of {len(self)} refinements over {self.node_cost.size} nodes, cost in {self.cost_unit})"
+        return (
+            f"Hierarchy({kind} of {len(self)} refinements over {self.node_cost.size} nodes, cost in {self.cost_unit})"
+        )
 
     @cached_property
     def base_cost(self) -> float:

@@ -16,7 +16,7 @@ from hra.hierarchy import Hierarchy
 class ErrorMetric(ABC):
     """What it costs in quality to represent a region by a node, seen from a context.
 
-    Subclasses state three facts and implement `evaluate`; metrics combine with ``a + b``, ``a * b`` and ``a.maximum(b)``.
+    Subclasses state three facts and implement `evaluate`. Metrics combine: ``a + b``, ``a * b``, ``a.maximum(b)``.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Hierarchies from and to networkx graphs, for inspection, import and small reference solutions; never on a hot path."""
+"""Hierarchies from and to networkx graphs, for inspection, import and small references; never on a hot path."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class ProjectedPoints(NamedTuple):
 def project_points(
     points: np.ndarray, view: np.ndarray, projection: np.ndarray, viewport: tuple[int, int], near: float
 ) -> ProjectedPoints:
-    """Screen positions of points [N, 3]; those nearer than ``near`` are moved along the view direction to that depth."""
+    """Screen positions of points [N, 3]; those before the near plane are moved onto it along the view direction."""
     eye = points @ view[:3, :3].T + view[:3, 3]
     depth = -eye[:, 2]
     # A point on the near plane stays in front although its depth is rounded.

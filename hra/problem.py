@@ -77,7 +77,9 @@ def _node_values(values: Any, hierarchy: Hierarchy, metric: ErrorMetric) -> np.n
     array = to_numpy(values)
     name, size = type(metric).__name__, hierarchy.node_cost.size
     if array.shape != (size,) or array.dtype.kind not in "iufb":
-        raise MetricError(f"{name} returned {array.dtype} of shape {array.shape}, expected one number per node ({size})")
+        raise MetricError(
+            f"{name} returned {array.dtype} of shape {array.shape}, expected one number per node ({size})"
+        )
     vector = array.astype(np.float64)
     bad = ~np.isfinite(vector) if metric.kind == "gain" else ~(np.isfinite(vector) & (vector >= 0))
     if bad.any():

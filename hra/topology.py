@@ -61,9 +61,10 @@ def add(parent: np.ndarray) -> Topology:
 
 
 def child_by_child(parent: np.ndarray, order: np.ndarray) -> Topology:
-    """One refinement per node that has a parent, in a chain of siblings by falling ``order`` [N]; the last removes the parent.
+    """One refinement per node that has a parent, siblings in a chain by falling ``order`` [N].
 
-    With equal node costs the steps of a quadtree cost 1, 1, 1, 0, so every count is reachable.
+    The last sibling removes the parent. With equal node costs the steps of a quadtree cost 1, 1, 1, 0, so every count
+    is reachable.
     """
     added_by = _ranks(parent >= 0)
     child = np.flatnonzero(parent >= 0)

@@ -25,9 +25,7 @@ class BestFirst(Traversal):
         ratio = gain_per_cost(problem.gain, hierarchy.cost)
         selected = np.zeros(len(hierarchy), np.bool_)
         least = np.nextafter(0.0, 1.0)
-        complete(
-            hierarchy.edges, *hierarchy.successors, hierarchy.cost, ratio, problem.capacity, least, selected
-        )
+        complete(hierarchy.edges, *hierarchy.successors, hierarchy.cost, ratio, problem.capacity, least, selected)
         return Solution(selected)
 
 

@@ -42,8 +42,8 @@ def _pop(heap, size, priority):
 def complete(edges, offsets, successors, cost, priority, capacity, least, selected):
     """Extend ``selected`` [R] in place until no ready refinement of priority >= ``least`` fits; return what is left.
 
-    A refinement that does not fit is skipped for good: what is left only shrinks. ``capacity`` is what remains after the
-    refinements that are selected already.
+    A refinement that does not fit is skipped for good: what is left only shrinks. ``capacity`` is what remains after
+    the refinements that are selected already.
     """
     n = cost.size
     waiting = np.zeros(n, np.int32)

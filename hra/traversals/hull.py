@@ -27,8 +27,8 @@ class Hull(Traversal):
 
     Parameters
     ----------
-    finish : "fill" takes further refinements while one fits; "none" stops at the hull point, whose gain never falls when
-        the budget grows.
+    finish : "fill" takes further refinements while one fits; "none" stops at the hull point, whose gain never falls
+        when the budget grows.
     exact : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
     """
 

@@ -1,0 +1,31 @@
+"""The command line: ``hra demo``, ``hra doctor``, ``hra mesh``, ``hra texture``, ``hra tokens``."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from hra.cli import demo, doctor, mesh, texture, tokens
+from hra.errors import HraError
+
+app = typer.Typer(
+    help="Which level of detail where, within this budget?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(mesh.app, name="mesh")
+app.add_typer(texture.app, name="texture")
+app.add_typer(tokens.app, name="tokens")
+app.command("demo")(demo.demo)
+app.command("doctor")(doctor.doctor)
+
+
+def main() -> None:
+    """Entry point: errors of hra become three lines on standard error and exit code 2."""
+    try:
+        app()
+    except HraError as error:
+        typer.echo("error: " + "\n".join(error.lines()), err=True)
+        sys.exit(2)

@@ -1,0 +1,60 @@
+"""``hra doctor``: what this machine can run."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from hra import __version__
+from hra.cli.output import JsonOption, show, write_json
+
+_PACKAGES = ("numpy", "numba", "warp-lang", "networkx", "trimesh", "meshoptimizer", "pillow", "scipy", "matplotlib")
+_OPTIONAL = ("moderngl", "scikit-image", "torch")
+
+
+def doctor(json_file: JsonOption = None) -> None:
+    """Show versions, devices and backends, each backend checked by a small computation."""
+    record = report()
+    write_json(json_file, record)
+    for title, section in record.items():
+        show(title, section.items())
+
+
+def report() -> dict[str, dict[str, Any]]:
+    """Versions, backends and OpenGL of this machine as plain data."""
+    return {
+        "system": {"hra": __version__, "python": platform.python_version(), "platform": platform.platform()},
+        "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
+        "backends": _backends(),
+        "opengl": _opengl(),
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _backends() -> dict[str, str]:
+    from hra.kernels import available_backends
+
+    return {
+        f"{status.name} ({status.device})": "ok" if status.available else f"unavailable: {status.reason}"
+        for status in available_backends()
+    }
+
+
+def _opengl() -> dict[str, str]:
+    """Renderer of a context without a window, or why there is none: OpenGL is never needed."""
+    try:
+        import moderngl
+
+        context = moderngl.create_context(standalone=True, backend="egl")  # pyright: ignore[reportArgumentType]
+    except Exception as error:  # drivers raise anything; the reason is the answer
+        return {"context": f"unavailable: {type(error).__name__}: {error}"}
+    facts = {"context": "ok", "renderer": context.info["GL_RENDERER"], "version": context.info["GL_VERSION"]}
+    context.release()
+    return facts

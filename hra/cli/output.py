@@ -1,0 +1,73 @@
+"""What every command shares: the ``--json`` file, tables, progress and the option types."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from hra.atomic_write import write_atomically
+from hra.errors import HraError
+from hra.formatting import readable
+
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON to this file.")]
+
+
+def show(title: str, rows: Iterable[tuple[str, Any]]) -> None:
+    """A two-column table on standard output."""
+    table = Table(title=title, show_header=False, title_justify="left")
+    for name, value in rows:
+        table.add_row(name, readable(value))
+    Console().print(table)
+
+
+def write_json(path: Path | None, record: Mapping[str, Any]) -> None:
+    """Write ``record`` to ``path`` in one step, or do nothing without a path."""
+    if path is not None:
+        write_atomically(path, (json.dumps(_plain(record), indent=2, allow_nan=False) + "\n").encode())
+
+
+def size(argument: str) -> tuple[int, int]:
+    """``1920x1080`` as (1920, 1080)."""
+    try:
+        width, height = (int(part) for part in argument.lower().split("x"))
+    except ValueError as error:
+        raise HraError(f"{argument!r} is not a size", where="--viewport", fix="write it as 1920x1080") from error
+    return width, height
+
+
+def byte_count(argument: str) -> int:
+    """``64MB``, ``512KiB`` or ``4096`` as bytes; MB is 1e6, MiB is 2**20.
+
+    Raises
+    ------
+    HraError : not a non-negative number with an optional unit.
+    """
+    units = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+    number = argument.strip().rstrip("bBkKmMgGiI")
+    unit = argument.strip()[len(number) :].lower()
+    try:
+        value = float(number) * units[unit]
+    except (ValueError, KeyError) as error:
+        raise HraError(f"{argument!r} is not a byte count", fix="write it as 64MB, 512KiB or 4096") from error
+    if not (math.isfinite(value) and value >= 0):
+        raise HraError(f"{argument!r} is not a byte count", fix="use a finite number >= 0")
+    return int(value)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars and arrays as Python numbers; infinities as None, which JSON can hold."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, list):
+        return _plain(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value

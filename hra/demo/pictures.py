@@ -1,0 +1,77 @@
+"""Pictures of the report: meshes by the painter's algorithm, curves, image grids. Needs matplotlib, no OpenGL."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+
+from hra.camera import Camera
+
+# Colours that stay apart for colour-blind readers (Okabe and Ito 2008).
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+
+def png(figure: Figure) -> bytes:
+    """The figure as PNG bytes."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", facecolor="white")
+    return buffer.getvalue()
+
+
+def draw_mesh(axes: Axes, positions: np.ndarray, triangles: np.ndarray, colours: np.ndarray, camera: Camera) -> None:
+    """Front faces from far to near with flat shading.
+
+    Parameters
+    ----------
+    positions : [V, 3]; triangles : int [F, 3]; colours : [F, 3] in 0 .. 1.
+    """
+    corners = positions[triangles].astype(np.float64)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+    to_eye = camera.position - corners.mean(axis=1)
+    distance = np.linalg.norm(to_eye, axis=1)
+    facing = np.einsum("ij,ij->i", normal, to_eye) / distance
+    pixels = camera.project(corners.reshape(-1, 3)).pixels.reshape(-1, 3, 2)
+    front = np.flatnonzero(facing > 0)
+    order = front[np.argsort(-distance[front])]
+    shaded = np.clip(colours[order] * (0.35 + 0.65 * facing[order, None]), 0, 1)
+    axes.add_collection(PolyCollection(list(pixels[order]), facecolors=shaded, edgecolors=shaded, linewidths=0.2))
+    width, height = camera.viewport
+    axes.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
+    axes.axis("off")
+
+
+def distinct_colours(count: int, seed: int = 1) -> np.ndarray:
+    """``count`` random bright colours [count, 3], the same for the same seed."""
+    return np.random.default_rng(seed).uniform(0.25, 1.0, (count, 3))
+
+
+def images(panels: Sequence[tuple[str, np.ndarray]], width: float = 4.0) -> Figure:
+    """Images [H, W, 3] side by side under their titles."""
+    height = width * max(image.shape[0] / image.shape[1] for _, image in panels)
+    figure = Figure(figsize=(width * len(panels), height + 0.4), layout="constrained")
+    for axes, (title, image) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        axes.imshow(np.clip(image, 0, 255) if image.dtype == np.uint8 else np.clip(image, 0, 1))
+        axes.set_title(title, fontsize=9)
+        axes.axis("off")
+    return figure
+
+
+def curves(lines: Mapping[str, tuple[Any, Any]], xlabel: str, ylabel: str, *, log: bool = False) -> Figure:
+    """Named lines (x, y) in one diagram; ``log`` for both axes."""
+    figure = Figure(figsize=(6, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for (name, (x, y)), colour in zip(lines.items(), PALETTE, strict=False):
+        axes.plot(x, y, label=name, color=colour, marker="o", markersize=3)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    if log:
+        axes.set(xscale="log", yscale="log")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    return figure

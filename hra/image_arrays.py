@@ -1,0 +1,97 @@
+"""Images as arrays: one form inside the library, float32 [H, W, 3] in [0, 1]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.arrays import to_numpy
+from hra.errors import ArrayError, ImageError
+
+# Rec. 601, the grey of JPEG and of Pillow's mode L, applied to the encoded values as they do.
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+
+
+def as_image(array: Any) -> np.ndarray:
+    """An array as an image of three channels.
+
+    Parameters
+    ----------
+    array : [H, W] or [H, W, 1] grey, [H, W, 3] colour or [H, W, 4] with alpha, which is laid over white; uint8, uint16,
+        or floating point in [0, 1]. NumPy, torch, anything with DLPack; or a Pillow image, which is not turned.
+
+    Returns
+    -------
+    float32 [H, W, 3] in [0, 1], encoded as the input is. Shares its memory where nothing had to change.
+
+    Raises
+    ------
+    ImageError : another layout or dtype, no pixels, or a value that is NaN or outside [0, 1]; names the first one.
+    """
+    if hasattr(array, "getbands"):  # as an array, a Pillow image with a palette would be its indices
+        return _decoded(array)
+    samples = _samples(array)
+    if samples.shape[2] == 4:
+        samples = over_white(samples)
+    return samples if samples.shape[2] == 3 else np.repeat(samples, 3, axis=2)
+
+
+def over_white(samples: np.ndarray) -> np.ndarray:
+    """Samples [H, W, 2 or 4] with straight alpha in the last channel, laid over white: [H, W, 1 or 3].
+
+    The encoded values are mixed, as browsers and image editors do.
+    """
+    alpha = samples[..., -1:]
+    return samples[..., :-1] * alpha + (1 - alpha)  # exact where alpha is 1
+
+
+def luma(samples: np.ndarray) -> np.ndarray:
+    """Grey [H, W, 1] of samples [H, W, 3]; the luma of the encoded values."""
+    return np.minimum(samples @ LUMA, 1)[..., None]
+
+
+def unit_range(values: np.ndarray) -> np.ndarray:
+    """uint8 or uint16 values as float32 in [0, 1]."""
+    return values.astype(np.float32) / np.float32(np.iinfo(values.dtype).max)
+
+
+def _decoded(image: Any) -> np.ndarray:
+    from hra.image_decoding import decode
+
+    try:
+        return decode(image, channels=3)
+    except (OSError, ValueError) as error:
+        raise ImageError(f"the Pillow image cannot be decoded: {error}", where=f"mode {image.mode}") from error
+
+
+def _samples(array: Any) -> np.ndarray:
+    values = _array(array)
+    if values.ndim == 2:
+        values = values[..., None]
+    if values.ndim != 3 or values.shape[2] not in (1, 3, 4):
+        fix = "pass [H, W], [H, W, 1], [H, W, 3] or [H, W, 4], channels last"
+        raise ImageError(f"an array of shape {values.shape} is not an image", fix=fix)
+    if values.size == 0:
+        raise ImageError(f"an image of shape {values.shape} has no pixels")
+    if values.dtype.kind == "u" and values.itemsize <= 2:
+        return unit_range(values)
+    if values.dtype.kind == "f":
+        return _checked(values.astype(np.float32, copy=False))
+    raise ImageError(f"images of {values.dtype} have no defined range", fix="pass uint8, uint16 or float in [0, 1]")
+
+
+def _array(array: Any) -> np.ndarray:
+    try:
+        return to_numpy(array)
+    except (ArrayError, TypeError) as error:  # torch raises TypeError for dtypes that NumPy lacks, such as bfloat16
+        raise ImageError(f"cannot read {type(array).__name__} as an image", fix="pass uint8 or float32") from error
+
+
+def _checked(values: np.ndarray) -> np.ndarray:
+    valid = (values >= 0) & (values <= 1)  # False for NaN
+    if not valid.all():
+        index = tuple(np.argwhere(~valid)[0].tolist())
+        fix = "scale or clip the values to [0, 1]"
+        raise ImageError(f"an image value is {values[index]:g}", where=f"array{list(index)}", fix=fix)
+    return values

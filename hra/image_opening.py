@@ -1,0 +1,135 @@
+"""Image files opened through Pillow, none of whose exceptions and warnings get out."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+from hra.errors import FileError, HraError, ImageError, MissingExtra, RepairWarning
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+# Only formats that Pillow decodes by itself: an EPS file, for one, would start Ghostscript.
+FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "TGA", "JPEG2000", "PPM")
+_ORIENTATION = 0x0112  # the EXIF tag
+# Python's warning filters belong to the whole process, so threads take turns to change them. Decoding is outside.
+_FILTERS = threading.Lock()
+
+
+@contextmanager
+def open_upright(path: str | os.PathLike[str], max_pixels: int) -> Iterator[Image.Image]:
+    """The first frame of an image file, loaded and turned upright; parameters, errors and warnings as in `load_image`.
+
+    Exceptions of any kind that are raised while it is open become ImageError.
+    """
+    with _open_regular(path) as stream, _as_image_error(path):
+        image = _open(stream, path, max_pixels)
+        image.load()
+        image = upright(image, str(path))  # one name, so that the unturned pixels are not kept
+        yield image
+
+
+def upright(image: Image.Image, name: str) -> Image.Image:
+    """A loaded image turned by its EXIF orientation; unturned with a RepairWarning where that is corrupt."""
+    from PIL.Image import Transpose
+
+    turns = {
+        2: Transpose.FLIP_LEFT_RIGHT,
+        3: Transpose.ROTATE_180,
+        4: Transpose.FLIP_TOP_BOTTOM,
+        5: Transpose.TRANSPOSE,
+        6: Transpose.ROTATE_270,
+        7: Transpose.TRANSVERSE,
+        8: Transpose.ROTATE_90,
+    }
+    try:
+        with _pillow_warnings() as problems:
+            orientation = _orientation(image)
+    except Exception as error:  # Pillow's EXIF parser raises a dozen kinds for corrupt data
+        problems, orientation = [str(error)], 1
+    if problems:
+        _repaired(name, f"corrupt EXIF data was ignored and the image not turned ({problems[0]})")
+        return image
+    return image.transpose(turns[orientation]) if orientation in turns else image
+
+
+def _orientation(image: Image.Image) -> int:
+    from PIL.Image import Exif
+
+    exif = image.getexif()  # or XMP; a TIFF has turned itself when it was loaded
+    if "exif" in image.info:
+        # Parsed anew: Image.open has swallowed the errors of a JPEG's EXIF data and keeps it as empty.
+        exif = Exif()
+        exif.load(image.info["exif"])
+    orientation = exif.get(_ORIENTATION, 1)
+    if orientation not in range(1, 9):
+        raise ValueError(f"orientation {orientation!r}")
+    return orientation
+
+
+def _open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
+    try:
+        # A named pipe would wait for a writer.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise FileError("not a regular file", where=str(path), fix="pass the path of an image file")
+        return open(path, "rb")
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
+        raise FileError(f"the file cannot be read: {error}", where=str(path), fix="check the path") from error
+
+
+@contextmanager
+def _as_image_error(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except (HraError, Warning):  # a warning that the caller's filters have turned into an error
+        raise
+    except Exception as error:  # Pillow's decoders raise OSError, SyntaxError, ValueError, struct.error and others
+        fix = "check that the file is a complete image of a known format"
+        raise ImageError(f"the image cannot be decoded: {error}", where=str(path), fix=fix) from error
+
+
+def _open(stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> Image.Image:
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError as error:
+        raise MissingExtra.of("pillow", "textures") from error
+    try:
+        with _pillow_warnings():
+            image = Image.open(stream, formats=FORMATS)
+            several = bool(getattr(image, "is_animated", False))
+            if image.format == "TIFF":
+                image.getexif()  # loading it would parse this outside, where its warnings get out
+    except UnidentifiedImageError as error:
+        known = ", ".join(FORMATS)
+        raise ImageError("not an image of a known format", where=str(path), fix=f"use one of {known}") from error
+    except Image.DecompressionBombError as error:
+        raise ImageError(
+            f"too many pixels: {error}", where=str(path), fix="raise PIL.Image.MAX_IMAGE_PIXELS"
+        ) from error
+    width, height = image.size
+    if width * height > max_pixels:
+        what = f"the image has {width} x {height} pixels, more than the limit of {max_pixels:,}"
+        raise ImageError(what, where=str(path), fix="pass a larger max_pixels if you trust the file")
+    if several:
+        _repaired(str(path), "the first of several frames was taken")
+    return image
+
+
+@contextmanager
+def _pillow_warnings() -> Iterator[list[str]]:
+    """Keep Pillow's warnings; the list that is yielded has them at the end."""
+    messages: list[str] = []
+    with _FILTERS, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield messages
+        messages.extend(str(warning.message) for warning in caught)
+
+
+def _repaired(name: str, what: str) -> None:
+    warnings.warn(f"{name}: {what}", RepairWarning, stacklevel=2)

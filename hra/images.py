@@ -1,0 +1,82 @@
+"""Image files in and out, through Pillow (extra ``textures`` or ``tokens``).
+
+Values stay encoded as they are stored, which is sRGB for nearly all files: nothing is linearised here.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import Any, Literal
+
+import numpy as np
+
+from hra.atomic_write import write_atomically
+from hra.errors import ImageError, MissingExtra
+from hra.image_arrays import as_image as as_image
+from hra.image_decoding import decode
+from hra.image_opening import open_upright
+
+# Decoding takes about 16 bytes per pixel (Pillow's copy and the float32 result), so this many stay below 512 MB.
+MAX_PIXELS = 30_000_000
+_CHANNELS = {"rgb": 3, "gray": 1}
+
+
+def load_image(
+    path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, mode: Literal["rgb", "gray"] = "rgb"
+) -> np.ndarray:
+    """A PNG, JPEG, WebP, TIFF, BMP, GIF, TGA, JPEG 2000 or Netpbm file as an array, upright by its EXIF orientation.
+
+    Alpha is laid over white. Grey and floating-point files keep their 16 or 32 bits; Pillow decodes 16-bit *colour* to
+    8 bits per channel. Colour profiles are ignored.
+
+    Parameters
+    ----------
+    path : of a regular file.
+    max_pixels : images with more are refused before they are decoded.
+    mode : "rgb", or "gray" for the luma (Rec. 601) of the encoded values.
+
+    Returns
+    -------
+    float32 [H, W, 3], or [H, W, 1] for "gray", in [0, 1].
+
+    Raises
+    ------
+    FileError : missing, a directory or another special file, or not readable.
+    ImageError : not an image, truncated or corrupt, too many pixels, NaN or infinite values.
+    MissingExtra : Pillow is not installed.
+
+    Warns
+    -----
+    RepairWarning : the first of several frames was taken, corrupt EXIF data was ignored, or values were clipped.
+    """
+    if mode not in _CHANNELS:
+        raise ImageError(f"unknown mode {mode!r}", where="mode", fix="use 'rgb' or 'gray'")
+    with open_upright(path, max_pixels) as image:
+        return decode(image, _CHANNELS[mode])
+
+
+def save_png(path: str | os.PathLike[str], image: Any) -> None:
+    """Write an image as a PNG of 8 bits per channel, whole or not at all.
+
+    Parameters
+    ----------
+    path : replaced if it exists.
+    image : an array as for `as_image`; [H, W] and [H, W, 1] become a grey file, alpha is laid over white.
+
+    Raises
+    ------
+    ImageError : not an image.
+    FileError : the folder is missing or not writable, or the disk is full.
+    MissingExtra : Pillow is not installed.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise MissingExtra.of("pillow", "textures") from error
+    samples = as_image(image)
+    if np.shape(image)[2:] in ((), (1,)):
+        samples = samples[..., 0]
+    buffer = io.BytesIO()
+    Image.fromarray(np.rint(samples * 255).astype(np.uint8)).save(buffer, "PNG")
+    write_atomically(path, buffer.getvalue())
