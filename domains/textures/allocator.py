@@ -1,0 +1,61 @@
+"""Texture streaming as an allocation: which pages are resident within a pool of bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hra.allocation import Allocation
+from hra.allocator import HierarchicalResourceAllocator
+from hra.domains.textures.feedback import Feedback, FeedbackSource
+from hra.domains.textures.metrics import TexelError
+from hra.domains.textures.resident import ResidentTextures
+from hra.domains.textures.texture_set import TextureSet
+from hra.hierarchy import Hierarchy
+from hra.metrics import ErrorMetric
+from hra.problem import Problem
+from hra.traversals.base import Traversal
+from hra.traversals.hull import Hull
+
+
+class TextureAllocator(HierarchicalResourceAllocator):
+    """Chooses the resident pages of a texture set for a camera and a budget in bytes.
+
+    Parameters
+    ----------
+    textures : what may be resident; the mip tails always are.
+    source : tells which pages the view of a camera wants.
+    metric : reads the hierarchy of pages and a `Feedback`; by default `TexelError`.
+    traversal : by default `hra.Hull`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra import Camera
+    >>> from hra.domains.textures import AnalyticFeedback, Scene, TexturedPlane, TextureAllocator, TiledTexture
+    >>> image = np.zeros((512, 1024, 3), np.uint8)
+    >>> scene = Scene([TexturedPlane.ground(TiledTexture.from_image(image), width=100.0)])
+    >>> allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene))
+    >>> allocation = allocator.allocate(Camera.perspective(eye=(0, 20, 30), target=(0, 0, 0)), budget=2**20)
+    >>> allocator.realize(allocation).bytes <= 2**20
+    True
+    """
+
+    def __init__(
+        self,
+        textures: TextureSet,
+        source: FeedbackSource,
+        metric: ErrorMetric | None = None,
+        traversal: Traversal | None = None,
+    ) -> None:
+        super().__init__(textures.hierarchy, metric or TexelError(), traversal or Hull())
+        self.textures = textures
+        self.source = source
+
+    def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+        """Observe the feedback of ``context`` (a camera, or a `Feedback` as it is) and evaluate the metric on it."""
+        feedback = context if isinstance(context, Feedback) else self.source.observe(context)
+        return super().error_metric(hierarchy, feedback, budget)
+
+    def realize(self, allocation: Allocation) -> ResidentTextures:
+        """The resident pages of ``allocation``."""
+        return ResidentTextures(self.textures, allocation.hierarchy.active_nodes(allocation.selected))

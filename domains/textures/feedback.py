@@ -1,0 +1,39 @@
+"""Feedback: which texture pages the pixels of a view touch, and at which mip level they want them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Feedback:
+    """Samples of a view, as a feedback buffer of a virtual texture holds them.
+
+    Attributes
+    ----------
+    page : int32 [n], node of the finest page at each sample.
+    footprint : float32 [n], texels of level 0 across one pixel, >= 1; the wanted mip level is its log2.
+    pixels : float32 [n], area of the viewport that the sample stands for.
+    viewport_pixels : area of the viewport.
+    """
+
+    page: np.ndarray
+    footprint: np.ndarray
+    pixels: np.ndarray
+    viewport_pixels: float
+
+    @property
+    def wanted_level(self) -> np.ndarray:
+        """The mip level whose texels are as large as a pixel, float32 [n], 0 where level 0 is magnified."""
+        return np.log2(self.footprint)
+
+
+class FeedbackSource(Protocol):
+    """What can tell the feedback of a view: ray casts, a rendered feedback buffer, a recording."""
+
+    def observe(self, camera: Any) -> Feedback:
+        """The feedback of the view of ``camera``."""
+        ...

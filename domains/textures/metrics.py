@@ -1,0 +1,88 @@
+"""Error of texture pages on the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numba import njit
+
+from hra.domains.textures.feedback import Feedback
+from hra.domains.textures.pages import page_parents
+from hra.errors import MetricError
+from hra.hierarchy import Hierarchy
+from hra.metrics import ErrorMetric
+
+
+@dataclass(frozen=True, eq=False)
+class TexelError(ErrorMetric):
+    """Squared screen displacement of texels that are larger than a pixel, averaged over the viewport's pixels.
+
+    Where a pixel wants mip level w and level m is shown, a texel is ``2 ** (m - w)`` pixels wide, so that detail lies
+    up to ``max(0, 2 ** (m - w) - 1) / 2`` pixels beside its place. A page's error is the square of that, summed over
+    the pixels that show its region. The unit is that of the meshes' screen error: both may share one pool.
+
+    The context is a `Feedback`; a `TextureAllocator` observes it from the camera, once for all parts of a metric.
+    """
+
+    unit: str = "px2"
+    kind: Literal["error", "gain"] = "error"
+    additive: bool = True
+
+    def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
+        """Error of every page's region shown at the page's own level, float64 [N], px2."""
+        return _summed(hierarchy, context, hierarchy.attribute("level"))
+
+    def inherited(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
+        """Error of every page's region shown at its parent's level, float64 [N], px2."""
+        level, parent = hierarchy.attribute("level"), page_parents(hierarchy)
+        return _summed(hierarchy, context, np.where(parent < 0, level, level[parent]))
+
+    def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
+        """Largest squared displacement of any pixel in every page's region, float64 [N], px2."""
+        feedback = _feedback(hierarchy, context)
+        finest = np.full(hierarchy.node_cost.size, np.inf, np.float32)
+        _smallest_footprint(feedback.page, feedback.footprint, page_parents(hierarchy), finest)
+        return np.maximum(0.5 * (np.exp2(hierarchy.attribute("level")) / finest - 1), 0.0) ** 2
+
+
+def _summed(hierarchy: Hierarchy, context: Any, level: np.ndarray) -> np.ndarray:
+    feedback, error = _feedback(hierarchy, context), np.zeros(hierarchy.node_cost.size)
+    texel = np.exp2(level).astype(np.float64)
+    _sum_errors(feedback.page, feedback.footprint, feedback.pixels, page_parents(hierarchy), texel, error)
+    return error / feedback.viewport_pixels
+
+
+def _feedback(hierarchy: Hierarchy, context: Any) -> Feedback:
+    if not isinstance(context, Feedback):
+        fix = "allocate through a TextureAllocator, which observes the camera"
+        raise MetricError("texel error is measured from feedback", where=type(context).__name__, fix=fix)
+    # The compiled loops index without checks, and recorded feedback may be that of other textures.
+    low, high = context.page.min(initial=0), context.page.max(initial=-1)
+    if low < 0 or high >= hierarchy.node_cost.size:
+        raise MetricError(f"feedback of pages {low} .. {high}, but there are {hierarchy.node_cost.size}", where="page")
+    return context
+
+
+@njit(cache=True)
+def _sum_errors(page, footprint, pixels, parent, texel, error):
+    """Add every sample's squared displacement to its finest page and to all pages above that one."""
+    for i in range(page.size):
+        scale = 1.0 / footprint[i]
+        node = page[i]
+        while node >= 0:
+            excess = texel[node] * scale - 1.0
+            if excess > 0:
+                error[node] += pixels[i] * (0.25 * excess * excess)
+            node = parent[node]
+
+
+@njit(cache=True)
+def _smallest_footprint(page, footprint, parent, finest):
+    """Lower ``finest`` to the smallest footprint of the samples in every page's region."""
+    for i in range(page.size):
+        node = page[i]
+        while node >= 0 and footprint[i] < finest[node]:
+            finest[node] = footprint[i]
+            node = parent[node]

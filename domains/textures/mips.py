@@ -1,0 +1,75 @@
+"""Mip levels of one image: every level halves the one before, rounded up, down to one texel.
+
+Every level spans the whole image, so that position ``u`` in 0 .. 1 is texel ``u * W_m`` of the ``W_m`` of level m, as
+in graphics interfaces. Where sizes are odd, a texel is therefore a little less than twice as wide as one level finer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.arrays import to_numpy
+from hra.errors import ImageError
+from hra.kernels import build_pyramid
+
+
+def build_mips(image: Any) -> tuple[np.ndarray, ...]:
+    """The mip levels of ``image``, finest first.
+
+    Parameters
+    ----------
+    image : uint8 or float32 [H, W, C], any size from 1 x 1.
+
+    Returns
+    -------
+    read-only arrays [ceil(H / 2**m), ceil(W / 2**m), C] of the image's dtype.
+
+    Raises
+    ------
+    ImageError : another layout or dtype, an empty image, or values that are not finite.
+    """
+    levels = build_pyramid(_checked(image), reduce="mean").levels
+    for level in levels:
+        level.flags.writeable = False
+    return levels
+
+
+def level_shapes(height: int, width: int) -> list[tuple[int, int]]:
+    """Height and width of every mip level of an image of ``height`` x ``width`` texels, finest first."""
+    shapes = [(height, width)]
+    while shapes[-1] != (1, 1):
+        height, width = -(-height // 2), -(-width // 2)
+        shapes.append((height, width))
+    return shapes
+
+
+def tail_level(height: int, width: int, size: int) -> int:
+    """The finest mip level that fits into ``size`` x ``size`` texels.
+
+    Raises
+    ------
+    ImageError : ``size`` below one texel.
+    """
+    if size < 1:
+        raise ImageError(f"a page of {size} texels is too small", where="tile or tail", fix="use 64, 128 or 256")
+    return next(m for m, shape in enumerate(level_shapes(height, width)) if max(shape) <= size)
+
+
+def _checked(image: Any) -> np.ndarray:
+    array = to_numpy(image)
+    if array.ndim != 3 or array.dtype not in (np.uint8, np.float32):
+        raise ImageError(
+            f"a texture image must be uint8 or float32 [H, W, C], got {array.dtype} {list(array.shape)}",
+            fix="convert it, for example with image.astype('float32')[..., None] for a grey image of shape [H, W]",
+        )
+    if array.size == 0:
+        raise ImageError("a texture image must have at least one texel and channel", where=f"shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ImageError("the image contains values that are not finite", where=f"texel {_first_bad(array)}")
+    return array
+
+
+def _first_bad(array: np.ndarray) -> list[int]:
+    return np.argwhere(~np.isfinite(array))[0].tolist()

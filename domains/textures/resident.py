@@ -1,0 +1,74 @@
+"""What is in memory: the resident pages, the level that each part of a texture has, and the image they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.textures.pages import page_parents, texels_of_page
+from hra.domains.textures.texture_set import TextureSet
+from hra.errors import ArrayError
+
+
+@dataclass(frozen=True, eq=False)
+class ResidentTextures:
+    """The resident pages of a texture set.
+
+    Attributes
+    ----------
+    textures : the set.
+    active : bool [N], whether each page (node of ``textures.hierarchy``) is resident. A page is resident only with
+        all coarser ones of its region, and mip tails always are.
+
+    Raises
+    ------
+    ArrayError : another shape or dtype, or pages without the coarser ones.
+    """
+
+    textures: TextureSet
+    active: np.ndarray
+
+    def __post_init__(self) -> None:
+        parent = page_parents(self.textures.hierarchy)
+        if self.active.shape != parent.shape or self.active.dtype != np.bool_:
+            raise ArrayError(f"active must be bool [{parent.size}]", where=f"{self.active.dtype} {self.active.shape}")
+        orphan = np.where(parent < 0, ~self.active, self.active & ~self.active[parent])
+        if orphan.any():
+            page = int(orphan.argmax())
+            raise ArrayError("a page, or a mip tail, is missing under the resident pages", where=f"page {page}")
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the resident pages."""
+        return int(self.textures.hierarchy.node_cost[self.active].sum())
+
+    def level_map(self, texture: int = 0) -> np.ndarray:
+        """The finest resident mip level of each cell (tile of level 0) of one texture, int32 [GY, GX]."""
+        parent, page = page_parents(self.textures.hierarchy), self.textures.finest_pages[texture].copy()
+        while (missing := ~self.active[page]).any():
+            page[missing] = parent[page[missing]]
+        return self.textures.hierarchy.attribute("level")[page]
+
+    def compose(self, level: int = 0, texture: int = 0) -> np.ndarray:
+        """One mip level [H, W, C] of a texture as the resident pages show it.
+
+        What is not resident is filled with the texels of the finest level that is, without filtering.
+        """
+        mips, cell = self.textures.textures[texture].mips, self.textures.textures[texture].pages.cell
+        row_page, column_page = (np.arange(size) // cell for size in mips[level].shape[:2])
+        # All cells under a page of ``level`` have one finest resident level, unless that is finer than ``level``.
+        levels = self.level_map(texture)[np.ix_(row_page << level, column_page << level)]
+        image = mips[level].copy()
+        for coarse in np.unique(levels[levels > level]):
+            row = _coarse_texels(row_page >> (coarse - level), cell, mips[coarse].shape[0])
+            column = _coarse_texels(column_page >> (coarse - level), cell, mips[coarse].shape[1])
+            np.copyto(image, mips[coarse][np.ix_(row, column)], where=(levels == coarse)[..., None])
+        return image
+
+
+def _coarse_texels(page: np.ndarray, cell: int, size: int) -> np.ndarray:
+    """The texel of a coarse level of ``size`` texels under each texel [n] of a finer one, within its ``page``."""
+    # The centre of texel k lies at (2 k + 1) / (2 n): whole numbers, because rounding could choose the other neighbour.
+    under_centre = (2 * np.arange(page.size) + 1) * size // (2 * page.size)
+    return np.clip(under_centre, *texels_of_page(page, cell, size))

@@ -1,0 +1,45 @@
+"""Several textures that share one byte pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hra.domains.textures.pages import StreamedTexture, first_pages, pages_hierarchy
+from hra.errors import ImageError
+from hra.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class TextureSet:
+    """Textures in a fixed order, tiled or mipped, with all their pages in one hierarchy.
+
+    Parameters
+    ----------
+    textures : at least one.
+
+    Raises
+    ------
+    ImageError : no texture.
+    """
+
+    textures: Sequence[StreamedTexture]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "textures", tuple(self.textures))
+        if not self.textures:
+            raise ImageError("a texture set needs at least one texture", where="textures")
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The pages of all textures as one forest, in bytes."""
+        return pages_hierarchy([texture.pages for texture in self.textures])
+
+    @cached_property
+    def finest_pages(self) -> tuple[np.ndarray, ...]:
+        """For each texture the page (node of the hierarchy) of each cell at the finest level, int32 [GY, GX]."""
+        tables = [texture.pages for texture in self.textures]
+        return tuple(table.finest + np.int32(first) for table, first in zip(tables, first_pages(tables), strict=True))

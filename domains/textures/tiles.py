@@ -1,0 +1,106 @@
+"""Virtual texturing: each mip level is cut into square tiles that are resident or not, one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from hra.domains.textures.formats import RGBA8, TexelFormat
+from hra.domains.textures.mips import build_mips, level_shapes, tail_level
+from hra.domains.textures.pages import PageTable, pages_hierarchy
+from hra.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class TiledTexture:
+    """A texture as a quadtree of tiles: tile (level, y, x) refines tile (level + 1, y // 2, x // 2).
+
+    All levels that fit into one tile are the mip tail, one page that is always resident. Tiles at the right and lower
+    edge are smaller. Sparse textures of Vulkan and Direct3D, and virtual textures of engines, work like this.
+
+    Parameters
+    ----------
+    mips : levels [H, W, C], finest first, each half the one before, rounded up (`from_image` builds them).
+    pages : the tiles, the mip tail first (`tile_pages`).
+    """
+
+    mips: tuple[np.ndarray, ...]
+    pages: PageTable
+
+    @classmethod
+    def from_image(cls, image: Any, tile: int = 128, texels: TexelFormat = RGBA8) -> TiledTexture:
+        """Build the mip levels of an image and cut them into tiles.
+
+        Parameters
+        ----------
+        image : uint8 or float32 [H, W, C], any size from 1 x 1.
+        tile : texels along one side of a tile.
+        texels : format in which the tiles take up memory; it need not be that of ``image``.
+
+        Raises
+        ------
+        ImageError : an image of another layout, dtype or with values that are not finite; a tile below one texel.
+        """
+        mips = build_mips(image)
+        height, width = mips[0].shape[:2]
+        return cls(mips, tile_pages(height, width, tile, texels))
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The tile quadtree in bytes, finer tiles being added."""
+        return pages_hierarchy([self.pages])
+
+
+def tile_pages(height: int, width: int, tile: int = 128, texels: TexelFormat = RGBA8) -> PageTable:
+    """The tiles of a texture of ``height`` x ``width`` texels; no texel is needed to plan its memory."""
+    shapes = level_shapes(height, width)
+    tail = tail_level(height, width, tile)
+    grids = [_grid(shapes[level], tile) for level in range(tail, -1, -1)]
+    level = np.repeat(np.arange(tail, -1, -1), [rows * columns for rows, columns in grids])
+    y, x = (np.concatenate(parts) for parts in zip(*(_positions(grid) for grid in grids), strict=True))
+    level_height, level_width = np.array(shapes).T[:, level]
+    page_height = np.minimum(tile, level_height - y * tile)
+    page_width = np.minimum(tile, level_width - x * tile)
+    rows, columns = grids[-1]
+    return PageTable(
+        parent=_parents(grids),
+        bytes=_bytes(page_height, page_width, shapes[tail:], texels),
+        level=level.astype(np.int32),
+        x=x,
+        y=y,
+        width=page_width.astype(np.int32),
+        height=page_height.astype(np.int32),
+        finest=(level.size - rows * columns + np.arange(rows * columns, dtype=np.int32)).reshape(rows, columns),
+        cell=tile,
+    )
+
+
+def _grid(shape: tuple[int, int], tile: int) -> tuple[int, int]:
+    return -(-shape[0] // tile), -(-shape[1] // tile)
+
+
+def _positions(grid: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    y, x = np.indices(grid, np.int32)
+    return y.ravel(), x.ravel()
+
+
+def _parents(grids: list[tuple[int, int]]) -> np.ndarray:
+    """Index of the tile that each tile refines, levels being stored coarse to fine and row by row."""
+    parents, first = [np.array([-1], np.int32)], 0
+    for coarse, fine in pairwise(grids):
+        y, x = _positions(fine)
+        parents.append((first + y // 2 * coarse[1] + x // 2).astype(np.int32))
+        first += coarse[0] * coarse[1]
+    return np.concatenate(parents)
+
+
+def _bytes(height: np.ndarray, width: np.ndarray, tail: list[tuple[int, int]], texels: TexelFormat) -> np.ndarray:
+    """Bytes of each tile; the first one holds all levels of the ``tail``."""
+    sizes, which = np.unique(np.stack([height, width], axis=1), axis=0, return_inverse=True)
+    page_bytes = np.array([texels.bytes(int(h), int(w)) for h, w in sizes], np.int64)[which.ravel()]
+    page_bytes[0] = sum(texels.bytes(h, w) for h, w in tail)
+    return page_bytes

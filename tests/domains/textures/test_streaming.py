@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.camera import Camera
+from hra.domains.textures import AnalyticFeedback, Scene, TextureAllocator, flyover, replay
+from hra.errors import BudgetTooSmall
+
+
+@pytest.fixture(scope="module")
+def allocator(scene: Scene) -> TextureAllocator:
+    return TextureAllocator(scene.textures, AnalyticFeedback(scene))
+
+
+@given(seeds=st.lists(st.integers(0, 10**6), max_size=8), extra=st.integers(0, 60_000))
+def test_no_frame_exceeds_the_pool_whatever_the_jumps(
+    allocator: TextureAllocator, camera_of: Callable[..., Camera], seeds: list[int], extra: int
+) -> None:
+    hierarchy = allocator.textures.hierarchy
+    pool = int(hierarchy.base_cost) + extra
+    trace = replay(allocator, [camera_of(seed) for seed in seeds], pool)
+    assert len(trace) == len(seeds)
+    tails = set(np.flatnonzero(hierarchy.added_by < 0).tolist())
+    before: set[int] = set()
+    for frame, pages in enumerate(trace.resident):
+        now = set(pages.tolist())
+        assert tails <= now
+        assert trace.resident_bytes[frame] == sum(int(hierarchy.node_cost[page]) for page in now) <= pool
+        assert trace.uploads[frame] == len(now - before)
+        assert trace.evictions[frame] == len(before - now)
+        assert trace.uploaded_bytes[frame] == sum(int(hierarchy.node_cost[page]) for page in now - before)
+        assert trace.evicted_bytes[frame] == sum(int(hierarchy.node_cost[page]) for page in before - now)
+        before = now
+
+
+def test_a_still_camera_uploads_once(allocator: TextureAllocator, camera_of: Callable[..., Camera]) -> None:
+    trace = replay(allocator, [camera_of(4)] * 3, 30_000)
+    assert trace.uploads[0] == trace.resident[0].size
+    assert not trace.uploads[1:].any()
+    assert not trace.evictions.any()
+
+
+def test_a_flight_moves_pages_and_states_its_gap(allocator: TextureAllocator, scene: Scene) -> None:
+    trace = replay(allocator, flyover(scene.planes[0], 20, viewport=(96, 54)), 12_000)
+    assert trace.uploads[1:].any()
+    assert trace.evictions.any()
+    assert ((trace.gap >= 0) & (trace.gap < 1)).all()
+    assert (trace.residual >= 0).all()
+    assert "20 frames" in repr(trace)
+
+
+def test_a_pool_below_the_tails_is_refused(allocator: TextureAllocator, camera_of: Callable[..., Camera]) -> None:
+    with pytest.raises(BudgetTooSmall):
+        replay(allocator, [camera_of(0)], allocator.textures.hierarchy.base_cost - 1)
+
+
+def test_no_frames_no_trace(allocator: TextureAllocator) -> None:
+    trace = replay(allocator, [], 30_000)
+    assert len(trace) == 0
+    assert "0 frames" in repr(trace)

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from hra.domains.textures import Scene, TexturedPlane, TiledTexture
+from hra.errors import ArrayError
+
+
+@pytest.fixture
+def texture(noise: Callable[..., np.ndarray]) -> TiledTexture:
+    return TiledTexture.from_image(noise(30, 40))
+
+
+def test_the_ground_has_square_texels_around_the_origin(texture: TiledTexture) -> None:
+    ground = TexturedPlane.ground(texture, width=8.0)
+    corners = ground.points([0, 1, 0, 1], [0, 0, 1, 1])
+    np.testing.assert_allclose(corners, [[-4, 0, -3], [4, 0, -3], [-4, 0, 3], [4, 0, 3]])
+
+
+def test_the_frame_maps_like_points(texture: TiledTexture) -> None:
+    plane = TexturedPlane(texture, np.array([1.0, 2, 3]), np.array([1.0, 1, 0]), np.array([0.0, 2, 5]))
+    np.testing.assert_allclose(plane.frame @ [0.25, 0.75, 1], [*plane.points(0.25, 0.75), 1])
+
+
+@pytest.mark.parametrize("axis", [[0.0, 0, 0], [2.0, 0, 0], [np.nan, 0, 1], [1.0, 0]])
+def test_axes_must_span_an_area(texture: TiledTexture, axis: list[float]) -> None:
+    with pytest.raises(ArrayError):
+        TexturedPlane(texture, np.zeros(3), np.array([1.0, 0, 0]), np.array(axis))
+
+
+def test_a_scene_needs_a_plane() -> None:
+    with pytest.raises(ArrayError):
+        Scene([])
+
+
+def test_planes_may_share_a_texture(texture: TiledTexture, noise: Callable[..., np.ndarray]) -> None:
+    other = TiledTexture.from_image(noise(5, 5))
+    scene = Scene([TexturedPlane.ground(t, 1.0) for t in (texture, other, texture)])
+    assert scene.texture_of == (0, 1, 0)
+    assert list(scene.textures.textures) == [texture, other]
