@@ -124,22 +124,30 @@ def gains_from_values(hierarchy: Hierarchy, value: np.ndarray) -> tuple[np.ndarr
     return gain, float(gain.sum())
 
 
-def peak_errors(hierarchy: Hierarchy, peak: np.ndarray, kind: str) -> np.ndarray:
+def peak_errors(hierarchy: Hierarchy, peak: np.ndarray, inherited: np.ndarray | None) -> np.ndarray:
     """Error [R] that remains while a refinement is not taken, made monotone from fine to coarse.
 
     Parameters
     ----------
-    peak : float64 [N], of ``kind`` "error" (what remains is the error of the coarser nodes) or "gain" (what is
-        missed is the gain of the finer ones).
+    peak : float64 [N], largest error of a node's region while the node represents it.
+    inherited : float64 [N] or None, the same while the node's parent represents it; by default the parent's peak.
     """
-    error = np.zeros(len(hierarchy))
-    if kind == "error" and hierarchy.replaces:
-        by, value = hierarchy.removed_by, peak
-    elif kind == "error" and hierarchy.node_parent is not None:
-        by, value = hierarchy.added_by, peak[hierarchy.node_parent]
-    else:
-        by, value = hierarchy.added_by, peak
-    np.maximum.at(error, by[by >= 0], value[by >= 0])
+    if hierarchy.replaces:
+        return _largest(hierarchy, hierarchy.removed_by, peak)
+    if inherited is None and hierarchy.node_parent is not None:
+        inherited = peak[hierarchy.node_parent]
+    return _largest(hierarchy, hierarchy.added_by, peak if inherited is None else inherited)
+
+
+def peak_values(hierarchy: Hierarchy, value: np.ndarray) -> np.ndarray:
+    """Largest gain [R] of the nodes that a refinement adds, made monotone from fine to coarse."""
+    return _largest(hierarchy, hierarchy.added_by, value)
+
+
+def _largest(hierarchy: Hierarchy, refinement: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """The largest ``value`` [N] of the nodes of each ``refinement`` [N], raised to that of its successors."""
+    error, known = np.zeros(len(hierarchy)), refinement >= 0
+    np.maximum.at(error, refinement[known], value[known])
     _raise_predecessors(*hierarchy.predecessors, error)
     return error
 

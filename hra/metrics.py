@@ -41,6 +41,10 @@ class ErrorMetric(ABC):
         """Error of every node [N] for the max objective (thresholds); by default the same values as `evaluate`."""
         return self.evaluate(hierarchy, context)
 
+    def inherited_peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray | None:
+        """Peak error over each node's region while its parent represents it [N]; None takes the parent's peak."""
+        return None
+
     def __add__(self, other: ErrorMetric) -> ErrorMetric:
         """Sum of two metrics of one kind and unit."""
         return _combined(np.add, self, other, _same_unit(self, other, "+"))
@@ -83,6 +87,11 @@ class Scaled(ErrorMetric):
         """The metric's peak values times the weight [N]."""
         return to_numpy(self.metric.peak(hierarchy, context)) * self.weight
 
+    def inherited_peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray | None:
+        """The metric's inherited peak values times the weight [N]."""
+        values = self.metric.inherited_peak(hierarchy, context)
+        return None if values is None else to_numpy(values) * self.weight
+
 
 @dataclass(frozen=True, eq=False)
 class Combined(ErrorMetric):
@@ -97,22 +106,25 @@ class Combined(ErrorMetric):
         return self._join(self.left.evaluate(hierarchy, context), self.right.evaluate(hierarchy, context))
 
     def inherited(self, hierarchy: Hierarchy, context: Any) -> np.ndarray | None:
-        """Both metrics' inherited values joined [N].
-
-        A factor that has none (a weight of the region) counts with its plain value; a summand that has none leaves the
-        sum without.
-        """
-        values = [self.left.inherited(hierarchy, context), self.right.inherited(hierarchy, context)]
-        if self.function is np.multiply and any(v is not None for v in values):
-            values = [
-                m.evaluate(hierarchy, context) if v is None else v
-                for m, v in zip((self.left, self.right), values, strict=True)
-            ]
-        return None if values[0] is None or values[1] is None else self._join(*values)
+        """Both metrics' inherited values joined [N]; see `_join_inherited`."""
+        return self._join_inherited("inherited", "evaluate", hierarchy, context)
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Both metrics' peak values joined [N]."""
         return self._join(self.left.peak(hierarchy, context), self.right.peak(hierarchy, context))
+
+    def inherited_peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray | None:
+        """Both metrics' inherited peak values joined [N]; see `_join_inherited`."""
+        return self._join_inherited("inherited_peak", "peak", hierarchy, context)
+
+    def _join_inherited(self, inherited: str, own: str, hierarchy: Hierarchy, context: Any) -> np.ndarray | None:
+        """A factor that inherits nothing (a weight of the region) counts with its own value; a summand leaves none."""
+        parts = (self.left, self.right)
+        values = [getattr(part, inherited)(hierarchy, context) for part in parts]
+        if self.function is np.multiply and any(value is not None for value in values):
+            pairs = zip(parts, values, strict=True)
+            values = [getattr(part, own)(hierarchy, context) if value is None else value for part, value in pairs]
+        return None if any(value is None for value in values) else self._join(*values)
 
     def _join(self, left: Any, right: Any) -> np.ndarray:
         left, right = to_numpy(left), to_numpy(right)

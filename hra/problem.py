@@ -12,7 +12,7 @@ import numpy as np
 
 from hra.arrays import to_numpy
 from hra.errors import MetricError, RepairWarning
-from hra.gains import gains_from_errors, gains_from_values, peak_errors
+from hra.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
 from hra.hierarchy import Hierarchy
 from hra.metrics import ErrorMetric
 
@@ -56,8 +56,7 @@ class Problem:
             gain, base_error = gains_from_errors(hierarchy, value, inherited)
 
         def refinement_peak() -> np.ndarray:
-            values = np.maximum(_node_values(metric.peak(hierarchy, context), hierarchy, metric), 0.0)
-            return peak_errors(hierarchy, values, metric.kind)
+            return _refinement_peak(hierarchy, metric, context)
 
         return cls(hierarchy, gain, base_error, budget, metric.unit, metric.additive, refinement_peak)
 
@@ -70,6 +69,15 @@ class Problem:
     def peak(self) -> np.ndarray:
         """Error [R] that remains while a refinement is not taken, for the max objective."""
         return self.refinement_peak()
+
+
+def _refinement_peak(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) -> np.ndarray:
+    """The metric's peak values as one error per refinement [R]."""
+    peak = _node_values(metric.peak(hierarchy, context), hierarchy, metric)
+    if metric.kind == "gain":
+        return peak_values(hierarchy, np.maximum(peak, 0.0))
+    inherited = metric.inherited_peak(hierarchy, context)
+    return peak_errors(hierarchy, peak, None if inherited is None else _node_values(inherited, hierarchy, metric))
 
 
 def _node_values(values: Any, hierarchy: Hierarchy, metric: ErrorMetric) -> np.ndarray:

@@ -1,0 +1,27 @@
+"""Sums and means over square blocks; blocks at the right and bottom border may be smaller."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def block_sums(array: np.ndarray, size: int) -> np.ndarray:
+    """Sum over blocks of ``size`` x ``size`` entries of the first two axes: [H, W, ...] to [ceil(H/size), ...]."""
+    rows = np.add.reduceat(array, np.arange(0, array.shape[0], size), axis=0)
+    return np.add.reduceat(rows, np.arange(0, array.shape[1], size), axis=1)
+
+
+def block_counts(height: int, width: int, size: int) -> np.ndarray:
+    """Number of entries in each block, int64 [ceil(height/size), ceil(width/size)]."""
+    return np.outer(_lengths(height, size), _lengths(width, size))
+
+
+def block_means(array: np.ndarray, size: int) -> np.ndarray:
+    """Mean over blocks of ``size`` x ``size`` entries of the first two axes."""
+    counts = block_counts(array.shape[0], array.shape[1], size)
+    return block_sums(array, size) / counts.reshape(counts.shape + (1,) * (array.ndim - 2))
+
+
+def _lengths(extent: int, size: int) -> np.ndarray:
+    starts = np.arange(0, extent, size)
+    return np.minimum(starts + size, extent) - starts

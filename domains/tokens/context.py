@@ -1,0 +1,54 @@
+"""What token hierarchies and metrics see of one image and query, computed once and on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hra.domains.tokens.blocks import block_counts
+from hra.domains.tokens.patches import PatchPyramid
+from hra.domains.tokens.relevance import Relevance, checked_relevance
+
+
+@dataclass(frozen=True, eq=False)
+class TokenContext:
+    """An image's patch pyramid, a query, and how relevance is scored.
+
+    Attributes
+    ----------
+    pyramid : the image and its patches.
+    query : the question, may be empty.
+    scorer : (image, query) -> relevance of every finest patch.
+    """
+
+    pyramid: PatchPyramid
+    query: str
+    scorer: Relevance
+
+    @cached_property
+    def relevance(self) -> np.ndarray:
+        """Relevance of every finest patch, float64 [rows, columns]; uniform if the scorer finds nothing relevant.
+
+        Raises
+        ------
+        MetricError : the scorer returned another shape, NaN or infinite values.
+        """
+        scores = checked_relevance(self.scorer(self.pyramid.image, self.query), self.pyramid.grids[0])
+        return scores if scores.any() else np.ones_like(scores)
+
+    @cached_property
+    def pixel_weight(self) -> np.ndarray:
+        """Weight of one squared channel difference, by finest patch: relevance over its sum over pixels and channels.
+
+        With uniform relevance the weighted sum of squared differences is the mean squared error of the image.
+        """
+        height, width = self.pyramid.image.shape[:2]
+        counts = block_counts(height, width, self.pyramid.patch)
+        return self.relevance / (3 * (self.relevance * counts).sum())
+
+    @cached_property
+    def node_errors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted error of every patch's region, shown by the patch and by its parent; two float64 [N]."""
+        return self.pyramid.node_errors(self.pixel_weight)

@@ -1,0 +1,74 @@
+"""The baseline that every selection has to beat: the whole image, smaller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.errors import BudgetTooSmall, MissingExtra
+from hra.image_arrays import as_image
+
+_BACK_PROJECTIONS = 3  # more steps change the photo and the page by less than 0.02 dB
+
+
+def uniform_downsample(image: Any, budget: int, patch: int = 16) -> np.ndarray:
+    """What is left of an image that is down-sampled to at most ``budget`` patches and enlarged again.
+
+    Both ways by the Lanczos filter, then corrected three times by what the enlarged image loses when it is made small
+    again (iterative back-projection, M. Irani and S. Peleg, CVGIP 1991): the best of the resampling filters that we
+    tried, so that the comparison is fair to it.
+
+    Parameters
+    ----------
+    image : [H, W, 3], as `hra.images.as_image` takes it.
+    budget : tokens; the grid of patches is `patch_grid`'s.
+
+    Returns
+    -------
+    float32 [H, W, 3] in [0, 1]; the image itself where the budget covers it.
+
+    Raises
+    ------
+    ImageError : wrong layout, dtype or values.
+    BudgetTooSmall : no token at all.
+    MissingExtra : Pillow is not installed.
+    """
+    pixels = as_image(image)
+    height, width = pixels.shape[:2]
+    rows, columns = patch_grid(height, width, budget, patch)
+    small = (min(rows * patch, height), min(columns * patch, width))
+    reduced = _resized(pixels, small)
+    enlarged = _resized(reduced, (height, width))
+    for _ in range(_BACK_PROJECTIONS):
+        enlarged += _resized(reduced - _resized(enlarged, small), (height, width))
+    return np.clip(enlarged, 0, 1)
+
+
+def patch_grid(height: int, width: int, budget: int, patch: int = 16) -> tuple[int, int]:
+    """Rows and columns of at most ``budget`` patches that show an image at the largest scale, then with most patches.
+
+    The scale is that of the axis that is reduced more.
+
+    Raises
+    ------
+    BudgetTooSmall : no token at all.
+    """
+    if budget < 1:
+        raise BudgetTooSmall(f"{budget} tokens cannot show an image", where="budget", fix="use at least 1")
+    rows = np.arange(1, min(int(budget), -(-height // patch)) + 1)
+    columns = np.minimum(int(budget) // rows, -(-width // patch))
+    scale = np.minimum(np.minimum(rows * patch / height, columns * patch / width), 1.0)
+    best = np.lexsort((rows * columns, scale))[-1]
+    return int(rows[best]), int(columns[best])
+
+
+def _resized(pixels: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """Lanczos-resampled [h, w, 3] of another (height, width), not clipped."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise MissingExtra.of("pillow", "tokens") from error
+    channels = [Image.fromarray(np.ascontiguousarray(channel)) for channel in np.moveaxis(pixels, 2, 0)]
+    shape, lanczos = (size[1], size[0]), Image.Resampling.LANCZOS
+    return np.stack([np.asarray(channel.resize(shape, lanczos)) for channel in channels], axis=2)

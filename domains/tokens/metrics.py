@@ -1,0 +1,50 @@
+"""Metrics of token hierarchies: what a patch leaves wrong, or what it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.context import TokenContext
+from hra.hierarchy import Hierarchy
+from hra.metrics import ErrorMetric
+
+
+@dataclass(frozen=True)
+class RelevanceError(ErrorMetric):
+    """Squared reconstruction error of a patch's region, weighted by relevance.
+
+    ``sum over real pixels of relevance (image - shown)**2 / sum of relevance``, where `shown` is the patch's level,
+    brought to full resolution by average interpolation. All patches of a cut together give the relevance-weighted mean
+    squared error of the reconstructed image, up to what interpolation gains or loses where levels meet.
+    """
+
+    unit = "relevance-weighted mean squared error"
+
+    def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Error while the patch itself shows its region, float64 [N]."""
+        return context.node_errors[0][_numbers(hierarchy, context)]
+
+    def inherited(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Error of the same region while its parent shows it, float64 [N]."""
+        return context.node_errors[1][_numbers(hierarchy, context)]
+
+
+@dataclass(frozen=True)
+class RelevanceGain(ErrorMetric):
+    """The relevance of a finest patch is what taking it gains (grid top-K)."""
+
+    unit = "relevance"
+    kind = "gain"
+
+    def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Relevance of every patch, float64 [N]; the hierarchy holds finest patches only."""
+        return context.relevance[hierarchy.attribute("y"), hierarchy.attribute("x")]
+
+
+def _numbers(hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+    """The pyramid's number of every node of the hierarchy, which may hold any of its patches."""
+    level, x, y = (hierarchy.attribute(name) for name in ("level", "x", "y"))
+    columns = np.array([columns for _, columns in context.pyramid.grids])
+    return context.pyramid.offsets[level] + y * columns[level] + x

@@ -1,0 +1,145 @@
+"""The patch pyramid: square patches of an image at every level of detail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hra.domains.tokens.blocks import block_sums
+from hra.domains.tokens.halving import halved
+from hra.domains.tokens.level_errors import squared_errors
+from hra.errors import ArrayError
+from hra.image_arrays import as_image
+
+
+@dataclass(frozen=True, eq=False)
+class PatchPyramid:
+    """Patches (level, y, x) of an image; level 0 is the image, each further level halves it by the mean of 2 x 2.
+
+    The patch (level, y, x) covers the pixels from (y, x) * patch * 2**level, and has up to four children one level
+    below. Where the image is no multiple of the patch, the last patches repeat the edge; patches that would lie wholly
+    outside do not exist. Patches are numbered level by level from fine to coarse, row by row. Build with `build`.
+
+    Attributes
+    ----------
+    levels : float32 [ceil(H / 2**l), ceil(W / 2**l), 3] for l = 0, 1, ...
+    patch : side of a patch in pixels of its level.
+    """
+
+    levels: tuple[np.ndarray, ...]
+    patch: int = 16
+
+    @classmethod
+    def build(cls, image: Any, *, patch: int = 16, levels: int | None = None) -> PatchPyramid:
+        """The pyramid of one image.
+
+        Parameters
+        ----------
+        image : [H, W, 3] of any size, floats in [0, 1], or any other form that `hra.images.as_image` takes.
+        patch : side of a patch in pixels, even.
+        levels : how many, at most; by default as many as it takes until one patch shows the whole image.
+
+        Raises
+        ------
+        ImageError : wrong layout, dtype or values.
+        ArrayError : patch or levels out of range.
+        """
+        pixels = np.array(as_image(image))  # a copy: the caller may reuse its buffer before the tokens are made
+        if patch < 2 or patch % 2:
+            raise ArrayError(f"patch must be even and at least 2, got {patch}", where="patch")
+        if levels is not None and levels < 1:
+            raise ArrayError(f"levels must be at least 1, got {levels}", where="levels")
+        patches = -(-max(pixels.shape[:2]) // patch)
+        depth = 1 + (patches - 1).bit_length()
+        depth = depth if levels is None else min(levels, depth)
+        stack = [pixels]
+        while len(stack) < depth:
+            stack.append(halved(stack[-1]))
+        return cls(tuple(stack), patch)
+
+    @property
+    def image(self) -> np.ndarray:
+        """The image itself, float32 [H, W, 3]."""
+        return self.levels[0]
+
+    @cached_property
+    def grids(self) -> list[tuple[int, int]]:
+        """Rows and columns of patches at each level."""
+        return [(-(-level.shape[0] // self.patch), -(-level.shape[1] // self.patch)) for level in self.levels]
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """Number of the first patch of each level and the count of all, int64 [L + 1]."""
+        return np.cumsum([0] + [rows * columns for rows, columns in self.grids])
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """(level, x, y) of every patch, int32 [N, 3]."""
+        parts = []
+        for level, (rows, columns) in enumerate(self.grids):
+            y, x = np.divmod(np.arange(rows * columns, dtype=np.int32), np.int32(columns))
+            parts.append(np.stack([np.full_like(x, level), x, y], axis=1))
+        return np.concatenate(parts)
+
+    @cached_property
+    def parents(self) -> np.ndarray:
+        """Number of the patch one level coarser that covers each patch, -1 at the coarsest level, int64 [N]."""
+        level, x, y = self.positions.T
+        inner = level < len(self.levels) - 1
+        columns = np.array([columns for _, columns in self.grids])
+        above = np.where(inner, level + 1, level)
+        return np.where(inner, self.offsets[above] + (y // 2) * columns[above] + x // 2, -1)
+
+    @cached_property
+    def errors_by_level(self) -> list[np.ndarray]:
+        """Per level, the squared error of each finest patch while that level shows the image; see `squared_errors`."""
+        return squared_errors(self.levels, self.patch)
+
+    def boxes(self, positions: np.ndarray) -> np.ndarray:
+        """Pixels (x0, y0, x1, y1), end excluded, that patches [K, 3] at (level, x, y) cover, int32 [K, 4]."""
+        height, width = self.image.shape[:2]
+        return patch_boxes(positions, self.patch, height, width)
+
+    def values(self, positions: np.ndarray) -> np.ndarray:
+        """Pixel values of patches [K, 3] at (level, x, y), row by row: float32 [K, patch * patch * 3]."""
+        values = np.empty((len(positions), self.patch, self.patch, 3), np.float32)
+        for level in np.unique(positions[:, 0]):
+            here = positions[:, 0] == level
+            x, y = positions[here, 1], positions[here, 2]
+            values[here] = self._blocks(int(level))[y, :, x]
+        return values.reshape(len(positions), 3 * self.patch**2)
+
+    def node_errors(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted squared error over the region of every patch, and the same one level coarser.
+
+        Parameters
+        ----------
+        weight : [rows, columns] of the finest patches, >= 0.
+
+        Returns
+        -------
+        own : float64 [N], while the patch itself shows the region.
+        inherited : float64 [N], while its parent does (at the coarsest level: the patch itself).
+        """
+        errors = self.errors_by_level
+        coarser = [*errors[1:], errors[-1]]
+        own = [block_sums(weight * error, 2**level).ravel() for level, error in enumerate(errors)]
+        inherited = [block_sums(weight * error, 2**level).ravel() for level, error in enumerate(coarser)]
+        return np.concatenate(own), np.concatenate(inherited)
+
+    def _blocks(self, level: int) -> np.ndarray:
+        """The level cut into patches, edge repeated: a view [rows, patch, columns, patch, 3]."""
+        pixels, (rows, columns) = self.levels[level], self.grids[level]
+        pad = (rows * self.patch - pixels.shape[0], columns * self.patch - pixels.shape[1])
+        padded = np.pad(pixels, ((0, pad[0]), (0, pad[1]), (0, 0)), mode="edge")
+        return padded.reshape(rows, self.patch, columns, self.patch, 3)
+
+
+def patch_boxes(positions: np.ndarray, patch: int, height: int, width: int) -> np.ndarray:
+    """Pixels (x0, y0, x1, y1), end excluded, that patches [K, 3] at (level, x, y) cover in an image, int32 [K, 4]."""
+    size = patch << positions[:, 0].astype(np.int64)
+    x0, y0 = positions[:, 1] * size, positions[:, 2] * size
+    return np.stack([x0, y0, np.minimum(x0 + size, width), np.minimum(y0 + size, height)], axis=1).astype(np.int32)

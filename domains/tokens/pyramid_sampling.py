@@ -1,0 +1,26 @@
+"""Pyramid sampling: patches of all levels that together cover the image, fine where relevant error is."""
+
+from __future__ import annotations
+
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.builders import PyramidBuilder
+from hra.domains.tokens.metrics import RelevanceError
+from hra.domains.tokens.relevance import Relevance
+from hra.traversals.hull import Hull
+
+
+class PyramidSampling(TokenAllocator):
+    """A cut of the patch pyramid: every pixel is seen, at the level that leaves the least relevant error overall.
+
+    Parameters
+    ----------
+    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    patch : side of a patch in pixels.
+    levels : at most so many levels of detail; by default down to a single patch, so that every budget can be met.
+        With 4, a 1024 x 1024 image has 4096 + 1024 + 256 + 64 patches, of which the 64 are the smallest budget.
+    """
+
+    def __init__(self, relevance: Relevance | None = None, *, patch: int = 16, levels: int | None = None) -> None:
+        super().__init__(
+            PyramidBuilder(), RelevanceError(), Hull(exact=True), relevance=relevance, patch=patch, levels=levels
+        )

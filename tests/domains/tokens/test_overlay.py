@@ -1,0 +1,48 @@
+"""The overlay picture: outlines by level, the rest dimmed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hra.domains import tokens
+from hra.errors import ArrayError
+
+
+def test_outlines_are_coloured_and_the_unseen_is_dimmed():
+    image = np.full((64, 64, 3), 0.8, np.float32)
+    allocator = tokens.GridTopK(lambda pixels, query: np.eye(4))
+    token_set = allocator.realize(allocator.allocate((image, ""), 4))
+    picture = tokens.overlay(image, token_set)
+    assert picture.dtype == np.uint8 and picture.shape == image.shape
+    for y, x in [(0, 5), (15, 5), (20, 16), (20, 31)]:
+        assert picture[y, x].tolist() == [213, 94, 0]
+    assert picture[5, 5].tolist() == [204] * 3  # inside a token: 0.8 * 255
+    assert picture[5, 40].tolist() == [71] * 3  # 0.8 * 0.35 * 255
+
+
+def test_levels_have_different_colours_and_fine_ones_lie_on_top(smooth_noise):
+    image = smooth_noise(128, 128)
+    allocator = tokens.PyramidSampling()
+    token_set = allocator.realize(allocator.allocate((image, "top left"), 20))
+    picture = tokens.overlay(image, token_set)
+    colours = {}
+    for (level, _, _), (x0, y0, _, _) in zip(token_set.positions, token_set.boxes, strict=True):
+        if not any((box[:2] == (x0, y0)).all() for box in token_set.boxes[token_set.positions[:, 0] < level]):
+            colours.setdefault(int(level), set()).add(tuple(picture[y0, x0].tolist()))
+    assert len(colours) > 1 and all(len(found) == 1 for found in colours.values())
+    assert len(set.union(*colours.values())) == len(colours)
+
+
+def test_no_tokens_dim_everything():
+    image = np.ones((20, 20, 3), np.float32)
+    allocator = tokens.GridTopK()
+    picture = tokens.overlay(image, allocator.realize(allocator.allocate((image, ""), 0)))
+    assert (picture == 89).all()
+
+
+def test_another_image_is_refused(smooth_noise):
+    allocator = tokens.GridTopK()
+    token_set = allocator.realize(allocator.allocate((smooth_noise(40, 40), ""), 2))
+    with pytest.raises(ArrayError):
+        tokens.overlay(smooth_noise(40, 41), token_set)
