@@ -128,6 +128,7 @@ class Camera:
         elevation: float = 0.0,
         distance: float | None = None,
         *,
+        up: Any = (0, 1, 0),
         vertical_fov_degrees: float = 60,
         viewport: tuple[int, int] = (1920, 1080),
         reversed_depth: bool = False,
@@ -137,18 +138,20 @@ class Camera:
         Parameters
         ----------
         bounds : [2, 3] least and largest corner of the box.
-        azimuth : degrees around +Y, 0 on the +Z side, 90 on the +X side.
-        elevation : degrees above the XZ plane; 90 looks straight down.
+        azimuth : degrees around ``up``; with y up 0 is on the +Z side, with z up on the -Y side, and 90 on the +X side.
+        elevation : degrees above the plane across ``up``; 90 looks straight down.
+        up : [3], the world's upward direction.
         distance : from the centre of the box, world units; None fits the box's bounding sphere into the viewport.
 
         Raises
         ------
-        CameraError : bounds that are not finite or reversed, an angle that is not finite, a distance <= 0.
+        CameraError : bounds that are not finite or reversed, an angle that is not finite, a distance <= 0, no
+            direction up.
         """
         width, height = camera_checks.viewport_size(viewport)
         half_height = math.tan(math.radians(camera_checks.field_of_view(vertical_fov_degrees)) / 2)
         narrower = math.atan(half_height * min(1.0, width / height))
-        placed = orbit_placement(bounds, azimuth, elevation, distance, narrower)
+        placed = orbit_placement(bounds, azimuth, elevation, distance, narrower, up)
         return cls.perspective(
             *placed[:3],
             vertical_fov_degrees=vertical_fov_degrees,

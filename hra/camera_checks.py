@@ -86,6 +86,15 @@ def bounding_box(bounds: Any) -> np.ndarray:
     return box
 
 
+def direction(name: str, vector: Any) -> np.ndarray:
+    """A unit vector [3] along ``vector``."""
+    checked = numeric(name, vector, (3,))
+    length = float(np.linalg.norm(checked))
+    if length == 0:
+        raise CameraError(f"{name} is the zero vector", where=name, fix="pass a direction such as (0, 0, 1)")
+    return checked / length
+
+
 def view_matrix(view: Any) -> np.ndarray:
     """An affine, invertible view matrix [4, 4], else CameraError."""
     matrix = numeric("view", view, (4, 4))

@@ -19,25 +19,31 @@ class Placement(NamedTuple):
     near: float
 
 
-def orbit_placement(bounds: Any, azimuth: Any, elevation: Any, distance: Any, half_fov: float) -> Placement:
+def orbit_placement(bounds: Any, azimuth: Any, elevation: Any, distance: Any, half_fov: float, pole: Any) -> Placement:
     """A place on a sphere around a box [2, 3]; angles in degrees, ``half_fov`` the narrower half angle in radians.
 
     Raises
     ------
-    CameraError : bounds that are not finite or reversed, an angle that is not finite, a distance <= 0.
+    CameraError : bounds that are not finite or reversed, an angle that is not finite, a distance <= 0, no direction up.
     """
     low, high = camera_checks.bounding_box(bounds)
     center = low + (high - low) / 2
     radius = math.hypot(*(high - low)) / 2 or 1.0  # a single point is shown as though it were a unit sphere
     distance = radius / math.sin(half_fov) if distance is None else camera_checks.positive("distance", distance)
-    outward, up = _orbit_axes(camera_checks.number("azimuth", azimuth), camera_checks.number("elevation", elevation))
+    turn, tilt = (
+        math.radians(camera_checks.number(*angle)) for angle in (("azimuth", azimuth), ("elevation", elevation))
+    )
+    outward, up = _orbit_axes(turn, tilt, camera_checks.direction("up", pole))
     # Half-way to the sphere from outside; from inside the near plane must still be ahead of the eye.
     near = max((distance - radius) / 2, radius / 1000)
     return Placement(center + distance * outward, center, up, near)
 
 
-def _orbit_axes(azimuth: float, elevation: float) -> tuple[np.ndarray, np.ndarray]:
-    turn, tilt = math.radians(azimuth), math.radians(elevation)
-    around = np.array([math.sin(turn), 0.0, math.cos(turn)])
-    pole = np.array([0.0, 1.0, 0.0])
+def _orbit_axes(turn: float, tilt: float, pole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Direction from the target to the eye and the view's up vector, [3] each; angles in radians."""
+    # The quarter turn that takes +Y to +Z takes +Z to -Y: so "in front" is +Z where y is up and -Y where z is up.
+    front = np.array([0.0, 0.0, 1.0]) if abs(pole[2]) < 0.999 else np.array([0.0, -1.0, 0.0])
+    front -= (front @ pole) * pole
+    front /= np.linalg.norm(front)
+    around = math.cos(turn) * front + math.sin(turn) * np.cross(pole, front)
     return math.cos(tilt) * around + math.sin(tilt) * pole, math.cos(tilt) * pole - math.sin(tilt) * around

@@ -36,15 +36,29 @@ class TexelError(ErrorMetric):
 
     def inherited(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Error of every page's region shown at its parent's level, float64 [N], px2."""
-        level, parent = hierarchy.attribute("level"), page_parents(hierarchy)
-        return _summed(hierarchy, context, np.where(parent < 0, level, level[parent]))
+        return _summed(hierarchy, context, _parent_levels(hierarchy))
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
-        """Largest squared displacement of any pixel in every page's region, float64 [N], px2."""
-        feedback = _feedback(hierarchy, context)
-        finest = np.full(hierarchy.node_cost.size, np.inf, np.float32)
-        _smallest_footprint(feedback.page, feedback.footprint, page_parents(hierarchy), finest)
-        return np.maximum(0.5 * (np.exp2(hierarchy.attribute("level")) / finest - 1), 0.0) ** 2
+        """Largest displacement of any pixel in every page's region shown at the page's own level, float64 [N], px."""
+        return _largest(hierarchy, context, hierarchy.attribute("level"))
+
+    def inherited_peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
+        """The same for every page's region shown at its parent's level, float64 [N], px."""
+        return _largest(hierarchy, context, _parent_levels(hierarchy))
+
+
+def _parent_levels(hierarchy: Hierarchy) -> np.ndarray:
+    """Level of every page's parent, its own for roots [N]."""
+    level, parent = hierarchy.attribute("level"), page_parents(hierarchy)
+    return np.where(parent < 0, level, level[parent])
+
+
+def _largest(hierarchy: Hierarchy, context: Any, level: np.ndarray) -> np.ndarray:
+    """Largest displacement in px when every page's region is shown at ``level`` [N]; 0 where no pixel shows it."""
+    feedback = _feedback(hierarchy, context)
+    finest = np.full(hierarchy.node_cost.size, np.inf, np.float32)
+    _smallest_footprint(feedback.page, feedback.footprint, page_parents(hierarchy), finest)
+    return np.maximum(0.5 * (np.exp2(level) / finest - 1), 0.0)
 
 
 def _summed(hierarchy: Hierarchy, context: Any, level: np.ndarray) -> np.ndarray:

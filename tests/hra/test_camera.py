@@ -431,3 +431,20 @@ class TestObject:
     def test_pickle(self):
         camera = Camera.perspective((0, 0, 5), ORIGIN)
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(camera)).planes, camera.planes)
+
+
+def test_orbit_turns_around_the_given_up_vector() -> None:
+    box = [[-1, -1, -1], [1, 1, 1]]
+    for azimuth, expected in ((0, (0, -1, 0)), (90, (1, 0, 0)), (180, (0, 1, 0))):
+        camera = Camera.orbit(box, azimuth, up=(0, 0, 2))
+        np.testing.assert_allclose(camera.position / np.linalg.norm(camera.position), expected, atol=1e-12)
+        above = camera.project([[0, 0, 0.5]]).pixels[0]
+        assert above[0] == pytest.approx(960) and above[1] < 540, "z points up on the screen"
+    tilted = Camera.orbit(box, 40, 90, up=(1, 1, 1))
+    np.testing.assert_allclose(tilted.position / np.linalg.norm(tilted.position), np.full(3, 3**-0.5), atol=1e-12)
+
+
+@pytest.mark.parametrize("up", [(0, 0, 0), (0, np.nan, 1), (0, 1)])
+def test_orbit_refuses_an_up_that_is_no_direction(up: tuple[float, ...]) -> None:
+    with pytest.raises(CameraError):
+        Camera.orbit([[0, 0, 0], [1, 1, 1]], up=up)

@@ -14,12 +14,14 @@ from hra.domains.textures import (
     MippedTexture,
     Scene,
     TexelError,
+    TextureAllocator,
     TexturedPlane,
     TextureSet,
     TiledTexture,
 )
 from hra.errors import MetricError
 from hra.hierarchy import Hierarchy
+from hra.traversals.threshold import Threshold
 
 
 def displacement(level: float, wanted: float) -> float:
@@ -58,23 +60,42 @@ def test_errors_are_the_sums_over_the_pixels(seed: int, scene: Scene, camera_of:
     np.testing.assert_allclose(found[~tails], inherited[~tails], rtol=1e-5, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_peak_is_the_worst_pixel(seed: int, scene: Scene, camera_of: Callable[..., Camera]) -> None:
-    hierarchy = scene.textures.hierarchy
-    feedback = AnalyticFeedback(scene, stride=2).observe(camera_of(seed))
-    wanted = feedback.wanted_level
-    worst = [
+def worst_displacement(hierarchy: Hierarchy, feedback: Feedback, level: Callable[[int], int]) -> list[float]:
+    """Per page the largest displacement of the pixels in its region when it is shown at ``level(page)``."""
+    return [
         max(
             (
-                displacement(hierarchy.node["level"][page], wanted[i]) ** 2
-                for i in range(wanted.size)
+                displacement(level(page), feedback.wanted_level[i])
+                for i in range(feedback.page.size)
                 if covers(hierarchy, page, int(feedback.page[i]))
             ),
             default=0.0,
         )
         for page in range(hierarchy.node_cost.size)
     ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_peak_is_the_worst_pixel(seed: int, scene: Scene, camera_of: Callable[..., Camera]) -> None:
+    hierarchy = scene.textures.hierarchy
+    level, tails = hierarchy.node["level"], hierarchy.added_by < 0
+    feedback = AnalyticFeedback(scene, stride=2).observe(camera_of(seed))
+    worst = worst_displacement(hierarchy, feedback, lambda page: level[page])
     np.testing.assert_allclose(TexelError().peak(hierarchy, feedback), worst, rtol=1e-4, atol=1e-12)
+    coarser = np.array(worst_displacement(hierarchy, feedback, lambda page: level[page] + 1))
+    found = TexelError().inherited_peak(hierarchy, feedback)
+    np.testing.assert_allclose(found[~tails], coarser[~tails], rtol=1e-4, atol=1e-12)
+
+
+def test_a_threshold_leaves_what_nobody_sees(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+    allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene, stride=1), traversal=Threshold(0.25))
+    camera = camera_of(0)
+    allocation = allocator.allocate(camera, np.inf)
+    assert allocation.max_error <= 0.25
+    seen = set(AnalyticFeedback(scene, stride=1).observe(camera).page.tolist())
+    pages = np.flatnonzero(allocation.hierarchy.active_nodes(allocation.selected) & (allocation.hierarchy.added_by >= 0))
+    unseen = [page for page in pages if not any(covers(allocation.hierarchy, page, finest) for finest in seen)]
+    assert len(pages) and not unseen
 
 
 @given(seed=st.integers(0, 10**6))
