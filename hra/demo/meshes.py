@@ -49,13 +49,13 @@ def run() -> tuple[dict[str, Any], dict[str, Figure]]:
 def _camera(bounds: np.ndarray) -> Camera:
     """The skull lies along x with z up; close enough to fill the picture."""
     length = float(np.linalg.norm(bounds[1] - bounds[0]))
-    return Camera.orbit(bounds, azimuth=30, elevation=20, distance=0.95 * length, up=(0, 0, 1), viewport=(1280, 960))
+    return Camera.orbit(bounds, azimuth=30, elevation=20, distance=0.7 * length, up=(0, 0, 1), viewport=(1280, 860))
 
 
 def _clusters(clusters: meshes.ClusterMesh, camera: Camera, budgeted: Allocation) -> Figure:
     """Source and budget cut, every cluster in a colour of its own."""
     full = meshes.MeshAllocator(clusters).allocate(camera, np.inf)
-    figure = Figure(figsize=(11, 4.4), layout="constrained")
+    figure = Figure(figsize=(11, 4.0), layout="constrained")
     colours = distinct_colours(clusters.hierarchy.node_cost.size)
     for axes, allocation in zip(figure.subplots(1, 2), (full, budgeted), strict=True):
         triangles = clusters.triangles(allocation.cut)

@@ -52,12 +52,13 @@ def distinct_colours(count: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).uniform(0.25, 1.0, (count, 3))
 
 
-def images(panels: Sequence[tuple[str, np.ndarray]], width: float = 4.0) -> Figure:
-    """Images [H, W, 3] side by side under their titles."""
-    height = width * max(image.shape[0] / image.shape[1] for _, image in panels)
-    figure = Figure(figsize=(width * len(panels), height + 0.4), layout="constrained")
-    for axes, (title, image) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-        axes.imshow(np.clip(image, 0, 255) if image.dtype == np.uint8 else np.clip(image, 0, 1))
+def images(panels: Sequence[tuple[str, np.ndarray]], columns: int, width: float = 5.5) -> Figure:
+    """Images [H, W, 3] under their titles in rows of ``columns``, each ``width`` inches wide."""
+    rows = -(-len(panels) // columns)
+    height = width * max(image.shape[0] / image.shape[1] for _, image in panels) + 0.3
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    for axes, (title, image) in zip(figure.subplots(rows, columns, squeeze=False).flat, panels, strict=True):
+        axes.imshow(image if image.dtype == np.uint8 else np.clip(image, 0, 1))
         axes.set_title(title, fontsize=9)
         axes.axis("off")
     return figure

@@ -54,18 +54,17 @@ def render_html(record: dict[str, Any], pictures: dict[str, dict[str, bytes]]) -
 
 def _section(name: str, figures: dict[str, Any], pictures: dict[str, bytes]) -> str:
     title, words = _WORDS[name]
-    tables = [_table(figures), *(_table(row, key) for key, row in figures.get("images", {}).items())]
     inline = "".join(f'<img alt="{key}" src="data:image/png;base64,{_base64(data)}">' for key, data in pictures.items())
-    return f"<h2>{html.escape(title)}</h2><p>{html.escape(words)}</p>{inline}{''.join(tables)}"
+    table = _table(figures.get("images", {"": figures}))
+    return f"<h2>{html.escape(title)}</h2><p>{html.escape(words)}</p>{inline}{table}"
 
 
-def _table(figures: dict[str, Any], caption: str = "") -> str:
-    rows = (
-        f"<tr><td>{html.escape(key)}</td><td>{html.escape(readable(value))}</td></tr>"
-        for key, value in figures.items()
-        if not isinstance(value, dict)
-    )
-    return f"<table><caption>{html.escape(caption)}</caption>{''.join(rows)}</table>"
+def _table(columns: dict[str, dict[str, Any]]) -> str:
+    """One column of figures per entry of ``columns``, all with the same rows."""
+    names = next(iter(columns.values()))
+    rows = [("", *columns), *((name, *(figures[name] for figures in columns.values())) for name in names)]
+    lines = ("".join(f"<td>{html.escape(readable(value))}</td>" for value in row) for row in rows)
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
 def _base64(data: bytes) -> str:

@@ -63,9 +63,8 @@ def _views(scene: textures.Scene, allocator: textures.TextureAllocator, camera: 
     levels = pooled.level_map(0).astype(float)
     shade = 1 - levels / max(levels.max(), 1)
     title = f"pool: {textures.psnr(seen, reference):.1f} dB against all resident"
-    return images(
-        [(title, seen), ("everything wanted resident", reference), ("resident level, finest bright", _grey(shade))]
-    )
+    panels = [(title, seen), ("everything wanted resident", reference), ("resident level, finest bright", _grey(shade))]
+    return images(panels, columns=3, width=4)
 
 
 def _grey(values: np.ndarray) -> np.ndarray:

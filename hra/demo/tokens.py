@@ -109,5 +109,6 @@ def _panels(comparison: Comparison) -> Figure:
             ("pyramid + hull: from its 273 tokens", comparison.hull_tokens.reconstruct()),
             ("grid top-K: from its 273 tokens", comparison.grid_tokens.reconstruct()),
             ("uniform: down-sampled to 273 tokens", tokens.uniform_downsample(image, BUDGET)),
-        ]
+        ],
+        columns=2,
     )

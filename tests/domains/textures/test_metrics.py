@@ -93,7 +93,7 @@ def test_a_threshold_leaves_what_nobody_sees(scene: Scene, camera_of: Callable[.
     allocation = allocator.allocate(camera, np.inf)
     assert allocation.max_error <= 0.25
     seen = set(AnalyticFeedback(scene, stride=1).observe(camera).page.tolist())
-    pages = np.flatnonzero(allocation.hierarchy.active_nodes(allocation.selected) & (allocation.hierarchy.added_by >= 0))
+    pages = allocation.cut[allocation.hierarchy.added_by[allocation.cut] >= 0]
     unseen = [page for page in pages if not any(covers(allocation.hierarchy, page, finest) for finest in seen)]
     assert len(pages) and not unseen
 

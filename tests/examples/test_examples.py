@@ -1,0 +1,40 @@
+"""Every example script runs in a process of its own, as a user would run it, and prints what it promises."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXPECTED = {
+    "mesh_lod.py": r"of 10,000 triangles.*one pixel of error takes [\d,]+ triangles.*Hull: .*BestFirst: .*Threshold: ",
+    "texture_streaming.py": r"40 frames, peak [\d,]+ of 2,097,152 bytes.*frame 25 with 2 MiB: [\d.]+ dB",
+    "token_allocation.py": r"PyramidSampling: 273 of 273 tokens.*GridTopK: 273 of 273 tokens.*uniform: .* dB",
+    "shared_budget.py": r"4 MiB: mesh takes \d+ %, residual .* px2 \(fixed halves: .* px2\)",
+}
+
+
+def test_every_script_is_listed_and_short():
+    scripts = sorted((ROOT / "examples").glob("*.py"))
+    assert {script.name for script in scripts} == set(EXPECTED)
+    assert all(len(script.read_text("utf-8").splitlines()) < 60 for script in scripts)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_script_runs(name: str, tmp_path: Path):
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / name, tmp_path],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONWARNINGS": "error::hra.errors.HraWarning"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(EXPECTED[name], done.stdout, re.DOTALL), done.stdout

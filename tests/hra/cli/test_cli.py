@@ -1,0 +1,138 @@
+"""The command line as a user meets it: results as JSON, bad input as three lines and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+from PIL import Image
+
+from hra import samples
+from hra.cli import main
+from hra.cli.output import byte_count, size
+from hra.errors import HraError
+
+
+def run(*arguments: object) -> int:
+    """Exit code of ``hra`` with these arguments, in this process."""
+    old = sys.argv
+    sys.argv = ["hra", *map(str, arguments)]
+    try:
+        main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    finally:
+        sys.argv = old
+    return 0
+
+
+@pytest.fixture(scope="module")
+def ball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ball")
+    trimesh.creation.icosphere(subdivisions=5).export(folder / "ball.ply")
+    assert run("mesh", "build", folder / "ball.ply", "-o", folder / "ball.npz", "--json", folder / "build.json") == 0
+    return folder
+
+
+def test_build_and_info_tell_the_same(ball: Path):
+    assert run("mesh", "info", ball / "ball.npz", "--json", ball / "info.json") == 0
+    built, known = json.loads((ball / "build.json").read_text()), json.loads((ball / "info.json").read_text())
+    assert built.pop("build_s") > 0
+    assert built == known
+    assert known["triangles"] == 20 * 4**5
+
+
+def test_cut_keeps_the_budget_and_exports(ball: Path):
+    assert (
+        run("mesh", "cut", ball / "ball.npz", "--triangles", 5000, "-o", ball / "c.glb", "--json", ball / "c.json") == 0
+    )
+    record = json.loads((ball / "c.json").read_text())
+    cut = trimesh.load_mesh(ball / "c.glb")
+    assert len(cut.faces) == record["triangles"] <= 5000
+    assert 0 <= record["gap"] <= record["residual_gap"]
+
+
+def test_cut_by_pixels_keeps_the_error(ball: Path):
+    assert run("mesh", "cut", ball / "ball.npz", "--pixels", 0.5, "--json", ball / "p.json") == 0
+    assert json.loads((ball / "p.json").read_text())["largest_error_px"] <= 0.5
+
+
+def test_tokens_of_a_page(tmp_path: Path):
+    page, overlay, record = samples.path("page.png"), tmp_path / "o.png", tmp_path / "t.json"
+    assert run("tokens", "allocate", page, "--query", "bottom right", "-o", overlay, "--json", record) == 0
+    result = json.loads(record.read_text())
+    assert result["count"] == len(result["positions"]) == 273
+    assert Image.open(overlay).size == (1240, 1754)
+
+
+def test_texture_replay_stays_in_the_pool(tmp_path: Path):
+    texture, record = tmp_path / "noise.png", tmp_path / "r.json"
+    noise = np.random.default_rng(0).integers(0, 256, (600, 900, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(texture)
+    assert run("texture", "replay", texture, "--pool", "600KiB", "--frames", 5, "--json", record) == 0
+    result = json.loads(record.read_text())
+    assert result["frames"] == len(result["per_frame"]["resident"]) == 5
+    assert result["peak_bytes"] == max(result["per_frame"]["resident"]) <= 600 * 1024
+
+
+def test_doctor_lists_every_backend(tmp_path: Path):
+    assert run("doctor", "--json", tmp_path / "d.json") == 0
+    record = json.loads((tmp_path / "d.json").read_text())
+    assert {name.split(" ")[0] for name in record["backends"]} >= {"reference", "warp"}
+    assert record["backends"]["reference (cpu)"] == "ok"
+
+
+@pytest.mark.gl
+def test_doctor_finds_opengl(tmp_path: Path):
+    assert run("doctor", "--json", tmp_path / "d.json") == 0
+    assert json.loads((tmp_path / "d.json").read_text())["opengl"]["context"] == "ok"
+
+
+BAD_INPUT = {
+    "missing mesh": ("mesh", "build", "no.ply", "-o", "x.npz"),
+    "not a mesh": ("mesh", "build", "text.ply", "-o", "x.npz"),
+    "not a built mesh": ("mesh", "info", "text.ply"),
+    "neither budget nor error": ("mesh", "cut", "text.ply"),
+    "missing image": ("tokens", "allocate", "no.png"),
+    "not an image": ("tokens", "allocate", "text.ply"),
+    "budget below the base": ("tokens", "allocate", "tiny.png", "--budget", "0"),
+    "negative budget": ("tokens", "allocate", "tiny.png", "--budget", "-1"),
+    "pool that is no number": ("texture", "replay", "tiny.png", "--pool", "many"),
+    "output folder missing": ("tokens", "allocate", "tiny.png", "--json", "no/such/folder.json"),
+    "viewport that is no size": ("texture", "replay", "tiny.png", "--viewport", "big"),
+}
+
+
+@pytest.mark.parametrize("arguments", BAD_INPUT.values(), ids=BAD_INPUT.keys())
+def test_bad_input_is_three_lines_and_code_2(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.ply").write_text("this is no mesh")
+    Image.new("RGB", (40, 30)).save("tiny.png")
+    before = sorted(tmp_path.iterdir())
+    assert run(*arguments) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert lines[0].startswith("error: ") and 2 <= len(lines) <= 3
+    assert sorted(tmp_path.iterdir()) == before, "nothing may be half-written"
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"), [("64MB", 64e6), ("512KiB", 2**19), ("4096", 4096), ("1.5 GiB", 1.5 * 2**30)]
+)
+def test_byte_counts(argument: str, expected: float):
+    assert byte_count(argument) == expected
+
+
+@pytest.mark.parametrize("argument", ["", "MB", "-1", "1XB", "nan", "inf"])
+def test_bad_byte_counts(argument: str):
+    with pytest.raises(HraError, match="byte count"):
+        byte_count(argument)
+
+
+def test_sizes():
+    assert size("1920x1080") == (1920, 1080)

@@ -1,0 +1,64 @@
+"""The demonstration end to end: its figures keep what the README promises, its report carries its pictures."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from hra.cli.demo import demo
+
+SECTIONS = {
+    "meshes": {
+        "source_triangles", "clusters", "levels", "budget", "triangles", "gap", "residual_gap", "pixel_error_px",
+        "pixel_triangles", "build_s",
+    },
+    "textures": {"frames", "pool_bytes", "peak_bytes", "gap", "uploads_bytes"},
+    "tokens": {
+        "budget", "count", "gap", "residual_gap", "grid_gain", "hull_gain", "grid_psnr_db", "hull_psnr_db",
+        "uniform_psnr_db",
+    },
+    "pool": {"budget_bytes", "mesh_bytes", "texture_bytes", "gap"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo") / "out"
+    demo(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def record(out: Path) -> dict[str, dict[str, float]]:
+    return json.loads((out / "report.json").read_text())
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_all_figures_are_there_and_finite(record: dict[str, dict[str, float]], section: str):
+    assert SECTIONS[section] <= set(record[section])
+    assert all(math.isfinite(record[section][name]) and record[section][name] >= 0 for name in SECTIONS[section])
+
+
+def test_budgets_hold(record: dict[str, dict[str, float]]):
+    meshes, textures, tokens, pool = (record[name] for name in SECTIONS)
+    assert meshes["source_triangles"] == 42_480
+    assert meshes["triangles"] <= meshes["budget"]
+    assert textures["peak_bytes"] <= textures["pool_bytes"]
+    assert tokens["count"] == tokens["budget"] == 273
+    assert pool["mesh_bytes"] + pool["texture_bytes"] <= pool["budget_bytes"]
+
+
+def test_report_is_self_contained(out: Path):
+    page = (out / "report.html").read_text("utf-8")
+    pictures = sorted(out.glob("*.png"))
+    assert page.count("data:image/png;base64,") == len(pictures) >= 6
+    assert not re.search(r"(src|href)=\"(?!data:)", page)
+    for picture in pictures:
+        with Image.open(picture) as image:
+            assert min(image.size) > 200
+            assert len(image.convert("RGB").resize((64, 64)).getcolors(4096) or range(4096)) > 50, f"{picture} is blank"
