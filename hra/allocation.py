@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hra.budget import exact_number
 from hra.errors import HraError
 from hra.hierarchy import Hierarchy
 from hra.problem import Problem
+from hra.sets import total
 from hra.traversals.base import Solution
 from hra.traversals.relaxation import relaxation
 
@@ -41,8 +43,13 @@ class Allocation:
             raise HraError("a traversal must return one bool per refinement", where=f"{selected.dtype}{selected.shape}")
         if not hierarchy.is_valid(selected):
             raise HraError("the traversal took a refinement without its predecessors", fix="report this as a bug")
-        if self.cost > self.budget:
-            raise HraError(f"the traversal spent {self.cost:g} of {self.budget:g}", fix="report this as a bug")
+        # Fractional costs round differently in every order of summation.
+        slack = 0.0 if hierarchy.whole_costs else 1e-12 * hierarchy.total_cost
+        if self.cost > self.budget + slack:
+            raise HraError(
+                f"the traversal spent {exact_number(self.cost)} of {exact_number(self.budget)}",
+                fix="report this as a bug",
+            )
         selected.flags.writeable = False
 
     @property
@@ -73,7 +80,7 @@ class Allocation:
     @cached_property
     def cost(self) -> float:
         """Cost of the cut: the base and what was taken."""
-        return self.hierarchy.base_cost + float(self.hierarchy.cost[self.selected].sum())
+        return self.hierarchy.base_cost + total(self.hierarchy.cost, self.selected)
 
     @property
     def utilisation(self) -> float:
@@ -83,7 +90,7 @@ class Allocation:
     @cached_property
     def gain(self) -> float:
         """Error removed, in the metric's unit."""
-        return float(self.problem.gain[self.selected].sum())
+        return total(self.problem.gain, self.selected)
 
     @property
     def base_error(self) -> float:
@@ -143,4 +150,4 @@ def _ratio(part: float, whole: float) -> float:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g}" if share < 1 else f"{100 * share:.0f}"
+    return f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"

@@ -20,16 +20,27 @@ def to_numpy(values: Any) -> np.ndarray:
     ArrayError : ragged or object data.
     """
     if isinstance(values, np.ndarray):
-        return values
+        return _plain(values)
     if hasattr(values, "detach"):  # a torch tensor; torch itself need not be importable here
-        return values.detach().cpu().numpy()
+        return _from_torch(values.detach().cpu())
     try:
         array = np.from_dlpack(values) if hasattr(values, "__dlpack__") else np.asarray(values)
     except (ValueError, TypeError, BufferError) as error:
         raise ArrayError(f"cannot read {type(values).__name__} as an array: {error}") from error
+    return _plain(array)
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
     if array.dtype == object:
         raise ArrayError("arrays of Python objects are not accepted", fix="pass numbers of equal length")
     return array
+
+
+def _from_torch(tensor: Any) -> np.ndarray:
+    try:
+        return tensor.numpy()
+    except TypeError:  # NumPy has no bfloat16; float32 holds all of its values
+        return tensor.float().numpy()
 
 
 def numbers(name: str, values: Any, length: int | None = None) -> np.ndarray:

@@ -20,15 +20,24 @@ def check_budget(budget: Any, hierarchy: Hierarchy) -> float:
     BudgetTooSmall : less than the base costs; the message states the minimum.
     """
     if isinstance(budget, (bool, np.bool_)) or not isinstance(budget, (int, float, np.integer, np.floating)):
-        raise InvalidBudget(f"a budget must be a number, got {budget!r}", where="budget", fix="pass an int or a float")
-    value = float(budget)
+        kind = type(budget).__name__
+        raise InvalidBudget(f"a budget must be a number, got {kind}", where="budget", fix="pass an int or a float")
+    try:
+        value = float(budget)
+    except OverflowError:  # an integer beyond all floats
+        value = math.inf if budget > 0 else -math.inf
     if math.isnan(value) or value < 0:
-        raise InvalidBudget(f"a budget cannot be {budget!r}", where="budget", fix="pass a number >= 0")
+        raise InvalidBudget(f"a budget cannot be {value}", where="budget", fix="pass a number >= 0")
     if value < hierarchy.base_cost:
-        unit = hierarchy.cost_unit
+        unit, least = hierarchy.cost_unit, exact_number(hierarchy.base_cost)
         raise BudgetTooSmall(
-            f"{value:g} {unit} do not cover the coarsest level, which costs {hierarchy.base_cost:g} {unit}",
+            f"{exact_number(value)} {unit} do not cover the coarsest level, which costs {least} {unit}",
             where="budget",
-            fix=f"use at least {hierarchy.base_cost:g} {unit}",
+            fix=f"use at least {least} {unit}",
         )
     return value
+
+
+def exact_number(value: float) -> str:
+    """``value`` with all its digits, so that it can be typed in again."""
+    return str(int(value)) if value == int(value) else repr(value)

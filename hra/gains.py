@@ -10,21 +10,24 @@ from numba import njit
 from hra.errors import RepairWarning
 from hra.hierarchy import Hierarchy
 
-_Gains = tuple[np.ndarray, int]
-"""Gain of every refinement, and how many of them had to be repaired."""
-
 
 @njit(cache=True)
 def _swap_gains(added_at, added, removed_at, removed, error, gain):
-    """Error removed less error added per refinement; fine nodes that add up to more than the coarse are scaled down."""
+    """Error removed less error added per refinement; fine nodes that add up to more than the coarse are scaled down.
+
+    Where nothing is removed, taking the refinement removes the errors of the nodes that it adds.
+    """
     repaired = 0
     for r in range(gain.size):
-        coarse = 0.0
-        for k in range(removed_at[r], removed_at[r + 1]):
-            coarse += error[removed[k]]
         fine = 0.0
         for k in range(added_at[r], added_at[r + 1]):
             fine += error[added[k]]
+        if removed_at[r] == removed_at[r + 1]:
+            gain[r] = fine
+            continue
+        coarse = 0.0
+        for k in range(removed_at[r], removed_at[r + 1]):
+            coarse += error[removed[k]]
         if fine > coarse:
             # Rounding of equal sums is no repair worth a warning.
             repaired += fine > coarse * (1 + 1e-6)
@@ -36,37 +39,41 @@ def _swap_gains(added_at, added, removed_at, removed, error, gain):
 
 
 @njit(cache=True)
-def _step_gains(added_at, added, parent, error, inherited, gain):
-    """Inherited error less own error of the node that each refinement adds, capped from coarse to fine."""
+def _step_gains(added_at, added, parent, inherited_sum, error, inherited, gain):
+    """Inherited error less own error of the node that each refinement adds, from coarse to fine.
+
+    What children inherit is scaled down where it adds up to more than their parent's error; what they keep is capped.
+    """
     repaired = 0
-    scale = np.ones(error.size)
     for r in range(gain.size):
         for k in range(added_at[r], added_at[r + 1]):
             v = added[k]
-            before = inherited[v] * scale[parent[v]]
-            after = error[v]
-            if after > before:
-                repaired += after > before * (1 + 1e-6)
-                scale[v] = before / after
-                after = before
-            gain[r] += before - after
+            p = parent[v]
+            before = inherited[v]
+            # Sums that differ by rounding only are left as they are.
+            if inherited_sum[p] > error[p] * (1 + 1e-12):
+                repaired += inherited_sum[p] > error[p] * (1 + 1e-6)
+                before *= error[p] / inherited_sum[p]
+            if error[v] > before:
+                repaired += error[v] > before * (1 + 1e-6)
+                error[v] = before
+            gain[r] += before - error[v]
     return repaired
 
 
 @njit(cache=True)
-def _even_inheritance(added_at, added, parent, children, child_error, error, inherited):
-    """Share each split's gain evenly among the children, once they are scaled down to at most their parent's error."""
+def _even_gains(added_at, added, parent, children, child_error, error, gain):
+    """Each split's gain in equal shares, after scaling its children down to at most their parent's error."""
     repaired = 0
-    for r in range(added_at.size - 1):
+    for r in range(gain.size):
         for k in range(added_at[r], added_at[r + 1]):
             v = added[k]
             p = parent[v]
             if child_error[p] > error[p]:
                 repaired += child_error[p] > error[p] * (1 + 1e-6)
                 error[v] *= error[p] / child_error[p]
-                inherited[v] = error[v]
             else:
-                inherited[v] = error[v] + (error[p] - child_error[p]) / children[p]
+                gain[r] += (error[p] - child_error[p]) / children[p]
     return repaired
 
 
@@ -86,35 +93,35 @@ def gains_from_errors(
     RepairWarning : a finer level had more error than the coarser one; it was scaled down to it.
     """
     error = error.copy()
-    base_error = float(error[hierarchy.added_by < 0].sum())
-    if hierarchy.replaces:
-        gain, repaired = _swaps(hierarchy, error)
-    elif hierarchy.node_parent is not None:
-        gain, repaired = _steps(hierarchy, hierarchy.node_parent, error, inherited)
-    else:
-        # Independent or partially ordered single nodes: taking a node removes its error.
-        return gains_from_values(hierarchy, error)
-    _warn(repaired)
+    gain = np.zeros(len(hierarchy))
+    if hierarchy.node_parent is not None and not hierarchy.replaces:
+        base_error = float(error[hierarchy.added_by < 0].sum())
+        _warn(_steps(hierarchy, hierarchy.node_parent, error, inherited, gain))
+        return gain, base_error
+    base_error = float(error[_counted_at_first(hierarchy)].sum())
+    _warn(_swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain))
     return gain, base_error
 
 
-def _steps(hierarchy: Hierarchy, parent: np.ndarray, error: np.ndarray, inherited: np.ndarray | None) -> _Gains:
-    """Gains where nodes are added one at a time and ``parent`` [N] stays for the rest."""
-    gain, added = np.zeros(len(hierarchy)), hierarchy.added_nodes
-    if inherited is not None:
-        return gain, _step_gains(*added, parent, error, inherited, gain)
+def _counted_at_first(hierarchy: Hierarchy) -> np.ndarray:
+    """Nodes whose error is there before any refinement [N]: the base, and what is added without replacing anything."""
+    removes = np.bincount(hierarchy.removed_by[hierarchy.removed_by >= 0], minlength=len(hierarchy)) > 0
+    return ~np.r_[removes, False][hierarchy.added_by]
+
+
+def _steps(
+    hierarchy: Hierarchy, parent: np.ndarray, error: np.ndarray, inherited: np.ndarray | None, gain: np.ndarray
+) -> int:
+    """Fill ``gain`` where nodes are added one at a time and ``parent`` [N] stays for the rest; return the repairs."""
     child = hierarchy.added_by >= 0
-    children = np.bincount(parent[child], minlength=error.size)
-    child_error = np.bincount(parent[child], error[child], error.size)
-    even = np.zeros(error.size)
-    repaired = _even_inheritance(*added, parent, children, child_error, error, even)
-    return gain, repaired + _step_gains(*added, parent, error, even, gain)
 
+    def over_children(value: np.ndarray) -> np.ndarray:
+        return np.bincount(parent[child], value[child], error.size)
 
-def _swaps(hierarchy: Hierarchy, error: np.ndarray) -> _Gains:
-    """Gains where every refinement removes what it refines."""
-    gain = np.zeros(len(hierarchy))
-    return gain, _swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain)
+    if inherited is not None:
+        return _step_gains(*hierarchy.added_nodes, parent, over_children(inherited), error, inherited, gain)
+    children = over_children(np.ones(error.size))
+    return _even_gains(*hierarchy.added_nodes, parent, children, over_children(error), error, gain)
 
 
 def gains_from_values(hierarchy: Hierarchy, value: np.ndarray) -> tuple[np.ndarray, float]:

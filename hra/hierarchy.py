@@ -14,6 +14,7 @@ from hra import topology
 from hra.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.ordering import level_order
+from hra.sets import is_down_closed
 from hra.topology import Topology
 
 Mode = Literal["replace", "child", "add"]
@@ -183,8 +184,9 @@ class Hierarchy:
     ) -> Hierarchy:
         """A hierarchy from refinements that are known already; what all other constructors end in.
 
-        Refinements that are given in level order keep their numbers.
+        Refinements that are given in level order, the successors of each side by side, keep their numbers.
         """
+        cost = np.array(cost, np.float64)
         order, level = level_order(shape.edges, shape.size)
         rank = np.empty(shape.size + 1, np.int32)
         rank[order], rank[-1] = np.arange(shape.size, dtype=np.int32), -1
@@ -194,7 +196,7 @@ class Hierarchy:
             node_cost=frozen(cost),
             added_by=frozen(rank[shape.added_by]),
             removed_by=frozen(rank[shape.removed_by]),
-            node_parent=None if node_parent is None else frozen(node_parent),
+            node_parent=None if node_parent is None else frozen(np.array(node_parent, np.int32)),
             cost=frozen(_refinement_costs(cost, rank[shape.added_by], rank[shape.removed_by], shape.size)),
             parent=_forest(edges, shape.size),
             edges=frozen(edges),
@@ -228,26 +230,43 @@ class Hierarchy:
         return self.base_cost + float(self.cost.sum())
 
     @cached_property
+    def slope_cost(self) -> np.ndarray:
+        """Costs to divide by, float64 [R]: those of free refinements are too small to be felt in any sum."""
+        if (self.cost > 0).all():
+            return self.cost
+        return frozen(np.where(self.cost > 0, self.cost, 1e-20 * self.cost[self.cost > 0].min(initial=1.0)))
+
+    @cached_property
+    def whole_costs(self) -> bool:
+        """Whether every cost is a whole number, so that sums are exact in any order."""
+        return bool((self.node_cost == np.floor(self.node_cost)).all())
+
+    @cached_property
     def successors(self) -> tuple[np.ndarray, np.ndarray]:
         """Successors of each refinement: offsets [R + 1] and indices [E], both int32."""
         offsets, order = group(self.edges[:, 0], len(self))
-        return offsets, np.ascontiguousarray(self.edges[order, 1])
+        return frozen(offsets), frozen(np.ascontiguousarray(self.edges[order, 1]))
+
+    @cached_property
+    def first_child(self) -> np.ndarray:
+        """Where the children of each refinement of a forest begin, int32 [R + 1]; they lie side by side."""
+        return frozen(self.successors[0] + np.int32(len(self) - self.edges.shape[0]))
 
     @cached_property
     def predecessors(self) -> tuple[np.ndarray, np.ndarray]:
         """Predecessors of each refinement: offsets [R + 1] and indices [E], both int32."""
         counts = np.bincount(self.edges[:, 1], minlength=len(self))
-        return offsets_of(counts), np.ascontiguousarray(self.edges[:, 0])
+        return frozen(offsets_of(counts)), frozen(np.ascontiguousarray(self.edges[:, 0]))
 
     @cached_property
     def added_nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Nodes that each refinement adds: offsets [R + 1] and node ids, both int32."""
-        return group(self.added_by, len(self))
+        return _frozen_group(self.added_by, len(self))
 
     @cached_property
     def removed_nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Nodes that each refinement removes: offsets [R + 1] and node ids, both int32."""
-        return group(self.removed_by, len(self))
+        return _frozen_group(self.removed_by, len(self))
 
     @cached_property
     def replaces(self) -> bool:
@@ -270,14 +289,24 @@ class Hierarchy:
         return self.node[name]
 
     def is_valid(self, selected: np.ndarray) -> bool:
-        """Whether ``selected`` [R] is down-closed: no refinement without its predecessors."""
-        return not bool((selected[self.edges[:, 1]] & ~selected[self.edges[:, 0]]).any())
+        """Whether ``selected`` (bool [R]) is down-closed: no refinement without its predecessors."""
+        return bool(is_down_closed(self.edges, self._checked(selected)))
 
     def active_nodes(self, selected: np.ndarray) -> np.ndarray:
         """The cut: bool [N], nodes that are active once the refinements ``selected`` [R] are taken."""
-        taken = np.r_[selected, False]  # index -1 reads the False at the end
+        taken = np.r_[self._checked(selected), False]  # index -1 reads the False at the end
         present = taken[self.added_by] | (self.added_by < 0)
         return present & ~taken[self.removed_by]
+
+    def _checked(self, selected: np.ndarray) -> np.ndarray:
+        if not isinstance(selected, np.ndarray) or selected.dtype != np.bool_ or selected.shape != (len(self),):
+            raise ArrayError(f"a selection must be a bool array of shape ({len(self)},)", where="selected")
+        return selected
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A mapping proxy cannot be pickled, and pickling forgets that arrays are read-only.
+        values = [getattr(self, name) for name in self.__dataclass_fields__]
+        return _restored, (type(self), *values[:-1], dict(self.node))
 
     def _check_costs(self) -> None:
         if self.node_cost.sum() > EXACT_LIMIT:
@@ -294,6 +323,16 @@ class Hierarchy:
                 where=f"nodes {nodes} and what refines them",
                 fix="drop the coarser nodes, or use mode='add'",
             )
+
+
+def _restored(cls: type[Hierarchy], *values: Any) -> Hierarchy:
+    arrays = (frozen(value) if isinstance(value, np.ndarray) else value for value in values[:-1])
+    return cls(*arrays, MappingProxyType({name: frozen(array) for name, array in values[-1].items()}))
+
+
+def _frozen_group(keys: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    offsets, order = group(keys, size)
+    return frozen(offsets), frozen(order)
 
 
 def _costs(cost: Any) -> np.ndarray:

@@ -51,7 +51,7 @@ class ErrorMetric(ABC):
 
     def __mul__(self, other: ErrorMetric | float) -> ErrorMetric:
         """Product with a weight: another metric of the same kind, or a number."""
-        if isinstance(other, (int, float)):
+        if isinstance(other, (int, float, np.integer, np.floating)):
             return Scaled(self, float(other))
         return _combined(np.multiply, self, other, _product_unit(self, other))
 

@@ -59,7 +59,7 @@ def _shared_numbers(graph: Any, cost: str) -> dict[str, list[float]]:
     """Attributes other than ``cost`` that are a number on every node."""
     records = [data for _, data in graph.nodes(data=True)]
     names = set.intersection(*(set(record) for record in records)) - {cost} if records else set()
-    numeric = (n for n in sorted(names) if all(isinstance(record[n], (int, float)) for record in records))
+    numeric = (n for n in sorted(names) if all(isinstance(record[n], (int, float, np.number)) for record in records))
     return {name: [record[name] for record in records] for name in numeric}
 
 

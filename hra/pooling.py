@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,10 @@ class Pool:
         UnitMismatch : members count different cost units, or measure errors in different units.
         """
         start = time.perf_counter()
-        if len(contexts) != len(self.members):
-            raise HraError(f"{len(contexts)} contexts for {len(self.members)} members", where="contexts")
+        if not isinstance(contexts, (tuple, list)) or len(contexts) != len(self.members):
+            given = len(contexts) if isinstance(contexts, (tuple, list)) else type(contexts).__name__
+            fix = "pass a tuple with one context per member"
+            raise HraError(f"{given} contexts for {len(self.members)} members", where="contexts", fix=fix)
         pairs = list(zip(self.members, contexts, strict=True))
         hierarchies = [member.hierarchy_for(context) for member, context in pairs]
         whole, refinements = union(hierarchies)
@@ -93,15 +96,16 @@ def _joined(whole: Hierarchy, problems: list[Problem], refinements: list[np.ndar
     for problem, place in zip(problems, refinements, strict=True):
         gain[place] = problem.gain
 
-    def refinement_peak() -> np.ndarray:
-        peak = np.empty(len(whole))
-        for problem, place in zip(problems, refinements, strict=True):
-            peak[place] = problem.peak
-        return peak
-
     base_error = sum(problem.base_error for problem in problems)
     additive = all(problem.additive for problem in problems)
-    return Problem(whole, gain, base_error, budget, units[0], additive, refinement_peak)
+    return Problem(whole, gain, base_error, budget, units[0], additive, partial(_joined_peak, problems, refinements))
+
+
+def _joined_peak(problems: list[Problem], refinements: list[np.ndarray]) -> np.ndarray:
+    peak = np.empty(sum(place.size for place in refinements))
+    for problem, place in zip(problems, refinements, strict=True):
+        peak[place] = problem.peak
+    return peak
 
 
 def _share(problem: Problem, solution: Solution, place: np.ndarray, context: Any, seconds: float) -> Allocation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -55,15 +55,18 @@ class Problem:
                 inherited = _node_values(inherited, hierarchy, metric)
             gain, base_error = gains_from_errors(hierarchy, value, inherited)
 
-        def refinement_peak() -> np.ndarray:
-            return _refinement_peak(hierarchy, metric, context)
-
-        return cls(hierarchy, gain, base_error, budget, metric.unit, metric.additive, refinement_peak)
+        peak = partial(_refinement_peak, hierarchy, metric, context)
+        return cls(hierarchy, gain, base_error, budget, metric.unit, metric.additive, peak)
 
     @property
     def capacity(self) -> float:
         """What may be spent on refinements: finite, because more than their total cost is never needed."""
         return min(self.budget, self.hierarchy.total_cost) - self.hierarchy.base_cost
+
+    @cached_property
+    def ratio(self) -> np.ndarray:
+        """Gain per cost [R]; very large, but finite, where a refinement is free."""
+        return self.gain / self.hierarchy.slope_cost
 
     @cached_property
     def peak(self) -> np.ndarray:

@@ -21,15 +21,5 @@ class BestFirst(Traversal):
 
     def solve(self, problem: Problem) -> Solution:
         """Greedy choice from the base; refinements without gain are left out."""
-        hierarchy = problem.hierarchy
-        ratio = gain_per_cost(problem.gain, hierarchy.cost)
-        selected = np.zeros(len(hierarchy), np.bool_)
-        least = np.nextafter(0.0, 1.0)
-        complete(hierarchy.edges, *hierarchy.successors, hierarchy.cost, ratio, problem.capacity, least, selected)
-        return Solution(selected)
-
-
-def gain_per_cost(gain: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """Ratio [R]; infinite for free refinements that gain, 0 for free ones that do not."""
-    ratio = np.where(gain > 0, np.inf, 0.0)
-    return np.divide(gain, cost, out=ratio, where=cost > 0)
+        nothing = np.zeros(len(problem.hierarchy), np.bool_)
+        return Solution(complete(problem, nothing, problem.ratio, exact=False))

@@ -1,21 +1,46 @@
-"""Best-first completion: from any valid set, take the ready refinement of highest priority that still fits."""
+"""Best-first completion: from any valid set, take the ready refinement of highest priority that still fits.
+
+The frontier of a large hierarchy is huge and what is left of a budget usually small, so the heap is not given the whole
+frontier: windows of falling priority are searched one after the other until nothing fits any more.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
+from hra.problem import Problem
+from hra.sets import total
+
+# Each further window reaches down to this share of the priority of the last one, and the fifth one to the bottom.
+_WINDOW, _WINDOWS = 0.5, 5
+
+
+def complete(problem: Problem, start: np.ndarray, priority: np.ndarray, *, exact: bool) -> np.ndarray:
+    """``start`` [R] extended by the ready refinements of highest ``priority`` [R] until none fits any more.
+
+    Refinements of priority 0 are taken only if ``exact``. Ties go to the larger gain, then to the smaller index.
+    """
+    hierarchy, selected = problem.hierarchy, start.copy()
+    left = problem.capacity - total(hierarchy.cost, start)
+    least = 0.0 if exact else np.nextafter(0.0, 1.0)
+    order = (*hierarchy.predecessors, *hierarchy.successors)
+    _complete(*order, problem.gain, hierarchy.cost, priority, left, least, selected)
+    return selected
+
 
 @njit(inline="always")
-def _before(priority, a, b):
-    """Higher priority first; ties go to the smaller index, so that results do not depend on the heap's layout."""
-    return priority[a] > priority[b] or (priority[a] == priority[b] and a < b)
+def _before(priority, gain, a, b):
+    """Higher priority first; ties go to the larger gain, then to the smaller index."""
+    if priority[a] != priority[b]:
+        return priority[a] > priority[b]
+    return gain[a] > gain[b] or (gain[a] == gain[b] and a < b)
 
 
 @njit(cache=True)
-def _push(heap, size, priority, r):
+def _push(heap, size, priority, gain, r):
     i = size
-    while i > 0 and _before(priority, r, heap[(i - 1) // 2]):
+    while i > 0 and _before(priority, gain, r, heap[(i - 1) // 2]):
         heap[i] = heap[(i - 1) // 2]
         i = (i - 1) // 2
     heap[i] = r
@@ -23,14 +48,14 @@ def _push(heap, size, priority, r):
 
 
 @njit(cache=True)
-def _pop(heap, size, priority):
+def _pop(heap, size, priority, gain):
     size -= 1
     r, i = heap[size], 0
     while 2 * i + 1 < size:
         j = 2 * i + 1
-        if j + 1 < size and _before(priority, heap[j + 1], heap[j]):
+        if j + 1 < size and _before(priority, gain, heap[j + 1], heap[j]):
             j += 1
-        if not _before(priority, heap[j], r):
+        if not _before(priority, gain, heap[j], r):
             break
         heap[i] = heap[j]
         i = j
@@ -38,32 +63,57 @@ def _pop(heap, size, priority):
     return size
 
 
+@njit(inline="always")
+def _ready(offsets, predecessors, selected, r):
+    for k in range(offsets[r], offsets[r + 1]):  # noqa: SIM110 (a generator does not compile)
+        if not selected[predecessors[k]]:
+            return False
+    return True
+
+
 @njit(cache=True)
-def complete(edges, offsets, successors, cost, priority, capacity, least, selected):
+def _best_left(cost, priority, offsets, predecessors, left, least, selected):
+    """Highest priority >= ``least`` of a ready refinement that fits, or -1."""
+    best = -1.0
+    for r in range(cost.size):
+        better = not selected[r] and priority[r] > best and cost[r] <= left and priority[r] >= least
+        if better and _ready(offsets, predecessors, selected, r):
+            best = priority[r]
+    return best
+
+
+@njit(cache=True)
+def _complete(before, predecessors, after, successors, gain, cost, priority, capacity, least, selected):
     """Extend ``selected`` [R] in place until no ready refinement of priority >= ``least`` fits; return what is left.
 
-    A refinement that does not fit is skipped for good: what is left only shrinks. ``capacity`` is what remains after
-    the refinements that are selected already.
+    A refinement that does not fit is skipped for good: what is left only shrinks.
+
+    Parameters
+    ----------
+    before, predecessors and after, successors : offsets [R + 1] and indices [E] of the partial order.
+    gain, cost, priority : float64 [R], >= 0.
+    capacity : what remains after the refinements that are selected already.
     """
-    n = cost.size
-    waiting = np.zeros(n, np.int32)
-    for e in range(edges.shape[0]):
-        if not selected[edges[e, 0]]:
-            waiting[edges[e, 1]] += 1
-    heap, size, left = np.empty(n, np.int32), 0, capacity
-    for r in range(n):
-        if not selected[r] and waiting[r] == 0 and cost[r] <= left and priority[r] >= least:
-            size = _push(heap, size, priority, r)
-    while size > 0:
-        r = heap[0]
-        size = _pop(heap, size, priority)
-        if cost[r] > left:
-            continue
-        selected[r] = True
-        left -= cost[r]
-        for k in range(offsets[r], offsets[r + 1]):
-            s = successors[k]
-            waiting[s] -= 1
-            if waiting[s] == 0 and cost[s] <= left and priority[s] >= least:
-                size = _push(heap, size, priority, s)
+    heap, left = np.empty(cost.size, np.int32), capacity
+    for window in range(_WINDOWS):
+        best = _best_left(cost, priority, before, predecessors, left, least, selected)
+        if best < 0.0:
+            break
+        floor = least if window == _WINDOWS - 1 else max(least, best * _WINDOW)
+        size = 0
+        for r in range(cost.size):
+            wanted = not selected[r] and priority[r] >= floor and cost[r] <= left
+            if wanted and _ready(before, predecessors, selected, r):
+                size = _push(heap, size, priority, gain, r)
+        while size > 0:
+            r = heap[0]
+            size = _pop(heap, size, priority, gain)
+            if cost[r] > left:
+                continue
+            selected[r] = True
+            left -= cost[r]
+            for k in range(after[r], after[r + 1]):
+                s = successors[k]
+                if cost[s] <= left and priority[s] >= floor and _ready(before, predecessors, selected, s):
+                    size = _push(heap, size, priority, gain, s)
     return left

@@ -9,8 +9,8 @@ import numpy as np
 
 from hra.errors import HraError
 from hra.problem import Problem
+from hra.sets import total
 from hra.traversals.base import Solution, Traversal
-from hra.traversals.best_first import gain_per_cost
 from hra.traversals.greedy import complete
 from hra.traversals.relaxation import Relaxation, relaxation
 
@@ -38,6 +38,8 @@ class Hull(Traversal):
     def __post_init__(self) -> None:
         if self.finish not in ("fill", "none"):
             raise HraError(f"unknown finish {self.finish!r}", where="Hull", fix="use 'fill' or 'none'")
+        if self.exact and self.finish == "none":
+            raise HraError("exact counts are met by filling", where="Hull", fix="use finish='fill'")
 
     def solve(self, problem: Problem) -> Solution:
         """The hull point of the problem, filled up."""
@@ -49,22 +51,15 @@ class Hull(Traversal):
 
     def _fill(self, problem: Problem, relaxed: Relaxation) -> np.ndarray:
         """The best of up to three fills; further ones are tried only while there is something left to win."""
-        least = 0.0 if self.exact else np.nextafter(0.0, 1.0)
-        ratio = gain_per_cost(problem.gain, problem.hierarchy.cost)
-        nothing = np.zeros_like(relaxed.selected)
         best, best_gain = relaxed.selected, -1.0
-        for start, priority in ((relaxed.selected, relaxed.slope), (relaxed.selected, ratio), (nothing, ratio)):
-            filled = _complete(problem, start, priority, least)
-            gain = float(problem.gain[filled].sum())
+        nothing = np.zeros_like(relaxed.selected)
+        # Evaluated one by one: the slope of whole blocks, then each refinement's own ratio, then that from nothing.
+        for start, priority in ((best, "slope"), (best, "ratio"), (nothing, "ratio")):
+            values = relaxed.slope if priority == "slope" else problem.ratio
+            filled = complete(problem, start, values, exact=self.exact)
+            gain = total(problem.gain, filled)
             if gain > best_gain:
                 best, best_gain = filled, gain
             if best_gain >= relaxed.upper_bound * (1 - _CLOSE_ENOUGH):
                 break
         return best
-
-
-def _complete(problem: Problem, start: np.ndarray, priority: np.ndarray, least: float) -> np.ndarray:
-    hierarchy, selected = problem.hierarchy, start.copy()
-    left = problem.capacity - float(hierarchy.cost[start].sum())
-    complete(hierarchy.edges, *hierarchy.successors, hierarchy.cost, priority, left, least, selected)
-    return selected

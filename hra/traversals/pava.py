@@ -14,34 +14,31 @@ from numba import njit
 
 
 @njit(inline="always")
-def _flatter(gain, cost, a, b):
-    """Whether block a has a smaller slope than block b; no gain is slope 0, even where it is free."""
-    if gain[a] == 0.0:
-        return gain[b] > 0.0
-    return gain[a] * cost[b] < gain[b] * cost[a]
-
-
-@njit(inline="always")
 def _meld(gain, cost, first, sibling, a, b):
-    """Join two pairing heaps; the root has the larger slope, ties go to the smaller index."""
+    """Join two pairing heaps; the root has the larger slope."""
     if a < 0:
         return b
     if b < 0:
         return a
-    if _flatter(gain, cost, a, b) or (b < a and not _flatter(gain, cost, b, a)):
+    if gain[a] * cost[b] < gain[b] * cost[a]:
         a, b = b, a
     sibling[b] = first[a]
     first[a] = b
     return a
 
 
-@njit(cache=True)
+@njit(inline="always")
 def _pop(gain, cost, first, sibling, root):
     """The heap without its root: pair the root's children from left to right, then meld the pairs backwards."""
     x, pairs = first[root], -1
     while x >= 0:
         y = sibling[x]
-        rest = sibling[y] if y >= 0 else -1
+        if y < 0:
+            sibling[x] = pairs
+            pairs = x
+            break
+        rest = sibling[y]
+        sibling[y] = -1
         m = _meld(gain, cost, first, sibling, x, y)
         sibling[m] = pairs
         pairs = m
@@ -56,40 +53,45 @@ def _pop(gain, cost, first, sibling, root):
 
 
 @njit(cache=True)
-def hull_slopes(parent, gain, cost):
+def hull_slopes(parent, first_child, gain, cost):
     """Slope of every refinement's block: non-increasing from coarse to fine along every path.
 
     Parameters
     ----------
-    parent : int32 [R], -1 for roots, ``parent[r] < r``; gain, cost : float64 [R], >= 0.
+    parent : int32 [R], -1 for roots, ``parent[r] < r``.
+    first_child : int32 [R + 1], the children of r are ``first_child[r] .. first_child[r + 1] - 1``.
+    gain : float64 [R], >= 0; cost : float64 [R], > 0 (see `Hierarchy.slope_cost`).
 
     Returns
     -------
-    slope : float64 [R], gain per cost of the block that a refinement was pooled into; inf for a free block that gains.
-    block : int32 [R], the coarsest refinement of that block.
+    slope : float64 [R], gain per cost of the block that a refinement was pooled into.
     """
     n = parent.size
-    g, c = gain.copy(), cost.copy()
-    heap, first, sibling = np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    pooled = np.zeros(n, np.bool_)
+    g, c, pooled = np.empty(n), np.empty(n), np.empty(n, np.bool_)
+    heap, first, sibling = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     for v in range(n - 1, -1, -1):
-        h = heap[v]
-        while h >= 0 and _flatter(g, c, v, h):
-            g[v] += g[h]
-            c[v] += c[h]
+        gain_v, cost_v, h = gain[v], cost[v], -1
+        for u in range(first_child[v], first_child[v + 1]):
+            h = _meld(g, c, first, sibling, h, u)
+        while h >= 0 and g[h] * cost_v > gain_v * c[h]:
+            gain_v += g[h]
+            cost_v += c[h]
             pooled[h] = True
             h = _meld(g, c, first, sibling, _pop(g, c, first, sibling, h), heap[h])
-        heap[v] = h
-        if parent[v] >= 0:
-            heap[parent[v]] = _meld(g, c, first, sibling, heap[parent[v]], v)
-    slope, block = np.empty(n), np.empty(n, np.int32)
-    for v in range(n):
-        if pooled[v]:
-            slope[v], block[v] = slope[parent[v]], block[parent[v]]
-        else:
-            slope[v] = g[v] / c[v] if c[v] > 0.0 else (np.inf if g[v] > 0.0 else 0.0)
-            block[v] = v
-    return slope, block
+        g[v], c[v], pooled[v] = gain_v, cost_v, False
+        heap[v], first[v], sibling[v] = h, -1, -1
+    return _spread(parent, g, c, pooled)
+
+
+@njit(cache=True)
+def _spread(parent, gain, cost, pooled):
+    """Each block's slope for all of its refinements."""
+    slope = np.empty(parent.size)
+    for v in range(parent.size):
+        above = slope[parent[v]] if parent[v] >= 0 else np.inf
+        # Blocks were compared by cross products; a quotient may round to one bit more than the parent's.
+        slope[v] = above if pooled[v] else min(gain[v] / cost[v], above)
+    return slope
 
 
 @njit(cache=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.problem import Problem
-from hra.traversals.best_first import gain_per_cost
+from hra.sets import take_with_predecessors, total
 from hra.traversals.pava import hull_slopes, relaxed_gain
 from hra.traversals.selection import select_threshold
 from hra.traversals.split_flow import relax
@@ -33,7 +33,7 @@ def relaxation(problem: Problem) -> Relaxation:
 
 def _forest(problem: Problem) -> Relaxation:
     hierarchy, gain = problem.hierarchy, problem.gain
-    slope, _ = hull_slopes(hierarchy.parent, gain, hierarchy.cost)
+    slope = hull_slopes(hierarchy.parent, hierarchy.first_child, gain, hierarchy.slope_cost)
     price = max(select_threshold(slope, hierarchy.cost, problem.capacity), 0.0)
     selected = slope > price
     # Recomputed from scratch rather than from the blocks: weak duality holds whatever happened above.
@@ -43,20 +43,21 @@ def _forest(problem: Problem) -> Relaxation:
 
 def _dag(problem: Problem) -> Relaxation:
     hierarchy, gain = problem.hierarchy, problem.gain
-    ratio = gain_per_cost(gain, hierarchy.cost)
-    selected = np.zeros(len(hierarchy), np.bool_)
-    useful = ratio[(ratio > 0) & np.isfinite(ratio)]
-    if problem.capacity >= hierarchy.cost.sum() or not useful.size:
-        selected[:] = problem.capacity >= hierarchy.cost.sum()
-        return Relaxation(selected, 0.0, ratio, float(gain.sum()))
-    # Any price in between would do for validity; a block's slope lies between the extreme ratios or below the least.
-    low, high = useful.min() * 1e-3, useful.max()
+    selected, everything = np.zeros(len(hierarchy), np.bool_), float(gain.sum())
+    useful = gain > 0
+    take_with_predecessors(*hierarchy.predecessors, useful)
+    if total(hierarchy.cost, useful) <= problem.capacity:
+        return Relaxation(useful, 0.0, problem.ratio, everything)
+    # Below the first price even all gains together would pay for everything; above the last nothing that costs is worth
+    # it, whatever it opens up.
+    low = gain[gain > 0].min() / hierarchy.cost.sum()
+    high = everything / hierarchy.cost[hierarchy.cost > 0].min()
     price, bound = relax(
         *hierarchy.predecessors, gain, hierarchy.cost, problem.capacity, low, high, _PRICES, _SWEEPS, selected
     )
-    return Relaxation(selected, price, ratio, _at_least(min(bound, float(gain.sum())), gain, selected))
+    return Relaxation(selected, price, problem.ratio, _at_least(min(bound, everything), gain, selected))
 
 
 def _at_least(bound: float, gain: np.ndarray, selected: np.ndarray) -> float:
     """Rounding may put the bound a few ulps under the gain of the set that attains it."""
-    return max(float(bound), float(gain[selected].sum()))
+    return max(float(bound), total(gain, selected))

@@ -20,6 +20,7 @@ def select_threshold(key, weight, capacity):
     """
     a, w = key.copy(), weight.copy()
     low, high, spent = 0, a.size, 0.0
+    fitting, everything = np.inf, True
     while low < high:
         first, middle, last = a[low], a[(low + high) // 2], a[high - 1]
         pivot = max(min(first, middle), min(max(first, middle), last))
@@ -39,9 +40,13 @@ def select_threshold(key, weight, capacity):
                 j += 1
         if spent + above > capacity:
             high = i
+            everything = False
         elif spent + above + equal > capacity:
             return pivot
         else:
             spent += above + equal
             low = k
-    return -np.inf
+            fitting = pivot
+    # Fractional weights summed in another order may all fit after a larger part did not: then the last key that fitted
+    # is left out, which is safe.
+    return -np.inf if everything else fitting

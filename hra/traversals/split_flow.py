@@ -106,9 +106,10 @@ def relax(offsets, predecessors, gain, cost, capacity, low, high, prices, sweeps
         for k in range(offsets[r], offsets[r + 1]):
             share[k] = 1.0 / (offsets[r + 1] - offsets[r])
     trial = np.empty(gain.size, np.bool_)
-    bound, best, price = np.inf, 0.0, high
-    for _ in range(prices):
-        price = np.sqrt(low * high)
+    bound, best, price = np.inf, -1.0, high
+    for step in range(prices):
+        # The highest price first: it yields what is free, and a set for every capacity.
+        price = high if step == 0 else np.sqrt(low * high)
         bound = min(bound, closure(offsets, predecessors, gain, cost, price, share, sweeps, trial) + price * capacity)
         total_gain, total_cost = _value(gain, cost, trial)
         if total_cost <= capacity:

@@ -10,6 +10,7 @@ import numpy as np
 from hra.errors import MetricError
 from hra.problem import Problem
 from hra.traversals.base import Solution, Traversal
+from hra.traversals.greedy import complete
 from hra.traversals.selection import select_threshold
 
 
@@ -30,12 +31,18 @@ class Threshold(Traversal):
     objective: ClassVar[Literal["sum", "max"]] = "max"
 
     def __post_init__(self) -> None:
-        if self.tau is not None and not self.tau >= 0:
+        valid = isinstance(self.tau, (int, float, np.integer, np.floating)) and not isinstance(self.tau, bool)
+        if self.tau is not None and not (valid and self.tau >= 0):
             raise MetricError(f"tau must be a number >= 0, got {self.tau!r}", where="Threshold")
 
     def solve(self, problem: Problem) -> Solution:
         """All refinements above the larger of tau and what the budget allows."""
         reachable = select_threshold(problem.peak, problem.hierarchy.cost, problem.capacity)
         # Refinements of error 0 change nothing, so an ample budget still stops at 0.
-        tau = max(reachable, 0.0 if self.tau is None else float(self.tau))
-        return Solution(selected=np.greater(problem.peak, tau), multiplier=tau)
+        acceptable = 0.0 if self.tau is None else float(self.tau)
+        tau = max(reachable, acceptable)
+        selected, tied = np.greater(problem.peak, tau), problem.peak == tau
+        if reachable > acceptable and np.count_nonzero(tied) > 1:
+            # Not all refinements at tau fit, but some may: those of most gain per cost first.
+            selected = complete(problem, selected, np.where(tied, problem.ratio, 0.0), exact=False)
+        return Solution(selected=selected, multiplier=tau)

@@ -1,0 +1,16 @@
+"""Every traversal that the library ships, by name."""
+
+from __future__ import annotations
+
+import hra
+from hra.traversals.base import Traversal
+
+TRAVERSALS: dict[str, Traversal] = {
+    "hull": hra.Hull(),
+    "hull-none": hra.Hull(finish="none"),
+    "hull-exact": hra.Hull(exact=True),
+    "best-first": hra.BestFirst(),
+    "threshold": hra.Threshold(),
+    "threshold-tau": hra.Threshold(tau=0.4),
+}
+FILLING = ("hull", "hull-exact", "best-first")

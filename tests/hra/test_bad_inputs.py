@@ -1,0 +1,211 @@
+"""Inputs that go wrong in practice: each is refused with a typed error, repaired with a warning, or simply works."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx
+import numpy as np
+import pytest
+
+from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, InvalidBudget, MetricError, RepairWarning
+from hra.hierarchy import Hierarchy
+from tests.helpers.allocators import allocate, problem_of
+from tests.helpers.traversals import TRAVERSALS
+
+TREE = Hierarchy.tree([-1, 0, 0], [1, 1, 1])
+MODES = ["replace", "child", "add"]
+traversals = pytest.mark.parametrize("traversal", TRAVERSALS.values(), ids=TRAVERSALS)
+
+
+def test_scores_that_are_not_a_number_are_refused_with_the_first_node():
+    with pytest.raises(MetricError, match="node 1"):
+        problem_of(Hierarchy.flat([1, 1, 1]), [0.5, np.nan, np.nan], "gain")
+
+
+def test_negative_scores_count_as_zero():
+    with pytest.warns(RepairWarning, match="1 negative gains"):
+        allocation = allocate(Hierarchy.flat([1, 1]), [-3, 2], 2, kind="gain")
+    assert (allocation.gain, allocation.cut.tolist()) == (2, [1])
+
+
+@traversals
+def test_equal_scores_give_the_same_choice_every_time(traversal):
+    choices = {
+        tuple(allocate(Hierarchy.flat(np.ones(50)), np.ones(50), 20, traversal, "gain").cut.tolist()) for _ in range(3)
+    }
+    assert len(choices) == 1
+    (choice,) = choices
+    # A threshold cannot tell equal scores apart and takes none; so does the hull without a fill.
+    assert choice in ((), tuple(range(20)))
+
+
+@traversals
+def test_a_budget_of_zero_is_served_where_the_base_is_free(traversal):
+    allocation = allocate(Hierarchy.flat([1, 0]), [1, 1], 0, traversal, "gain")
+    assert allocation.cost == 0
+    with pytest.raises(BudgetTooSmall):
+        allocate(TREE, [1, 0, 0], 0, traversal)
+
+
+@pytest.mark.parametrize("budget", [-1, -1e-9, float("nan"), True, np.True_, "7", None])
+def test_a_budget_that_is_negative_or_no_number_is_refused(budget):
+    with pytest.raises(InvalidBudget):
+        allocate(TREE, [1, 0, 0], budget)
+
+
+@traversals
+def test_a_fractional_budget_is_kept_and_an_infinite_one_means_everything_that_gains(traversal):
+    hierarchy = Hierarchy.flat([1, 1, 1, 1, 1])
+    assert allocate(hierarchy, np.arange(1, 6), 3.7, traversal, "gain").cost == 3
+    assert allocate(hierarchy, np.arange(1, 6), float("inf"), traversal, "gain").cost == 5
+
+
+def test_a_budget_below_the_coarsest_level_is_refused_with_the_minimum():
+    with pytest.raises(BudgetTooSmall, match="7 tokens") as caught:
+        allocate(Hierarchy.tree([-1, 0], [7, 9], cost_unit="tokens"), [1, 0], 6)
+    assert caught.value.fix == "use at least 7 tokens"
+
+
+@traversals
+@pytest.mark.parametrize("mode", MODES)
+def test_more_budget_than_full_detail_costs_gives_full_detail(traversal, mode):
+    hierarchy = Hierarchy.tree([-1, 0, 0, 1, 1], np.ones(5), mode=mode)
+    allocation = allocate(hierarchy, [9, 4, 2, 1, 1], 1000, traversal)
+    assert allocation.selected.all()
+    assert allocation.cost == hierarchy.total_cost
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("parent", "nodes"), [([-1, 2, 3, 1], {1, 2, 3}), ([0], {0}), ([1, 0], {0, 1})])
+def test_a_cycle_is_refused_with_its_nodes(mode, parent, nodes):
+    with pytest.raises(HierarchyError, match="cycle") as caught:
+        Hierarchy.tree(parent, np.ones(len(parent)), mode=mode)
+    named = list(map(int, caught.value.where.split(" <- ")))
+    assert set(named) == nodes
+    assert named[0] == named[-1]
+    assert all(parent[fine] == coarse for fine, coarse in pairwise(named))
+
+
+def test_a_cycle_of_a_dag_or_of_groups_is_refused():
+    for hierarchy in (
+        lambda: Hierarchy.dag([1, 1, 1], [(0, 1), (1, 2), (2, 1)]),
+        lambda: Hierarchy.dag([1], [(0, 0)]),
+        lambda: Hierarchy.groups([1, 1], [0, 1], [1, 0]),
+        lambda: Hierarchy.groups([1], [0], [0]),
+        lambda: Hierarchy.from_networkx(cyclic_graph(), mode="dag"),
+        lambda: Hierarchy.from_networkx(cyclic_graph(), mode="replace"),
+    ):
+        with pytest.raises(HierarchyError, match="cycle"):
+            hierarchy()
+
+
+def cyclic_graph() -> networkx.DiGraph:
+    return with_costs(networkx.DiGraph([("a", "b"), ("b", "a")]))
+
+
+def with_costs(graph: networkx.DiGraph) -> networkx.DiGraph:
+    """The graph, every node of cost 1."""
+    for node in graph:
+        graph.nodes[node]["cost"] = 1
+    return graph
+
+
+def test_a_long_cycle_is_named_in_short():
+    with pytest.raises(HierarchyError, match="cycle") as caught:
+        Hierarchy.tree(np.roll(np.arange(100_000), 1), np.ones(100_000))
+    assert len(caught.value.where) < 200
+
+
+@pytest.mark.parametrize("parent", [3, 99, -2, 2**40])
+def test_an_orphan_whose_parent_does_not_exist_is_refused_by_index(parent):
+    with pytest.raises(ArrayError, match=rf"parent\[2\] = {parent}"):
+        Hierarchy.tree([-1, 0, parent], [1, 1, 1])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_children_may_come_before_their_parents(mode):
+    hierarchy = Hierarchy.tree([2, 2, 4, 4, -1], np.ones(5), mode=mode)
+    allocation = allocate(hierarchy, [1, 1, 4, 2, 9], np.inf)
+    assert allocation.selected.all()
+    assert set(allocation.cut.tolist()) == ({0, 1, 2, 3, 4} if mode == "add" else {0, 1, 3})
+
+
+def test_a_node_of_a_tree_with_two_parents_is_refused_and_named():
+    graph = with_costs(networkx.DiGraph([("a", "c"), ("b", "c")]))
+    with pytest.raises(HierarchyError, match="two parents") as caught:
+        Hierarchy.from_networkx(graph)
+    assert "'c': ['a', 'b']" in caught.value.where
+    assert len(Hierarchy.from_networkx(graph, mode="dag").edges) == 2
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_errors_that_grow_towards_the_fine_are_repaired_with_a_warning(mode):
+    with pytest.warns(RepairWarning, match="not monotone"):
+        allocation = allocate(Hierarchy.tree([-1, 0, 0], [1, 1, 1], mode=mode), [1, 5, 5], np.inf)
+    assert allocation.gain == 0
+    assert allocation.residual == 1
+
+
+@traversals
+def test_refinements_without_cost_are_taken_if_they_gain(traversal):
+    allocation = allocate(Hierarchy.flat([0, 0, 1]), [2, 0, 1], 0, traversal, "gain")
+    assert 0 in allocation.cut
+    assert allocation.cost == 0
+    assert allocation.gap == 0
+
+
+@pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf")])
+def test_costs_that_are_negative_or_not_finite_are_refused_by_index(cost):
+    for hierarchy in (
+        lambda: Hierarchy.tree([-1, 0], [1, cost]),
+        lambda: Hierarchy.flat([1, cost]),
+        lambda: Hierarchy.chains([2], [1, cost]),
+        lambda: Hierarchy.dag([1, cost], []),
+        lambda: Hierarchy.groups([1, cost], [-1, 0], [0, -1]),
+    ):
+        with pytest.raises((HierarchyError, ArrayError), match=r"cost\[1\]"):
+            hierarchy()
+
+
+def test_the_same_edge_twice_is_one_edge_and_a_multigraph_is_refused():
+    assert Hierarchy.dag([1, 1], [(0, 1), (0, 1)]).edges.tolist() == [[0, 1]]
+    graph = with_costs(networkx.MultiDiGraph([("a", "b"), ("a", "b")]))
+    with pytest.raises(HierarchyError, match="DiGraph"):
+        Hierarchy.from_networkx(graph)
+
+
+def test_a_chain_of_100_000_levels_works():
+    hierarchy = Hierarchy.chains([100_000], np.ones(100_000))
+    allocation = allocate(hierarchy, np.arange(100_000, 0, -1.0), 60_000)
+    assert (allocation.cost, allocation.status) == (60_000, "optimal")
+
+
+def test_a_million_independent_nodes_work():
+    gain = np.random.default_rng(0).random(1_000_000)
+    allocation = allocate(Hierarchy.flat(np.ones(gain.size)), gain, 250_000, kind="gain")
+    assert allocation.gain == pytest.approx(np.sort(gain)[-250_000:].sum())
+
+
+@pytest.mark.parametrize("cost", [np.array([2**62, 2**62]), np.array([2**63, 2**63], np.uint64), [1e300, 1e300]])
+def test_costs_that_overflow_whole_numbers_are_refused(cost):
+    with pytest.raises(HierarchyError, match=r"2\*\*53"):
+        Hierarchy.flat(cost)
+
+
+def test_inputs_that_change_later_do_not_change_the_hierarchy():
+    cost, parent, position = np.ones(3), np.array([-1, 0, 0]), np.zeros((3, 2))
+    hierarchy = Hierarchy.tree(parent, cost, attributes={"position": position})
+    before = allocate(hierarchy, [4, 1, 1], 3).gain
+    cost[:], parent[:], position[:] = np.nan, 7, 7
+    assert allocate(hierarchy, [4, 1, 1], 3).gain == before
+    assert not hierarchy.attribute("position").any()
+    with pytest.raises(ValueError, match="read-only"):
+        hierarchy.node_cost[0] = 5
+
+
+def test_a_context_that_changes_later_does_not_change_what_was_gained():
+    error = np.array([4.0, 3, 1])
+    allocation = allocate(Hierarchy.flat([1, 1, 1]), error, 1)
+    error[:] = 100
+    assert (allocation.gain, allocation.residual, allocation.upper_bound) == (4, 4, 4)

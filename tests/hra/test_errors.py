@@ -1,0 +1,70 @@
+"""Errors say what, where and how to fix it, in three lines, and survive a process border."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from hra import errors
+from hra.errors import HraError, HraWarning, MissingExtra, RepairWarning, UnitMismatch
+
+CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, HraError)]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_the_message_is_what_where_fix_in_three_lines(kind):
+    error = kind("it broke", where="node 3", fix="mend it")
+    assert str(error).splitlines() == ["it broke", "where: node 3", "fix: mend it"] == error.lines()
+    assert (error.what, error.where, error.fix) == ("it broke", "node 3", "mend it")
+    assert kind("it broke").lines() == ["it broke"]
+    assert kind("it broke", fix="mend it").lines() == ["it broke", "fix: mend it"]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("clone", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy, copy.deepcopy])
+def test_pickling_and_copying_keep_everything(kind, clone):
+    error = clone(kind("it broke", where="node 3", fix="mend it"))
+    assert type(error) is kind
+    assert error.lines() == ["it broke", "where: node 3", "fix: mend it"]
+
+
+def fail() -> None:
+    raise UnitMismatch("it broke", where="node 3", fix="mend it")
+
+
+def test_an_error_of_another_process_arrives_whole():
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as processes, pytest.raises(UnitMismatch) as caught:
+        processes.submit(fail).result()
+    assert caught.value.fix == "mend it"
+
+
+def test_every_class_has_its_own_stable_code_and_docstring():
+    codes = {kind.code: kind for kind in CLASSES}
+    assert len(codes) == len(CLASSES)
+    assert set(codes) == {
+        "error", "invalid-array", "invalid-hierarchy", "invalid-metric", "unit-mismatch", "invalid-budget",
+        "budget-too-small", "invalid-camera", "invalid-file", "invalid-mesh", "invalid-image", "backend-unavailable",
+        "missing-extra",
+    }  # fmt: skip
+    assert all(inspect.getdoc(kind) for kind in CLASSES)
+
+
+def test_what_is_not_about_metrics_is_not_a_metric_error():
+    assert issubclass(UnitMismatch, errors.MetricError)
+    assert not issubclass(errors.BudgetTooSmall, errors.InvalidBudget)
+
+
+def test_a_missing_extra_prints_the_install_command():
+    error = MissingExtra.of("trimesh", "meshes")
+    assert error.fix == "pip install 'hra[meshes]'"
+    assert "'trimesh'" in error.what
+
+
+def test_warnings_can_be_filtered_as_one_family():
+    assert issubclass(RepairWarning, HraWarning)
+    assert issubclass(HraWarning, UserWarning)
