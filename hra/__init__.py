@@ -16,6 +16,7 @@ _EXPORTS = {
     "Allocation": "hra.allocation",
     "BestFirst": "hra.traversals.best_first",
     "Camera": "hra.camera",
+    "Coherent": "hra.traversals.coherent",
     "Eccentricity": "hra.eccentricity",
     "ErrorMetric": "hra.metrics",
     "Hierarchy": "hra.hierarchy",
@@ -32,6 +33,7 @@ __all__ = [
     "Allocation",
     "BestFirst",
     "Camera",
+    "Coherent",
     "Eccentricity",
     "ErrorMetric",
     "HierarchicalResourceAllocator",
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from hra.pooling import pool as pool
     from hra.traversals.base import Traversal as Traversal
     from hra.traversals.best_first import BestFirst as BestFirst
+    from hra.traversals.coherent import Coherent as Coherent
     from hra.traversals.hull import Hull as Hull
     from hra.traversals.threshold import Threshold as Threshold
 

@@ -107,6 +107,12 @@ class Allocation:
         """Largest error of the max objective among what was not refined; 0 at full detail."""
         return float(self.problem.peak[~self.selected].max(initial=0.0))
 
+    @property
+    def churn(self) -> int | None:
+        """Number of refinements that changed since the last step of a sequence; None outside a sequence."""
+        previous = self.problem.previous
+        return None if previous is None else int(np.count_nonzero(previous != self.selected))
+
     @cached_property
     def upper_bound(self) -> float:
         """No choice within the budget gains more. Computed on first use where the traversal does not give one."""

@@ -11,6 +11,7 @@ from hra.budget import check_budget
 from hra.builder import HierarchyBuilder
 from hra.hierarchy import Hierarchy
 from hra.metrics import ErrorMetric
+from hra.modifiers import in_sequence, pin, with_pinned
 from hra.problem import Problem
 from hra.traversals.base import Solution, Traversal
 
@@ -33,20 +34,34 @@ class HierarchicalResourceAllocator(ABC):
         self.metric = metric
         self.traversal = traversal
 
-    def allocate(self, context: Any, budget: float) -> Allocation:
+    def allocate(
+        self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None
+    ) -> Allocation:
         """The allocation for ``context`` that costs at most ``budget``.
+
+        Parameters
+        ----------
+        context : what the metric reads: a camera, an image and a query ...
+        budget : in the hierarchy's cost unit.
+        previous : the allocation of the last step of a sequence, over the same hierarchy; `Coherent` traversals stay
+            close to it, and `Allocation.churn` counts what changed.
+        pinned : int [K], nodes that must be there: what adds them is always taken, with all that comes before.
 
         Raises
         ------
         InvalidBudget : the budget is not a number >= 0.
-        BudgetTooSmall : it does not cover the coarsest level.
+        BudgetTooSmall : it does not cover the coarsest level and what is pinned.
         MetricError : the metric returned unusable values.
+        HierarchyError : ``previous`` belongs to another hierarchy.
+        ArrayError : ``pinned`` are not nodes of the hierarchy.
         """
         start = time.perf_counter()
         hierarchy = self.hierarchy_for(context)
-        problem = self.error_metric(hierarchy, context, check_budget(budget, hierarchy))
+        budget = check_budget(budget, hierarchy)
+        problem = self.error_metric(hierarchy, context, budget)
+        problem = in_sequence(pin(problem, pinned), previous)
         solution = self.traverse_and_select(problem)
-        return Allocation(problem, solution, time.perf_counter() - start, context)
+        return Allocation(problem, with_pinned(problem, solution), time.perf_counter() - start, context)
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """The hierarchy that serves ``context``."""

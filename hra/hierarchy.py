@@ -232,9 +232,7 @@ class Hierarchy:
     @cached_property
     def slope_cost(self) -> np.ndarray:
         """Costs to divide by, float64 [R]: those of free refinements are too small to be felt in any sum."""
-        if (self.cost > 0).all():
-            return self.cost
-        return frozen(np.where(self.cost > 0, self.cost, 1e-20 * self.cost[self.cost > 0].min(initial=1.0)))
+        return frozen(divisible(self.cost))
 
     @cached_property
     def whole_costs(self) -> bool:
@@ -305,8 +303,8 @@ class Hierarchy:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A mapping proxy cannot be pickled, and pickling forgets that arrays are read-only.
-        values = [getattr(self, name) for name in self.__dataclass_fields__]
-        return _restored, (type(self), *values[:-1], dict(self.node))
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return _restored, (type(self), {**fields, "node": dict(self.node)})
 
     def _check_costs(self) -> None:
         if self.node_cost.sum() > EXACT_LIMIT:
@@ -325,9 +323,16 @@ class Hierarchy:
             )
 
 
-def _restored(cls: type[Hierarchy], *values: Any) -> Hierarchy:
-    arrays = (frozen(value) if isinstance(value, np.ndarray) else value for value in values[:-1])
-    return cls(*arrays, MappingProxyType({name: frozen(array) for name, array in values[-1].items()}))
+def divisible(cost: np.ndarray) -> np.ndarray:
+    """``cost`` [R] with zeros replaced by something that no sum with another cost feels."""
+    paid = cost > 0
+    return cost if paid.all() else np.where(paid, cost, 1e-20 * cost[paid].min(initial=1.0))
+
+
+def _restored(cls: type[Hierarchy], fields: dict[str, Any]) -> Hierarchy:
+    arrays = {name: frozen(value) for name, value in fields.items() if isinstance(value, np.ndarray)}
+    node = MappingProxyType({name: frozen(array) for name, array in fields["node"].items()})
+    return cls(**{**fields, **arrays, "node": node})
 
 
 def _frozen_group(keys: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:

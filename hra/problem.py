@@ -13,8 +13,9 @@ import numpy as np
 from hra.arrays import to_numpy
 from hra.errors import MetricError, RepairWarning
 from hra.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
-from hra.hierarchy import Hierarchy
+from hra.hierarchy import Hierarchy, divisible
 from hra.metrics import ErrorMetric
+from hra.sets import total
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,8 @@ class Problem:
     budget : float, in the hierarchy's cost unit; covers at least the base.
     additive : whether gains of different refinements add up; if not, no certificate is given.
     refinement_peak : evaluates `peak`, which only the max objective needs.
+    pinned : bool [R] or None, down-closed; refinements that are always taken. They count as base: no cost, no gain.
+    previous : bool [R] or None, what the last step of a sequence took.
     """
 
     hierarchy: Hierarchy
@@ -37,6 +40,8 @@ class Problem:
     unit: str
     additive: bool
     refinement_peak: Callable[[], np.ndarray]
+    pinned: np.ndarray | None = None
+    previous: np.ndarray | None = None
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, metric: ErrorMetric, context: Any, budget: float) -> Problem:
@@ -61,12 +66,23 @@ class Problem:
     @property
     def capacity(self) -> float:
         """What may be spent on refinements: finite, because more than their total cost is never needed."""
-        return min(self.budget, self.hierarchy.total_cost) - self.hierarchy.base_cost
+        paid = 0.0 if self.pinned is None else total(self.hierarchy.cost, self.pinned)
+        return min(self.budget, self.hierarchy.total_cost) - self.hierarchy.base_cost - paid
+
+    @cached_property
+    def cost(self) -> np.ndarray:
+        """Cost of each refinement [R]; 0 for what is pinned."""
+        return self.hierarchy.cost if self.pinned is None else np.where(self.pinned, 0.0, self.hierarchy.cost)
+
+    @cached_property
+    def slope_cost(self) -> np.ndarray:
+        """Costs to divide by [R], see `Hierarchy.slope_cost`."""
+        return self.hierarchy.slope_cost if self.pinned is None else divisible(self.cost)
 
     @cached_property
     def ratio(self) -> np.ndarray:
         """Gain per cost [R]; very large, but finite, where a refinement is free."""
-        return self.gain / self.hierarchy.slope_cost
+        return self.gain / self.slope_cost
 
     @cached_property
     def peak(self) -> np.ndarray:

@@ -12,8 +12,8 @@ from numba import njit
 from hra.problem import Problem
 from hra.sets import total
 
-# Each further window reaches down to this share of the priority of the last one, and the fifth one to the bottom.
-_WINDOW, _WINDOWS = 0.5, 5
+# How far each window reaches down, as a share of the best priority that is left; the last one reaches the bottom.
+_WINDOWS = (0.98, 0.8, 0.2, 0.0)
 
 
 def complete(problem: Problem, start: np.ndarray, priority: np.ndarray, *, exact: bool) -> np.ndarray:
@@ -22,10 +22,10 @@ def complete(problem: Problem, start: np.ndarray, priority: np.ndarray, *, exact
     Refinements of priority 0 are taken only if ``exact``. Ties go to the larger gain, then to the smaller index.
     """
     hierarchy, selected = problem.hierarchy, start.copy()
-    left = problem.capacity - total(hierarchy.cost, start)
+    left = problem.capacity - total(problem.cost, start)
     least = 0.0 if exact else np.nextafter(0.0, 1.0)
     order = (*hierarchy.predecessors, *hierarchy.successors)
-    _complete(*order, problem.gain, hierarchy.cost, priority, left, least, selected)
+    _complete(*order, problem.gain, problem.cost, priority, left, least, selected)
     return selected
 
 
@@ -95,11 +95,11 @@ def _complete(before, predecessors, after, successors, gain, cost, priority, cap
     capacity : what remains after the refinements that are selected already.
     """
     heap, left = np.empty(cost.size, np.int32), capacity
-    for window in range(_WINDOWS):
+    for reach in _WINDOWS:
         best = _best_left(cost, priority, before, predecessors, left, least, selected)
         if best < 0.0:
             break
-        floor = least if window == _WINDOWS - 1 else max(least, best * _WINDOW)
+        floor = max(least, best * reach)
         size = 0
         for r in range(cost.size):
             wanted = not selected[r] and priority[r] >= floor and cost[r] <= left

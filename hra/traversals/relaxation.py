@@ -33,11 +33,11 @@ def relaxation(problem: Problem) -> Relaxation:
 
 def _forest(problem: Problem) -> Relaxation:
     hierarchy, gain = problem.hierarchy, problem.gain
-    slope = hull_slopes(hierarchy.parent, hierarchy.first_child, gain, hierarchy.slope_cost)
-    price = max(select_threshold(slope, hierarchy.cost, problem.capacity), 0.0)
+    slope = hull_slopes(hierarchy.parent, hierarchy.first_child, gain, problem.slope_cost)
+    price = max(select_threshold(slope, problem.cost, problem.capacity), 0.0)
     selected = slope > price
     # Recomputed from scratch rather than from the blocks: weak duality holds whatever happened above.
-    bound = relaxed_gain(hierarchy.parent, gain, hierarchy.cost, price) + price * problem.capacity
+    bound = relaxed_gain(hierarchy.parent, gain, problem.cost, price) + price * problem.capacity
     return Relaxation(selected, price, slope, _at_least(bound, gain, selected))
 
 
@@ -46,14 +46,14 @@ def _dag(problem: Problem) -> Relaxation:
     selected, everything = np.zeros(len(hierarchy), np.bool_), float(gain.sum())
     useful = gain > 0
     take_with_predecessors(*hierarchy.predecessors, useful)
-    if total(hierarchy.cost, useful) <= problem.capacity:
+    if total(problem.cost, useful) <= problem.capacity:
         return Relaxation(useful, 0.0, problem.ratio, everything)
     # Below the first price even all gains together would pay for everything; above the last nothing that costs is worth
     # it, whatever it opens up.
-    low = gain[gain > 0].min() / hierarchy.cost.sum()
-    high = everything / hierarchy.cost[hierarchy.cost > 0].min()
+    low = gain[gain > 0].min() / problem.cost.sum()
+    high = everything / problem.cost[problem.cost > 0].min()
     price, bound = relax(
-        *hierarchy.predecessors, gain, hierarchy.cost, problem.capacity, low, high, _PRICES, _SWEEPS, selected
+        *hierarchy.predecessors, gain, problem.cost, problem.capacity, low, high, _PRICES, _SWEEPS, selected
     )
     return Relaxation(selected, price, problem.ratio, _at_least(min(bound, everything), gain, selected))
 

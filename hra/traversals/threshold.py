@@ -37,7 +37,7 @@ class Threshold(Traversal):
 
     def solve(self, problem: Problem) -> Solution:
         """All refinements above the larger of tau and what the budget allows."""
-        reachable = select_threshold(problem.peak, problem.hierarchy.cost, problem.capacity)
+        reachable = select_threshold(problem.peak, problem.cost, problem.capacity)
         # Refinements of error 0 change nothing, so an ample budget still stops at 0.
         acceptable = 0.0 if self.tau is None else float(self.tau)
         tau = max(reachable, acceptable)

@@ -1,0 +1,100 @@
+"""Sequences without flicker: hysteresis, and a hard limit on what may change in one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba import njit
+
+from hra.errors import HraError
+from hra.problem import Problem
+from hra.sets import total
+from hra.traversals.base import Solution, Traversal
+from hra.traversals.hull import Hull
+
+
+@dataclass(frozen=True)
+class Coherent(Traversal):
+    """Any traversal, held close to the last step of a sequence.
+
+    The budget comes first, then the limit on changes, then quality: what no longer fits is dropped even if that takes
+    more changes than allowed. Without a previous allocation it is the plain traversal.
+
+    Parameters
+    ----------
+    traversal : chooses where to go.
+    hysteresis : refinements that are there count ``1 + hysteresis`` times their gain: a change must be worth it.
+    max_churn : at most so many refinements are taken or dropped in one step; None for any number.
+    """
+
+    traversal: Traversal = Hull()  # noqa: RUF009 (a frozen dataclass)
+    hysteresis: float = 0.1
+    max_churn: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.hysteresis < np.inf:
+            raise HraError(f"hysteresis must be >= 0, got {self.hysteresis!r}", where="Coherent")
+        if self.max_churn is not None and (isinstance(self.max_churn, bool) or not self.max_churn >= 0):
+            raise HraError(f"max_churn must be an integer >= 0 or None, got {self.max_churn!r}", where="Coherent")
+
+    def solve(self, problem: Problem) -> Solution:
+        """The traversal's choice for gains in favour of what is there, approached within ``max_churn`` changes."""
+        previous = problem.previous
+        if previous is None:
+            return self.traversal.solve(problem)
+        biased = replace(problem, gain=problem.gain * np.where(previous, 1 + self.hysteresis, 1.0))
+        target = self.traversal.solve(biased)
+        # The bound belongs to the biased gains: the allocation computes that of the true ones when it is asked for.
+        if self.max_churn is None:
+            return Solution(target.selected, target.multiplier)
+        return Solution(_approach(biased, previous, target.selected, self.max_churn), target.multiplier)
+
+
+def _approach(problem: Problem, previous: np.ndarray, target: np.ndarray, changes: int) -> np.ndarray:
+    """The set reached from ``previous`` on the way to ``target`` in at most ``changes`` steps, most valuable first."""
+    hierarchy, selected = problem.hierarchy, previous.copy()
+    if problem.pinned is not None:
+        selected, target = selected | problem.pinned, target | problem.pinned
+    rank = problem.ratio.copy()
+    _fall(*hierarchy.predecessors, rank)
+    order = np.lexsort((np.arange(rank.size), -rank))
+    additions, removals = order[(target & ~selected)[order]], order[(selected & ~target)[order]][::-1]
+    left = problem.capacity - total(problem.cost, selected)
+    _move(*hierarchy.predecessors, problem.cost, additions, removals, left, changes, selected)
+    return selected
+
+
+@njit(cache=True)
+def _fall(offsets, predecessors, rank):
+    """Lower every rank to the least of its predecessors', so that sorting by rank keeps the partial order."""
+    for r in range(rank.size):
+        for k in range(offsets[r], offsets[r + 1]):
+            rank[r] = min(rank[r], rank[predecessors[k]])
+
+
+@njit(cache=True)
+def _move(offsets, predecessors, cost, additions, removals, left, changes, selected):
+    """Drop what does not fit, then add from the front of ``additions``, dropping from ``removals`` to make room."""
+    gone = 0
+    while left < 0.0 and gone < removals.size:
+        selected[removals[gone]] = False
+        left += cost[removals[gone]]
+        gone += 1
+        changes -= 1
+    for r in additions:
+        ready = True
+        for k in range(offsets[r], offsets[r + 1]):
+            ready = ready and selected[predecessors[k]]
+        room, needed = left, 0
+        while room < cost[r] and gone + needed < removals.size:
+            room += cost[removals[gone + needed]]
+            needed += 1
+        if not ready or room < cost[r] or needed + 1 > changes:
+            continue
+        for _ in range(needed):
+            selected[removals[gone]] = False
+            gone += 1
+        selected[r] = True
+        left = room - cost[r]
+        changes -= needed + 1
