@@ -24,6 +24,7 @@ _EXPORTS = {
     "HierarchyBuilder": "hra.builder",
     "HraError": "hra.errors",
     "Hull": "hra.traversals.hull",
+    "SoftCut": "hra.soft_cut.traversal",
     "Threshold": "hra.traversals.threshold",
     "Traversal": "hra.traversals.base",
     "pool": "hra.pooling",
@@ -41,6 +42,7 @@ __all__ = [
     "HierarchyBuilder",
     "HraError",
     "Hull",
+    "SoftCut",
     "Threshold",
     "Traversal",
     "__version__",
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from hra.hierarchy import Hierarchy as Hierarchy
     from hra.metrics import ErrorMetric as ErrorMetric
     from hra.pooling import pool as pool
+    from hra.soft_cut.traversal import SoftCut as SoftCut
     from hra.traversals.base import Traversal as Traversal
     from hra.traversals.best_first import BestFirst as BestFirst
     from hra.traversals.coherent import Coherent as Coherent

@@ -116,7 +116,7 @@ def _steps(
     child = hierarchy.added_by >= 0
 
     def over_children(value: np.ndarray) -> np.ndarray:
-        return np.bincount(parent[child], value[child], error.size)
+        return np.bincount(parent[child], value[child], error.size).astype(np.float64)
 
     if inherited is not None:
         return _step_gains(*hierarchy.added_nodes, parent, over_children(inherited), error, inherited, gain)
@@ -127,7 +127,7 @@ def _steps(
 def gains_from_values(hierarchy: Hierarchy, value: np.ndarray) -> tuple[np.ndarray, float]:
     """Gain of every refinement [R] from the gain of adding each node [N], and their sum: what the base lacks."""
     added = hierarchy.added_by >= 0
-    gain = np.bincount(hierarchy.added_by[added], value[added], len(hierarchy))
+    gain = np.bincount(hierarchy.added_by[added], value[added], len(hierarchy)).astype(np.float64)
     return gain, float(gain.sum())
 
 

@@ -363,7 +363,7 @@ def _attributes(attributes: Mapping[str, Any] | None, size: int) -> Mapping[str,
 def _refinement_costs(node_cost: np.ndarray, added_by: np.ndarray, removed_by: np.ndarray, size: int) -> np.ndarray:
     """Cost of what each refinement adds less the cost of what it removes."""
     added, removed = added_by >= 0, removed_by >= 0
-    cost = np.bincount(added_by[added], node_cost[added], size)
+    cost = np.bincount(added_by[added], node_cost[added], size).astype(np.float64)
     return cost - np.bincount(removed_by[removed], node_cost[removed], size)
 
 

@@ -62,20 +62,23 @@ class TokenAllocator(HierarchicalResourceAllocator):
         pyramid = PatchPyramid.build(image, patch=self.patch, levels=self.levels)
         return TokenContext(pyramid, query, self.relevance)
 
-    def allocate(self, context: Any, budget: float) -> Allocation:
+    def allocate(
+        self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None
+    ) -> Allocation:
         """Allocate exactly ``budget`` tokens, or all finest patches if the image has fewer.
 
         Parameters
         ----------
         context : (image, query) or a `TokenContext`.
         budget : tokens; fractions are rounded down.
+        previous, pinned : see `HierarchicalResourceAllocator.allocate`.
 
         Raises
         ------
         ImageError, InvalidBudget, MetricError : unusable image, budget or relevance.
         BudgetTooSmall : fewer tokens than the coarsest level has.
         """
-        return super().allocate(self._context(context), budget)
+        return super().allocate(self._context(context), budget, previous=previous, pinned=pinned)
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """The hierarchy of the context's image."""
