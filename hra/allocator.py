@@ -9,6 +9,7 @@ from typing import Any
 from hra.allocation import Allocation
 from hra.budget import check_budget
 from hra.builder import HierarchyBuilder
+from hra.curve import Curve, curve
 from hra.hierarchy import Hierarchy
 from hra.metrics import ErrorMetric
 from hra.modifiers import in_sequence, pin, with_pinned
@@ -62,6 +63,11 @@ class HierarchicalResourceAllocator(ABC):
         problem = in_sequence(pin(problem, pinned), previous)
         solution = self.traverse_and_select(problem)
         return Allocation(problem, with_pinned(problem, solution), time.perf_counter() - start, context)
+
+    def curve(self, context: Any) -> Curve:
+        """Gain and error against cost for ``context``: the hull points of all budgets, from one solve."""
+        hierarchy = self.hierarchy_for(context)
+        return curve(self.error_metric(hierarchy, context, float("inf")))
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """The hierarchy that serves ``context``."""

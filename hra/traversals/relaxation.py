@@ -48,14 +48,24 @@ def _dag(problem: Problem) -> Relaxation:
     take_with_predecessors(*hierarchy.predecessors, useful)
     if total(problem.cost, useful) <= problem.capacity:
         return Relaxation(useful, 0.0, problem.ratio, everything)
-    # Below the first price even all gains together would pay for everything; above the last nothing that costs is worth
-    # it, whatever it opens up.
-    low = gain[gain > 0].min() / problem.cost.sum()
-    high = everything / problem.cost[problem.cost > 0].min()
+    low, high = price_range(problem)
     price, bound = relax(
         *hierarchy.predecessors, gain, problem.cost, problem.capacity, low, high, _PRICES, _SWEEPS, selected
     )
     return Relaxation(selected, price, problem.ratio, _at_least(min(bound, everything), gain, selected))
+
+
+def price_range(problem: Problem) -> tuple[float, float]:
+    """Prices between which all sets of the relaxation change.
+
+    Below the first even the least gain pays for everything; above the second nothing that costs is worth it, whatever
+    it opens up. (1, 1) where no refinement gains or none costs anything.
+    """
+    gaining, paid = problem.gain > 0, problem.cost > 0
+    if not gaining.any() or not paid.any():
+        return 1.0, 1.0
+    low = problem.gain[gaining].min() / problem.cost.sum()
+    return float(low), float(problem.gain.sum() / problem.cost[paid].min())
 
 
 def _at_least(bound: float, gain: np.ndarray, selected: np.ndarray) -> float:

@@ -74,6 +74,16 @@ def _value(gain, cost, selected):
 
 
 @njit(cache=True)
+def even_shares(offsets):
+    """Shares [E] that split every refinement's surplus evenly over its predecessors."""
+    share = np.empty(offsets[-1])
+    for r in range(offsets.size - 1):
+        for k in range(offsets[r], offsets[r + 1]):
+            share[k] = 1.0 / (offsets[r + 1] - offsets[r])
+    return share
+
+
+@njit(cache=True)
 def closure(offsets, predecessors, gain, cost, price, share, sweeps, selected):
     """Best bound and best set at one ``price`` within ``sweeps``; ``share`` [E] is improved in place.
 
@@ -101,10 +111,7 @@ def relax(offsets, predecessors, gain, cost, capacity, low, high, prices, sweeps
 
     ``selected`` [R] becomes the set of most gain that fits ``capacity`` among those met on the way.
     """
-    share = np.empty(predecessors.size)
-    for r in range(gain.size):
-        for k in range(offsets[r], offsets[r + 1]):
-            share[k] = 1.0 / (offsets[r + 1] - offsets[r])
+    share = even_shares(offsets)
     trial = np.empty(gain.size, np.bool_)
     bound, best, price = np.inf, -1.0, high
     for step in range(prices):
