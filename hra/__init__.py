@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 # Exported lazily (PEP 562): a kernel may import hra.errors without pulling the core in, and `import hra` stays fast.
 _EXPORTS = {
     "Allocation": "hra.allocation",
+    "Apportion": "hra.traversals.apportion",
     "BestFirst": "hra.traversals.best_first",
     "Camera": "hra.camera",
     "Coherent": "hra.traversals.coherent",
@@ -24,6 +25,9 @@ _EXPORTS = {
     "HierarchyBuilder": "hra.builder",
     "HraError": "hra.errors",
     "Hull": "hra.traversals.hull",
+    "LazyBestFirst": "hra.traversals.lazy_best_first",
+    "LazyHierarchy": "hra.lazy",
+    "LazyMetric": "hra.lazy",
     "SoftCut": "hra.soft_cut.traversal",
     "Threshold": "hra.traversals.threshold",
     "Traversal": "hra.traversals.base",
@@ -32,6 +36,7 @@ _EXPORTS = {
 
 __all__ = [
     "Allocation",
+    "Apportion",
     "BestFirst",
     "Camera",
     "Coherent",
@@ -42,6 +47,9 @@ __all__ = [
     "HierarchyBuilder",
     "HraError",
     "Hull",
+    "LazyBestFirst",
+    "LazyHierarchy",
+    "LazyMetric",
     "SoftCut",
     "Threshold",
     "Traversal",
@@ -57,13 +65,17 @@ if TYPE_CHECKING:
     from hra.eccentricity import Eccentricity as Eccentricity
     from hra.errors import HraError as HraError
     from hra.hierarchy import Hierarchy as Hierarchy
+    from hra.lazy import LazyHierarchy as LazyHierarchy
+    from hra.lazy import LazyMetric as LazyMetric
     from hra.metrics import ErrorMetric as ErrorMetric
     from hra.pooling import pool as pool
     from hra.soft_cut.traversal import SoftCut as SoftCut
+    from hra.traversals.apportion import Apportion as Apportion
     from hra.traversals.base import Traversal as Traversal
     from hra.traversals.best_first import BestFirst as BestFirst
     from hra.traversals.coherent import Coherent as Coherent
     from hra.traversals.hull import Hull as Hull
+    from hra.traversals.lazy_best_first import LazyBestFirst as LazyBestFirst
     from hra.traversals.threshold import Threshold as Threshold
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``hra demo``, ``hra doctor``, ``hra mesh``, ``hra texture``, ``hra tokens``."""
+"""The command line: ``hra demo``, ``hra doctor``, ``hra bench``, ``hra mesh``, ``hra texture``, ``hra tokens``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from hra.cli import demo, doctor, mesh, texture, tokens
+from hra.cli import bench, demo, doctor, mesh, texture, tokens
 from hra.errors import HraError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
 app.add_typer(mesh.app, name="mesh")
 app.add_typer(texture.app, name="texture")
 app.add_typer(tokens.app, name="tokens")
+app.command("bench")(bench.bench)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXPECTED = {
+    "lazy_gigapixel.py": r"1,466,015,503,701 tiles.*4,096 of 4,096 tokens.*20 at most",
     "mesh_lod.py": r"of 10,000 triangles.*one pixel of error takes [\d,]+ triangles.*Hull: .*BestFirst: .*Threshold: ",
     "texture_streaming.py": r"40 frames, peak [\d,]+ of 2,097,152 bytes.*frame 25 with 2 MiB: [\d.]+ dB",
     "token_allocation.py": r"PyramidSampling: 273 of 273 tokens.*GridTopK: 273 of 273 tokens.*uniform: .* dB",

@@ -1,0 +1,1 @@
+"""Benchmarks of the solver against what others run; ``hra bench`` prints them."""

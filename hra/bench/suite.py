@@ -1,0 +1,144 @@
+"""A suite: named benchmarks, each run at three budgets and summed up in one row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from typing import Any, Literal
+
+from hra.bench import machine
+from hra.bench.features import missing
+from hra.bench.harness import Case, CaseAt, Clock, measure
+from hra.bench.memory import peak_bytes
+from hra.errors import HraError
+
+Scale = Literal["full", "small"]
+
+# Parts of the total cost that are tried; rows quote the second.
+SHARES = (0.01, 0.1, 0.5)
+_QUOTED = 0.1
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One row.
+
+    Attributes
+    ----------
+    build : makes the instance of a given size, and returns its case at a share of the total cost.
+    full, small : sizes; "small" is for tests.
+    needs : features ("module:attribute") without which the benchmark is skipped.
+    memory : also measure the working memory per node.
+    """
+
+    name: str
+    build: Callable[[int], CaseAt]
+    full: int
+    small: int = 1365
+    needs: tuple[str, ...] = ()
+    memory: bool = False
+
+
+def run(
+    suite: Sequence[Benchmark],
+    *,
+    names: Sequence[str] = (),
+    repeat: int = 5,
+    scale: Scale = "full",
+    progress: Callable[[str], None] = lambda name: None,
+) -> dict[str, Any]:
+    """Run a suite on one core.
+
+    Parameters
+    ----------
+    names : patterns such as "tree_*"; none takes all.
+    repeat : rounds per benchmark and budget, >= 1.
+    progress : told the name of each benchmark before it starts.
+
+    Returns
+    -------
+    ``machine``, ``settings``, ``rows`` and ``skipped`` (name and reason), ready for JSON.
+
+    Raises
+    ------
+    HraError : a pattern that fits no benchmark, or ``repeat`` < 1.
+    """
+    if repeat < 1:
+        raise HraError(f"cannot take the median of {repeat} rounds", where="repeat", fix="use 1 or more")
+    chosen = _chosen(suite, names)
+    facts = machine.facts()  # before the suite adds its own load
+    bandwidth = machine.copy_bandwidth()
+    rows, skipped = [], []
+    with _one_thread():
+        for benchmark in chosen:
+            reason = next(filter(None, map(missing, benchmark.needs)), None)
+            if reason is not None:
+                skipped.append({"name": benchmark.name, "reason": reason})
+                continue
+            progress(benchmark.name)
+            rows.append(_row(benchmark, benchmark.full if scale == "full" else benchmark.small, repeat, bandwidth))
+    settings = {"scale": scale, "repeat": repeat, "threads": 1, "copy_bytes_per_s": bandwidth}
+    return {"machine": facts, "settings": settings, "rows": rows, "skipped": skipped}
+
+
+def _chosen(suite: Sequence[Benchmark], names: Sequence[str]) -> list[Benchmark]:
+    for pattern in names:
+        if not any(fnmatch(benchmark.name, pattern) for benchmark in suite):
+            known = ", ".join(benchmark.name for benchmark in suite)
+            raise HraError(f"no benchmark is called {pattern!r}", where="names", fix=f"use some of: {known}")
+    return [b for b in suite if not names or any(fnmatch(b.name, pattern) for pattern in names)]
+
+
+def _row(benchmark: Benchmark, size: int, repeat: int, bandwidth: float) -> dict[str, Any]:
+    case_at = benchmark.build(size)
+    budgets = [_at_budget(case_at(share), share, repeat, bandwidth) for share in SHARES]
+    quoted = next(budget for budget in budgets if budget["share"] == _QUOTED)
+    row = {"name": benchmark.name, **{key: value for key, value in quoted.items() if key != "share"}}
+    if benchmark.memory:
+        row["bytes_per_node"] = _bytes_per_node(case_at(_QUOTED))
+    return {**row, "budgets": budgets}
+
+
+def _at_budget(case: Case, share: float, repeat: int, bandwidth: float) -> dict[str, Any]:
+    """What was measured at one budget, under the names of a row."""
+    clocks = measure(case, repeat)
+    own, (peer, quoted) = clocks[case.contenders[0].name], list(clocks.items())[1]
+    return {
+        "share": share,
+        "n": case.size,
+        "ours_s": own.seconds,
+        "ours_cpu_s": own.cpu_seconds,
+        "peer": peer,
+        "peer_s": quoted.seconds,
+        "ratio": quoted.seconds / own.seconds,
+        "limit_s": case.moved_bytes / bandwidth,
+        "gap": own.gaps.gap,
+        "residual_gap": own.gaps.residual_gap,
+        "peers": {contender.name: _peer(clocks[contender.name]) for contender in case.contenders[1:]},
+    }
+
+
+def _peer(clock: Clock) -> dict[str, float]:
+    return {"s": clock.seconds, "gap": clock.gaps.gap, "residual_gap": clock.gaps.residual_gap}
+
+
+def _bytes_per_node(case: Case) -> float | None:
+    own, given = case.contenders[0], case.inputs(1)
+    prepared = own.prepare(given)
+    peak = peak_bytes(lambda: own.run(prepared))
+    return None if peak is None else peak / case.size
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Numbers are per core: compiled loops must not spread over several."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
