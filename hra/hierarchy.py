@@ -14,6 +14,7 @@ from hra import topology
 from hra.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.ordering import level_order
+from hra.scratch import Scratch
 from hra.sets import is_down_closed
 from hra.topology import Topology
 
@@ -233,6 +234,16 @@ class Hierarchy:
     def slope_cost(self) -> np.ndarray:
         """Costs to divide by, float64 [R]: those of free refinements are too small to be felt in any sum."""
         return frozen(divisible(self.cost))
+
+    @cached_property
+    def scratch(self) -> Scratch:
+        """Working memory for solvers of this hierarchy."""
+        return Scratch()
+
+    @cached_property
+    def least_cost(self) -> float:
+        """The smallest cost of a refinement, inf without any."""
+        return float(self.cost.min(initial=np.inf))
 
     @cached_property
     def whole_costs(self) -> bool:

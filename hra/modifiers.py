@@ -53,7 +53,7 @@ def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
     if previous.hierarchy is not problem.hierarchy:
         fix = "keep one hierarchy for a sequence"
         raise HierarchyError("the previous allocation belongs to another hierarchy", where="previous", fix=fix)
-    return replace(problem, previous=previous.selected)
+    return replace(problem, previous=previous.selected, price=previous.multiplier)
 
 
 def with_pinned(problem: Problem, solution: Solution) -> Solution:

@@ -31,6 +31,7 @@ class Problem:
     refinement_peak : evaluates `peak`, which only the max objective needs.
     pinned : bool [R] or None, down-closed; refinements that are always taken. They count as base: no cost, no gain.
     previous : bool [R] or None, what the last step of a sequence took.
+    price : gain per cost unit that the last step ended at, or None; a guess that makes the next step faster.
     """
 
     hierarchy: Hierarchy
@@ -42,6 +43,7 @@ class Problem:
     refinement_peak: Callable[[], np.ndarray]
     pinned: np.ndarray | None = None
     previous: np.ndarray | None = None
+    price: float | None = None
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, metric: ErrorMetric, context: Any, budget: float) -> Problem:

@@ -16,16 +16,20 @@ from hra.sets import total
 _WINDOWS = (0.98, 0.8, 0.2, 0.0)
 
 
-def complete(problem: Problem, start: np.ndarray, priority: np.ndarray, *, exact: bool) -> np.ndarray:
+def complete(
+    problem: Problem, start: np.ndarray, priority: np.ndarray, *, exact: bool, among: np.ndarray | None = None
+) -> np.ndarray:
     """``start`` [R] extended by the ready refinements of highest ``priority`` [R] until none fits any more.
 
-    Refinements of priority 0 are taken only if ``exact``. Ties go to the larger gain, then to the smaller index.
+    Refinements of priority 0 are taken only if ``exact``, those of negative priority never. Ties go to the larger gain,
+    then to the smaller index. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
     """
     hierarchy, selected = problem.hierarchy, start.copy()
     left = problem.capacity - total(problem.cost, start)
     least = 0.0 if exact else np.nextafter(0.0, 1.0)
+    among = np.arange(len(hierarchy), dtype=np.int32) if among is None else among
     order = (*hierarchy.predecessors, *hierarchy.successors)
-    _complete(*order, problem.gain, problem.cost, priority, left, least, selected)
+    _complete(among, *order, problem.gain, problem.cost, priority, left, least, selected)
     return selected
 
 
@@ -72,10 +76,10 @@ def _ready(offsets, predecessors, selected, r):
 
 
 @njit(cache=True)
-def _best_left(cost, priority, offsets, predecessors, left, least, selected):
+def _best_left(among, cost, priority, offsets, predecessors, left, least, selected):
     """Highest priority >= ``least`` of a ready refinement that fits, or -1."""
     best = -1.0
-    for r in range(cost.size):
+    for r in among:
         better = not selected[r] and priority[r] > best and cost[r] <= left and priority[r] >= least
         if better and _ready(offsets, predecessors, selected, r):
             best = priority[r]
@@ -83,25 +87,26 @@ def _best_left(cost, priority, offsets, predecessors, left, least, selected):
 
 
 @njit(cache=True)
-def _complete(before, predecessors, after, successors, gain, cost, priority, capacity, least, selected):
+def _complete(among, before, predecessors, after, successors, gain, cost, priority, capacity, least, selected):
     """Extend ``selected`` [R] in place until no ready refinement of priority >= ``least`` fits; return what is left.
 
     A refinement that does not fit is skipped for good: what is left only shrinks.
 
     Parameters
     ----------
+    among : refinements [K] that are searched for ready ones; what these open up is searched in any case.
     before, predecessors and after, successors : offsets [R + 1] and indices [E] of the partial order.
     gain, cost, priority : float64 [R], >= 0.
     capacity : what remains after the refinements that are selected already.
     """
     heap, left = np.empty(cost.size, np.int32), capacity
     for reach in _WINDOWS:
-        best = _best_left(cost, priority, before, predecessors, left, least, selected)
+        best = _best_left(among, cost, priority, before, predecessors, left, least, selected)
         if best < 0.0:
             break
         floor = max(least, best * reach)
         size = 0
-        for r in range(cost.size):
+        for r in among:
             wanted = not selected[r] and priority[r] >= floor and cost[r] <= left
             if wanted and _ready(before, predecessors, selected, r):
                 size = _push(heap, size, priority, gain, r)

@@ -54,12 +54,20 @@ class Hull(Traversal):
         best, best_gain = relaxed.selected, -1.0
         nothing = np.zeros_like(relaxed.selected)
         # Evaluated one by one: the slope of whole blocks, then each refinement's own ratio, then that from nothing.
-        for start, priority in ((best, "slope"), (best, "ratio"), (nothing, "ratio")):
-            values = relaxed.slope if priority == "slope" else problem.ratio
-            filled = complete(problem, start, values, exact=self.exact)
+        for start, by_slope in ((best, True), (best, False), (nothing, False)):
+            priority = relaxed.priority if by_slope else problem.ratio
+            among = relaxed.candidates if by_slope else None
+            filled = complete(problem, start, priority, exact=self.exact, among=among)
             gain = total(problem.gain, filled)
             if gain > best_gain:
                 best, best_gain = filled, gain
             if best_gain >= relaxed.upper_bound * (1 - _CLOSE_ENOUGH):
                 break
-        return best
+        return best if relaxed.candidates is None else self._to_the_last(problem, best)
+
+    def _to_the_last(self, problem: Problem, selected: np.ndarray) -> np.ndarray:
+        """Take what still fits among the refinements that were no candidates."""
+        left = problem.capacity - total(problem.cost, selected)
+        if left < problem.hierarchy.least_cost:
+            return selected
+        return complete(problem, selected, problem.ratio, exact=self.exact)

@@ -95,14 +95,17 @@ def _spread(parent, gain, cost, pooled):
 
 
 @njit(cache=True)
-def relaxed_gain(parent, gain, cost, price):
-    """Best value of gain - price * cost over all down-closed sets of a forest: the Lagrangian dual at ``price``."""
-    value = gain - price * cost
+def relaxed_gain(parent, first_child, gain, cost, price, worth):
+    """Best value of gain - price * cost over all down-closed sets of a forest: the Lagrangian dual at ``price``.
+
+    ``worth`` float64 [R] is scratch memory; the other arguments are as of `hull_slopes`, but costs may be 0.
+    """
     total = 0.0
     for v in range(parent.size - 1, -1, -1):
-        if value[v] > 0.0:
-            if parent[v] >= 0:
-                value[parent[v]] += value[v]
-            else:
-                total += value[v]
+        value = gain[v] - price * cost[v]
+        for u in range(first_child[v], first_child[v + 1]):
+            value += worth[u]
+        worth[v] = max(value, 0.0)
+        if parent[v] < 0:
+            total += worth[v]
     return total

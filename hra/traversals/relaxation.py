@@ -8,37 +8,80 @@ import numpy as np
 
 from hra.problem import Problem
 from hra.sets import take_with_predecessors, total
+from hra.traversals.bracket import HullPoint, hull_point
 from hra.traversals.pava import hull_slopes, relaxed_gain
 from hra.traversals.selection import select_threshold
 from hra.traversals.split_flow import relax
 
 # On DAGs: prices tried by bisection, and sweeps at each. The demo mesh's bound is converged to 0.01 % well before.
 _PRICES, _SWEEPS = 40, 60
+# Forests from this size on are searched around a guess of the price, by default from every so manyth refinement.
+_LARGE, _STRIDE = 20_000, 61
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """selected [R] within the capacity, price lambda, slope [R] to rank what is left, upper_bound on any gain."""
+    """A set within the capacity and what is known of the rest.
+
+    Attributes
+    ----------
+    selected : bool [R], down-closed.
+    price : gain per cost unit, lambda.
+    priority : float64 [R], to rank what is left; negative for what is no candidate. Valid until the next solve.
+    upper_bound : no set within the capacity gains more.
+    candidates : int [K] or None for all, the refinements near the price.
+    """
 
     selected: np.ndarray
     price: float
-    slope: np.ndarray
+    priority: np.ndarray
     upper_bound: float
+    candidates: np.ndarray | None = None
 
 
 def relaxation(problem: Problem) -> Relaxation:
     """Solve the relaxation; exact on forests, a set with a valid bound on DAGs."""
-    return _forest(problem) if problem.hierarchy.parent is not None else _dag(problem)
+    if problem.hierarchy.parent is None:
+        return _dag(problem)
+    near = _near_price(problem) if len(problem.hierarchy) >= _LARGE else None
+    return _pooled(problem) if near is None else _near(problem, near)
 
 
-def _forest(problem: Problem) -> Relaxation:
-    hierarchy, gain = problem.hierarchy, problem.gain
-    slope = hull_slopes(hierarchy.parent, hierarchy.first_child, gain, problem.slope_cost)
+def _pooled(problem: Problem) -> Relaxation:
+    """The hull point from the slopes of the whole forest."""
+    hierarchy = problem.hierarchy
+    slope = hull_slopes(hierarchy.parent, hierarchy.first_child, problem.gain, problem.slope_cost)
     price = max(select_threshold(slope, problem.cost, problem.capacity), 0.0)
     selected = slope > price
-    # Recomputed from scratch rather than from the blocks: weak duality holds whatever happened above.
-    bound = relaxed_gain(hierarchy.parent, gain, problem.cost, price) + price * problem.capacity
-    return Relaxation(selected, price, slope, _at_least(bound, gain, selected))
+    return Relaxation(selected, price, slope, _forest_bound(problem, price, selected))
+
+
+def _near_price(problem: Problem) -> HullPoint | None:
+    """The hull point near the last price of a sequence, or near the price that a sample of the ratios suggests."""
+    guess = problem.price
+    if guess is None:
+        sample = slice(None, None, _STRIDE)
+        ratio = problem.gain[sample] / problem.slope_cost[sample]
+        guess = select_threshold(ratio, problem.cost[sample], problem.capacity / _STRIDE)
+    if not 0.0 < guess < np.inf or problem.capacity <= 0:
+        return None
+    return hull_point(problem, guess)
+
+
+def _near(problem: Problem, point: HullPoint) -> Relaxation:
+    priority = problem.hierarchy.scratch.array("priority", (len(problem.hierarchy),))
+    priority.fill(-1.0)
+    priority[point.undecided] = point.slope
+    bound = _forest_bound(problem, point.price, point.selected)
+    return Relaxation(point.selected, point.price, priority, bound, point.undecided)
+
+
+def _forest_bound(problem: Problem, price: float, selected: np.ndarray) -> float:
+    """The dual value at ``price``, from a sweep of its own: weak duality holds whatever happened before."""
+    hierarchy = problem.hierarchy
+    worth = hierarchy.scratch.array("worth", (len(hierarchy), 2)).reshape(-1)[: len(hierarchy)]
+    best = relaxed_gain(hierarchy.parent, hierarchy.first_child, problem.gain, problem.cost, price, worth)
+    return _at_least(best + price * problem.capacity, problem.gain, selected)
 
 
 def _dag(problem: Problem) -> Relaxation:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.hierarchy import Hierarchy
+from hra.traversals.bracket import hull_point
+from hra.traversals.hull import Hull
 from hra.traversals.pava import hull_slopes, relaxed_gain
 from hra.traversals.relaxation import relaxation
 from hra.traversals.split_flow import closure, surplus_bound
@@ -84,7 +88,45 @@ def test_the_relaxed_gain_is_the_best_over_all_sets(kind, seed, price):
     hierarchy, values, _ = case(kind, seed)
     gain = problem_of(hierarchy, values, "gain").gain
     best = (closed_sets(hierarchy) @ (gain - price * hierarchy.cost)).max()
-    assert relaxed_gain(hierarchy.parent, gain, hierarchy.cost, price) == pytest.approx(best, rel=1e-9, abs=1e-12)
+    scratch = np.empty(len(hierarchy))
+    found = relaxed_gain(hierarchy.parent, hierarchy.first_child, gain, hierarchy.cost, price, scratch)
+    assert found == pytest.approx(best, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+@given(seed=seeds, error=st.floats(-1.5, 1.5))
+def test_a_guessed_price_leads_to_the_hull_point_of_the_whole_forest(kind, seed, error):
+    hierarchy, values, rng = case(kind, seed, 60)
+    budget = float(random_budgets(rng, hierarchy, 1)[0])
+    problem = problem_of(hierarchy, values * rng.random(values.size), "gain", budget)
+    whole = relaxation(problem)
+    if not 0 < whole.price < 1e15 or problem.capacity <= 0:
+        return
+    point = hull_point(problem, whole.price * np.exp(error))
+    if point is None:
+        assert abs(error) > 0.01, "a good guess is never lost"
+        return
+    assert point.price == pytest.approx(whole.price, rel=1e-12)
+    assert (point.selected == whole.selected).all()
+    assert not point.selected[point.undecided[point.slope <= point.price]].any()
+
+
+@pytest.mark.parametrize("error", [0.5, 1.0, 1.9, 1e-6, 1e6])
+def test_large_forests_do_not_depend_on_the_last_price(error):
+    rng = np.random.default_rng(0)
+    size = 30_000
+    hierarchy = Hierarchy.tree((np.arange(size) - 1) // 4, rng.integers(1, 9, size), mode="add")
+    gain = np.exp(rng.normal(size=size)) * 0.9 ** np.log2(1 + np.arange(size))
+    problem = problem_of(hierarchy, gain, "gain", hierarchy.total_cost * 0.2)
+    plain = Hull().solve(problem)
+    warm = Hull().solve(replace(problem, price=plain.multiplier * error))
+    assert warm.multiplier == pytest.approx(plain.multiplier, rel=1e-12)
+    assert warm.upper_bound == pytest.approx(plain.upper_bound, rel=1e-12)
+    slope = slopes_of(hierarchy, problem.gain)
+    assert (warm.selected | (slope <= warm.multiplier)).all(), "the hull point is part of the answer"
+    left = problem.capacity - hierarchy.cost[warm.selected].sum()
+    ready = ~warm.selected & np.r_[warm.selected, True][hierarchy.parent]
+    assert (hierarchy.cost[ready & (problem.gain > 0)] > left).all(), "nothing fits any more"
 
 
 @pytest.mark.parametrize("kind", FORESTS)
