@@ -20,7 +20,7 @@ def main(folder: Path) -> None:
     print(clusters)
     camera = hra.Camera.orbit(clusters.bounds, azimuth=30, elevation=20, up=(0, 0, 1))
 
-    allocator = meshes.MeshAllocator(clusters, traversal=hra.Hull())
+    allocator = meshes.MeshAllocator(clusters, traversal=hra.Exact())
     for budget in (2_000, 10_000, 25_000):
         allocation = allocator.allocate(camera, budget)
         print(allocation)
@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
     one_pixel = meshes.MeshAllocator(clusters, traversal=hra.Threshold(1.0)).allocate(camera, np.inf)
     print(f"one pixel of error takes {one_pixel.cost:,.0f} triangles")
 
-    for traversal in (hra.Hull(), hra.BestFirst(), hra.Threshold()):
+    for traversal in (hra.Exact(), hra.Hull(), hra.BestFirst(), hra.Threshold()):
         allocation = meshes.MeshAllocator(clusters, traversal=traversal).allocate(camera, 10_000)
         print(f"{type(traversal).__name__:>10}: {allocation.residual:.4g} {allocation.problem.unit} remain")
 

@@ -20,6 +20,7 @@ _EXPORTS = {
     "Coherent": "hra.traversals.coherent",
     "Eccentricity": "hra.eccentricity",
     "ErrorMetric": "hra.metrics",
+    "Exact": "hra.traversals.exact",
     "Hierarchy": "hra.hierarchy",
     "HierarchicalResourceAllocator": "hra.allocator",
     "HierarchyBuilder": "hra.builder",
@@ -42,6 +43,7 @@ __all__ = [
     "Coherent",
     "Eccentricity",
     "ErrorMetric",
+    "Exact",
     "HierarchicalResourceAllocator",
     "Hierarchy",
     "HierarchyBuilder",
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from hra.traversals.base import Traversal as Traversal
     from hra.traversals.best_first import BestFirst as BestFirst
     from hra.traversals.coherent import Coherent as Coherent
+    from hra.traversals.exact import Exact as Exact
     from hra.traversals.hull import Hull as Hull
     from hra.traversals.lazy_best_first import LazyBestFirst as LazyBestFirst
     from hra.traversals.threshold import Threshold as Threshold

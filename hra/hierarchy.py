@@ -15,7 +15,7 @@ from hra.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of,
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.ordering import level_order
 from hra.scratch import Scratch
-from hra.sets import is_down_closed
+from hra.sets import cost_step, is_down_closed
 from hra.topology import Topology
 
 Mode = Literal["replace", "child", "add"]
@@ -244,6 +244,19 @@ class Hierarchy:
     def least_cost(self) -> float:
         """The smallest cost of a refinement, inf without any."""
         return float(self.cost.min(initial=np.inf))
+
+    @cached_property
+    def cost_step(self) -> float:
+        """Greatest common divisor of all costs, in which every total comes; 0 if some are fractional or none is paid."""
+        return float(cost_step(self.cost))
+
+    def capacity(self, budget: float, paid: float = 0.0) -> float:
+        """What ``budget`` leaves for refinements beyond the base and ``paid``: what sums of costs can reach of it.
+
+        Finite, because more than all refinements cost is never needed.
+        """
+        left = min(budget, self.total_cost) - self.base_cost - paid
+        return left // self.cost_step * self.cost_step if self.cost_step else left
 
     @cached_property
     def whole_costs(self) -> bool:

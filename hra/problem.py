@@ -67,9 +67,12 @@ class Problem:
 
     @property
     def capacity(self) -> float:
-        """What may be spent on refinements: finite, because more than their total cost is never needed."""
-        paid = 0.0 if self.pinned is None else total(self.hierarchy.cost, self.pinned)
-        return min(self.budget, self.hierarchy.total_cost) - self.hierarchy.base_cost - paid
+        """What may be spent on refinements, see `Hierarchy.capacity`."""
+        return self.hierarchy.capacity(self.budget, 0.0 if self.pinned is None else self._pinned_cost)
+
+    @cached_property
+    def _pinned_cost(self) -> float:
+        return total(self.hierarchy.cost, self.pinned)
 
     @cached_property
     def cost(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 
@@ -37,3 +38,17 @@ def take_with_predecessors(offsets, predecessors, selected):
         if selected[r]:
             for k in range(offsets[r], offsets[r + 1]):
                 selected[predecessors[k]] = True
+
+
+@njit(cache=True)
+def cost_step(cost):
+    """Greatest common divisor of all costs [R]; 0 if some are fractional, or none costs anything."""
+    step = 0
+    for value in cost:
+        whole = np.int64(value)
+        if whole != value:
+            return 0.0
+        if step != 1 and (step == 0 or whole % step):
+            while whole:
+                step, whole = whole, step % whole
+    return float(step)

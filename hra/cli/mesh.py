@@ -60,7 +60,7 @@ def cut(
     """Cut a built mesh to a triangle budget, a pixel error, or both, as a camera sees it."""
     from hra.camera import Camera
     from hra.domains import meshes
-    from hra.traversals.hull import Hull
+    from hra.traversals.exact import Exact
     from hra.traversals.threshold import Threshold
 
     if pixels is None and math.isinf(triangles):
@@ -71,7 +71,7 @@ def cut(
     camera = Camera.orbit(
         clusters.bounds, azimuth=azimuth, elevation=elevation, distance=distance, viewport=size(viewport)
     )
-    allocator = meshes.MeshAllocator(clusters, traversal=Hull() if pixels is None else Threshold(pixels))
+    allocator = meshes.MeshAllocator(clusters, traversal=Exact() if pixels is None else Threshold(pixels))
     allocation = allocator.allocate(camera, triangles)
     record = {
         "triangles": int(allocation.cost),

@@ -15,6 +15,7 @@ from hra.demo.pictures import curves, distinct_colours, draw_mesh
 from hra.domains import meshes
 from hra.traversals.base import Traversal
 from hra.traversals.best_first import BestFirst
+from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
 from hra.traversals.threshold import Threshold
 
@@ -28,7 +29,7 @@ def run() -> tuple[dict[str, Any], dict[str, Figure]]:
     clusters = meshes.build(samples.path("skull.ply"))
     build_s = time.perf_counter() - start
     camera = _camera(clusters.bounds)
-    budgeted = meshes.MeshAllocator(clusters, traversal=Hull()).allocate(camera, BUDGET)
+    budgeted = meshes.MeshAllocator(clusters, traversal=Exact()).allocate(camera, BUDGET)
     by_pixels = meshes.MeshAllocator(clusters, traversal=Threshold(PIXEL_ERROR)).allocate(camera, np.inf)
     record = {
         "source_triangles": int(clusters.hierarchy.total_cost),

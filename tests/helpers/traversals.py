@@ -10,7 +10,9 @@ TRAVERSALS: dict[str, Traversal] = {
     "hull-none": hra.Hull(finish="none"),
     "hull-exact": hra.Hull(exact=True),
     "best-first": hra.BestFirst(),
+    "exact": hra.Exact(),
+    "coherent": hra.Coherent(),
     "threshold": hra.Threshold(),
     "threshold-tau": hra.Threshold(tau=0.4),
 }
-FILLING = ("hull", "hull-exact", "best-first")
+FILLING = ("hull", "hull-exact", "exact", "coherent", "best-first")

@@ -1,0 +1,75 @@
+"""Exact: the best set within the budget, and the proof that it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.errors import HraError
+from hra.hierarchy import Hierarchy
+from hra.problem import Problem
+from hra.sets import total
+from hra.traversals.base import Solution, Traversal
+from hra.traversals.deepening import improve
+from hra.traversals.greedy import complete
+from hra.traversals.hull import Hull
+from hra.traversals.pareto import new_states
+from hra.traversals.split_flow import closure
+
+# Enough for nearly all trees up to a million refinements; a search that exhausts them takes some 50 ms.
+MAX_STATES = 2**22
+# Sweeps for the shares of surplus on DAGs: good shares leave the search less to decide.
+_SWEEPS = 300
+# Fractional costs round differently in every order of summation: a set may exceed the budget by that.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class Exact(Traversal):
+    """The best set of all, proven, or the hull's answer with a tighter bound where the proof would take too long.
+
+    Starts from `Hull`, lets the relaxation decide what it can (reduced-cost fixing) and searches the rest: by dominance
+    lists on forests, depth-first on DAGs. Costs need not be whole. With the proof the gain never falls when the budget
+    grows; without it the answer is never worse than that of `Hull`, and ``gap`` says how far off it can be.
+
+    Parameters
+    ----------
+    max_states : states that one search may visit before it is given up; each takes up to 28 bytes.
+    exact : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
+    """
+
+    max_states: int = MAX_STATES
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_states < 1:
+            raise HraError(f"max_states must be at least 1, got {self.max_states}", where="Exact")
+
+    def solve(self, problem: Problem) -> Solution:
+        """The best set; its upper bound equals its gain if that is proven."""
+        start, hierarchy = Hull(exact=self.exact).solve(problem), problem.hierarchy
+        selected, price = start.selected.copy(), start.multiplier or 0.0
+        is_forest = hierarchy.parent is not None
+        share = np.ones(len(hierarchy.edges)) if is_forest else _shares(problem, price)
+        capacity = spendable(problem.capacity, hierarchy)
+        order, memory = (*hierarchy.predecessors, share, is_forest), new_states(self.max_states)
+        bound, proven = improve(*order, problem.gain, problem.cost, capacity, price, memory, selected)
+        selected = complete(problem, selected, problem.ratio, exact=self.exact)
+        gain = total(problem.gain, selected)
+        known = bound if start.upper_bound is None else min(bound, start.upper_bound)
+        return Solution(selected, price, gain if proven else max(known, gain))
+
+
+def spendable(capacity: float, hierarchy: Hierarchy) -> float:
+    """``capacity`` with room for rounding where costs are fractional."""
+    return capacity if hierarchy.cost_step else capacity * (1.0 + _ROUNDING)
+
+
+def _shares(problem: Problem, price: float) -> np.ndarray:
+    """How to split surplus at ``price`` over predecessors [E] so that little of it is lost."""
+    before, predecessors = problem.hierarchy.predecessors
+    share = 1.0 / np.repeat(np.diff(before), np.diff(before))
+    selected = np.empty(len(problem.hierarchy), np.bool_)
+    closure(before, predecessors, problem.gain, problem.cost, price, share, _SWEEPS, selected)
+    return share
