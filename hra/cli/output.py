@@ -21,10 +21,12 @@ JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the 
 
 def show(title: str, rows: Iterable[tuple[str, Any]]) -> None:
     """A two-column table on standard output."""
-    table = Table(title=title, show_header=False, title_justify="left")
+    console, table = Console(), Table(show_header=False)
     for name, value in rows:
         table.add_row(name, readable(value))
-    Console().print(table)
+    # Not as the table's own title, which would be wrapped to the table's width.
+    console.print(title)
+    console.print(table)
 
 
 def write_json(path: Path | None, record: Mapping[str, Any]) -> None:
