@@ -247,7 +247,7 @@ class Hierarchy:
 
     @cached_property
     def cost_step(self) -> float:
-        """Greatest common divisor of all costs, in which every total comes; 0 if some are fractional or none is paid."""
+        """Greatest common divisor of all costs, in which every total comes; 0 if some are fractional or all free."""
         return float(cost_step(self.cost))
 
     def capacity(self, budget: float, paid: float = 0.0) -> float:

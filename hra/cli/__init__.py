@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from hra.cli import bench, demo, doctor, mesh, texture, tokens
+from hra.cli import bench, demo, doctor, evaluate, mesh, texture, tokens
 from hra.errors import HraError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.add_typer(texture.app, name="texture")
 app.add_typer(tokens.app, name="tokens")
 app.command("bench")(bench.bench)
 app.command("demo")(demo.demo)
+app.command("eval")(evaluate.evaluate)
 app.command("doctor")(doctor.doctor)
 
 

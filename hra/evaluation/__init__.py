@@ -1,0 +1,1 @@
+"""What an answer is worth: how much the rules that others run lose on real data."""
