@@ -32,6 +32,7 @@ _EXPORTS = {
     "SoftCut": "hra.soft_cut.traversal",
     "Threshold": "hra.traversals.threshold",
     "Traversal": "hra.traversals.base",
+    "allocate_batch": "hra.batch",
     "pool": "hra.pooling",
 }
 
@@ -56,12 +57,14 @@ __all__ = [
     "Threshold",
     "Traversal",
     "__version__",
+    "allocate_batch",
     "pool",
 ]
 
 if TYPE_CHECKING:
     from hra.allocation import Allocation as Allocation
     from hra.allocator import HierarchicalResourceAllocator as HierarchicalResourceAllocator
+    from hra.batch import allocate_batch as allocate_batch
     from hra.builder import HierarchyBuilder as HierarchyBuilder
     from hra.camera import Camera as Camera
     from hra.eccentricity import Eccentricity as Eccentricity
