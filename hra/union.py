@@ -38,6 +38,23 @@ def union(members: Sequence[Hierarchy]) -> tuple[Hierarchy, list[np.ndarray]]:
     return Hierarchy.from_topology(cost, shape, cost_unit=units[0]), refinements
 
 
+class Unions:
+    """Remembers the last few unions, so that a pool over the same hierarchies joins them only once."""
+
+    def __init__(self, kept: int = 4) -> None:
+        self._kept = kept
+        self._known: dict[tuple[Hierarchy, ...], tuple[Hierarchy, list[np.ndarray]]] = {}
+
+    def of(self, members: Sequence[Hierarchy]) -> tuple[Hierarchy, list[np.ndarray]]:
+        """`union` of ``members``: the same object for the same hierarchies."""
+        key = tuple(members)  # hierarchies compare by identity
+        joined = self._known.pop(key, None) or union(members)
+        self._known[key] = joined
+        while len(self._known) > self._kept:
+            del self._known[next(iter(self._known))]
+        return joined
+
+
 def _levels(member: Hierarchy) -> np.ndarray:
     return np.repeat(np.arange(member.level_offsets.size - 1), np.diff(member.level_offsets))
 

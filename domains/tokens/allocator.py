@@ -82,7 +82,8 @@ class TokenAllocator(HierarchicalResourceAllocator):
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """The hierarchy of the context's image."""
-        return super().hierarchy_for(self._context(context))
+        context = self._context(context)
+        return context.hierarchy(self.hierarchy) if isinstance(self.hierarchy, HierarchyBuilder) else self.hierarchy
 
     def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """The gain of every refinement."""

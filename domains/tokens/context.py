@@ -7,9 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
+from hra.builder import HierarchyBuilder
 from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.patches import PatchPyramid
 from hra.domains.tokens.relevance import Relevance, checked_relevance
+from hra.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,16 @@ class TokenContext:
     pyramid: PatchPyramid
     query: str
     scorer: Relevance
+
+    def hierarchy(self, builder: HierarchyBuilder) -> Hierarchy:
+        """What ``builder`` makes of this context, made once: sequences and pools need the same hierarchy every time."""
+        if builder not in self._hierarchies:
+            self._hierarchies[builder] = builder.build(self)
+        return self._hierarchies[builder]
+
+    @cached_property
+    def _hierarchies(self) -> dict[HierarchyBuilder, Hierarchy]:
+        return {}
 
     @cached_property
     def relevance(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from itertools import product
 
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 
 import hra
 from hra.allocator import HierarchicalResourceAllocator
-from hra.errors import BudgetTooSmall, HraError, InvalidBudget, UnitMismatch
+from hra.errors import BudgetTooSmall, HierarchyError, HraError, InvalidBudget, UnitMismatch
 from hra.hierarchy import Hierarchy
-from hra.pooling import Pool, pool
+from hra.pooling import Pool, PooledAllocation, pool
+from hra.union import Unions
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.hierarchies import KINDS, case
 from tests.helpers.traversals import TRAVERSALS
@@ -158,3 +160,58 @@ def test_empty_members_take_no_part():
         members = [Plain(h, Table(np.ones(h.node_cost.size), kind="gain"), hra.Hull()) for h in (first, second)]
         whole = pool(*members).allocate((None, None), 10).whole
         assert whole.gain == len(first) + len(second)
+
+
+def test_a_pool_joins_the_same_hierarchies_only_once():
+    member = Plain(Hierarchy.flat([1, 1]), Table(kind="gain"), hra.Hull())
+    twice = pool(member, member)
+    first, second = (twice.allocate(given, 3).whole for given in (([9, 1], [5, 7]), ([1, 1], [2, 3])))
+    assert first.hierarchy is second.hierarchy
+    assert pickle.loads(pickle.dumps(twice)).allocate(([9, 1], [5, 7]), 3).whole.gain == first.gain
+
+
+def test_only_the_last_few_unions_are_remembered():
+    hierarchies, unions = [Hierarchy.flat([1.0]) for _ in range(3)], Unions(kept=2)
+    first, second = unions.of(hierarchies[:1]), unions.of(hierarchies[1:2])
+    assert unions.of(hierarchies[:1]) is first
+    unions.of(hierarchies)
+    assert unions.of(hierarchies[:1]) is first
+    assert unions.of(hierarchies[1:2]) is not second
+
+
+def churn(step: PooledAllocation) -> int:
+    assert step.whole.churn is not None
+    return step.whole.churn
+
+
+@pytest.mark.parametrize("limits", [None, [(2, None), (None, 4), (None, None)]])
+def test_a_sequence_stays_close_to_its_last_step(limits):
+    rng = np.random.default_rng(0)
+    member = Plain(Hierarchy.flat(np.ones(20)), Table(kind="gain"), hra.Hull())
+    start = [rng.random(20) for _ in range(3)]
+    moved = [gains * rng.uniform(0.5, 1.5, 20) for gains in start]
+    calm = hra.Coherent(hysteresis=0.5)
+    plain, coherent = (pool(*[member] * 3, traversal=t, limits=limits) for t in (hra.Hull(), calm))
+    last = plain.allocate(start, 25)
+    free, held = plain.allocate(moved, 25, previous=last), coherent.allocate(moved, 25, previous=last)
+    assert churn(held) < churn(free) == sum(np.count_nonzero(m.problem.previous != m.selected) for m in free.members)
+    assert (free.whole.selected == plain.allocate(moved, 25).whole.selected).all()
+    assert plain.allocate(start, 25, previous=last).whole.churn == 0
+    assert plain.allocate(start, 25).whole.churn is None
+
+
+def test_a_sequence_changes_no_more_than_allowed():
+    rng = np.random.default_rng(1)
+    member = Plain(Hierarchy.flat(np.ones(20)), Table(kind="gain"), hra.Hull())
+    steady = pool(member, member, traversal=hra.Coherent(max_churn=3))
+    last = steady.allocate([rng.random(20) for _ in range(2)], 15)
+    assert churn(steady.allocate([rng.random(20) for _ in range(2)], 15, previous=last)) <= 3
+
+
+def test_the_last_step_of_another_pool_is_refused():
+    member, other = (Plain(Hierarchy.flat([1, 1]), Table(kind="gain"), hra.Hull()) for _ in range(2))
+    last = pool(member, member).allocate(([9, 1], [5, 7]), 3)
+    with pytest.raises(HierarchyError, match="another hierarchy"):
+        pool(member, other).allocate(([9, 1], [5, 7]), 3, previous=last)
+    with pytest.raises(HraError, match="2 previous allocations for 1 members"):
+        pool(member).allocate(([9, 1],), 3, previous=last)

@@ -1,0 +1,32 @@
+"""The auction reading of a pool: members bid their marginal gains, and the price is lambda."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.allocation import Allocation
+from hra.curve import curve
+
+
+@dataclass(frozen=True)
+class Bid:
+    """Marginal gains per cost unit on the hull of what a member could gain, left and right of what it received.
+
+    Attributes
+    ----------
+    last : what the last unit that it received gained; inf if it received nothing beyond its base, 0 beyond its use.
+    next : what it would pay for one more unit; 0 if it has no more use for any.
+    """
+
+    last: float
+    next: float
+
+
+def bid_of(share: Allocation) -> Bid:
+    """The bid of one member for its share, read off its curve (on graphs at a range of prices, see `hra.curve`)."""
+    line = curve(share.problem)
+    slope = np.r_[np.inf, np.diff(line.gain) / np.diff(line.cost), 0.0]
+    left, right = (np.searchsorted(line.cost, share.cost, side) for side in ("left", "right"))
+    return Bid(last=float(slope[left]), next=float(slope[right]))

@@ -1,0 +1,50 @@
+"""The problems of several members as one problem over the union of their hierarchies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from hra.errors import UnitMismatch
+from hra.hierarchy import Hierarchy
+from hra.problem import Problem
+
+
+def joined(whole: Hierarchy, problems: Sequence[Problem], places: Sequence[np.ndarray], budget: float) -> Problem:
+    """One problem over ``whole``, the union of the problems' hierarchies.
+
+    Parameters
+    ----------
+    places : per problem, int [R_i], the indices of its refinements in ``whole``.
+
+    Raises
+    ------
+    UnitMismatch : the problems measure errors in different units.
+    """
+    units = sorted({problem.unit for problem in problems})
+    if len(units) != 1:
+        fix = "use metrics of one unit, or scale one of them"
+        raise UnitMismatch("one pool needs one unit of error", where=", ".join(units), fix=fix)
+    gain = _placed([problem.gain for problem in problems], places)
+    base_error = sum(problem.base_error for problem in problems)
+    additive = all(problem.additive for problem in problems)
+    steps = [problem.previous for problem in problems if problem.previous is not None]
+    previous = _placed(steps, places) if len(steps) == len(problems) else None
+    peak = partial(_joined_peak, tuple(problems), tuple(places))
+    # Members of one pool ended the last step at one price, unless a limit held them: it is only a guess.
+    guess = problems[0].price
+    return Problem(whole, gain, base_error, budget, units[0], additive, peak, previous=previous, price=guess)
+
+
+def _joined_peak(problems: Sequence[Problem], places: Sequence[np.ndarray]) -> np.ndarray:
+    return _placed([problem.peak for problem in problems], places)
+
+
+def _placed(parts: Sequence[np.ndarray], places: Sequence[np.ndarray]) -> np.ndarray:
+    """Every member's values [R_i] at its places in the union."""
+    values = np.concatenate(parts)
+    result = np.empty_like(values)
+    result[np.concatenate(places)] = values
+    return result

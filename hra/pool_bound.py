@@ -1,0 +1,76 @@
+"""The upper bound of a pool whose members have limits.
+
+A choice takes the set S_i, of gain g_i and cost c_i beyond the base, for each member i. Limits allow it if c_i <= h_i
+and sum of max(c_i, l_i) <= C: what is reserved for a member is lost to the others. For every price lambda >= 0 of the
+pool and every price p_i >= 0 of a member,
+
+    -lambda max(c_i, l_i) <= -p_i c_i - (lambda - p_i) l_i     if p_i <= lambda  (a maximum is at least any mean)
+    -lambda max(c_i, l_i) <= -p_i c_i + (p_i - lambda) h_i     if p_i >= lambda  (because c_i <= h_i)
+
+so that, with R_i(p) >= max over all S_i of g_i - p c_i (the member's own relaxation),
+
+    sum g_i <= lambda C + sum of R_i(p_i) - max(lambda - p_i, 0) l_i + max(p_i - lambda, 0) h_i.
+
+Any prices give a valid bound. Members that no limit holds have p_i = lambda; with the prices at which the others meet
+their limits, the bound is the least of this form wherever the members' relaxations are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hra.problem import Problem
+from hra.traversals.split_flow import closure, even_shares
+
+# On DAGs: sweeps at each price, as many as the relaxation makes.
+_SWEEPS = 60
+
+
+def dual_bound(
+    problems: Sequence[Problem], low: np.ndarray, high: np.ndarray, capacity: float, own: np.ndarray, price: float
+) -> float:
+    """The most that any choice within the limits can gain.
+
+    Parameters
+    ----------
+    low, high : float64 [M], limits on what each member costs beyond its base.
+    capacity : what all may cost beyond their bases.
+    own : float64 [M], a price per member, >= 0; ``price`` for members that no limit holds.
+    price : of the pool, >= 0.
+    """
+    rest, paid = capacity, 0.0
+    for i, problem in enumerate(problems):
+        limit = low[i] if own[i] < price else high[i]
+        shared, held = relaxed_value(problem, price), np.inf
+        if own[i] != price:
+            held = relaxed_value(problem, own[i]) + own[i] * limit - price * limit
+        if shared <= held:
+            paid += shared
+        else:
+            # Limits are taken off the capacity before it is multiplied by the price: whole units cancel exactly.
+            rest -= limit
+            paid += relaxed_value(problem, own[i]) + own[i] * limit
+    return float(paid + price * rest)
+
+
+def clearing_price(own: np.ndarray, low: np.ndarray, high: np.ndarray, capacity: float) -> float:
+    """The price of a pool all of whose members are held: the least at which they ask for no more than there is.
+
+    Members whose own price [M] is above it ask for their ``high``, the others for their ``low``.
+    """
+    if high.sum() <= capacity:
+        return 0.0
+    order = np.argsort(own)
+    asked = high.sum() - np.cumsum((high - low)[order])
+    enough = np.flatnonzero(asked <= capacity)
+    return float(own[order[enough[0] if enough.size else -1]])
+
+
+def relaxed_value(problem: Problem, price: float) -> float:
+    """An upper bound on gain - price * cost over all down-closed sets; exact on forests."""
+    offsets, predecessors = problem.hierarchy.predecessors
+    selected = np.empty(len(problem.hierarchy), np.bool_)
+    share = even_shares(offsets)
+    return float(closure(offsets, predecessors, problem.gain, problem.cost, price, share, _SWEEPS, selected))
