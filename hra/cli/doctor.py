@@ -8,6 +8,7 @@ from typing import Any
 
 from hra import __version__
 from hra.cli.output import JsonOption, show, write_json
+from hra.plugins import Group, available
 
 _PACKAGES = ("numpy", "numba", "warp-lang", "networkx", "trimesh", "meshoptimizer", "pillow", "scipy", "matplotlib")
 _OPTIONAL = ("moderngl", "scikit-image", "torch")
@@ -28,6 +29,7 @@ def report() -> dict[str, dict[str, Any]]:
         "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
         "backends": _backends(),
         "opengl": _opengl(),
+        "plug-ins": _plugins(),
     }
 
 
@@ -36,6 +38,12 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
+
+
+def _plugins() -> dict[str, str]:
+    """Names registered by hra and by other packages, without importing them."""
+    groups: tuple[Group, ...] = ("hra.metrics", "hra.hierarchies", "hra.traversals", "hra.backends")
+    return {group: ", ".join(sorted(available(group))) or "none beyond the built-in ones" for group in groups}
 
 
 def _backends() -> dict[str, str]:

@@ -84,6 +84,7 @@ def test_doctor_lists_every_backend(tmp_path: Path):
     record = json.loads((tmp_path / "d.json").read_text())
     assert {name.split(" ")[0] for name in record["backends"]} >= {"reference", "warp"}
     assert record["backends"]["reference (cpu)"] == "ok"
+    assert "exact" in record["plug-ins"]["hra.traversals"].split(", ")
 
 
 @pytest.mark.gl
