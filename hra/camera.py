@@ -21,7 +21,7 @@ from hra.projection import (
     orthographic_matrix,
     perspective_matrix,
 )
-from hra.sphere_projection import spheres_in_frustum, spheres_pixels_per_unit
+from hra.sphere_projection import spheres_in_frustum, spheres_pixels_per_unit, visible_pixels_per_unit
 
 
 @final
@@ -225,6 +225,18 @@ class Camera:
         Parameters as in `pixels_per_unit`.
         """
         return spheres_in_frustum(*camera_checks.spheres(centers, radii), self.planes)
+
+    def visible_pixels_per_unit(self, centers: Any, radii: Any, where: Any = None) -> np.ndarray:
+        """`pixels_per_unit` of the spheres that may be in view, 0 for the others, in one pass over [N] spheres.
+
+        Parameters as in `pixels_per_unit`; ``where`` bool [N] leaves out further spheres.
+        """
+        centers, radii = camera_checks.spheres(centers, radii)
+        where = np.ones(len(radii), np.bool_) if where is None else np.asarray(where, np.bool_)
+        if not self.is_perspective:
+            return np.where(where & self.spheres_visible(centers, radii), self.pixels_per_unit(centers, radii), 0.0)
+        lens = (self._scale, self._focal_pixels, self.near, self._corner_cosine)
+        return visible_pixels_per_unit(centers, radii, where, self.view, *lens, self.planes)
 
     @cached_property
     def _scale(self) -> float:

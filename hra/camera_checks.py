@@ -146,9 +146,15 @@ def points(name: str, values: Any) -> np.ndarray:
 
 
 def spheres(centers: Any, radii: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Centres [N, 3] and radii [N] as contiguous float64, else ArrayError; whether they are finite is not checked."""
-    checked = points("centers", centers)
+    """Centres [N, 3] and radii [N] as contiguous floats, else ArrayError; whether they are finite is not checked.
+
+    float32 stays as it is: a million spheres are copied as slowly as they are tested.
+    """
+    array = to_numpy(centers)
+    checked = (
+        array if array.dtype == np.float32 and array.ndim == 2 and array.shape[1] == 3 else points("centers", array)
+    )
     array = to_numpy(radii)
     if array.shape != (len(checked),) or array.dtype.kind not in "iuf":
         raise ArrayError(f"radii must be {len(checked)} numbers, got {array.shape} of {array.dtype}", where="radii")
-    return checked, np.ascontiguousarray(array, np.float64)
+    return np.ascontiguousarray(checked), np.ascontiguousarray(array, checked.dtype)

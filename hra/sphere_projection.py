@@ -36,20 +36,45 @@ def spheres_pixels_per_unit(
     """
     result = np.empty(len(centers))
     for i in range(len(centers)):
-        x, y, z = centers[i, 0], centers[i, 1], centers[i, 2]
-        eye_x = view[0, 0] * x + view[0, 1] * y + view[0, 2] * z + view[0, 3]
-        eye_y = view[1, 0] * x + view[1, 1] * y + view[1, 2] * z + view[1, 3]
-        depth = -(view[2, 0] * x + view[2, 1] * y + view[2, 2] * z + view[2, 3])
-        lateral = math.sqrt(eye_x * eye_x + eye_y * eye_y)
-        distance = math.sqrt(lateral * lateral + depth * depth)
-        radius = radii[i] * scale
-        cosine = corner_cosine
-        if distance > radius:
-            sine_of_sphere = radius / distance
-            cosine_of_sphere = math.sqrt(1 - sine_of_sphere * sine_of_sphere)
-            cosine = max(cosine, (depth * cosine_of_sphere - lateral * sine_of_sphere) / distance)
-        result[i] = scale * focal_pixels / (max(distance - radius, near) * cosine * cosine)
+        result[i] = _pixels_per_unit(centers[i], radii[i], view, scale, focal_pixels, near, corner_cosine)
     return result
+
+
+@njit(cache=True)
+def visible_pixels_per_unit(
+    centers: np.ndarray,
+    radii: np.ndarray,
+    where: np.ndarray,
+    view: np.ndarray,
+    scale: float,
+    focal_pixels: float,
+    near: float,
+    corner_cosine: float,
+    planes: np.ndarray,
+) -> np.ndarray:
+    """`spheres_pixels_per_unit` [N] of the spheres ``where`` [N] that are in the frustum, 0 for all others."""
+    result = np.zeros(len(centers))
+    for i in range(len(centers)):
+        if where[i] and _reaches(centers[i], radii[i], planes):
+            result[i] = _pixels_per_unit(centers[i], radii[i], view, scale, focal_pixels, near, corner_cosine)
+    return result
+
+
+@njit(inline="always")
+def _pixels_per_unit(center, radius, view, scale, focal_pixels, near, corner_cosine):
+    x, y, z = center[0], center[1], center[2]
+    eye_x = view[0, 0] * x + view[0, 1] * y + view[0, 2] * z + view[0, 3]
+    eye_y = view[1, 0] * x + view[1, 1] * y + view[1, 2] * z + view[1, 3]
+    depth = -(view[2, 0] * x + view[2, 1] * y + view[2, 2] * z + view[2, 3])
+    lateral = math.sqrt(eye_x * eye_x + eye_y * eye_y)
+    distance = math.sqrt(lateral * lateral + depth * depth)
+    radius = radius * scale
+    cosine = corner_cosine
+    if distance > radius:
+        sine_of_sphere = radius / distance
+        cosine_of_sphere = math.sqrt(1 - sine_of_sphere * sine_of_sphere)
+        cosine = max(cosine, (depth * cosine_of_sphere - lateral * sine_of_sphere) / distance)
+    return scale * focal_pixels / (max(distance - radius, near) * cosine * cosine)
 
 
 @njit(cache=True)
@@ -58,14 +83,19 @@ def spheres_in_frustum(centers: np.ndarray, radii: np.ndarray, planes: np.ndarra
 
     A slack of a few float64 roundings keeps spheres that touch a plane.
     """
-    result = np.ones(len(centers), np.bool_)
+    result = np.empty(len(centers), np.bool_)
     for i in range(len(centers)):
-        x, y, z = centers[i, 0], centers[i, 1], centers[i, 2]
-        for p in range(len(planes)):
-            a, b, c, d = planes[p, 0], planes[p, 1], planes[p, 2], planes[p, 3]
-            distance = a * x + b * y + c * z + d
-            slack = 1e-14 * (abs(a * x) + abs(b * y) + abs(c * z) + abs(d))
-            if distance + slack < -radii[i]:
-                result[i] = False
-                break
+        result[i] = _reaches(centers[i], radii[i], planes)
     return result
+
+
+@njit(inline="always")
+def _reaches(center, radius, planes):
+    x, y, z = center[0], center[1], center[2]
+    inside = True
+    for p in range(len(planes)):
+        a, b, c, d = planes[p, 0], planes[p, 1], planes[p, 2], planes[p, 3]
+        distance = a * x + b * y + c * z + d
+        slack = 1e-14 * (abs(a * x) + abs(b * y) + abs(c * z) + abs(d))
+        inside = inside and not distance + slack < -radius
+    return inside

@@ -39,8 +39,7 @@ class ScreenError(ErrorMetric):
         """Largest displacement in pixels of each cluster, float64 [N]."""
         camera = _checked(context)
         center, radius = hierarchy.attribute("center"), hierarchy.attribute("radius")
-        pixels = hierarchy.attribute("error") * camera.pixels_per_unit(center, radius)
-        return np.where(camera.spheres_visible(center, radius), pixels, 0.0)
+        return hierarchy.attribute("error") * camera.visible_pixels_per_unit(center, radius)
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Squared displacement that each cluster adds to the mean over the viewport's pixels, float64 [N], px2."""
@@ -55,14 +54,19 @@ def source_weights(hierarchy: Hierarchy, camera: Camera) -> np.ndarray:
     It is the squared pixels per unit times the share of the viewport that the cluster covers: an estimate, half of its
     surface area at that scale and at most all of the viewport. 0 for coarser clusters and for those out of view.
     """
-    weight = np.zeros(len(hierarchy.node_cost))
-    source = np.flatnonzero(hierarchy.removed_by < 0)
-    center, radius = hierarchy.attribute("center")[source], hierarchy.attribute("radius")[source]
-    square = np.square(camera.pixels_per_unit(center, radius))
+    center, radius = hierarchy.attribute("center"), hierarchy.attribute("radius")
+    pixels = camera.visible_pixels_per_unit(center, radius, where=hierarchy.removed_by < 0)
     width, height = camera.viewport
-    covered = np.minimum(hierarchy.attribute("area")[source] * square * (_MEAN_FACING / (width * height)), 1.0)
-    weight[source] = np.where(camera.spheres_visible(center, radius), square * covered, 0.0)
-    return weight
+    _weigh(pixels, hierarchy.attribute("area"), _MEAN_FACING / (width * height))
+    return pixels
+
+
+@njit(cache=True)
+def _weigh(pixels, area, share):
+    """Turn pixels per unit [N] into weights in place; ``share`` of the view is what a square pixel covers."""
+    for v in range(pixels.size):
+        square = pixels[v] * pixels[v]
+        pixels[v] = square * min(area[v] * square * share, 1.0)
 
 
 @njit(cache=True)

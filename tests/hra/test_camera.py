@@ -448,3 +448,18 @@ def test_orbit_turns_around_the_given_up_vector() -> None:
 def test_orbit_refuses_an_up_that_is_no_direction(up: tuple[float, ...]) -> None:
     with pytest.raises(CameraError):
         Camera.orbit([[0, 0, 0], [1, 1, 1]], up=up)
+
+
+@pytest.mark.parametrize("kind", ["perspective", "orthographic"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_pass_over_spheres_equals_two(kind: str, dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    options = {"height": 3.0, "far": 20.0} if kind == "orthographic" else {"far": 20.0}
+    camera = getattr(Camera, kind)((0, 0, 5), (0, 0, 0), viewport=(640, 480), **options)
+    centers, radii = rng.normal(0, 4, (2000, 3)).astype(dtype), rng.random(2000).astype(dtype)
+    where = rng.random(2000) < 0.7
+    visible = camera.spheres_visible(centers, radii)
+    expected = np.where(visible, camera.pixels_per_unit(centers, radii), 0.0)
+    assert 0 < visible.sum() < 2000
+    np.testing.assert_allclose(camera.visible_pixels_per_unit(centers, radii), expected, rtol=1e-12)
+    np.testing.assert_allclose(camera.visible_pixels_per_unit(centers, radii, where), expected * where, rtol=1e-12)
