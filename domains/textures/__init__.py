@@ -9,12 +9,13 @@ from hra.domains.textures.metrics import TexelError
 from hra.domains.textures.mipped import MippedTexture
 from hra.domains.textures.paths import flyover
 from hra.domains.textures.raycast import AnalyticFeedback
-from hra.domains.textures.render import psnr, render
+from hra.domains.textures.render import render
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.streaming import ResidencyTrace, replay
 from hra.domains.textures.surface import Scene, TexturedPlane
 from hra.domains.textures.texture_set import TextureSet
 from hra.domains.textures.tiles import TiledTexture
+from hra.image_quality import psnr
 
 __all__ = [
     "BC1",

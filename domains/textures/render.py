@@ -49,12 +49,6 @@ def _channels(scene: Scene) -> int:
     return channels.pop()
 
 
-def psnr(image: np.ndarray, reference: np.ndarray, peak: float = 1.0) -> float:
-    """Peak signal-to-noise ratio in dB of two images of one shape; infinite if they are equal."""
-    error = float(np.mean((image.astype(np.float64) - reference) ** 2))
-    return float("inf") if error == 0 else 10 * float(np.log10(peak**2 / error))
-
-
 def _sample(texture: StreamedTexture, level: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Texels [n, C] at positions ``x``, ``y`` [n] of level 0, each from its own ``level`` [n]."""
     (rows, columns, channels), cell = texture.mips[0].shape, texture.pages.cell

@@ -23,9 +23,9 @@ from hra.domains.tokens.overlay import overlay
 from hra.domains.tokens.patches import PatchPyramid
 from hra.domains.tokens.pruning import prune, relevance_pyramid
 from hra.domains.tokens.pyramid_sampling import PyramidSampling
-from hra.domains.tokens.quality import psnr
 from hra.domains.tokens.relevance import CueRelevance, Relevance, UniformRelevance
 from hra.domains.tokens.token_set import TokenSet
+from hra.image_quality import psnr
 
 __all__ = [
     "CueRelevance",

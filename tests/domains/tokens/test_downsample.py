@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.tokens.downsample import patch_grid, uniform_downsample
-from hra.domains.tokens.quality import psnr
 from hra.errors import BudgetTooSmall, MissingExtra
+from hra.image_quality import psnr
 
 
 @given(st.integers(1, 3000), st.integers(1, 3000), st.integers(1, 600))
