@@ -34,10 +34,9 @@ class Curve:
 def curve(problem: Problem) -> Curve:
     """All hull points of a forest; on a DAG those met at a range of prices, each with the best set that was found."""
     cost, gain = _forest(problem) if problem.hierarchy.parent is not None else _dag(problem)
-    paid = problem.hierarchy.total_cost - float(problem.hierarchy.cost.sum())
-    if problem.pinned is not None:
-        paid += total(problem.hierarchy.cost, problem.pinned)
-    return Curve(cost + paid, gain, np.maximum(problem.base_error - gain, 0.0))
+    return Curve(
+        cost + problem.hierarchy.base_cost + problem.pinned_cost, gain, np.maximum(problem.base_error - gain, 0.0)
+    )
 
 
 def _forest(problem: Problem) -> tuple[np.ndarray, np.ndarray]:

@@ -68,11 +68,12 @@ class Problem:
     @property
     def capacity(self) -> float:
         """What may be spent on refinements, see `Hierarchy.capacity`."""
-        return self.hierarchy.capacity(self.budget, 0.0 if self.pinned is None else self._pinned_cost)
+        return self.hierarchy.capacity(self.budget, self.pinned_cost)
 
     @cached_property
-    def _pinned_cost(self) -> float:
-        return total(self.hierarchy.cost, self.pinned)
+    def pinned_cost(self) -> float:
+        """Cost of what is pinned, beyond the base."""
+        return 0.0 if self.pinned is None else total(self.hierarchy.cost, self.pinned)
 
     @cached_property
     def cost(self) -> np.ndarray:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hra.cli.output import JsonOption, write_json
+from hra.cli.output import JsonOption, running, write_json
 
 
 class SuiteName(StrEnum):
@@ -41,20 +38,10 @@ def bench(
     from hra.bench.suite import run
 
     suites = {SuiteName.core: core_suite}
-    with _progress() as progress:
+    with running("copy bandwidth") as progress:
         record = run(suites[suite](), names=names.split(","), repeat=repeat, scale=scale.value, progress=progress)
     write_json(json_file, record)
     _show(record)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """The name of what is running, on a terminal only."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("copy bandwidth", total=None)
-        yield lambda name: progress.update(task, description=name)
 
 
 def _show(record: dict[str, Any]) -> None:

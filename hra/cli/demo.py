@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hra.atomic_write import write_atomically
-from hra.cli.output import JsonOption, show, write_json
-from hra.errors import FileError, MissingExtra
+from hra.cli.output import JsonOption, make_folder, running, show, write_json
+from hra.errors import MissingExtra
 
 _SECTIONS = ("meshes", "textures", "tokens", "pool")
 
@@ -22,7 +20,7 @@ def demo(
     json_file: JsonOption = None,
 ) -> None:
     """Spend triangles, bytes and tokens on real data and write report.html, report.json and the pictures."""
-    _make_folder(out)
+    make_folder(out)
     record, pictures = _run_sections()
     from hra.demo.report import render_html, write_pictures
 
@@ -38,14 +36,11 @@ def demo(
 def _run_sections() -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
     record: dict[str, Any] = {}
     pictures: dict[str, dict[str, bytes]] = {}
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with running(_SECTIONS[0]) as show_name:
         for name in _SECTIONS:
-            task = progress.add_task(name, total=None)
+            show_name(name)
             record[name], figures = _section(name).run()
             pictures[name] = {key: _png(figure) for key, figure in figures.items()}
-            progress.remove_task(task)
     return record, pictures
 
 
@@ -60,12 +55,3 @@ def _png(figure: Any) -> bytes:
     from hra.demo.pictures import png
 
     return png(figure)
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"cannot create the folder: {error.strerror}", where=str(out), fix="use another --out"
-        ) from error

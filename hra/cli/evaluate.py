@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from hra.atomic_write import write_atomically
-from hra.cli.output import JsonOption, write_json
-from hra.errors import FileError, MissingExtra
+from hra.cli.output import JsonOption, make_folder, running, write_json
+from hra.errors import MissingExtra
 
 
 class SuiteName(StrEnum):
@@ -40,8 +40,8 @@ def evaluate(
     from hra.evaluation.sizes import FULL, SMALL
 
     sizes = {Scale.full: FULL, Scale.small: SMALL}[scale]
-    with Console(stderr=True).status(suite.value) as status:
-        record = run(sizes, progress=status.update)
+    with running(suite.value) as progress:
+        record = run(sizes, progress=progress)
     write_json(json_file, record)
     if out is not None:
         _write_page(out, record, sizes)
@@ -54,16 +54,8 @@ def _write_page(folder: Path, record: dict[str, Any], sizes: Any) -> None:
     except ModuleNotFoundError as error:
         raise MissingExtra.of(error.name or "matplotlib", "viz") from error
     for name, content in render(record, sizes).items():
-        _make_folder((folder / name).parent)
+        make_folder((folder / name).parent)
         write_atomically(folder / name, content)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        what = f"cannot create the folder: {error.strerror}"
-        raise FileError(what, where=str(folder), fix="use another --out") from error
 
 
 def _show(record: dict[str, Any]) -> None:

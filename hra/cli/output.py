@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from hra.atomic_write import write_atomically
-from hra.errors import HraError
+from hra.errors import FileError, HraError
 from hra.formatting import readable
 
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON to this file.")]
@@ -33,6 +35,30 @@ def write_json(path: Path | None, record: Mapping[str, Any]) -> None:
     """Write ``record`` to ``path`` in one step, or do nothing without a path."""
     if path is not None:
         write_atomically(path, (json.dumps(_plain(record), indent=2, allow_nan=False) + "\n").encode())
+
+
+def make_folder(folder: Path) -> None:
+    """Create ``folder`` with all above it, or keep it if it is there.
+
+    Raises
+    ------
+    FileError : it cannot be created.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"cannot create the folder: {error.strerror}"
+        raise FileError(what, where=str(folder), fix="use another --out") from error
+
+
+@contextmanager
+def running(name: str) -> Iterator[Callable[[str], None]]:
+    """Show ``name`` and the time that passes, on a terminal only; what is yielded changes the name."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda name: progress.update(task, description=name)
 
 
 def size(argument: str) -> tuple[int, int]:
