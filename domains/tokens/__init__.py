@@ -20,10 +20,12 @@ from hra.domains.tokens.foveated_relevance import FoveatedRelevance
 from hra.domains.tokens.grid_top_k import GridTopK
 from hra.domains.tokens.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.overlay import overlay
+from hra.domains.tokens.patch_tokens import PatchTokens
 from hra.domains.tokens.patches import PatchPyramid
 from hra.domains.tokens.pruning import prune, relevance_pyramid
 from hra.domains.tokens.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.relevance import CueRelevance, Relevance, UniformRelevance
+from hra.domains.tokens.token_builder import TokenBuilder
 from hra.domains.tokens.token_set import TokenSet
 from hra.image_quality import psnr
 
@@ -34,12 +36,14 @@ __all__ = [
     "GridBuilder",
     "GridTopK",
     "PatchPyramid",
+    "PatchTokens",
     "PyramidBuilder",
     "PyramidSampling",
     "Relevance",
     "RelevanceError",
     "RelevanceGain",
     "TokenAllocator",
+    "TokenBuilder",
     "TokenContext",
     "TokenSet",
     "UniformRelevance",

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import Any, Generic
 
 from hra.allocation import Allocation
 from hra.allocator import HierarchicalResourceAllocator
-from hra.builder import HierarchyBuilder
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches import PatchPyramid
 from hra.domains.tokens.relevance import CueRelevance, Relevance
-from hra.domains.tokens.token_set import TokenSet
+from hra.domains.tokens.token_builder import TokenBuilder, Tokens
 from hra.errors import ArrayError
 from hra.hierarchy import Hierarchy
 from hra.metrics import ErrorMetric
@@ -20,7 +17,7 @@ from hra.problem import Problem
 from hra.traversals.base import Traversal
 
 
-class TokenAllocator(HierarchicalResourceAllocator):
+class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     """Allocates tokens to patches of an image; the named presets are compositions of it.
 
     A context is a pair (image [H, W, 3], query), or a `TokenContext` made by `context`, which is worth making where one
@@ -29,7 +26,7 @@ class TokenAllocator(HierarchicalResourceAllocator):
 
     Parameters
     ----------
-    hierarchy : builder of the hierarchy from a `TokenContext`.
+    builder : makes the hierarchy of a `TokenContext`, and tokens of its cuts.
     metric : error or gain of its nodes in a `TokenContext`.
     traversal : chooses the tokens.
     relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
@@ -39,7 +36,7 @@ class TokenAllocator(HierarchicalResourceAllocator):
 
     def __init__(
         self,
-        hierarchy: HierarchyBuilder,
+        builder: TokenBuilder[Tokens],
         metric: ErrorMetric,
         traversal: Traversal,
         *,
@@ -47,7 +44,8 @@ class TokenAllocator(HierarchicalResourceAllocator):
         patch: int = 16,
         levels: int | None = None,
     ) -> None:
-        super().__init__(hierarchy, metric, traversal)
+        super().__init__(builder, metric, traversal)
+        self.builder = builder
         self.relevance = CueRelevance(patch) if relevance is None else relevance
         self.patch = patch
         self.levels = levels
@@ -82,18 +80,15 @@ class TokenAllocator(HierarchicalResourceAllocator):
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """The hierarchy of the context's image."""
-        context = self._context(context)
-        return context.hierarchy(self.hierarchy) if isinstance(self.hierarchy, HierarchyBuilder) else self.hierarchy
+        return self._context(context).hierarchy(self.builder)
 
     def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """The gain of every refinement."""
         return super().error_metric(hierarchy, self._context(context), budget)
 
-    def realize(self, allocation: Allocation) -> TokenSet:
-        """The tokens of an allocation: values, positions, boxes and relevance order."""
-        hierarchy, cut = allocation.hierarchy, allocation.cut
-        positions = np.stack([hierarchy.attribute(name)[cut] for name in ("level", "x", "y")], axis=1)
-        return TokenSet.of(self._context(allocation.context), positions)
+    def realize(self, allocation: Allocation) -> Tokens:
+        """The tokens of an allocation: values, boxes and relevance order."""
+        return self.builder.tokens(self._context(allocation.context), allocation.hierarchy, allocation.cut)
 
     def _context(self, context: Any) -> TokenContext:
         if isinstance(context, TokenContext):

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.builder import HierarchyBuilder
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.patch_tokens import PatchTokens
+from hra.domains.tokens.token_builder import TokenBuilder
 from hra.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)
-class GridBuilder(HierarchyBuilder):
+class GridBuilder(TokenBuilder[PatchTokens]):
     """The finest patches, independent of each other; nothing is shown before the first is taken."""
 
     def build(self, context: TokenContext) -> Hierarchy:
@@ -21,9 +22,13 @@ class GridBuilder(HierarchyBuilder):
         attributes = _places(context.pyramid.positions[:count])
         return Hierarchy.flat(np.ones(count), attributes=attributes, cost_unit="tokens")
 
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
+        """The patches of ``cut``."""
+        return PatchTokens.of(context, hierarchy, cut)
+
 
 @dataclass(frozen=True)
-class PyramidBuilder(HierarchyBuilder):
+class PyramidBuilder(TokenBuilder[PatchTokens]):
     """The patch pyramid as a quadtree whose children are added one at a time; a patch leaves with its last child.
 
     So every count from the coarsest level to all finest patches can be met. Siblings come in falling error while only
@@ -42,6 +47,10 @@ class PyramidBuilder(HierarchyBuilder):
             attributes={**_places(pyramid.positions), "error": own, "inherited_error": inherited},
             cost_unit="tokens",
         )
+
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
+        """The patches of ``cut``."""
+        return PatchTokens.of(context, hierarchy, cut)
 
 
 def _places(positions: np.ndarray) -> dict[str, np.ndarray]:

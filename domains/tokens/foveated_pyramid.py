@@ -6,11 +6,12 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.builders import PyramidBuilder
 from hra.domains.tokens.foveated_relevance import FoveatedRelevance
 from hra.domains.tokens.metrics import RelevanceError
+from hra.domains.tokens.patch_tokens import PatchTokens
 from hra.domains.tokens.relevance import Relevance
 from hra.traversals.hull import Hull
 
 
-class FoveatedPyramid(TokenAllocator):
+class FoveatedPyramid(TokenAllocator[PatchTokens]):
     """Pyramid sampling with cortical magnification: scale and eccentricity are both in the metric.
 
     The fixation is the peak of a coarse 16 x 16 pass over the relevance; see `FoveatedRelevance`.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.builders import GridBuilder
 from hra.domains.tokens.metrics import RelevanceGain
+from hra.domains.tokens.patch_tokens import PatchTokens
 from hra.domains.tokens.relevance import Relevance
 from hra.traversals.hull import Hull
 
 
-class GridTopK(TokenAllocator):
+class GridTopK(TokenAllocator[PatchTokens]):
     """The ``budget`` most relevant finest patches; every other part of the image is not seen at all.
 
     The classic selection and the baseline of the pyramids: a flat hierarchy, on which the hull is a sort.

@@ -38,20 +38,21 @@ def overlay(image: Any, tokens: TokenSet) -> np.ndarray:
     pixels = as_image(image)
     if pixels.shape[:2] != tokens.image_size:
         raise ArrayError(f"an image of {pixels.shape[:2]} for tokens of {tokens.image_size}", where="overlay")
-    covered = np.zeros(tokens.image_size, bool)
-    boxes = tokens.boxes
-    for x0, y0, x1, y1 in boxes:
-        covered[y0:y1, x0:x1] = True
-    picture = np.rint(255 * pixels * np.where(covered, 1, _DIMMED)[..., None]).astype(np.uint8)
-    # Coarse boxes first, so that they never hide a finer one.
-    for token in np.argsort(-tokens.positions[:, 0], kind="stable"):
-        colour = _COLOURS[tokens.positions[token, 0] % len(_COLOURS)]
-        _outline(picture, boxes[token], colour, max(1, max(tokens.image_size) // 800))
+    shown = tokens.token_map()
+    picture = np.rint(255 * pixels * np.where(shown >= 0, 1, _DIMMED)[..., None]).astype(np.uint8)
+    outline = _borders(shown, max(1, max(tokens.image_size) // 800)) & (shown >= 0)
+    colour = _COLOURS[np.rint(tokens.detail).astype(int) % len(_COLOURS)]
+    picture[outline] = colour[shown[outline]]
     return picture
 
 
-def _outline(picture: np.ndarray, box: np.ndarray, colour: np.ndarray, thickness: int) -> None:
-    x0, y0, x1, y1 = box
-    region = picture[y0:y1, x0:x1]
-    region[:thickness] = region[-thickness:] = colour
-    region[:, :thickness] = region[:, -thickness:] = colour
+def _borders(shown: np.ndarray, thickness: int) -> np.ndarray:
+    """Pixels within ``thickness`` of another token's region or of the image's border, bool [H, W]."""
+    padded = np.pad(shown, thickness, constant_values=-2)
+    height, width = shown.shape
+    border = np.zeros(shown.shape, bool)
+    for step in range(1, thickness + 1):
+        for dy, dx in ((-step, 0), (step, 0), (0, -step), (0, step)):
+            top, left = thickness + dy, thickness + dx
+            border |= padded[top : top + height, left : left + width] != shown
+    return border

@@ -5,11 +5,12 @@ from __future__ import annotations
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.builders import PyramidBuilder
 from hra.domains.tokens.metrics import RelevanceError
+from hra.domains.tokens.patch_tokens import PatchTokens
 from hra.domains.tokens.relevance import Relevance
 from hra.traversals.hull import Hull
 
 
-class PyramidSampling(TokenAllocator):
+class PyramidSampling(TokenAllocator[PatchTokens]):
     """A cut of the patch pyramid: every pixel is seen, at the level that leaves the least relevant error overall.
 
     Parameters

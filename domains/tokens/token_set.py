@@ -2,68 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_means
-from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.patches import patch_boxes
-from hra.domains.tokens.reconstruct import reconstruct
 
-
-@dataclass(frozen=True, eq=False)
-class TokenSet:
-    """K tokens, each the pixel values of one patch at its level.
+class TokenSet(ABC):
+    """K tokens of one image, whatever they are: patches, regions, samples, bands.
 
     Attributes
     ----------
-    values : float32 [K, patch * patch * 3] in [0, 1], pixels row by row, channels last.
-    positions : int32 [K, 3], (level, x, y) in patches of that level; level 0 is the finest.
+    values : float32 [K, D], what each token carries.
     relevance : float64 [K], mean relevance of the token's region.
     image_size : (height, width) of the image in pixels.
-    patch : side of a patch in pixels of its level.
     """
 
     values: np.ndarray
-    positions: np.ndarray
     relevance: np.ndarray
     image_size: tuple[int, int]
-    patch: int
-
-    @classmethod
-    def of(cls, context: TokenContext, positions: np.ndarray) -> TokenSet:
-        """The tokens of the patches at (level, x, y) ``positions`` [K, 3]."""
-        pyramid = context.pyramid
-        height, width = pyramid.image.shape[:2]
-        relevance = _region_means(context.relevance, positions)
-        return cls(pyramid.values(positions), positions, relevance, (height, width), pyramid.patch)
 
     def __len__(self) -> int:
         """Number of tokens."""
         return len(self.values)
 
     @property
-    def boxes(self) -> np.ndarray:
-        """Pixels (x0, y0, x1, y1), end excluded, that each token covers, int32 [K, 4]."""
-        return patch_boxes(self.positions, self.patch, *self.image_size)
-
-    @property
     def order(self) -> np.ndarray:
         """Token indices from the most to the least relevant, ties in the given order, int64 [K]."""
         return np.argsort(-self.relevance, kind="stable")
 
+    @property
+    @abstractmethod
+    def boxes(self) -> np.ndarray:
+        """Pixels (x0, y0, x1, y1), end excluded, that enclose each token's region, int32 [K, 4]."""
+
+    @property
+    @abstractmethod
+    def detail(self) -> np.ndarray:
+        """log2 of the image's pixels along one side of a token's pixel, float32 [K]; 0 is the finest."""
+
+    @abstractmethod
+    def token_map(self) -> np.ndarray:
+        """The token that shows each pixel, the one of finest detail where several do, -1 for none: int32 [H, W]."""
+
+    @abstractmethod
     def reconstruct(self) -> np.ndarray:
-        """The image from these tokens alone, float32 [H, W, 3] in [0, 1]; see `reconstruct.reconstruct`."""
-        return reconstruct(self.values, self.positions, self.image_size, self.patch)
+        """The image from these tokens alone, float32 [H, W, 3] in [0, 1]."""
 
-
-def _region_means(relevance: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Mean relevance over the finest patches that each position [K, 3] covers, float64 [K]."""
-    means = np.empty(len(positions))
-    for level in np.unique(positions[:, 0]):
-        here = positions[:, 0] == level
-        size = 2 ** int(level)
-        blocks = block_means(relevance, size)
-        means[here] = blocks[positions[here, 2], positions[here, 1]]
-    return means
+    def shown_detail(self) -> np.ndarray:
+        """The detail (see `detail`) at which each pixel is shown, inf where no token shows it: float32 [H, W]."""
+        return np.append(self.detail, np.float32(np.inf))[self.token_map()]

@@ -60,7 +60,7 @@ def _record(comparison: Comparison) -> dict[str, Any]:
     uniform = tokens.uniform_downsample(image, BUDGET)
     hull, grid = comparison.hull_tokens.reconstruct(), comparison.grid_tokens.reconstruct()
     canvas = np.broadcast_to(image.mean(axis=(0, 1)), image.shape)
-    grid_on_canvas = np.where(_covered(comparison.grid_tokens)[..., None], grid, canvas)
+    grid_on_canvas = np.where(comparison.grid_tokens.token_map()[..., None] >= 0, grid, canvas)
     blank = _weighted_error(context, canvas)
     return {
         "query": comparison.query,
@@ -90,14 +90,6 @@ def _weighted_error(context: tokens.TokenContext, shown: np.ndarray) -> float:
     weight = context.pixel_weight.repeat(context.pyramid.patch, 0).repeat(context.pyramid.patch, 1)
     squared = ((context.pyramid.image - shown) ** 2).sum(axis=2)
     return float((weight[:height, :width] * squared).sum())
-
-
-def _covered(chosen: tokens.TokenSet) -> np.ndarray:
-    """Pixels that some token shows, bool [H, W]."""
-    covered = np.zeros(chosen.image_size, bool)
-    for x0, y0, x1, y1 in chosen.boxes:
-        covered[y0:y1, x0:x1] = True
-    return covered
 
 
 def _panels(comparison: Comparison) -> Figure:

@@ -24,7 +24,7 @@ def noise(height: int, width: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).random((height, width, 3), dtype=np.float32)
 
 
-def shown_levels(token_set: tokens.TokenSet) -> np.ndarray:
+def shown_levels(token_set: tokens.PatchTokens) -> np.ndarray:
     """The finest level that shows each pixel."""
     level = np.full(token_set.image_size, 99)
     for (depth, _, _), (x0, y0, x1, y1) in zip(token_set.positions, token_set.boxes, strict=True):

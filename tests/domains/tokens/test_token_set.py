@@ -9,7 +9,7 @@ from hra.domains import tokens
 
 
 @pytest.fixture
-def token_set(smooth_noise) -> tokens.TokenSet:
+def token_set(smooth_noise) -> tokens.PatchTokens:
     allocator = tokens.PyramidSampling()
     return allocator.realize(allocator.allocate((smooth_noise(100, 230), "right"), 30))
 
@@ -44,5 +44,20 @@ def test_relevance_is_the_mean_over_the_region(smooth_noise, token_set):
 def test_order_falls_and_keeps_ties(token_set):
     assert sorted(token_set.order.tolist()) == list(range(30))
     assert (np.diff(token_set.relevance[token_set.order]) <= 0).all()
-    even = tokens.TokenSet(token_set.values, token_set.positions, np.ones(30), token_set.image_size, token_set.patch)
+    even = tokens.PatchTokens(token_set.values, token_set.positions, np.ones(30), token_set.image_size, token_set.patch)
     assert even.order.tolist() == list(range(30))
+
+
+def test_every_pixel_is_shown_by_its_finest_token(token_set):
+    shown = token_set.token_map()
+    for y, x in ((0, 0), (99, 229), (50, 17), (13, 200)):
+        over = [k for k, (x0, y0, x1, y1) in enumerate(token_set.boxes) if x0 <= x < x1 and y0 <= y < y1]
+        assert shown[y, x] == min(over, key=lambda k: token_set.positions[k, 0])
+        assert token_set.shown_detail()[y, x] == token_set.detail[shown[y, x]]
+
+
+def test_what_no_token_covers_is_shown_by_none(smooth_noise):
+    allocator = tokens.GridTopK()
+    chosen = allocator.realize(allocator.allocate((smooth_noise(64, 80), ""), 3))
+    assert (chosen.token_map() >= 0).sum() == 3 * 16 * 16
+    assert np.isinf(chosen.shown_detail()).sum() == 64 * 80 - 3 * 16 * 16

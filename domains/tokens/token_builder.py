@@ -1,0 +1,27 @@
+"""What token hierarchies have in common: they are made from an image, and their cut becomes tokens."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from hra.builder import HierarchyBuilder
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.token_set import TokenSet
+from hra.hierarchy import Hierarchy
+
+Tokens = TypeVar("Tokens", bound=TokenSet, covariant=True)
+
+
+class TokenBuilder(HierarchyBuilder, Generic[Tokens]):
+    """Builds a hierarchy whose nodes are tokens, each of cost 1, and turns its cuts into token sets."""
+
+    @abstractmethod
+    def build(self, context: TokenContext) -> Hierarchy:
+        """The hierarchy of ``context``, in tokens."""
+
+    @abstractmethod
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> Tokens:
+        """The tokens of the nodes ``cut`` int [K] of a ``hierarchy`` that `build` made of ``context``."""
