@@ -11,6 +11,7 @@ from numba import njit
 
 from hra.problem import Problem
 from hra.sets import total
+from hra.traversals.structure_keys import structure_keys
 
 # How far each window reaches down, as a share of the best priority that is left; the last one reaches the bottom.
 _WINDOWS = (0.98, 0.8, 0.2, 0.0)
@@ -22,29 +23,60 @@ def complete(
     """``start`` [R] extended by the ready refinements of highest ``priority`` [R] until none fits any more.
 
     Refinements of priority 0 are taken only if ``exact``, those of negative priority never. Ties go to the larger gain,
-    then to the smaller index. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
+    then to the smaller cost, then to what opens up nothing, then to the larger structure key: on forests the numbering
+    does not matter. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
     """
-    hierarchy, selected = problem.hierarchy, start.copy()
+    hierarchy = problem.hierarchy
     left = problem.capacity - total(problem.cost, start)
     least = 0.0 if exact else np.nextafter(0.0, 1.0)
     among = np.arange(len(hierarchy), dtype=np.int32) if among is None else among
     order = (*hierarchy.predecessors, *hierarchy.successors)
-    _complete(among, *order, problem.gain, problem.cost, priority, left, least, selected)
+    # Keys cost a pass over everything, and ties that need them are rare: first without.
+    for key in (_no_keys, _keys):
+        selected = start.copy()
+        if _complete(among, *order, problem.gain, problem.cost, priority, key(problem), left, least, selected):
+            break
     return selected
 
 
+def _no_keys(problem: Problem) -> np.ndarray:
+    return np.empty(0, np.uint64)
+
+
+def _keys(problem: Problem) -> np.ndarray:
+    return structure_keys(*problem.hierarchy.successors, problem.gain.view(np.uint64), problem.cost.view(np.uint64))
+
+
 @njit(inline="always")
-def _before(priority, gain, a, b):
-    """Higher priority first; ties go to the larger gain, then to the smaller index."""
+def _before(order, a, b):
+    """Whether ``a`` comes first; ``order`` is priority, gain, cost, offsets of the successors, and keys."""
+    priority, gain, cost, after, key = order
     if priority[a] != priority[b]:
         return priority[a] > priority[b]
-    return gain[a] > gain[b] or (gain[a] == gain[b] and a < b)
+    if gain[a] != gain[b]:
+        return gain[a] > gain[b]
+    if cost[a] != cost[b]:
+        return cost[a] < cost[b]
+    opens_a, opens_b = after[a + 1] > after[a], after[b + 1] > after[b]
+    if opens_a != opens_b:
+        return opens_b
+    if key.size > 0 and key[a] != key[b]:
+        return key[a] > key[b]
+    return a < b
+
+
+@njit(inline="always")
+def _needs_keys(order, a, b):
+    """Whether only what ``a`` and ``b`` open up can tell them apart."""
+    priority, gain, cost, after, key = order
+    tied = priority[a] == priority[b] and gain[a] == gain[b] and cost[a] == cost[b]
+    return key.size == 0 and tied and after[a + 1] > after[a] and after[b + 1] > after[b]
 
 
 @njit(cache=True)
-def _push(heap, size, priority, gain, r):
+def _push(heap, size, order, r):
     i = size
-    while i > 0 and _before(priority, gain, r, heap[(i - 1) // 2]):
+    while i > 0 and _before(order, r, heap[(i - 1) // 2]):
         heap[i] = heap[(i - 1) // 2]
         i = (i - 1) // 2
     heap[i] = r
@@ -52,14 +84,14 @@ def _push(heap, size, priority, gain, r):
 
 
 @njit(cache=True)
-def _pop(heap, size, priority, gain):
+def _pop(heap, size, order):
     size -= 1
     r, i = heap[size], 0
     while 2 * i + 1 < size:
         j = 2 * i + 1
-        if j + 1 < size and _before(priority, gain, heap[j + 1], heap[j]):
+        if j + 1 < size and _before(order, heap[j + 1], heap[j]):
             j += 1
-        if not _before(priority, gain, heap[j], r):
+        if not _before(order, heap[j], r):
             break
         heap[i] = heap[j]
         i = j
@@ -87,8 +119,10 @@ def _best_left(among, cost, priority, offsets, predecessors, left, least, select
 
 
 @njit(cache=True)
-def _complete(among, before, predecessors, after, successors, gain, cost, priority, capacity, least, selected):
-    """Extend ``selected`` [R] in place until no ready refinement of priority >= ``least`` fits; return what is left.
+def _complete(among, before, predecessors, after, successors, gain, cost, priority, key, capacity, least, selected):
+    """Extend ``selected`` [R] in place until no ready refinement of priority >= ``least`` fits.
+
+    Returns False, with ``selected`` unfinished, at a tie that needs keys which are not there.
 
     A refinement that does not fit is skipped for good: what is left only shrinks.
 
@@ -97,9 +131,10 @@ def _complete(among, before, predecessors, after, successors, gain, cost, priori
     among : refinements [K] that are searched for ready ones; what these open up is searched in any case.
     before, predecessors and after, successors : offsets [R + 1] and indices [E] of the partial order.
     gain, cost, priority : float64 [R], >= 0.
+    key : uint64 [R], `structure_keys`, or empty.
     capacity : what remains after the refinements that are selected already.
     """
-    heap, left = np.empty(cost.size, np.int32), capacity
+    heap, left, order = np.empty(cost.size, np.int32), capacity, (priority, gain, cost, after, key)
     for reach in _WINDOWS:
         best = _best_left(among, cost, priority, before, predecessors, left, least, selected)
         if best < 0.0:
@@ -109,16 +144,18 @@ def _complete(among, before, predecessors, after, successors, gain, cost, priori
         for r in among:
             wanted = not selected[r] and priority[r] >= floor and cost[r] <= left
             if wanted and _ready(before, predecessors, selected, r):
-                size = _push(heap, size, priority, gain, r)
+                size = _push(heap, size, order, r)
         while size > 0:
             r = heap[0]
-            size = _pop(heap, size, priority, gain)
+            size = _pop(heap, size, order)
             if cost[r] > left:
                 continue
+            if size > 0 and _needs_keys(order, r, heap[0]):
+                return False
             selected[r] = True
             left -= cost[r]
             for k in range(after[r], after[r + 1]):
                 s = successors[k]
                 if cost[s] <= left and priority[s] >= floor and _ready(before, predecessors, selected, s):
-                    size = _push(heap, size, priority, gain, s)
-    return left
+                    size = _push(heap, size, order, s)
+    return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hra
@@ -120,11 +120,12 @@ def test_the_same_input_gives_the_same_choice(kind, name, seed):
     assert (first.gain, first.upper_bound, first.multiplier) == (second.gain, second.upper_bound, second.multiplier)
 
 
-def permuted_tree(seed: int) -> tuple[Hierarchy, Hierarchy, np.ndarray, np.ndarray, float]:
-    """A tree and the same tree with its nodes numbered otherwise, both with distinct values, and a budget."""
+def permuted_tree(seed: int, ties: bool) -> tuple[Hierarchy, Hierarchy, np.ndarray, np.ndarray, float]:
+    """A tree and the same tree numbered otherwise, their values (many equal if ``ties``), and a budget."""
     rng = np.random.default_rng(seed)
     parent = random_parents(rng, int(rng.integers(2, 40)))
-    cost, values, place = rng.integers(0, 9, parent.size), rng.random(parent.size), rng.permutation(parent.size)
+    cost, place = rng.integers(0, 4 if ties else 9, parent.size), rng.permutation(parent.size)
+    values = rng.integers(0, 4, parent.size).astype(float) if ties else rng.random(parent.size)
     other = np.empty_like(parent)
     other[place] = np.where(parent < 0, -1, place[parent])
     moved_cost, moved_values = np.empty_like(cost), np.empty_like(values)
@@ -134,9 +135,10 @@ def permuted_tree(seed: int) -> tuple[Hierarchy, Hierarchy, np.ndarray, np.ndarr
 
 
 @pytest.mark.parametrize("name", TRAVERSALS)
-@given(seed=seeds)
-def test_the_numbering_of_the_nodes_does_not_matter(name, seed):
-    hierarchy, moved, values, moved_values, budget = permuted_tree(seed)
+@given(seed=seeds, ties=st.booleans())
+@example(seed=106, ties=True)  # two leaves and a subtree tie, and two of the three fit
+def test_the_numbering_of_the_nodes_does_not_matter(name, seed, ties):
+    hierarchy, moved, values, moved_values, budget = permuted_tree(seed, ties)
     first = allocate(hierarchy, values, budget, TRAVERSALS[name], "gain")
     second = allocate(moved, moved_values, budget, TRAVERSALS[name], "gain")
     assert first.gain == pytest.approx(second.gain, rel=1e-12)
