@@ -29,6 +29,7 @@ _EXPORTS = {
     "LazyBestFirst": "hra.traversals.lazy_best_first",
     "LazyHierarchy": "hra.lazy",
     "LazyMetric": "hra.lazy",
+    "LevelShares": "hra.traversals.level_shares",
     "SoftCut": "hra.soft_cut.traversal",
     "Threshold": "hra.traversals.threshold",
     "Traversal": "hra.traversals.base",
@@ -53,6 +54,7 @@ __all__ = [
     "LazyBestFirst",
     "LazyHierarchy",
     "LazyMetric",
+    "LevelShares",
     "SoftCut",
     "Threshold",
     "Traversal",
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from hra.traversals.exact import Exact as Exact
     from hra.traversals.hull import Hull as Hull
     from hra.traversals.lazy_best_first import LazyBestFirst as LazyBestFirst
+    from hra.traversals.level_shares import LevelShares as LevelShares
     from hra.traversals.threshold import Threshold as Threshold
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from hra.problem import Problem
 from hra.sets import total
+from hra.traversals.dag_relaxation import price_range
 from hra.traversals.pava import hull_slopes
-from hra.traversals.relaxation import price_range
 from hra.traversals.split_flow import closure, even_shares
 
 # Prices tried on a DAG, evenly on a logarithmic scale, and sweeps at each.
@@ -41,7 +41,7 @@ def curve(problem: Problem) -> Curve:
 
 def _forest(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     hierarchy = problem.hierarchy
-    slope = hull_slopes(hierarchy.parent, hierarchy.first_child, problem.gain, problem.slope_cost)
+    slope = hull_slopes(hierarchy.first_child, problem.gain, problem.slope_cost)
     order = np.argsort(-slope, kind="stable")
     order = order[slope[order] > 0]
     # Refinements of one slope are taken together: only where it falls is there a hull point.

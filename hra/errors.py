@@ -79,6 +79,12 @@ class BudgetTooSmall(HraError):
     code = "budget-too-small"
 
 
+class InfeasibleShares(HraError):
+    """Minimums of single levels cannot be met within the budget; the message states what is possible, where proven."""
+
+    code = "infeasible-shares"
+
+
 class CameraError(HraError):
     """A camera parameter or matrix is invalid."""
 

@@ -105,6 +105,8 @@ def gains_from_errors(
 
 def _counted_at_first(hierarchy: Hierarchy) -> np.ndarray:
     """Nodes whose error is there before any refinement [N]: the base, and what is added without replacing anything."""
+    if hierarchy.replaces:
+        return hierarchy.added_by < 0
     removes = np.bincount(hierarchy.removed_by[hierarchy.removed_by >= 0], minlength=len(hierarchy)) > 0
     return ~np.r_[removes, False][hierarchy.added_by]
 

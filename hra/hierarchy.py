@@ -15,7 +15,7 @@ from hra.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of,
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.ordering import level_order
 from hra.scratch import Scratch
-from hra.sets import cost_step, is_down_closed
+from hra.sets import active, cost_step, is_down_closed
 from hra.topology import Topology
 
 Mode = Literal["replace", "child", "add"]
@@ -316,9 +316,7 @@ class Hierarchy:
 
     def active_nodes(self, selected: np.ndarray) -> np.ndarray:
         """The cut: bool [N], nodes that are active once the refinements ``selected`` [R] are taken."""
-        taken = np.r_[self._checked(selected), False]  # index -1 reads the False at the end
-        present = taken[self.added_by] | (self.added_by < 0)
-        return present & ~taken[self.removed_by]
+        return active(self.added_by, self.removed_by, self._checked(selected))
 
     def _checked(self, selected: np.ndarray) -> np.ndarray:
         if not isinstance(selected, np.ndarray) or selected.dtype != np.bool_ or selected.shape != (len(self),):

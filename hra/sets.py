@@ -52,3 +52,13 @@ def cost_step(cost):
             while whole:
                 step, whole = whole, step % whole
     return float(step)
+
+
+@njit(cache=True)
+def active(added_by, removed_by, selected):
+    """Nodes [N] that are there once ``selected`` [R] is taken; -1 is added by the base and removed by nothing."""
+    result = np.empty(added_by.size, np.bool_)
+    for v in range(added_by.size):
+        a, r = added_by[v], removed_by[v]
+        result[v] = (a < 0 or selected[a]) and not (r >= 0 and selected[r])
+    return result

@@ -67,9 +67,7 @@ def slopes(quadtree: Quadtree) -> CaseAt:
             return quadtree.fresh_gain(number, _NOISE)
 
         contenders = (
-            Contender(
-                _HRA, lambda gain: hull_slopes(hierarchy.parent, hierarchy.first_child, gain, hierarchy.slope_cost)
-            ),
+            Contender(_HRA, lambda gain: hull_slopes(hierarchy.first_child, gain, hierarchy.slope_cost)),
             Contender("sort by ratio", lambda gain: np.argsort(-(gain / hierarchy.cost))),
         )
         return Case(contenders, inputs, _no_gaps, len(hierarchy), _moved_bytes(quadtree) + quadtree.gain.nbytes)

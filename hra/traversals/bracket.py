@@ -15,96 +15,120 @@ from numba import njit
 
 from hra.hierarchy import divisible
 from hra.problem import Problem
-from hra.traversals.pava import hull_slopes
+from hra.traversals.pava import hull_slopes, relaxed_gain
 from hra.traversals.selection import select_threshold
 
-# Half the width of the first bracket around the guess; how often it may move or widen before plain pooling is cheaper.
-_WIDTH, _TRIES = 1.02, 3
+# How often the bracket may move or widen before plain pooling is cheaper.
+_TRIES = 3
 
 
 @njit(cache=True)
-def _sweep(parent, first_child, gain, cost, high, low, worth, state):
-    """Best sets at the prices ``high`` >= ``low`` and their costs.
+def _sweep(first_child, gain, cost, high, low, worth):
+    """Fill ``worth`` [R, 2]: what each refinement and the best beneath it gain less their price, ``high`` or ``low``.
 
-    ``state`` [R] becomes 2 for what is taken at both prices, 1 for what is taken at ``low`` only, 0 for the rest;
-    ``worth`` [R, 2] is scratch memory.
+    0 for what is not worth its price.
     """
-    for v in range(parent.size - 1, -1, -1):
+    for v in range(gain.size - 1, -1, -1):
         above, below = gain[v] - high * cost[v], gain[v] - low * cost[v]
         for u in range(first_child[v], first_child[v + 1]):
             above += worth[u, 0]
             below += worth[u, 1]
         worth[v, 0], worth[v, 1] = max(above, 0.0), max(below, 0.0)
-    spent_high, spent_low = 0.0, 0.0
-    for v in range(parent.size):
-        reach = 2 if parent[v] < 0 else state[parent[v]]
-        state[v] = 0
-        if reach == 2 and worth[v, 0] > 0.0:
-            state[v] = 2
-            spent_high += cost[v]
-            spent_low += cost[v]
-        elif reach > 0 and worth[v, 1] > 0.0:
-            state[v] = 1
-            spent_low += cost[v]
-    return spent_high, spent_low
 
 
 @njit(cache=True)
-def _undecided(parent, first_child, state, count):
-    """What has ``state`` 1 as a forest in breadth-first order: refinements, their parents, and first children."""
-    ids, above = np.empty(count, np.int32), np.full(count, -1, np.int32)
-    first = np.empty(count + 1, np.int32)
-    tail = 0
-    for v in range(parent.size):
-        if state[v] == 1 and (parent[v] < 0 or state[parent[v]] == 2):
-            ids[tail] = v
-            tail += 1
-    for head in range(count):
+def _taken(first_child, gain, cost, worth):
+    """What is taken at the higher price: bool [R], its gain and cost; and what the lower one adds next to it [M]."""
+    size = gain.size
+    selected, all_gain, all_cost = np.zeros(size, np.bool_), 0.0, 0.0
+    taken, added = np.empty(size, np.int32), np.empty(size, np.int32)
+    begin, end, done, count, others = 0, first_child[0], 0, 0, 0
+    while True:
+        for u in range(begin, end):
+            at_high, at_low = int(worth[u, 0] > 0.0), int(worth[u, 1] > 0.0)
+            # Written in any case and counted where it belongs: nothing could predict a branch here.
+            taken[count] = added[others] = u
+            count += at_high
+            others += at_low - at_high
+        if done == count:
+            return selected, all_gain, all_cost, added[:others]
+        r = taken[done]
+        selected[r] = True
+        all_gain += gain[r]
+        all_cost += cost[r]
+        begin, end, done = first_child[r], first_child[r + 1], done + 1
+
+
+@njit(cache=True)
+def _grown(first_child, gain, cost, worth, roots):
+    """What is taken at the lower price from ``roots`` on, as a forest.
+
+    Returns the refinements [K], their `first_child` [K + 1], gains [K] and costs [K].
+    """
+    size = gain.size
+    ids, first = np.empty(size, np.int32), np.empty(size + 1, np.int32)
+    ids[: roots.size] = roots
+    head, tail = 0, roots.size
+    while head < tail:
         first[head] = tail
         for u in range(first_child[ids[head]], first_child[ids[head] + 1]):
-            if state[u] == 1:
-                ids[tail], above[tail] = u, head
-                tail += 1
-    first[count] = tail
-    return ids, above, first
+            ids[tail] = u
+            tail += int(worth[u, 1] > 0.0)
+        head += 1
+    first[tail] = tail
+    ids = ids[:tail].copy()
+    return ids, first[: tail + 1].copy(), gain[ids], cost[ids]
 
 
 @dataclass(frozen=True, eq=False)
 class HullPoint:
-    """selected bool [R], the price, and the refinements that were undecided [K] with their slopes [K]."""
+    """selected bool [R], the price and the bound at it, and the refinements that were undecided [K] with slopes [K]."""
 
     selected: np.ndarray
     price: float
+    upper_bound: float
     undecided: np.ndarray
     slope: np.ndarray
 
 
-def hull_point(problem: Problem, guess: float) -> HullPoint | None:
-    """The largest hull point of a forest within the capacity if its price is near ``guess``, else None."""
+def hull_point(problem: Problem, guess: float, width: float) -> HullPoint | None:
+    """The largest hull point of a forest within the capacity, or None if its price is far from ``guess``.
+
+    ``width`` > 1 is the factor by which the guess is expected to be off.
+    """
     hierarchy, capacity = problem.hierarchy, problem.capacity
-    forest = (hierarchy.parent, hierarchy.first_child, problem.gain, problem.cost)
+    forest = hierarchy.first_child, problem.gain, problem.cost
     worth = hierarchy.scratch.array("worth", (len(hierarchy), 2))
-    state = hierarchy.scratch.array("state", (len(hierarchy),), np.uint8)
-    high, low = guess * _WIDTH, guess / _WIDTH
+    high, low = guess * width, guess / width
     for _ in range(_TRIES):
-        spent, most = _sweep(*forest, high, low, worth, state)
+        _sweep(*forest, high, low, worth)
+        selected, sure_gain, spent, roots = _taken(*forest, worth)
         if spent > capacity:
             # Cost falls roughly in proportion to a rising price; step far enough to be on the other side.
-            high, low = high * (spent / capacity) ** 1.5 * _WIDTH, high
-        elif most <= capacity:
-            high, low = low, low * (max(most, 1.0) / capacity) ** 1.5 / _WIDTH
-        else:
-            return _between(problem, capacity - spent, state)
+            high, low = high * (spent / capacity) ** 1.5 * width, high
+            continue
+        undecided = _grown(*forest, worth, roots)
+        most = spent + float(undecided[-1].sum())
+        if most > capacity:
+            slope, threshold = _slopes(*undecided[1:], capacity - spent)
+            selected[undecided[0][slope > threshold]] = True
+            price = float(np.clip(threshold, low, high))
+            bound = sure_gain + _dual(*undecided[1:], price, capacity - spent)
+            return HullPoint(selected, price, bound, undecided[0], slope)
+        high, low = low, low * (max(most, 1.0) / capacity) ** 1.5 / width
     return None
 
 
-def _between(problem: Problem, left: float, state: np.ndarray) -> HullPoint:
-    """Decide what has ``state`` 1 by its slopes, with ``left`` to spend on it."""
-    hierarchy, count = problem.hierarchy, int(np.count_nonzero(state == 1))
-    undecided, above, first = _undecided(hierarchy.parent, hierarchy.first_child, state, count)
-    cost = problem.cost[undecided]
-    slope = hull_slopes(above, first, problem.gain[undecided], divisible(cost))
-    price = select_threshold(slope, cost, left)
-    selected = state == 2
-    selected[undecided[slope > price]] = True
-    return HullPoint(selected, float(price), undecided, slope)
+def _slopes(first_child: np.ndarray, gain: np.ndarray, cost: np.ndarray, capacity: float) -> tuple[np.ndarray, float]:
+    """Hull slopes [K] of what is undecided, and the one above which it fits ``capacity``."""
+    slope = hull_slopes(first_child, gain, divisible(cost))
+    return slope, select_threshold(slope, cost, capacity)
+
+
+def _dual(first_child: np.ndarray, gain: np.ndarray, cost: np.ndarray, price: float, capacity: float) -> float:
+    """What the undecided can gain at most, at a ``price`` within the bracket.
+
+    There the best set of the whole forest contains all that is sure and nothing beyond the undecided, as the sweeps on
+    the true gains have shown. So the gain of the former and this bound add up to the dual of the whole.
+    """
+    return price * capacity + relaxed_gain(first_child, gain, cost, price, np.empty(gain.size))

@@ -70,7 +70,7 @@ def _solve_rows(
     """Search from the hull point of every row; filling it first would take longer than it saves."""
     share = np.ones(predecessors.size)
     for i in range(gain.shape[0]):
-        slope = hull_slopes(parent, first_child, gain[i], slope_cost)
+        slope = hull_slopes(first_child, gain[i], slope_cost)
         price[i] = max(select_threshold(slope, cost, capacity[i]), 0.0)
         for r in range(parent.size):
             selected[i, r] = slope[r] > price[i]

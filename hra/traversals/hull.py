@@ -22,8 +22,9 @@ _CLOSE_ENOUGH = 1e-4
 class Hull(Traversal):
     """Solve the Lagrangian relaxation, take its best set within the budget, fill what is left.
 
-    On forests the relaxation is exact (hull slopes by pool adjacent violators); on DAGs it is approached by surplus
-    sweeps. Either way the answer carries an upper bound that no choice within the budget can exceed.
+    On forests the relaxation is exact (hull slopes by pool adjacent violators); on DAGs it is approached by sweeps of
+    surplus, then by maximum flows. Either way the answer carries an upper bound that no choice within the budget can
+    exceed.
 
     Parameters
     ----------

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.problem import Problem
-from hra.sets import take_with_predecessors, total
+from hra.sets import total
 from hra.traversals.bracket import HullPoint, hull_point
+from hra.traversals.dag_relaxation import dag_relaxation
 from hra.traversals.pava import hull_slopes, relaxed_gain
+from hra.traversals.sampled_price import sampled_price
 from hra.traversals.selection import select_threshold
-from hra.traversals.split_flow import relax
 
-# On DAGs: prices tried by bisection, and sweeps at each. The demo mesh's bound is converged to 0.01 % well before.
-_PRICES, _SWEEPS = 40, 60
-# Forests from this size on are searched around a guess of the price, by default from every so manyth refinement.
-_LARGE, _STRIDE = 20_000, 61
+# Forests from this size on are searched around a guess of the price: the factors by which those that come from the last
+# step of a sequence and from a sample may be off.
+_LARGE, _LAST_WIDTH, _SAMPLE_WIDTH = 20_000, 1.04, 1.13
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,8 @@ class Relaxation:
 def relaxation(problem: Problem) -> Relaxation:
     """Solve the relaxation; exact on forests, a set with a valid bound on DAGs."""
     if problem.hierarchy.parent is None:
-        return _dag(problem)
+        selected, price, priority, bound = dag_relaxation(problem)
+        return Relaxation(selected, price, priority, _at_least(bound, problem.gain, selected))
     near = _near_price(problem) if len(problem.hierarchy) >= _LARGE else None
     return _pooled(problem) if near is None else _near(problem, near)
 
@@ -50,65 +51,33 @@ def relaxation(problem: Problem) -> Relaxation:
 def _pooled(problem: Problem) -> Relaxation:
     """The hull point from the slopes of the whole forest."""
     hierarchy = problem.hierarchy
-    slope = hull_slopes(hierarchy.parent, hierarchy.first_child, problem.gain, problem.slope_cost)
+    slope = hull_slopes(hierarchy.first_child, problem.gain, problem.slope_cost)
     price = max(select_threshold(slope, problem.cost, problem.capacity), 0.0)
     selected = slope > price
     return Relaxation(selected, price, slope, _forest_bound(problem, price, selected))
 
 
 def _near_price(problem: Problem) -> HullPoint | None:
-    """The hull point near the last price of a sequence, or near the price that a sample of the ratios suggests."""
-    guess = problem.price
-    if guess is None:
-        sample = slice(None, None, _STRIDE)
-        ratio = problem.gain[sample] / problem.slope_cost[sample]
-        guess = select_threshold(ratio, problem.cost[sample], problem.capacity / _STRIDE)
-    if not 0.0 < guess < np.inf or problem.capacity <= 0:
+    """The hull point near the last price of a sequence, or near the price that a sample suggests."""
+    guess = sampled_price(problem) if problem.price is None else problem.price
+    if guess is None or not 0.0 < guess < np.inf or problem.capacity <= 0:
         return None
-    return hull_point(problem, guess)
+    return hull_point(problem, guess, _SAMPLE_WIDTH if problem.price is None else _LAST_WIDTH)
 
 
 def _near(problem: Problem, point: HullPoint) -> Relaxation:
     priority = problem.hierarchy.scratch.array("priority", (len(problem.hierarchy),))
     priority.fill(-1.0)
     priority[point.undecided] = point.slope
-    bound = _forest_bound(problem, point.price, point.selected)
+    bound = _at_least(point.upper_bound, problem.gain, point.selected)
     return Relaxation(point.selected, point.price, priority, bound, point.undecided)
 
 
 def _forest_bound(problem: Problem, price: float, selected: np.ndarray) -> float:
     """The dual value at ``price``, from a sweep of its own: weak duality holds whatever happened before."""
-    hierarchy = problem.hierarchy
-    worth = hierarchy.scratch.array("worth", (len(hierarchy), 2)).reshape(-1)[: len(hierarchy)]
-    best = relaxed_gain(hierarchy.parent, hierarchy.first_child, problem.gain, problem.cost, price, worth)
+    worth = np.empty(len(problem.hierarchy))
+    best = relaxed_gain(problem.hierarchy.first_child, problem.gain, problem.cost, price, worth)
     return _at_least(best + price * problem.capacity, problem.gain, selected)
-
-
-def _dag(problem: Problem) -> Relaxation:
-    hierarchy, gain = problem.hierarchy, problem.gain
-    selected, everything = np.zeros(len(hierarchy), np.bool_), float(gain.sum())
-    useful = gain > 0
-    take_with_predecessors(*hierarchy.predecessors, useful)
-    if total(problem.cost, useful) <= problem.capacity:
-        return Relaxation(useful, 0.0, problem.ratio, everything)
-    low, high = price_range(problem)
-    price, bound = relax(
-        *hierarchy.predecessors, gain, problem.cost, problem.capacity, low, high, _PRICES, _SWEEPS, selected
-    )
-    return Relaxation(selected, price, problem.ratio, _at_least(min(bound, everything), gain, selected))
-
-
-def price_range(problem: Problem) -> tuple[float, float]:
-    """Prices between which all sets of the relaxation change.
-
-    Below the first even the least gain pays for everything; above the second nothing that costs is worth it, whatever
-    it opens up. (1, 1) where no refinement gains or none costs anything.
-    """
-    gaining, paid = problem.gain > 0, problem.cost > 0
-    if not gaining.any() or not paid.any():
-        return 1.0, 1.0
-    low = problem.gain[gaining].min() / problem.cost.sum()
-    return float(low), float(problem.gain.sum() / problem.cost[paid].min())
 
 
 def _at_least(bound: float, gain: np.ndarray, selected: np.ndarray) -> float:

@@ -32,45 +32,39 @@ def surplus_bound(offsets, predecessors, gain, cost, price, share, surplus):
 
 
 @njit(cache=True)
-def _closed_set(offsets, predecessors, surplus, selected):
-    """Refinements in surplus all of whose predecessors are."""
-    for r in range(surplus.size):
-        taken = surplus[r] > 0.0
-        for k in range(offsets[r], offsets[r + 1]):
-            taken = taken and selected[predecessors[k]]
-        selected[r] = taken
+def _collect(offsets, predecessors, gain, cost, price, surplus, share, step, sensitivity, selected):
+    """Select the refinements in surplus all of whose predecessors are; return what they are worth at ``price``.
 
-
-@njit(cache=True)
-def _shift_shares(offsets, predecessors, surplus, share, sensitivity, step):
-    """One exponentiated-gradient step away from predecessors whose extra surplus would reach the top."""
+    On the way each refinement's shares make one exponentiated-gradient step away from predecessors whose extra surplus
+    would reach the top; ``sensitivity`` [R] is the part that would.
+    """
+    worth = 0.0
     for r in range(surplus.size):
         low, high = offsets[r], offsets[r + 1]
-        sensitivity[r] = 0.0
-        if surplus[r] <= 0.0:
-            continue
-        if low == high:
-            sensitivity[r] = 1.0
-        for k in range(low, high):
-            sensitivity[r] += share[k] * sensitivity[predecessors[k]]
-        if high - low > 1:
-            total = 0.0
+        taken, part = surplus[r] > 0.0, 0.0
+        if taken:
+            part = 1.0 if low == high else 0.0
             for k in range(low, high):
-                # The floor lets a share that was driven to zero come back.
-                share[k] = (share[k] + 1e-4) * np.exp(-step * sensitivity[predecessors[k]])
-                total += share[k]
-            for k in range(low, high):
-                share[k] /= total
+                part += share[k] * sensitivity[predecessors[k]]
+                taken = taken and selected[predecessors[k]]
+            if high - low > 1:
+                _shift(predecessors[low:high], share[low:high], sensitivity, step)
+        sensitivity[r], selected[r] = part, taken
+        if taken:
+            worth += gain[r] - price * cost[r]
+    return worth
 
 
-@njit(cache=True)
-def _value(gain, cost, selected):
-    total_gain, total_cost = 0.0, 0.0
-    for r in range(gain.size):
-        if selected[r]:
-            total_gain += gain[r]
-            total_cost += cost[r]
-    return total_gain, total_cost
+@njit(inline="always")
+def _shift(predecessors, share, sensitivity, step):
+    """One exponentiated-gradient step of the shares of one refinement."""
+    total = 0.0
+    for k in range(share.size):
+        # The floor lets a share that was driven to zero come back.
+        share[k] = (share[k] + 1e-4) * np.exp(-step * sensitivity[predecessors[k]])
+        total += share[k]
+    for k in range(share.size):
+        share[k] /= total
 
 
 @njit(cache=True)
@@ -89,43 +83,26 @@ def closure(offsets, predecessors, gain, cost, price, share, sweeps, selected):
 
     Returns the bound on max gain - price * cost; ``selected`` [R] holds the best set found.
     """
-    n = gain.size
-    surplus, sensitivity, trial = np.empty(n), np.empty(n), np.empty(n, np.bool_)
-    bound, best = np.inf, -np.inf
-    for sweep in range(sweeps):
-        bound = min(bound, surplus_bound(offsets, predecessors, gain, cost, price, share, surplus))
-        _closed_set(offsets, predecessors, surplus, trial)
-        total_gain, total_cost = _value(gain, cost, trial)
-        if total_gain - price * total_cost > best:
-            best = total_gain - price * total_cost
-            selected[:] = trial
-        if bound - best <= _CLOSED * bound:
-            break
-        _shift_shares(offsets, predecessors, surplus, share, sensitivity, 2.0 / (1.0 + 0.1 * sweep))
-    return bound
+    return better_set(offsets, predecessors, gain, cost, price, share, sweeps, -np.inf, 0.0, selected)[0]
 
 
 @njit(cache=True)
-def relax(offsets, predecessors, gain, cost, capacity, low, high, prices, sweeps, selected):
-    """Bisect the price between ``low`` and ``high``; return the price and the upper bound on the gain.
+def better_set(offsets, predecessors, gain, cost, price, share, sweeps, known, tolerance, selected):
+    """`closure` that stops early: with a set halfway from a ``known`` worth to the bound, or a bound that is near it.
 
-    ``selected`` [R] becomes the set of most gain that fits ``capacity`` among those met on the way.
+    Returns the bound, which is near ``known`` if it exceeds it by at most ``tolerance``, and the sweeps made.
     """
-    share = even_shares(offsets)
-    trial = np.empty(gain.size, np.bool_)
-    bound, best, price = np.inf, -1.0, high
-    for step in range(prices):
-        # The highest price first: it yields what is free, and a set for every capacity.
-        price = high if step == 0 else np.sqrt(low * high)
-        bound = min(bound, closure(offsets, predecessors, gain, cost, price, share, sweeps, trial) + price * capacity)
-        total_gain, total_cost = _value(gain, cost, trial)
-        if total_cost <= capacity:
-            high = price
-            if total_gain > best:
-                best = total_gain
-                selected[:] = trial
-        else:
-            low = price
-        if high <= low * (1.0 + 1e-6):
+    n = gain.size
+    surplus, sensitivity, trial = np.empty(n), np.empty(n), np.empty(n, np.bool_)
+    bound, best, made = np.inf, -np.inf, 0
+    while made < sweeps:
+        bound = min(bound, surplus_bound(offsets, predecessors, gain, cost, price, share, surplus))
+        step = 2.0 / (1.0 + 0.1 * made)
+        worth = _collect(offsets, predecessors, gain, cost, price, surplus, share, step, sensitivity, trial)
+        made += 1
+        if worth > best:
+            best = worth
+            selected[:] = trial
+        if best - known > 0.5 * (bound - known) or bound - known <= tolerance or bound - best <= _CLOSED * bound:
             break
-    return price, bound
+    return bound, made

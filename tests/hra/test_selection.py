@@ -67,3 +67,36 @@ def test_the_arguments_stay_as_they_are():
 def test_sorted_and_two_valued_keys_are_no_worst_case(keys):
     # A quadratic run would take minutes here.
     assert select_threshold(keys, np.ones(keys.size), 100_000) in (99_999.0, 0.0)
+
+
+def large(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    return np.exp(rng.standard_normal(120_000)), rng.integers(0, 10, 120_000).astype(float)
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-5, 0.01, 0.1, 0.5, 0.999, 1.0])
+def test_many_keys_agree_with_sorting(share):
+    key, weight = large(np.random.default_rng(0))
+    for keys in (
+        key,
+        np.floor(4 * key),
+        np.where(key < 0.3, -np.inf, key),
+        np.sort(key),
+        np.where(key > 3, np.inf, key),
+    ):
+        capacity = float(np.floor(share * weight.sum()))
+        chosen = keys > select_threshold(keys, weight, capacity)
+        left_out = keys[~chosen].max(initial=-np.inf)
+        assert weight[chosen].sum() <= capacity
+        assert left_out == -np.inf or weight[keys >= left_out].sum() > capacity
+
+
+@pytest.mark.parametrize("step", range(2, 40))
+def test_a_misleading_sample_changes_nothing(step):
+    # Whatever step the sample takes: every step-th entry is unlike all others.
+    key, weight = large(np.random.default_rng(step))
+    key[::step] += 100.0
+    weight[::step] *= step % 3
+    capacity = float(np.floor(0.3 * weight.sum()))
+    order = np.argsort(-key)
+    expected = key[order[np.searchsorted(np.cumsum(weight[order]), capacity, side="right")]]
+    assert select_threshold(key, weight, capacity) == expected
