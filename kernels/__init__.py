@@ -1,4 +1,4 @@
-"""Array kernels that the domains share: image pyramids and rectangle look-ups in them.
+"""Array kernels that the domains share: image pyramids, rectangle look-ups in them, and Hi-Z occlusion culling.
 
 >>> import numpy as np
 >>> from hra.kernels import build_pyramid, rect_max
@@ -12,8 +12,33 @@
 
 from __future__ import annotations
 
+from hra.kernels.bounds_projection import ProjectedBounds, project_boxes, project_spheres
+from hra.kernels.hiz import depth_pyramid, visible_boxes, visible_spheres
 from hra.kernels.occlusion import rect_max, rect_min
 from hra.kernels.pyramid import Pyramid, build_pyramid
+from hra.kernels.pyramids.gaussian import gaussian_pyramid
+from hra.kernels.pyramids.laplacian import LaplacianPyramid, laplacian_pyramid
+from hra.kernels.pyramids.steerable import SteerablePyramid, steerable_pyramid
 from hra.kernels.selftest import available_backends
+from hra.kernels.two_pass import TwoPassFrame, draw_in_two_passes
 
-__all__ = ["Pyramid", "available_backends", "build_pyramid", "rect_max", "rect_min"]
+__all__ = [
+    "LaplacianPyramid",
+    "ProjectedBounds",
+    "Pyramid",
+    "SteerablePyramid",
+    "TwoPassFrame",
+    "available_backends",
+    "build_pyramid",
+    "depth_pyramid",
+    "draw_in_two_passes",
+    "gaussian_pyramid",
+    "laplacian_pyramid",
+    "project_boxes",
+    "project_spheres",
+    "rect_max",
+    "rect_min",
+    "steerable_pyramid",
+    "visible_boxes",
+    "visible_spheres",
+]

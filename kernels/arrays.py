@@ -15,7 +15,7 @@ from hra.errors import ArrayError, BackendUnavailable
 
 _DLPACK_HOST = (1, 3)  # CPU memory, page-locked CPU memory
 _DLPACK_CUDA = 2
-_IMAGE_DTYPES = (np.dtype(np.float32), np.dtype(np.uint8))
+_IMAGE_DTYPES = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.uint8))
 
 
 def adopt(array: Any, name: str) -> Any:
@@ -67,13 +67,13 @@ def dtype_of(array: Any) -> np.dtype:
 
 
 def check_image(image: Any) -> None:
-    """Raise :class:`ArrayError` unless the adopted array is an image [..., H, W, C] of float32 or uint8."""
+    """Raise :class:`ArrayError` unless the adopted array is an image [..., H, W, C] of float32, float16 or uint8."""
     if image.ndim < 3:
         fix = "the last three axes are height, width, channels: add an axis with image[..., None]"
         raise ArrayError(f"an image has at least 3 axes, not {image.ndim}", where="argument image", fix=fix)
     if dtype_of(image) not in _IMAGE_DTYPES:
         fix = "convert it with astype(numpy.float32)"
-        raise ArrayError(f"dtype {dtype_of(image)} is not float32 or uint8", where="argument image", fix=fix)
+        raise ArrayError(f"dtype {dtype_of(image)} is not float32, float16 or uint8", where="argument image", fix=fix)
 
 
 def check_int32(array: Any, name: str, shape: tuple[int | None, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Finding a backend by name: the three built in, and third-party ones from the entry point group ``hra.backends``.
+"""Finding a backend by name: the four built in, and third-party ones from the entry point group ``hra.backends``.
 
 Milliseconds, medians in one process on a shared 2-core machine; pyramids of 4096 x 4096 with the copy of the image:
 
@@ -28,6 +28,7 @@ BUILT_IN = {
     "reference": "hra.kernels.reference",
     "numba": "hra.kernels.numba_backend",
     "warp": "hra.kernels.warp_backend",
+    "gl": "hra.kernels.gl_backend",
 }
 
 
@@ -41,8 +42,13 @@ class Backend(Protocol):
         """The flat buffer [layout.size] of all levels of ``image``, on the image's device."""
         ...
 
-    def rect_reduce(self, data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce) -> Any:
-        """The conservative extremum [K] within each rectangle; ``batch_index`` None is image 0 for all."""
+    def rect_reduce(
+        self, data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
+    ) -> Any:
+        """The conservative extremum [K] within each rectangle; ``batch_index`` None is image 0 for all.
+
+        Where it reaches ``against`` [K], one from ``FINER`` levels below, or any value that reaches ``against``.
+        """
         ...
 
 

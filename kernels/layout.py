@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -62,8 +62,14 @@ class Layout:
 
     def views(self, data: Any) -> tuple[Any, ...]:
         """The levels [..., H, W, C] as views of the flat buffer ``data``."""
+        if self.size == 0:  # Warp cannot slice what is empty
+            return tuple(data.reshape(shape) for shape in self.shapes)
         spans = pairwise(self.offsets)
         return tuple(data[begin:end].reshape(shape) for (begin, end), shape in zip(spans, self.shapes, strict=True))
+
+    def stacks(self, data: Any) -> list[Any]:
+        """The levels as views [B, H, W, C] of ``data``, whatever batch axes there are."""
+        return list(replace(self, batch=(self.images,)).views(data))
 
     def place(self, image: np.ndarray) -> np.ndarray:
         """A new flat buffer whose level 0 is a copy of ``image``; the other levels are not yet written."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, check_int32, give_back, on_host
+from hra.kernels.arrays import adopt, check_int32, dtype_of, give_back, on_host
 from hra.kernels.backends import choose_backend
 from hra.kernels.pyramid import Pyramid
 from hra.kernels.reductions import Reduce
 
 
-def rect_max(pyramid: Pyramid, rects: Any, batch_index: Any | None = None, backend: str = "auto") -> Any:
+def rect_max(
+    pyramid: Pyramid, rects: Any, batch_index: Any | None = None, backend: str = "auto", *, against: Any | None = None
+) -> Any:
     """An upper bound of the image within each rectangle, from at most 2 x 2 pixels of a max pyramid.
 
     It reads the finest level where the rectangle spans at most two pixels per axis, hence is exact for rectangles of up
@@ -25,6 +27,9 @@ def rect_max(pyramid: Pyramid, rects: Any, batch_index: Any | None = None, backe
     batch_index : [K] int32, the image that each rectangle refers to (row-major over the leading axes); may be omitted
         for a single image.
     backend : as in :func:`build_pyramid`.
+    against : [K], of the pyramid's dtype: what the result will be compared with. Where the bound is not below it, a
+        tighter one is taken from up to 16 x 16 pixels, up to three levels finer. Reading stops at the first pixel of
+        a level that is not below it either; the result then is not below it, but no bound.
 
     Returns
     -------
@@ -36,18 +41,22 @@ def rect_max(pyramid: Pyramid, rects: Any, batch_index: Any | None = None, backe
         rectangle counts as empty, since looking would stall the device.
     BackendUnavailable : the backend is missing or cannot read the device.
     """
-    return _rect_reduce(pyramid, rects, batch_index, backend, "max")
+    return _rect_reduce(pyramid, rects, batch_index, backend, "max", against)
 
 
-def rect_min(pyramid: Pyramid, rects: Any, batch_index: Any | None = None, backend: str = "auto") -> Any:
+def rect_min(
+    pyramid: Pyramid, rects: Any, batch_index: Any | None = None, backend: str = "auto", *, against: Any | None = None
+) -> Any:
     """A lower bound of the image within each rectangle, from a "min" pyramid (reversed depth).
 
     Otherwise as :func:`rect_max`. An empty rectangle gives inf (255 for uint8).
     """
-    return _rect_reduce(pyramid, rects, batch_index, backend, "min")
+    return _rect_reduce(pyramid, rects, batch_index, backend, "min", against)
 
 
-def _rect_reduce(pyramid: Pyramid, rects: Any, batch_index: Any | None, backend: str, reduce: Reduce) -> Any:
+def _rect_reduce(
+    pyramid: Pyramid, rects: Any, batch_index: Any | None, backend: str, reduce: Reduce, against: Any | None
+) -> Any:
     _check_pyramid(pyramid, reduce)
     data = adopt(pyramid.data, "pyramid")
     if data.size != pyramid.layout.size:
@@ -56,7 +65,9 @@ def _rect_reduce(pyramid: Pyramid, rects: Any, batch_index: Any | None, backend:
     index = None if batch_index is None else _adopt_beside(data, batch_index, "batch_index", (corners.shape[0],))
     _check_batch(pyramid, index)
     chosen = choose_backend(backend, data)
-    return give_back(chosen.rect_reduce(data, pyramid.layout, corners, index, reduce), pyramid.data)
+    # Backends of other packages may lack the last argument.
+    options = {} if against is None else {"against": _adopt_compared(data, against, corners.shape[0])}
+    return give_back(chosen.rect_reduce(data, pyramid.layout, corners, index, reduce, **options), pyramid.data)
 
 
 def _check_pyramid(pyramid: Pyramid, reduce: Reduce) -> None:
@@ -74,9 +85,22 @@ def _check_pyramid(pyramid: Pyramid, reduce: Reduce) -> None:
 def _adopt_beside(data: Any, array: Any, name: str, shape: tuple[int | None, ...]) -> Any:
     adopted = adopt(array, name)
     check_int32(adopted, name, shape)
-    if getattr(adopted, "device", "cpu") != getattr(data, "device", "cpu"):
-        raise ArrayError(f"the pyramid and {name} lie on different devices", where=f"argument {name}")
+    _check_device(data, adopted, name)
     return adopted
+
+
+def _adopt_compared(data: Any, against: Any, count: int) -> Any:
+    adopted = adopt(against, "against")
+    if tuple(adopted.shape) != (count,) or dtype_of(adopted) != dtype_of(data):
+        what = f"{dtype_of(adopted)} {tuple(adopted.shape)} is not {dtype_of(data)} [{count}]"
+        raise ArrayError(what, where="argument against")
+    _check_device(data, adopted, "against")
+    return adopted
+
+
+def _check_device(data: Any, array: Any, name: str) -> None:
+    if getattr(array, "device", "cpu") != getattr(data, "device", "cpu"):
+        raise ArrayError(f"the pyramid and {name} lie on different devices", where=f"argument {name}")
 
 
 def _check_batch(pyramid: Pyramid, index: Any | None) -> None:

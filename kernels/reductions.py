@@ -1,4 +1,4 @@
-"""The three ways to reduce pixels to one coarser pixel, and the sizes that halving gives."""
+"""The ways to reduce pixels to one coarser pixel, and the sizes that halving gives."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from hra.errors import HraError
 
-Reduce = Literal["mean", "max", "min"]
-REDUCTIONS: tuple[Reduce, ...] = ("mean", "max", "min")
+Reduce = Literal["mean", "max", "min", "srgb_mean"]
+REDUCTIONS: tuple[Reduce, ...] = ("mean", "max", "min", "srgb_mean")
 
 
 def check_reduce(reduce: str) -> Reduce:

@@ -59,11 +59,11 @@ def _failures(backend: Any, device: str) -> list[str]:
     rects = np.array([[0, 0, 2, 4], [1, 1, 1, 1], [2, 2, 1, 1]], np.int32)
     reference, layout = load_backend("reference"), Layout.of(image.shape, None)
     failed = []
-    for reduce in REDUCTIONS:
+    for reduce in getattr(backend, "REDUCTIONS", REDUCTIONS):  # a backend may state that it has only some
         expected = reference.build_pyramid(image, layout, reduce)
         data = backend.build_pyramid(_send(image, device), layout, reduce)
         same = np.allclose(_fetch(data), expected, rtol=1e-6, atol=1e-6)
-        if same and reduce != "mean":
+        if same and reduce in ("max", "min"):
             found = backend.rect_reduce(data, layout, _send(rects, device), None, reduce)
             same = np.array_equal(_fetch(found), reference.rect_reduce(expected, layout, rects, None, reduce))
         failed += [] if same else [reduce]

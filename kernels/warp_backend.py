@@ -10,8 +10,10 @@ import warp as wp
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import dtype_of, on_host
+from hra.kernels.color import colors
 from hra.kernels.layout import Layout
 from hra.kernels.reductions import Reduce, identity
+from hra.kernels.reference import FINER
 
 # Libraries print nothing; a user who chose another log level keeps it.
 if wp.config.log_level == wp.LOG_INFO:
@@ -29,18 +31,20 @@ def devices() -> list[str]:
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce) -> Any:
     """See :class:`hra.kernels.backends.Backend`."""
-    _check_size(layout)
+    check_size(layout)
     data = layout.place(image) if on_host(image) else _place_on_device(image, layout)
     levels = [_level(data, layout, level) for level in range(len(layout.sizes))]
-    kernel, options = _kernel(reduce, dtype_of(data))
+    kernel, options = _kernel(reduce, dtype_of(data), layout.channels)
     for source, target in pairwise(levels):
         wp.launch(kernel, target.shape, [source, target, *options], device=target.device)
     return data
 
 
-def rect_reduce(data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce) -> Any:
+def rect_reduce(
+    data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
+) -> Any:
     """See :class:`hra.kernels.backends.Backend`."""
-    _check_size(layout)
+    check_size(layout)
     count, dtype = rects.shape[0], dtype_of(data)
     device = "cpu" if on_host(data) else data.device
     result = np.empty(count, dtype) if on_host(data) else wp.empty(count, dtype=data.dtype, device=device)
@@ -48,15 +52,19 @@ def rect_reduce(data: Any, layout: Layout, rects: Any, batch_index: Any | None, 
     offsets = wp.array(layout.offsets[:-1], dtype=wp.int32, device=device)
     sizes = wp.array(np.array(layout.sizes, np.int32), dtype=wp.int32, device=device)
     pixels, answer = _view(data), _view(result)
+    compared = wp.empty(0, dtype=answer.dtype, device=device) if against is None else _view(against)
     nothing = answer.dtype(identity(reduce, dtype))
-    inputs = [pixels, offsets, sizes, _view(rects), index, layout.images, nothing, reduce == "min", answer]
-    wp.launch(warp_kernels.rect_extremum, count, inputs, device=device)
+    inputs = [pixels, offsets, sizes, _view(rects), index, layout.images, compared, FINER, nothing]
+    wp.launch(warp_kernels.rect_extremum, count, [*inputs, reduce == "min", answer], device=device)
     return result
 
 
-def _kernel(reduce: Reduce, dtype: np.dtype) -> tuple[Any, list[bool]]:
-    if reduce != "mean":
+def _kernel(reduce: Reduce, dtype: np.dtype, channels: int) -> tuple[Any, list[int | bool]]:
+    if reduce in ("max", "min"):
         return warp_kernels.extremum_level, [reduce == "min"]
+    if reduce == "srgb_mean":
+        is_bytes = dtype == np.uint8
+        return warp_kernels.srgb_mean_level_bytes if is_bytes else warp_kernels.srgb_mean_level, [colors(channels)]
     return warp_kernels.mean_level_bytes if dtype == np.uint8 else warp_kernels.mean_level, []
 
 
@@ -78,7 +86,8 @@ def _view(array: Any) -> Any:
     return wp.array(np.ascontiguousarray(array), dtype=wp.dtype_from_numpy(array.dtype), device="cpu", copy=False)
 
 
-def _check_size(layout: Layout) -> None:
+def check_size(layout: Layout) -> None:
+    """Raise :class:`ArrayError` if Warp cannot count the elements of all levels."""
     if layout.size > _MAX_ELEMENTS:
         what = f"all levels have {layout.size:,} elements; Warp counts to {_MAX_ELEMENTS:,}"
         raise ArrayError(what, where="argument image", fix="split the batch or the image, or use backend='numba'")

@@ -20,6 +20,11 @@ def _is_nan(value: wp.float32) -> bool:
 
 
 @wp.func
+def _is_nan(value: wp.float16) -> bool:
+    return value != value
+
+
+@wp.func
 def _is_nan(value: wp.uint8) -> bool:
     return False
 
@@ -60,14 +65,37 @@ def _divisor(count: int) -> int:
 
 
 @wp.func
-def _mean_of_four(source: wp.array4d(dtype=wp.float32), image: int, y: int, x: int, c: int) -> float:
-    upper = source[image, y, x, c] * 0.25 + source[image, y, x + 1, c] * 0.25
-    lower = source[image, y + 1, x, c] * 0.25 + source[image, y + 1, x + 1, c] * 0.25
+def _mean_of_four(source: wp.array4d(dtype=Any), image: int, y: int, x: int, c: int) -> float:
+    upper = float(source[image, y, x, c]) * 0.25 + float(source[image, y, x + 1, c]) * 0.25
+    lower = float(source[image, y + 1, x, c]) * 0.25 + float(source[image, y + 1, x + 1, c]) * 0.25
     return upper + lower
 
 
 @wp.func
-def _mean_of_nine(source: wp.array4d(dtype=wp.float32), image: int, y: int, x: int, c: int) -> float:
+def _light(value: float, is_color: bool) -> float:
+    """Linear light of a colour in sRGB (see `color`)."""
+    if not is_color:
+        return value
+    size = wp.abs(value)
+    if size <= 0.04045:
+        return value / 12.92
+    return wp.sign(value) * wp.pow((size + 0.055) / 1.055, 2.4)
+
+
+@wp.func
+def _encoded(light: float, is_color: bool) -> float:
+    if not is_color:
+        return light
+    size = wp.abs(light)
+    if size <= 0.04045 / 12.92:
+        return light * 12.92
+    return wp.sign(light) * (1.055 * wp.pow(size, 1.0 / 2.4) - 0.055)
+
+
+@wp.func
+def _mean_of_nine(
+    source: wp.array4d(dtype=Any), image: int, y: int, x: int, c: int, white: float, is_color: bool
+) -> float:
     height = source.shape[1]
     width = source.shape[2]
     total = float(0.0)
@@ -78,18 +106,36 @@ def _mean_of_nine(source: wp.array4d(dtype=wp.float32), image: int, y: int, x: i
             # A pixel outside the image has weight 0 and must not be read; 0 * inf would be NaN, too.
             if weight_y > 0 and weight_x > 0:
                 weight = float(weight_y) / float(_divisor(height)) * (float(weight_x) / float(_divisor(width)))
-                total += source[image, 2 * y + dy, 2 * x + dx, c] * weight
+                total += _light(float(source[image, 2 * y + dy, 2 * x + dx, c]) / white, is_color) * weight
     return total
 
 
 @wp.kernel(enable_backward=False)
-def mean_level(source: wp.array4d(dtype=wp.float32), target: wp.array4d(dtype=wp.float32)):
-    """Mean of the source pixels under each target pixel."""
+def mean_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any)):
+    """Mean of the source pixels under each target pixel, in float32."""
     image, y, x, c = wp.tid()
     if source.shape[1] % 2 == 0 and source.shape[2] % 2 == 0:
-        target[image, y, x, c] = _mean_of_four(source, image, 2 * y, 2 * x, c)
+        target[image, y, x, c] = target.dtype(_mean_of_four(source, image, 2 * y, 2 * x, c))
     else:
-        target[image, y, x, c] = _mean_of_nine(source, image, y, x, c)
+        target[image, y, x, c] = target.dtype(_mean_of_nine(source, image, y, x, c, 1.0, False))
+
+
+@wp.kernel(enable_backward=False)
+def srgb_mean_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any), colors: int):
+    """Mean as :func:`mean_level`, of the linear light of the first ``colors`` channels."""
+    image, y, x, c = wp.tid()
+    light = _mean_of_nine(source, image, y, x, c, 1.0, c < colors)
+    target[image, y, x, c] = target.dtype(_encoded(light, c < colors))
+
+
+@wp.kernel(enable_backward=False)
+def srgb_mean_level_bytes(source: wp.array4d(dtype=wp.uint8), target: wp.array4d(dtype=wp.uint8), colors: int):
+    """Mean as :func:`srgb_mean_level`, rounded to nearest."""
+    image, y, x, c = wp.tid()
+    # 255 only for colours: the mean of alpha stays a sum of whole numbers, so that ties are exact where they can be.
+    white = wp.where(c < colors, 255.0, 1.0)
+    light = _mean_of_nine(source, image, y, x, c, white, c < colors)
+    target[image, y, x, c] = wp.uint8(wp.rint(_encoded(light, c < colors) * white))
 
 
 @wp.kernel(enable_backward=False)
@@ -114,6 +160,12 @@ def mean_level_bytes(source: wp.array4d(dtype=wp.uint8), target: wp.array4d(dtyp
     target[image, y, x, c] = wp.uint8(wp.where(rounds_up, quotient + wp.int64(1), quotient))
 
 
+@wp.func
+def _reaches(value: Any, against: Any, smallest: bool) -> bool:
+    beyond = wp.where(smallest, value > against, value < against)
+    return not beyond  # NaN reaches everything
+
+
 @wp.kernel(enable_backward=False)
 def rect_extremum(
     data: wp.array(dtype=Any),
@@ -122,11 +174,17 @@ def rect_extremum(
     rects: wp.array2d(dtype=wp.int32),
     batch_index: wp.array(dtype=wp.int32),
     images: int,
+    against: wp.array(dtype=Any),
+    finer: int,
     nothing: Any,
     smallest: bool,
     result: wp.array(dtype=Any),
 ):
-    """Extremum of at most 2 x 2 pixels, at the finest level where the rectangle spans no more; else ``nothing``."""
+    """Extremum of at most 2 x 2 pixels, at the finest level where the rectangle spans no more; else ``nothing``.
+
+    Where that reaches ``against`` (may be empty), look again at up to ``finer`` further levels, in each as far as the
+    first pixel that does.
+    """
     k = wp.tid()
     image = batch_index[k]
     x0 = wp.max(rects[k, 0], 0)
@@ -142,4 +200,21 @@ def rect_extremum(
         for y in range(y0 >> level, (y1 >> level) + 1):
             for x in range(x0 >> level, (x1 >> level) + 1):
                 best = _better(data[begin + y * sizes[level, 1] + x], best, smallest)
+        last = level
+        if against.shape[0] > 0:
+            last = wp.max(level - finer, 0)
+        while level > last and _reaches(best, against[k], smallest):
+            level -= 1
+            begin = offsets[level] + image * sizes[level, 0] * sizes[level, 1]
+            best = nothing
+            y = y0 >> level
+            while y <= y1 >> level:
+                x = x0 >> level
+                while x <= x1 >> level:
+                    best = _better(data[begin + y * sizes[level, 1] + x], best, smallest)
+                    x += 1
+                    if _reaches(best, against[k], smallest):
+                        x = sizes[level, 1]
+                        y = sizes[level, 0]
+                y += 1
     result[k] = best

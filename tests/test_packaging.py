@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DATA = sorted(file for file in (ROOT / "hra/data").iterdir() if file.suffix != ".py" and file.is_file())
+SHADERS = sorted((ROOT / "kernels/raster/shaders").iterdir())
 # The import name of each top-level folder with code.
 FOLDERS = {"hra": "hra", "domains": "hra.domains", "kernels": "hra.kernels"}
 
@@ -104,7 +105,8 @@ def test_the_constraints_pin_every_direct_dependency():
 
 def test_the_wheel_holds_all_modules_and_data_under_their_import_names(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    assert names == modules_on_disk() | {f"hra/data/{file.name}" for file in DATA} | {"hra/py.typed"}
+    data = {f"hra/data/{file.name}" for file in DATA} | {f"hra/kernels/raster/shaders/{file.name}" for file in SHADERS}
+    assert names == modules_on_disk() | data | {"hra/py.typed"}
 
 
 def test_the_wheel_carries_its_licences(wheel):

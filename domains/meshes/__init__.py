@@ -17,6 +17,7 @@ from hra.domains.meshes.check import is_closed
 from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.edges import boundary_chain
 from hra.domains.meshes.metrics import ScreenError
+from hra.domains.meshes.occlusion import VisibleScreenError, cluster_boxes, visible_clusters
 from hra.domains.meshes.read import load
 from hra.domains.meshes.storage import load_clusters
 from hra.domains.meshes.triangle_mesh import TriangleMesh
@@ -27,10 +28,13 @@ __all__ = [
     "MeshAllocator",
     "ScreenError",
     "TriangleMesh",
+    "VisibleScreenError",
     "boundary_chain",
     "build",
+    "cluster_boxes",
     "from_arrays",
     "is_closed",
     "load",
     "load_clusters",
+    "visible_clusters",
 ]

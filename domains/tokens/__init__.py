@@ -22,7 +22,7 @@ from hra.domains.tokens.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.overlay import overlay
 from hra.domains.tokens.patch_tokens import PatchTokens
 from hra.domains.tokens.patches import PatchPyramid
-from hra.domains.tokens.pruning import prune, relevance_pyramid
+from hra.domains.tokens.pruning import prune, prune_patches, relevance_pyramid
 from hra.domains.tokens.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.relevance import CueRelevance, Relevance, UniformRelevance
 from hra.domains.tokens.token_builder import TokenBuilder
@@ -49,6 +49,7 @@ __all__ = [
     "UniformRelevance",
     "overlay",
     "prune",
+    "prune_patches",
     "psnr",
     "relevance_pyramid",
     "uniform_downsample",

@@ -8,6 +8,7 @@ from typing import Any
 
 from hra import __version__
 from hra.cli.output import JsonOption, show, write_json
+from hra.errors import HraError
 from hra.plugins import Group, available
 
 _PACKAGES = ("numpy", "numba", "warp-lang", "networkx", "trimesh", "meshoptimizer", "pillow", "scipy", "matplotlib")
@@ -57,12 +58,10 @@ def _backends() -> dict[str, str]:
 
 def _opengl() -> dict[str, str]:
     """Renderer of a context without a window, or why there is none: OpenGL is never needed."""
-    try:
-        import moderngl
+    from hra.kernels import raster
 
-        context = moderngl.create_context(standalone=True, backend="egl")  # pyright: ignore[reportArgumentType]
-    except Exception as error:  # drivers raise anything; the reason is the answer
-        return {"context": f"unavailable: {type(error).__name__}: {error}"}
-    facts = {"context": "ok", "renderer": context.info["GL_RENDERER"], "version": context.info["GL_VERSION"]}
-    context.release()
-    return facts
+    try:
+        with raster.Context() as context:
+            return {"context": "ok", "renderer": context.renderer, "version": context.version}
+    except HraError as error:
+        return {"context": f"unavailable: {error.what}", "fix": error.fix}

@@ -12,8 +12,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXPECTED = {
+    "build_a_hierarchy_of_points.py": r"over 1584303 nodes.*5,000 of 5,000 points.*50,000 of 50,000 points",
+    "build_a_hierarchy_of_tokens.py": r"\(8, 4096, 768\) merged to \(8, 5461, 768\).*273 tokens: 271 used",
     "lazy_gigapixel.py": r"1,466,015,503,701 tiles.*4,096 of 4,096 tokens.*20 at most",
     "mesh_lod.py": r"of 10,000 triangles.*one pixel of error takes [\d,]+ triangles.*Hull: .*BestFirst: .*Threshold: ",
+    "plot_hiz_two_domains.py": r"[\d,]+ houses hidden, [\d,]+ of 9,216 patches pruned",
     "texture_streaming.py": r"40 frames, peak [\d,]+ of 2,097,152 bytes.*frame 25 with 2 MiB: [\d.]+ dB",
     "token_allocation.py": r"PyramidSampling: 273 of 273 tokens.*GridTopK: 273 of 273 tokens.*uniform: .* dB",
     "shared_budget.py": r"4 MiB: mesh takes \d+ %, residual .* px2 \(fixed halves: .* px2\)",

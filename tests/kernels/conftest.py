@@ -29,11 +29,11 @@ def random() -> np.random.Generator:
 
 @pytest.fixture
 def make_image(random: np.random.Generator):
-    """A function (shape, dtype) -> random image, float32 in [-1, 1) or uint8."""
+    """A function (shape, dtype) -> random image, floats in [-1, 1] or uint8."""
 
     def make(shape: tuple[int, ...], dtype: type) -> np.ndarray:
         if dtype is np.uint8:
             return random.integers(0, 256, shape, dtype=np.uint8)
-        return random.random(shape, dtype=np.float32) * 2 - 1
+        return (random.random(shape, dtype=np.float32) * 2 - 1).astype(dtype)
 
     return make

@@ -134,3 +134,37 @@ IMAGE = np.zeros((4, 4, 1), np.float32)
 def test_bad_arguments_are_refused(pyramid, rects, index, message):
     with pytest.raises(ArrayError, match=message):
         rect_max(pyramid, rects, index)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_comparisons_decide_as_the_truth_would_or_keep(dtype, backend, random, make_image):
+    image = make_image((97, 131, 1), dtype)
+    rects = random_rects(random, 97, 131, 400)
+    truth = brute_force(image, rects)
+    against = (truth + random.choice(np.array([0, 1, 40] if dtype is np.uint8 else [0, 1e-6, 0.2]), 400)).astype(dtype)
+    found = rect_max(build_pyramid(image, "max"), rects, backend=backend, against=against)
+    first = rect_max(build_pyramid(image, "max"), rects, backend=backend)
+    kept = found >= against
+    assert kept[truth >= against].all()
+    assert (found <= first).all()
+    assert kept.sum() < (first >= against).sum()  # looking closer decides more
+    expected = rect_max(build_pyramid(image, "max"), rects, backend="reference", against=against)
+    np.testing.assert_array_equal(kept, expected >= against)
+    np.testing.assert_array_equal(found[~kept], expected[~kept])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_nan_reaches_every_comparison(backend):
+    image = np.zeros((32, 32, 1), np.float32)
+    image[20, 20] = np.nan
+    rects = np.array([[2, 2, 29, 29]], np.int32)
+    for reduce, look_up, beyond in (("max", rect_max, 1), ("min", rect_min, -1)):
+        against = np.full(1, beyond, np.float32)
+        assert np.isnan(look_up(build_pyramid(image, reduce), rects, backend=backend, against=against)).all()
+
+
+@pytest.mark.parametrize("against", [np.zeros(1, np.float32), np.zeros(2), [0.0, 0.0]])
+def test_bad_comparisons_are_refused(against):
+    with pytest.raises(ArrayError):
+        rect_max(build_pyramid(IMAGE, "max"), RECTS, against=against)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,24 +13,39 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hra.errors import ArrayError, BackendUnavailable, HraError
-from hra.kernels import build_pyramid
+from hra.kernels import build_pyramid, row_blocks
 
 BACKENDS = ["numba", "warp"]
-REDUCTIONS = ["mean", "max", "min"]
+MEANS = ["mean", "srgb_mean"]
+REDUCTIONS = [*MEANS, "max", "min"]
 # Each float32 level rounds a handful of operations: a few units in the last place of the largest value.
 TOLERANCE = 2e-6
 
 
+@pytest.fixture(params=[np.float32, np.float16, np.uint8])
+def dtype(request: pytest.FixtureRequest) -> type:
+    return request.param
+
+
 def assert_agrees(image: np.ndarray, reduce: str, backend: str) -> None:
     found = build_pyramid(image, reduce, backend=backend)
-    expected = build_pyramid(image, reduce, backend="reference")
-    assert found.shapes == expected.shapes
     assert found.data.dtype == image.dtype
-    if reduce == "mean" and image.dtype == np.float32:
-        scale = float(np.abs(image).max(initial=0))
-        np.testing.assert_allclose(found.data, expected.data, rtol=0, atol=TOLERANCE * scale)
-    else:
-        np.testing.assert_array_equal(found.data, expected.data)
+    np.testing.assert_array_equal(found.levels[0].view(np.uint8), np.ascontiguousarray(image).view(np.uint8))
+    # Each level from the one that was found, so that the tolerance is that of one step.
+    for finer, level in pairwise(found.levels):
+        expected = build_pyramid(finer, reduce, levels=2, backend="reference").levels[1]
+        assert level.shape == expected.shape
+        difference = np.abs(level.astype(np.float64) - expected.astype(np.float64))
+        assert (difference <= tolerance(finer, reduce)).all()
+
+
+def tolerance(finer: np.ndarray, reduce: str) -> float:
+    largest = np.abs(finer.astype(np.float64)).max(initial=0)
+    if reduce not in MEANS or (finer.dtype == np.uint8 and reduce == "mean"):
+        return 0
+    if finer.dtype == np.uint8:
+        return 1
+    return TOLERANCE * largest + (np.spacing(np.float16(largest)) if finer.dtype == np.float16 else 0)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -48,11 +67,13 @@ def test_backend_equals_reference_with_channels_and_batches(shape, dtype, reduce
         st.tuples(st.integers(1, 2), st.integers(1, 20), st.integers(1, 20), st.integers(1, 3)),
         elements=st.floats(-1e6, 1e6, width=32),
     ),
+    dtype=st.sampled_from([np.float32, np.float16, np.uint8]),
     reduce=st.sampled_from(REDUCTIONS),
     backend=st.sampled_from(BACKENDS),
 )
-def test_backend_equals_reference_for_any_image(image, reduce, backend):
-    assert_agrees(image, reduce, backend)
+def test_backend_equals_reference_for_any_image(image, dtype, reduce, backend):
+    limit = {np.float32: 1e6, np.float16: 6e4, np.uint8: 255}[dtype]
+    assert_agrees(np.clip(image, 0 if dtype is np.uint8 else -limit, limit).astype(dtype), reduce, backend)
 
 
 @pytest.mark.parametrize("backend", ["reference", *BACKENDS])
@@ -115,7 +136,46 @@ def test_strided_and_read_only_images_are_read(backend, make_image):
     image.flags.writeable = False
     view = image[::2, ::-1, 1:]
     found = build_pyramid(view, "max", backend=backend)
+    np.testing.assert_array_equal(found.levels[0], view)
     np.testing.assert_array_equal(found.levels[-1].ravel(), view.max(axis=(0, 1)))
+
+
+@pytest.mark.parametrize("shape", [(0, 5, 1), (5, 0, 1), (4, 4, 0), (0, 4, 4, 1)])
+@pytest.mark.parametrize("backend", ["auto", "warp"])
+def test_warp_arrays_without_pixels_have_empty_levels(shape, backend):
+    warp = pytest.importorskip("warp")
+    found = build_pyramid(warp.zeros(shape, dtype=warp.float32, device="cpu"), backend=backend)
+    assert isinstance(found.data, warp.array)
+    assert [level.shape for level in found.levels] == list(found.shapes)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("reduce", REDUCTIONS)
+@pytest.mark.parametrize("shape", [(1025, 1001, 3), (5, 511, 300, 1)])
+def test_the_number_of_threads_changes_no_bit(shape, reduce, threads, dtype, make_image, monkeypatch):
+    image = make_image(shape, dtype)
+    expected = build_pyramid(image, reduce, backend="numba").data
+    monkeypatch.setattr(row_blocks.config, "NUMBA_NUM_THREADS", threads)
+    monkeypatch.setattr(row_blocks, "_BYTES_PER_THREAD", 2**12)
+    monkeypatch.setattr(row_blocks, "_BLOCK_BYTES", 2**16)
+    np.testing.assert_array_equal(build_pyramid(image, reduce, backend="numba").data, expected)
+
+
+def test_a_fork_can_build_pyramids_after_threads_ran(tmp_path):
+    program = """
+import os, sys
+import numpy as np
+from numba import config
+config.NUMBA_NUM_THREADS = 3
+from hra.kernels import build_pyramid, row_blocks
+image = np.ones((2048, 1024, 4), np.float32)
+expected = build_pyramid(image).data
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(build_pyramid(image).data, expected) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 0
 
 
 def test_levels_limits_the_number_of_levels(make_image):
@@ -134,7 +194,7 @@ def test_bad_levels_are_refused(levels):
     [
         (np.zeros((4, 4), np.float32), "at least 3 axes"),
         (np.zeros((4, 4, 1)), "float64"),
-        (np.zeros((4, 4, 1), np.float16), "float16"),
+        (np.zeros((4, 4, 1), np.int16), "int16"),
         (np.zeros((4, 4, 1), ">f4"), "dtype"),
         (np.zeros((4, 4, 1), bool), "bool"),
         ([[[1.0]]], "no array"),

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hra.domains.tokens import pruning
 from hra.domains.tokens.patches import PatchPyramid
-from hra.domains.tokens.pruning import prune, relevance_pyramid
+from hra.domains.tokens.pruning import prune, prune_patches, relevance_pyramid
 from hra.errors import MetricError
+from hra.kernels import rect_max
 
 
 def plain_maximum(relevance: np.ndarray, box: np.ndarray) -> float:
@@ -48,4 +50,41 @@ def test_one_test_drops_a_whole_region():
 @pytest.mark.parametrize("relevance", [np.ones(3), np.array([[np.nan]])])
 def test_bad_relevance_is_refused(relevance):
     with pytest.raises(MetricError):
+        relevance_pyramid(relevance)
+
+
+@given(
+    st.lists(st.integers(1, 4), max_size=2).map(tuple),
+    st.integers(1, 70),
+    st.integers(1, 70),
+    st.integers(0, 99),
+    st.floats(0, 1, width=32),
+)
+def test_regions_are_pruned_as_their_patches_would_be(batch, rows, columns, seed, threshold):
+    generator = np.random.default_rng(seed)
+    relevance = generator.random((*batch, rows, columns), dtype=np.float32) ** 4
+    relevance[generator.random(relevance.shape) < 0.5] = 0
+    found = prune_patches(relevance_pyramid(relevance), threshold)
+    np.testing.assert_array_equal(found, relevance >= np.float32(threshold))
+
+
+def test_pruning_calls_the_look_up_of_occlusion_culling(monkeypatch):
+    """Few regions are looked into where little is relevant."""
+    tested = []
+
+    def counted(pyramid, rects, *rest, **options):
+        tested.append(len(rects))
+        return rect_max(pyramid, rects, *rest, **options)
+
+    monkeypatch.setattr(pruning, "rect_max", counted)
+    relevance = np.zeros((64, 64, 64))
+    relevance[3, 10, 20] = 1
+    assert prune_patches(relevance_pyramid(relevance), 0.5).sum() == 1
+    assert tested == [64 * 16, 16, 16]
+
+
+def test_bad_entries_of_a_batch_are_refused():
+    relevance = np.zeros((2, 3, 4))
+    relevance[1, 2, 3] = np.nan
+    with pytest.raises(MetricError, match="nan"):
         relevance_pyramid(relevance)

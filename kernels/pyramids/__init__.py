@@ -1,0 +1,1 @@
+"""Band-pass pyramids: Gaussian, Laplacian and steerable."""

@@ -1,0 +1,124 @@
+"""Numba loops of REDUCE and EXPAND over rows [first, last) of a batch of images [B, H, W * C] float32.
+
+Loops for 1, 3 and 4 channels are compiled apart, as in `numba_rows`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_CENTER, _NEAR, _FAR = np.float32(6 / 16), np.float32(4 / 16), np.float32(1 / 16)
+_OWN, _OTHER, _HALF = np.float32(6 / 8), np.float32(1 / 8), np.float32(1 / 2)
+
+
+@njit(cache=True)
+def _mirrored(i, count):
+    """Index in [0, count) of pixel ``i`` of the image mirrored about its outermost pixels."""
+    period = max(2 * (count - 1), 1)
+    i = abs(i) % period
+    return min(i, period - i) if count > 1 else 0
+
+
+@njit(cache=True, inline="always")
+def _reduce_columns(row, target, channels):
+    for x in range(target.size // channels):
+        for c in range(channels):
+            i = (2 * x + 2) * channels + c
+            near = row[i - channels] + row[i + channels]
+            far = row[i - 2 * channels] + row[i + 2 * channels]
+            target[x * channels + c] = row[i] * _CENTER + near * _NEAR + far * _FAR
+
+
+@njit(cache=True)
+def _reduce_row(row, target, channels):
+    if channels == 1:
+        _reduce_columns(row, target, 1)
+    elif channels == 3:
+        _reduce_columns(row, target, 3)
+    elif channels == 4:
+        _reduce_columns(row, target, 4)
+    else:
+        _reduce_columns(row, target, channels)
+
+
+@njit(cache=True)
+def _blur_rows(source, y, row):
+    height = source.shape[0]
+    above, below = source[_mirrored(y - 1, height)], source[_mirrored(y + 1, height)]
+    top, bottom = source[_mirrored(y - 2, height)], source[_mirrored(y + 2, height)]
+    here = source[y]
+    for i in range(row.size):
+        row[i] = here[i] * _CENTER + (above[i] + below[i]) * _NEAR + (top[i] + bottom[i]) * _FAR
+
+
+@njit(cache=True, nogil=True)
+def reduce_rows(source, target, channels, first, last):
+    """Write rows of the blurred and halved ``source``."""
+    size, margin = source.shape[2], 2 * channels
+    width = size // channels
+    row = np.empty(size + 2 * margin, np.float32)
+    for image in range(target.shape[0]):
+        for y in range(first, last):
+            inner = row[margin : margin + size]
+            _blur_rows(source[image], 2 * y, inner)
+            for x in (-2, -1, width, width + 1):
+                for c in range(channels):
+                    row[margin + x * channels + c] = inner[_mirrored(x, width) * channels + c]
+            _reduce_row(row, target[image, y], channels)
+
+
+@njit(cache=True, inline="always")
+def _add_columns(row, target, channels, sign):
+    count = target.size // channels
+    for x in range(count // 2):
+        for c in range(channels):
+            i = (x + 1) * channels + c
+            left, here, right = row[i - channels], row[i], row[i + channels]
+            target[2 * x * channels + c] += sign * (here * _OWN + (left + right) * _OTHER)
+            target[(2 * x + 1) * channels + c] += sign * ((here + right) * _HALF)
+    if count % 2 == 1:
+        x = count // 2
+        for c in range(channels):
+            i = (x + 1) * channels + c
+            target[2 * x * channels + c] += sign * (row[i] * _OWN + (row[i - channels] + row[i + channels]) * _OTHER)
+
+
+@njit(cache=True)
+def _add_row(row, target, channels, sign):
+    if channels == 1:
+        _add_columns(row, target, 1, sign)
+    elif channels == 3:
+        _add_columns(row, target, 3, sign)
+    elif channels == 4:
+        _add_columns(row, target, 4, sign)
+    else:
+        _add_columns(row, target, channels, sign)
+
+
+@njit(cache=True)
+def _expand_rows(coarse, y, height, row):
+    below = coarse[_mirrored(2 * (y // 2) + 2, height) // 2]
+    here = coarse[y // 2]
+    if y % 2 == 1:
+        for i in range(row.size):
+            row[i] = (here[i] + below[i]) * _HALF
+        return
+    above = coarse[_mirrored(y - 2, height) // 2]
+    for i in range(row.size):
+        row[i] = here[i] * _OWN + (above[i] + below[i]) * _OTHER
+
+
+@njit(cache=True, nogil=True)
+def add_expanded_rows(coarse, fine, channels, sign, first, last):
+    """Add ``sign`` times the expanded ``coarse`` to rows of ``fine``."""
+    size, height, width = coarse.shape[2], fine.shape[1], fine.shape[2] // channels
+    row = np.empty(size + 2 * channels, np.float32)
+    inner = row[channels : channels + size]
+    left, right = _mirrored(-2, width) // 2, _mirrored(2 * (size // channels), width) // 2
+    for image in range(fine.shape[0]):
+        for y in range(first, last):
+            _expand_rows(coarse[image], y, height, inner)
+            for c in range(channels):
+                row[c], row[channels + size + c] = inner[left * channels + c], inner[right * channels + c]
+            _add_row(row, fine[image, y], channels, sign)

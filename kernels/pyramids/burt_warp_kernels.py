@@ -1,0 +1,69 @@
+"""Warp kernels of REDUCE and EXPAND, one thread per output value; a level is [B, H, W, C]."""
+
+# Warp compiles this file itself: see warp_kernels.
+# pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
+# pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
+# ruff: noqa: UP018
+
+from __future__ import annotations
+
+from typing import Any
+
+import warp as wp
+
+
+@wp.kernel(enable_backward=False)
+def to_float(source: wp.array(dtype=Any), target: wp.array(dtype=wp.float32)):
+    """Copy as float32."""
+    i = wp.tid()
+    target[i] = float(source[i])
+
+
+@wp.func
+def _mirrored(i: int, count: int) -> int:
+    """Index in [0, count) of pixel ``i`` of the image mirrored about its outermost pixels."""
+    period = wp.max(2 * (count - 1), 1)
+    inside = wp.abs(i) % period
+    return wp.where(count > 1, wp.min(inside, period - inside), 0)
+
+
+@wp.func
+def _weight(tap: int) -> float:
+    distance = wp.abs(tap)
+    return wp.where(distance == 0, 0.375, wp.where(distance == 1, 0.25, 0.0625))
+
+
+@wp.kernel(enable_backward=False)
+def reduce_level(source: wp.array4d(dtype=wp.float32), target: wp.array4d(dtype=wp.float32)):
+    """Every second pixel of the blurred ``source``."""
+    image, y, x, c = wp.tid()
+    total = float(0.0)
+    for dy in range(-2, 3):
+        row = _mirrored(2 * y + dy, source.shape[1])
+        for dx in range(-2, 3):
+            column = _mirrored(2 * x + dx, source.shape[2])
+            total += source[image, row, column, c] * _weight(dy) * _weight(dx)
+    target[image, y, x, c] = total
+
+
+@wp.func
+def _share(i: int, tap: int) -> float:
+    """Weight of the coarse pixel ``i / 2 + tap`` in the fine pixel ``i``."""
+    if i % 2 == 1:
+        return wp.where(tap < 0, 0.0, 0.5)
+    return wp.where(tap == 0, 0.75, 0.125)
+
+
+@wp.kernel(enable_backward=False)
+def add_expanded(coarse: wp.array4d(dtype=wp.float32), fine: wp.array4d(dtype=wp.float32), sign: float):
+    """Add ``sign`` times the expanded ``coarse`` to ``fine``."""
+    image, y, x, c = wp.tid()
+    total = float(0.0)
+    for dy in range(-1, 2):
+        row = _mirrored(2 * (y / 2 + dy), fine.shape[1]) / 2
+        for dx in range(-1, 2):
+            column = _mirrored(2 * (x / 2 + dx), fine.shape[2]) / 2
+            weight = _share(y, dy) * _share(x, dx)
+            if weight > 0.0:  # 0 * inf would be NaN
+                total += coarse[image, row, column, c] * weight
+    fine[image, y, x, c] = fine[image, y, x, c] + sign * total

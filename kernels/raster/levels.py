@@ -1,0 +1,87 @@
+"""Pyramids in an OpenGL buffer: the levels of a `Layout`, reduced and looked up by compute shaders.
+
+A buffer and not the mip levels of a texture, because OpenGL rounds the sizes of mip levels down and the pyramids here
+round them up; and because buffers are what CUDA can share without a copy.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hra.kernels.layout import Layout
+from hra.kernels.raster.buffers import download, groups, upload
+from hra.kernels.reductions import Reduce, identity
+from hra.kernels.reference import FINER
+
+if TYPE_CHECKING:
+    import moderngl
+
+    from hra.kernels.raster.context import Context
+
+
+def reduce_levels(context: Context, data: moderngl.Buffer, layout: Layout, dtype: np.dtype, reduce: Reduce) -> None:
+    """Fill all levels of ``data`` behind level 0; the context is current, and ``layout`` is not empty."""
+    is_bytes = dtype == np.uint8
+    flags = {"MEAN": int(reduce == "mean"), "SMALLEST": int(reduce == "min"), "BYTES": int(is_bytes)}
+    shader = "reduce_bytes.comp" if is_bytes else "reduce.comp"
+    data.bind_to_storage_buffer(0)
+    for level, ((height, width), (below, beside)) in enumerate(pairwise(layout.sizes)):
+        even = int(width % 2 == 0 and height % 2 == 0)
+        program = context.program(shader, CHANNELS=layout.channels, EVEN=even, **flags)
+        program["source_size"], program["target_size"] = (width, height), (beside, below)
+        program["source_begin"], program["target_begin"], end = layout.offsets[level : level + 3]
+        if is_bytes:
+            program["target_end"] = end
+            program.run(groups(end - layout.offsets[level + 1] + 3, 4 * 64))
+        else:
+            program["images"] = layout.images
+            program.run(groups(beside * layout.channels, 64), groups(below, 4), groups(layout.images, 1))
+        program.ctx.memory_barrier()
+
+
+def rect_extremum(
+    context: Context,
+    data: moderngl.Buffer,
+    layout: Layout,
+    dtype: np.dtype,
+    rects: np.ndarray,
+    batch_index: np.ndarray | None,
+    reduce: Reduce,
+    against: np.ndarray | None = None,
+) -> np.ndarray:
+    """The extremum within each rectangle [K], as in `hra.kernels.rect_max`; the context is current."""
+    nothing = np.array([identity(reduce, dtype)], dtype)
+    if not (len(rects) and layout.size):
+        return np.repeat(nothing, len(rects))
+    program = context.program("rect_extremum.comp", BYTES=int(dtype == np.uint8), SMALLEST=int(reduce == "min"))
+    gl = program.ctx
+    index = np.zeros(1, np.int32) if batch_index is None else batch_index
+    result = gl.buffer(reserve=4 * len(rects))
+    compared = np.zeros(1, np.uint32) if against is None else _words(against)
+    inputs = [upload(gl, array) for array in (_shapes(layout), rects, index, compared)]
+    for binding, buffer in enumerate([data, *inputs, result]):
+        buffer.bind_to_storage_buffer(binding)
+    program["count"] = len(rects)
+    program["nothing"] = int(_words(nothing)[0])
+    program["finer"] = 0 if against is None else FINER
+    program.run(groups(len(rects), 64))
+    gl.memory_barrier()
+    words = download(result, np.uint32, len(rects))
+    for buffer in [*inputs, result]:
+        buffer.release()
+    return words.view(dtype) if nothing.itemsize == 4 else words.astype(dtype)
+
+
+def _words(values: np.ndarray) -> np.ndarray:
+    """The bits of floats, or bytes as whole numbers."""
+    return values.astype(np.uint32) if values.itemsize == 1 else np.ascontiguousarray(values).view(np.uint32)
+
+
+def _shapes(layout: Layout) -> np.ndarray:
+    rows: list[Any] = [
+        (width, height, begin, 0) for (height, width), begin in zip(layout.sizes, layout.offsets[:-1], strict=True)
+    ]
+    return np.array(rows, np.uint32)

@@ -1,0 +1,67 @@
+"""Work on the rows of a batch of images in blocks that stay in the cache, by one thread or several.
+
+The threads are Python's and live as long as one call: nothing survives a fork, calls from several threads do not meet,
+and since a block writes only its own rows, the result does not depend on how many threads there are. Numba's own
+threading layers give none of these three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numba import config
+
+_BLOCK_BYTES = 2**20
+# Below this a second thread costs more than it saves.
+_BYTES_PER_THREAD = 2**21
+# More parts than threads: a core that is busy elsewhere holds up one part, not half of the work.
+_PARTS_PER_THREAD = 4
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows [first, last) of images [begin, end)."""
+
+    begin: int
+    end: int
+    first: int
+    last: int
+
+
+def split(images: int, rows: int, bytes_per_row: int) -> list[Block]:
+    """Blocks of about a megabyte: several whole images, or some rows of one."""
+    together = _BLOCK_BYTES // max(rows * bytes_per_row, 1)
+    if together > 0:
+        return [Block(begin, min(begin + together, images), 0, rows) for begin in range(0, images, together)]
+    step = max(_BLOCK_BYTES // bytes_per_row, 1)
+    return [
+        Block(image, image + 1, first, min(first + step, rows))
+        for image in range(images)
+        for first in range(0, rows, step)
+    ]
+
+
+def for_each(blocks: list[Block], size: int, work: Callable[[Block], None]) -> None:
+    """Call ``work`` for every block, of ``size`` bytes in all; it must release the GIL to gain from threads.
+
+    As many threads as the environment variable NUMBA_NUM_THREADS says, by default one per core of this process.
+    """
+    allowed: int = config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
+    threads = min(allowed, size // _BYTES_PER_THREAD, len(blocks))
+    if threads <= 1:
+        _in_turn(blocks, work)
+        return
+    parts = np.linspace(0, len(blocks), min(threads * _PARTS_PER_THREAD, len(blocks)) + 1).astype(int)
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = [pool.submit(_in_turn, blocks[a:b], work) for a, b in pairwise(parts)]
+        for job in jobs:
+            job.result()
+
+
+def _in_turn(blocks: list[Block], work: Callable[[Block], None]) -> None:
+    for block in blocks:
+        work(block)

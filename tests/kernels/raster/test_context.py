@@ -1,0 +1,163 @@
+"""Contexts: one per thread, typed errors for all that drivers do, and guests that leave no trace."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import moderngl
+import numpy as np
+import pytest
+
+from hra.errors import ArrayError, BackendUnavailable, HraError, MissingExtra
+from hra.kernels.raster import Context, DrawList, HiZ, VisibilityBuffer, functions
+
+TRIANGLE = ([[-1, -1, 0], [3, -1, 0], [-1, 3, 0]], [[0, 1, 2]])
+
+
+def draw(context: Context, number: int) -> np.ndarray:
+    with DrawList(context, *TRIANGLE, ids=[number]) as draws, VisibilityBuffer(context, (16, 9)) as buffer:
+        buffer.draw(draws, np.eye(4))
+        return buffer.read().ids
+
+
+def test_a_context_names_its_renderer_and_version(context):
+    assert context.renderer and context.version.startswith("4.")
+
+
+def test_each_thread_draws_in_a_context_of_its_own():
+    def work(number: int) -> bool:
+        with Context() as own:
+            return all((draw(own, number + k) == number + k).all() for k in range(10))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(0, 80, 10)))
+
+
+def test_another_thread_is_refused(context):
+    raised: list[HraError] = []
+
+    def work() -> None:
+        try:
+            draw(context, 1)
+        except HraError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert isinstance(raised[0], BackendUnavailable) and "another thread" in raised[0].what
+
+
+def test_several_contexts_in_one_thread_do_not_mix(context):
+    with (
+        Context() as other,
+        VisibilityBuffer(context, (4, 4)) as here,
+        VisibilityBuffer(other, (4, 4)) as there,
+        DrawList(context, *TRIANGLE) as draws,
+    ):
+        here.draw(draws, np.eye(4))
+        assert (there.read().ids != 0).all() and (here.read().ids == 0).all()
+        with pytest.raises(ArrayError, match="another context"):
+            there.draw(draws, np.eye(4))
+
+
+def test_what_was_released_is_refused():
+    context = Context()
+    buffer = VisibilityBuffer(context, (2, 2))
+    context.release()
+    context.release()
+    with pytest.raises(BackendUnavailable, match="released"):
+        buffer.read()
+    buffer.release()  # gone with its context
+
+
+def lose(context: Context, **failing) -> None:
+    """Make the driver report what it reports after a reset, or without memory."""
+    context.functions = replace(context.functions, **failing)
+
+
+@pytest.mark.parametrize(
+    ("failing", "message"),
+    [
+        ({"GetGraphicsResetStatus": lambda: 0x8254}, "lost"),
+        ({"GetError": lambda: functions.CONTEXT_LOST}, "lost"),
+        ({"GetError": lambda: functions.OUT_OF_MEMORY}, "out of memory"),
+        ({"GetError": lambda: 0x0502}, "0x0502"),
+    ],
+)
+def test_what_drivers_report_is_a_typed_error(failing, message):
+    with Context() as context:
+        lose(context, **failing)
+        with pytest.raises(BackendUnavailable, match=message):
+            draw(context, 1)
+
+
+def test_what_modern_gl_raises_is_a_typed_error(context):
+    with pytest.raises(BackendUnavailable, match="OpenGL failed"), context.use() as gl:
+        gl.program(vertex_shader="no shader")
+
+
+def test_own_errors_are_not_blamed_for_earlier_ones(context):
+    with context._gl:
+        context.functions.ClipControl(1, 1)  # an error that the caller's own code left behind
+    assert (draw(context, 5) == 5).all()
+
+
+def test_an_adopted_context_keeps_its_state_and_life():
+    names = [functions.DEPTH_FUNC, functions.CLIP_ORIGIN, functions.CLIP_DEPTH_MODE, 0x8CA6, 0x0BE2, 0x0B44, 0x0B71]
+    user = moderngl.create_context(standalone=True, backend="egl", require=450)  # pyright: ignore[reportArgumentType]
+    framebuffer = user.simple_framebuffer((8, 8))
+    framebuffer.use()
+    user.enable(moderngl.CULL_FACE | moderngl.BLEND)
+    user.depth_func = "<="
+    with Context(user) as guest:
+        before = [guest.functions.integer(name) for name in names]
+        assert (draw(guest, 9) == 9).all()
+        with VisibilityBuffer(guest, (7, 5), reversed_depth=True) as buffer, HiZ(buffer) as hiz:
+            hiz.build()
+            assert (hiz.pyramid().data == 0).all()
+        assert [guest.functions.integer(name) for name in names] == before and user.fbo is framebuffer
+    assert user.error == "GL_NO_ERROR" and framebuffer.read(components=1) == bytes(64)
+    user.release()
+
+
+def test_an_adopted_context_must_be_new_enough():
+    user = moderngl.create_context(standalone=True, backend="egl")  # pyright: ignore[reportArgumentType]
+    user.version_code = 330
+    with pytest.raises(BackendUnavailable, match=r"version 3\.3"):
+        Context(user)
+    user.release()
+
+
+def test_without_modern_gl_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "moderngl", None)
+    with pytest.raises(MissingExtra, match=r"hra\[gl\]"):
+        Context()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("GLCONTEXT_DEVICE_INDEX", "99"),
+        ("GLCONTEXT_LINUX_LIBEGL", "no_such_library.so"),
+        ("MESA_GL_VERSION_OVERRIDE", "3.3"),
+    ],
+)
+def test_without_a_driver_the_reason_and_the_packages_are_named(monkeypatch, variable, value):
+    monkeypatch.setenv(variable, value)
+    code = """
+from hra.errors import BackendUnavailable
+from hra.kernels.raster import Context
+try:
+    Context()
+except BackendUnavailable as error:
+    print(error)
+"""
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    what, *_, fix = output.splitlines()
+    assert what.startswith("there is no OpenGL 4.5 context") and len(what) > 60
+    assert "libegl-mesa0" in fix

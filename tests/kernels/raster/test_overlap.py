@@ -1,0 +1,57 @@
+"""Selection beside rendering: the same results as one after the other, and fences that report failure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hra.errors import BackendUnavailable
+from hra.kernels.raster import DrawList, Fence, VisibilityBuffer, overlapped
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_the_frames_are_those_of_a_plain_loop(context, count):
+    random = np.random.default_rng(0)
+    corners = random.uniform(-1, 1, (300, 3))
+    ranges = np.stack([np.arange(100), np.arange(1, 101)], 1)
+    frames = [np.diag([1 + 0.1 * k, 1, 1, 1]) for k in range(count)]
+    order = []
+
+    def select(matrix: np.ndarray) -> np.ndarray:
+        order.append("select")
+        return np.arange(100) % 7 < 10 * matrix[0, 0] - 9
+
+    def draw(matrix: np.ndarray, where: np.ndarray) -> None:
+        order.append("draw")
+        buffer.clear()
+        buffer.draw(draws, matrix, where)
+
+    def read(matrix: np.ndarray, where: np.ndarray) -> tuple[np.ndarray, ...]:
+        order.append("read")
+        return matrix, where, buffer.read().ids
+
+    with (
+        DrawList(context, corners, np.arange(300).reshape(-1, 3), ranges=ranges) as draws,
+        VisibilityBuffer(context, (40, 30)) as buffer,
+    ):
+        found = list(overlapped(context, frames, select, draw, read))
+        assert order == (["select"] + ["draw", "select", "read"] * (count - 1) + ["draw", "read"] if count else [])
+        for matrix, result in zip(frames, found, strict=True):
+            where = select(matrix)
+            draw(matrix, where)
+            for part, expected in zip(result, read(matrix, where), strict=True):
+                np.testing.assert_array_equal(part, expected)
+
+
+def test_a_fence_that_is_not_passed_in_time_is_an_error(context, monkeypatch):
+    Fence(context).wait()
+    late = Fence(context)
+    monkeypatch.setattr(context, "functions", _never_done(context.functions))
+    with pytest.raises(BackendUnavailable, match="not done after"):
+        late.wait(timeout=0)
+
+
+def _never_done(functions):
+    from dataclasses import replace
+
+    return replace(functions, ClientWaitSync=lambda *arguments: 0x911B)
