@@ -6,10 +6,10 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow bench-core lint format clean system-demo system-test
+.PHONY: help demo test test-slow bench-core bench-kernels lint format clean system-demo system-test
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.demo ## install into .venv and write the demo's report to out/
 	$(BIN)/hra demo --out out/
@@ -22,6 +22,9 @@ test-slow: $(VENV)/.test ## run the slow tests too, with many more generated exa
 
 bench-core: $(VENV)/.test ## time the solver against its peers (about five minutes)
 	mkdir -p out && $(BIN)/hra bench core --json out/bench-core.json
+
+bench-kernels: $(VENV)/.test ## time the array kernels against their peers (about five minutes)
+	mkdir -p out && $(BIN)/hra bench kernels --json out/bench-kernels.json
 
 lint: $(VENV)/.test ## check style, types and import rules
 	$(BIN)/ruff check .

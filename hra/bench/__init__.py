@@ -1,1 +1,1 @@
-"""Benchmarks of the solver against what others run; ``hra bench`` prints them."""
+"""Benchmarks of the solver and of the kernels against what others run; ``hra bench`` prints them."""

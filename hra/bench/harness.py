@@ -33,8 +33,10 @@ class Contender:
     Attributes
     ----------
     prepare : brings an input into the form that ``run`` wants, outside of the clock.
+    read : brings an output into the form that is judged, outside of the clock.
     warm_up : run once before the clock counts: compiled code needs it, pure Python does not.
     share : part of the case that ``run`` solves; its seconds are divided by it.
+    threads : of the processor that ``run`` may use.
     """
 
     name: str
@@ -42,19 +44,23 @@ class Contender:
     prepare: Callable[[Any], Any] = lambda given: given
     warm_up: bool = True
     share: float = 1.0
+    read: Callable[[Any], Any] = lambda output: output
+    threads: int = 1
 
 
 @dataclass(frozen=True)
 class Case:
-    """One benchmark at one budget.
+    """One benchmark: for solvers at one budget.
 
     Attributes
     ----------
     contenders : the library first, then its peers; the row quotes the first peer.
     inputs : a fresh input for each round, made outside of the clock; round 0 is the warm-up.
-    judge : gaps by contender from an input and the outputs by contender; raises if an output is invalid.
+    judge : gaps by contender from an input and the outputs by contender; raises if an output is invalid. Where an
+        output is either right or wrong there are no gaps.
     size : what the row calls n.
     moved_bytes : what must at least be read and written.
+    absent : peers that cannot run here, with the reason.
     """
 
     contenders: tuple[Contender, ...]
@@ -62,6 +68,7 @@ class Case:
     judge: Callable[[Any, Mapping[str, Any]], Mapping[str, Gaps]]
     size: int
     moved_bytes: int
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 CaseAt = Callable[[float], Case]
@@ -104,7 +111,7 @@ def _round(case: Case, number: int, clocks: Mapping[str, Clock]) -> None:
     for contender in case.contenders:
         clock = clocks[contender.name]
         if contender is case.contenders[0] or sum(clock.wall) * contender.share < _PEER_SECONDS:
-            outputs[contender.name] = _timed(contender, given, clock)
+            outputs[contender.name] = contender.read(_timed(contender, given, clock))
     for name, gaps in case.judge(given, outputs).items():
         clocks[name].gaps = clocks[name].gaps.worst(gaps)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hra import __version__
+from hra.bench.devices import HOST, Device
 
 _PACKAGES = ("numpy", "numba", "scipy", "torch", "warp-lang")
 
@@ -28,20 +29,22 @@ def facts() -> dict[str, Any]:
     }
 
 
-def copy_bandwidth(size: int = 200_000_000, repeat: int = 5) -> float:
-    """Bytes per second that one core reads and writes while it copies an array of ``size`` bytes; the best of several.
+def copy_bandwidth(device: Device = HOST, size: int = 200_000_000, repeat: int = 5) -> float:
+    """Bytes per second that are read and written while an array of ``size`` bytes is copied; the best of several.
 
-    The best rather than the median: it stands for what the machine can do, and limits are computed from it.
+    One core copies on the host. The best rather than the median: it stands for what the machine can do, and limits are
+    computed from it.
     """
-    source = np.ones(size, np.uint8)
-    target = np.empty_like(source)
-    np.copyto(target, source)
-    return 2 * size / min(_copy_seconds(target, source) for _ in range(repeat))
+    source, target = (device.send(np.ones(size, np.uint8)) for _ in range(2))
+    device.copy(target, source)
+    return 2 * size / min(_copy_seconds(device, target, source) for _ in range(repeat))
 
 
-def _copy_seconds(target: np.ndarray, source: np.ndarray) -> float:
+def _copy_seconds(device: Device, target: Any, source: Any) -> float:
+    device.synchronize()
     start = time.perf_counter()
-    np.copyto(target, source)
+    device.copy(target, source)
+    device.synchronize()
     return time.perf_counter() - start
 
 

@@ -1,4 +1,4 @@
-"""A suite: named benchmarks, each run at three budgets and summed up in one row."""
+"""A suite: named benchmarks, each summed up in one row; those of solvers are run at three budgets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from hra.bench import machine
+from hra.bench.devices import HOST, Device
 from hra.bench.features import missing
 from hra.bench.harness import Case, CaseAt, Clock, measure
 from hra.bench.memory import peak_bytes
-from hra.errors import HraError
+from hra.bench.threads import kernel_threads
+from hra.errors import BackendUnavailable, HraError
 
 Scale = Literal["full", "small"]
 
@@ -21,9 +23,30 @@ SHARES = (0.01, 0.1, 0.5)
 _QUOTED = 0.1
 
 
+class Row(Protocol):
+    """What a suite consists of."""
+
+    @property
+    def name(self) -> str:
+        """What ``names`` of `run` match."""
+        ...
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Features ("module:attribute") without which the row is skipped."""
+        ...
+
+    def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
+        """All fields of the row; limits follow from ``bandwidth``, bytes per second.
+
+        Raises `BackendUnavailable` if the library cannot run it on its device; it is skipped then.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Benchmark:
-    """One row.
+    """A solver at three budgets.
 
     Attributes
     ----------
@@ -40,21 +63,33 @@ class Benchmark:
     needs: tuple[str, ...] = ()
     memory: bool = False
 
+    def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
+        """The row at 10 % of the total cost, and the budgets."""
+        case_at = self.build(self.full if scale == "full" else self.small)
+        budgets = [_at_budget(case_at(share), share, repeat, bandwidth) for share in SHARES]
+        quoted = next(budget for budget in budgets if budget["share"] == _QUOTED)
+        row = {"name": self.name, **{key: value for key, value in quoted.items() if key != "share"}}
+        if self.memory:
+            row["bytes_per_node"] = _bytes_per_node(case_at(_QUOTED))
+        return {**row, "budgets": budgets}
+
 
 def run(
-    suite: Sequence[Benchmark],
+    suite: Sequence[Row],
     *,
     names: Sequence[str] = (),
     repeat: int = 5,
     scale: Scale = "full",
+    device: Device = HOST,
     progress: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Run a suite on one core.
+    """Run a suite on one core, or on a CUDA device.
 
     Parameters
     ----------
     names : patterns such as "tree_*"; none takes all.
     repeat : rounds per benchmark and budget, >= 1.
+    device : the one that the suite was made for; its copy bandwidth sets the limits.
     progress : told the name of each benchmark before it starts.
 
     Returns
@@ -69,7 +104,7 @@ def run(
         raise HraError(f"cannot take the median of {repeat} rounds", where="repeat", fix="use 1 or more")
     chosen = _chosen(suite, names)
     facts = machine.facts()  # before the suite adds its own load
-    bandwidth = machine.copy_bandwidth()
+    bandwidth = machine.copy_bandwidth(device)
     rows, skipped = [], []
     with _one_thread():
         for benchmark in chosen:
@@ -78,27 +113,20 @@ def run(
                 skipped.append({"name": benchmark.name, "reason": reason})
                 continue
             progress(benchmark.name)
-            rows.append(_row(benchmark, benchmark.full if scale == "full" else benchmark.small, repeat, bandwidth))
+            try:
+                rows.append(benchmark.measure(scale, repeat, bandwidth))
+            except BackendUnavailable as error:
+                skipped.append({"name": benchmark.name, "reason": error.what})
     settings = {"scale": scale, "repeat": repeat, "threads": 1, "copy_bytes_per_s": bandwidth}
     return {"machine": facts, "settings": settings, "rows": rows, "skipped": skipped}
 
 
-def _chosen(suite: Sequence[Benchmark], names: Sequence[str]) -> list[Benchmark]:
+def _chosen(suite: Sequence[Row], names: Sequence[str]) -> list[Row]:
     for pattern in names:
         if not any(fnmatch(benchmark.name, pattern) for benchmark in suite):
             known = ", ".join(benchmark.name for benchmark in suite)
             raise HraError(f"no benchmark is called {pattern!r}", where="names", fix=f"use some of: {known}")
     return [b for b in suite if not names or any(fnmatch(b.name, pattern) for pattern in names)]
-
-
-def _row(benchmark: Benchmark, size: int, repeat: int, bandwidth: float) -> dict[str, Any]:
-    case_at = benchmark.build(size)
-    budgets = [_at_budget(case_at(share), share, repeat, bandwidth) for share in SHARES]
-    quoted = next(budget for budget in budgets if budget["share"] == _QUOTED)
-    row = {"name": benchmark.name, **{key: value for key, value in quoted.items() if key != "share"}}
-    if benchmark.memory:
-        row["bytes_per_node"] = _bytes_per_node(case_at(_QUOTED))
-    return {**row, "budgets": budgets}
 
 
 def _at_budget(case: Case, share: float, repeat: int, bandwidth: float) -> dict[str, Any]:
@@ -139,6 +167,7 @@ def _one_thread() -> Iterator[None]:
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
-        yield
+        with kernel_threads(1):
+            yield
     finally:
         numba.set_num_threads(before)

@@ -10,13 +10,16 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from hra.cli import bench_columns
 from hra.cli.output import JsonOption, running, write_json
+from hra.errors import HraError
 
 
 class SuiteName(StrEnum):
     """What can be benchmarked."""
 
     core = "core"
+    kernels = "kernels"
 
 
 class Scale(StrEnum):
@@ -27,44 +30,49 @@ class Scale(StrEnum):
 
 
 def bench(
-    suite: Annotated[SuiteName, typer.Argument(help="core: the solver.")],
+    suite: Annotated[SuiteName, typer.Argument(help="core: the solver. kernels: pyramids, occlusion, building.")],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
     repeat: Annotated[int, typer.Option(help="Rounds per row and budget; medians are shown.")] = 5,
     scale: Annotated[Scale, typer.Option(help="Sizes as the names say, or small.")] = Scale.full,
+    device: Annotated[str, typer.Option(help="Where the kernels run: cpu, cuda:0 ...")] = "cpu",
     json_file: JsonOption = None,
 ) -> None:
-    """Time the library and its peers in turns on one core, and show how far each answer is from the best."""
-    from hra.bench.core import core_suite
+    """Time the library and its peers in turns on one core or one CUDA device, and check every answer."""
+    from hra.bench.devices import Device
     from hra.bench.suite import run
 
-    suites = {SuiteName.core: core_suite}
+    chosen = Device(device)
     with running("copy bandwidth") as progress:
-        record = run(suites[suite](), names=names.split(","), repeat=repeat, scale=scale.value, progress=progress)
+        rows = _rows(suite, chosen)
+        record = run(rows, names=names.split(","), repeat=repeat, scale=scale.value, device=chosen, progress=progress)
     write_json(json_file, record)
-    _show(record)
+    _show(record, suite)
 
 
-def _show(record: dict[str, Any]) -> None:
-    """Rows at 10 % of the total cost, then what was skipped and why."""
-    title = "milliseconds on one core, at 10 % of the total cost; gaps in percent"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE)
+def _rows(suite: SuiteName, device: Any) -> Any:
+    if suite is SuiteName.kernels:
+        from hra.bench.kernels import kernel_suite
+
+        return kernel_suite(device)
+    if not device.on_host:
+        raise HraError(f"the solver does not run on {device.name}", where="--device", fix="hra bench kernels")
+    from hra.bench.core import core_suite
+
+    return core_suite()
+
+
+def _show(record: dict[str, Any], suite: SuiteName) -> None:
+    """The quoted numbers of every row, then what was skipped and why."""
+    shown = bench_columns.TABLES[suite.value]
+    table = Table(title=shown.title, title_justify="left", box=box.SIMPLE)
     table.add_column("name", no_wrap=True)
-    for column in ("n", "ours", "peer", "ratio", "limit", "gap", "residual gap"):
+    for column in shown.numbers:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("the peer", no_wrap=True)
     for row in record["rows"]:
-        table.add_row(row["name"], f"{row['n']:,}", *_numbers(row), row["peer"])
+        numbers = (cell(row) for cell in shown.numbers.values())
+        table.add_row(row["name"], *numbers, row["peer"] or "-")
     # A pipe passes for 80 columns, which would cut the numbers off.
     Console(width=max(Console().width, 132)).print(table)
-    for skipped in record["skipped"]:
-        typer.echo(f"skipped {skipped['name']}: {skipped['reason']}")
-
-
-def _numbers(row: dict[str, Any]) -> tuple[str, ...]:
-    seconds = (f"{1000 * row[key]:.3g}" for key in ("ours_s", "peer_s"))
-    return (
-        *seconds,
-        f"{row['ratio']:.3g}",
-        f"{1000 * row['limit_s']:.3g}",
-        *(f"{100 * row[key]:.2g}" for key in ("gap", "residual_gap")),
-    )
+    for line in bench_columns.skipped(record):
+        typer.echo(f"skipped {line}")
