@@ -21,7 +21,7 @@ from hra.projection import (
     orthographic_matrix,
     perspective_matrix,
 )
-from hra.sphere_projection import spheres_in_frustum, spheres_pixels_per_unit, visible_pixels_per_unit
+from hra.sphere_projection import Lens, rows, spheres_in_frustum, spheres_pixels_per_unit, visible_pixels_per_unit
 
 
 @final
@@ -215,16 +215,14 @@ class Camera:
         centers, radii = camera_checks.spheres(centers, radii)
         if not self.is_perspective:
             return np.full(len(radii), self._scale * self._focal_pixels)
-        return spheres_pixels_per_unit(
-            centers, radii, self.view, self._scale, self._focal_pixels, self.near, self._corner_cosine
-        )
+        return spheres_pixels_per_unit(centers, radii, self._lens)
 
     def spheres_visible(self, centers: Any, radii: Any) -> np.ndarray:
         """Whether spheres may be in view, [N] bool: conservative, some near the frustum's edges are kept in vain.
 
         Parameters as in `pixels_per_unit`.
         """
-        return spheres_in_frustum(*camera_checks.spheres(centers, radii), self.planes)
+        return spheres_in_frustum(*camera_checks.spheres(centers, radii), rows(self.planes))
 
     def visible_pixels_per_unit(self, centers: Any, radii: Any, where: Any = None) -> np.ndarray:
         """`pixels_per_unit` of the spheres that may be in view, 0 for the others, in one pass over [N] spheres.
@@ -235,8 +233,12 @@ class Camera:
         where = np.ones(len(radii), np.bool_) if where is None else np.asarray(where, np.bool_)
         if not self.is_perspective:
             return np.where(where & self.spheres_visible(centers, radii), self.pixels_per_unit(centers, radii), 0.0)
-        lens = (self._scale, self._focal_pixels, self.near, self._corner_cosine)
-        return visible_pixels_per_unit(centers, radii, where, self.view, *lens, self.planes)
+        return visible_pixels_per_unit(centers, radii, where, self._lens, rows(self.planes))
+
+    @cached_property
+    def _lens(self) -> Lens:
+        x, y, z = rows(self.view[:3])
+        return Lens(x, y, z, self._scale, self._focal_pixels, float(self.near), self._corner_cosine)
 
     @cached_property
     def _scale(self) -> float:
