@@ -53,6 +53,16 @@ def on_host(array: Any) -> bool:
     return isinstance(array, np.ndarray)
 
 
+def device_of(array: Any) -> str:
+    """The name of the device of an adopted array, "cpu" for the host."""
+    return "cpu" if on_host(array) else str(array.device)
+
+
+def address(array: Any) -> int:
+    """Where the first element of an adopted array lies in its device's memory."""
+    return array.ctypes.data if on_host(array) else array.ptr
+
+
 def require_host(array: Any, backend: str) -> np.ndarray:
     """The array itself if it lies on the host, else :class:`BackendUnavailable`."""
     if on_host(array):

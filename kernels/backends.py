@@ -38,8 +38,11 @@ class Backend(Protocol):
     Arrays are ``numpy.ndarray`` on the host and ``warp.array`` on a CUDA device, possibly with strides.
     """
 
-    def build_pyramid(self, image: Any, layout: Layout, reduce: Reduce) -> Any:
-        """The flat buffer [layout.size] of all levels of ``image``, on the image's device."""
+    def build_pyramid(self, image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> Any:
+        """The flat buffer [layout.size] of all levels of ``image``, on the image's device.
+
+        It is ``data`` where that is given. An ``image`` that is its level 0 is there already (`layout.holds`).
+        """
         ...
 
     def rect_reduce(
@@ -69,11 +72,17 @@ def load_backend(name: str) -> Any:
 
 def choose_backend(name: str, array: Any) -> Any:
     """The backend called ``name``; "auto" is the fastest one that loads for the device of the adopted ``array``."""
+    return load_backend(backend_name(name, array))
+
+
+def backend_name(name: str, array: Any, fastest: str = "numba") -> str:
+    """The name itself, or for "auto": warp on a CUDA device, and on the host the ``fastest`` or else the reference."""
     if name != "auto":
-        return load_backend(name)
+        return name
     if not on_host(array):
-        return load_backend("warp")
+        return "warp"
     try:
-        return load_backend("numba")
+        load_backend(fastest)
     except BackendUnavailable:
-        return load_backend("reference")
+        return "reference"
+    return fastest

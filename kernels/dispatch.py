@@ -1,4 +1,4 @@
-"""Finding the implementation of a kernel that lies in a file of its own beside the backends of the pyramids."""
+"""Finding the implementation of a kernel: packages hold a module per backend, named like those of the pyramids."""
 
 from __future__ import annotations
 
@@ -7,24 +7,31 @@ from typing import Any
 
 from hra.errors import BackendUnavailable
 from hra.kernels.arrays import require_host
-from hra.kernels.backends import BUILT_IN, choose_backend
+from hra.kernels.backends import BUILT_IN, backend_name, load_backend
 
-_NAMES = ("reference", "numba", "warp")
+_ALL = ("numba", "warp", "reference")
 
 
-def implementation(family: str, backend: str, array: Any) -> Any:
-    """The module ``{family}_{name}`` of the backend that `choose_backend` takes for the adopted ``array``.
+def implementation(package: str, backend: str, array: Any, offered: tuple[str, ...] = _ALL) -> Any:
+    """The module of ``package`` for a backend: ``reference``, ``numba_backend`` or ``warp_backend``.
+
+    Parameters
+    ----------
+    package : import name.
+    backend : "auto" or a name.
+    array : adopted; decides the device.
+    offered : the backends that the package has, first the fastest on the host.
 
     Raises
     ------
-    BackendUnavailable : the backend is missing, fails at import, cannot read the device, or implements pyramids only
-        (OpenGL, those of other packages).
+    BackendUnavailable : the backend is missing, fails at import, cannot read the device, or is not offered (OpenGL and
+        those of other packages implement pyramids only).
     """
-    chosen = choose_backend(backend, array)
-    names = [name for name in _NAMES if BUILT_IN[name] == getattr(chosen, "__name__", None)]
-    if not names:
-        what = f"the backend {backend!r} implements pyramids only"
-        raise BackendUnavailable(what, where="argument backend", fix=f"one of auto, {', '.join(_NAMES)}")
-    if names[0] != "warp":
-        require_host(array, names[0])
-    return import_module(f"{family}_{names[0]}")
+    name = backend_name(backend, array, offered[0])
+    load_backend(name)
+    if name not in offered:
+        what = f"the backend {name!r} does not implement {package}"
+        raise BackendUnavailable(what, where="argument backend", fix=f"one of auto, {', '.join(offered)}")
+    if name != "warp":
+        require_host(array, name)
+    return import_module(f"{package}.{BUILT_IN[name].rpartition('.')[2]}")

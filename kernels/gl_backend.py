@@ -28,10 +28,10 @@ _DTYPES = (np.dtype(np.float32), np.dtype(np.uint8))
 _local = threading.local()
 
 
-def build_pyramid(image: Any, layout: Layout, reduce: Reduce) -> np.ndarray:
+def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
     """See :class:`hra.kernels.backends.Backend`."""
     _check_supported(require_host(image, "gl").dtype, reduce)
-    data = layout.place(image)
+    data = layout.place(image, data)
     with _context() as context, context.use() as gl:
         check_storage_size(context, data.nbytes, "the pyramid")
         buffer = gl.buffer(reserve=-(-data.nbytes // 4) * 4)

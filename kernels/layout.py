@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import HraError
+from hra.kernels.arrays import address
 from hra.kernels.reductions import halve
 
 
@@ -71,11 +72,17 @@ class Layout:
         """The levels as views [B, H, W, C] of ``data``, whatever batch axes there are."""
         return list(replace(self, batch=(self.images,)).views(data))
 
-    def place(self, image: np.ndarray) -> np.ndarray:
-        """A new flat buffer whose level 0 is a copy of ``image``; the other levels are not yet written."""
+    def holds(self, data: Any, image: Any) -> bool:
+        """Whether ``image`` (as adopted) is level 0 of the flat buffer ``data`` itself."""
+        level = self.views(data)[0]
+        return address(level) == address(image) and tuple(level.strides) == tuple(image.strides)
+
+    def place(self, image: np.ndarray, data: np.ndarray | None = None) -> np.ndarray:
+        """A flat buffer, ``data`` or a new one, whose level 0 is ``image``; the other levels are not yet written."""
         # NumPy asks for huge pages: touching a new 340 MB buffer is 4 times faster than one from Warp's allocator.
-        data = np.empty(self.size, image.dtype)
-        data[: image.size].reshape(image.shape)[...] = image
+        data = np.empty(self.size, image.dtype) if data is None else data
+        if not self.holds(data, image):
+            data[: image.size].reshape(image.shape)[...] = image
         return data
 
 

@@ -16,18 +16,18 @@ from hra.kernels.reference import FINER
 from hra.kernels.row_blocks import Block, for_each, split
 
 
-def build_pyramid(image: Any, layout: Layout, reduce: Reduce) -> np.ndarray:
+def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
     """See :class:`hra.kernels.backends.Backend`."""
     image = require_host(image, "numba")
     if len(layout.sizes) == 1:
-        return layout.place(image)
-    data = np.empty(layout.size, image.dtype)
-    levels = layout.stacks(data)
-    write = block_reduction(reduce, data.dtype, layout.channels)
-    _reduce_level(levels[0], levels[1], write, image.reshape(levels[0].shape))
+        return layout.place(image, data)
+    memory = np.empty(layout.size, image.dtype) if data is None else data
+    levels = layout.stacks(memory)
+    write = block_reduction(reduce, image.dtype, layout.channels)
+    _reduce_level(levels[0], levels[1], write, None if layout.holds(memory, image) else image.reshape(levels[0].shape))
     for source, target in pairwise(levels[1:]):
         _reduce_level(source, target, write)
-    return data
+    return memory
 
 
 def rect_reduce(

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hra.kernels.arrays import adopt, check_image, give_back
+import numpy as np
+
+from hra.errors import ArrayError
+from hra.kernels.arrays import adopt, check_image, device_of, dtype_of, give_back, on_host
 from hra.kernels.backends import choose_backend
 from hra.kernels.layout import Layout
 from hra.kernels.reductions import Reduce, check_reduce
@@ -42,7 +45,9 @@ class Pyramid:
         return self.layout.offsets[:-1]
 
 
-def build_pyramid(image: Any, reduce: str = "mean", levels: int | None = None, backend: str = "auto") -> Pyramid:
+def build_pyramid(
+    image: Any, reduce: str = "mean", levels: int | None = None, backend: str = "auto", *, into: Pyramid | None = None
+) -> Pyramid:
     """Reduce an image to ever coarser levels, each ceil(n / 2) pixels high and wide, down to a single pixel.
 
     "max" and "min": pixel ``i`` of a level covers pixels ``2i`` and ``2i + 1`` (where it exists) of the finer one, so
@@ -62,6 +67,8 @@ def build_pyramid(image: Any, reduce: str = "mean", levels: int | None = None, b
     reduce : "mean", "srgb_mean", "max" or "min".
     levels : largest number of levels, level 0 (the image) included; None goes down to 1 x 1. An image without pixels
         has one level.
+    into : an earlier pyramid of such an image, whose memory is written again: at 4096 x 4096 a fresh buffer costs as
+        much as the reduction. An ``image`` that is its level 0, drawn or decoded right there, is not copied either.
     backend : "auto", "reference", "numba", "warp", "gl" or the name of an entry point in ``hra.backends``.
 
     Returns
@@ -70,7 +77,7 @@ def build_pyramid(image: Any, reduce: str = "mean", levels: int | None = None, b
 
     Raises
     ------
-    ArrayError : no array, fewer than three axes, or another dtype.
+    ArrayError : no array, fewer than three axes, or another dtype; a pyramid to write into that does not fit.
     HraError : unknown reduction, or ``levels`` below 1.
     BackendUnavailable : the backend is missing or cannot read the device.
 
@@ -89,5 +96,19 @@ def build_pyramid(image: Any, reduce: str = "mean", levels: int | None = None, b
     check_image(adopted)
     layout = Layout.of(tuple(adopted.shape), levels)
     chosen = choose_backend(backend, adopted)
-    data = chosen.build_pyramid(adopted, layout, reduction) if layout.size else adopted.reshape(0)
-    return Pyramid(give_back(data, image), layout, reduction)
+    memory = None if into is None else _memory(into, layout, adopted)
+    data = chosen.build_pyramid(adopted, layout, reduction, memory) if layout.size else adopted.reshape(0)
+    return Pyramid(give_back(data, image) if into is None else into.data, layout, reduction)
+
+
+def _memory(into: Pyramid, layout: Layout, image: Any) -> Any:
+    """The flat buffer of ``into``, as adopted, if it can hold the pyramid of ``image``."""
+    data, where = adopt(into.data, "into"), "argument into"
+    if into.layout != layout or dtype_of(data) != dtype_of(image) or device_of(data) != device_of(image):
+        what = f"a pyramid of {dtype_of(data)} {into.shapes[0]} cannot hold one of {dtype_of(image)} {layout.shapes[0]}"
+        raise ArrayError(what, where=where, fix="use one of an image of the same shape, dtype and device")
+    if on_host(data) and not data.flags.writeable:
+        raise ArrayError("the pyramid is read-only", where=where)
+    if on_host(data) and np.may_share_memory(data, image) and not layout.holds(data, image):
+        raise ArrayError("the image overlaps the pyramid without being its level 0", where=where, fix="pass a copy")
+    return data

@@ -12,14 +12,14 @@ from hra.kernels.layout import Layout
 from hra.kernels.reductions import Reduce, identity
 
 
-def build_pyramid(image: Any, layout: Layout, reduce: Reduce) -> np.ndarray:
+def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
     """See :class:`hra.kernels.backends.Backend`."""
     level = require_host(image, "reference")
     levels = [level]
     for _ in layout.sizes[1:]:
         level = _coarser(level, reduce)
         levels.append(level)
-    return np.concatenate([level.reshape(-1) for level in levels])
+    return np.concatenate([level.reshape(-1) for level in levels], out=data)
 
 
 # Further levels that are looked at where the first one does not decide: 3 find 80-95 % of what a look at every pixel

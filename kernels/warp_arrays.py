@@ -1,13 +1,17 @@
-"""NumPy arrays as Warp arrays over the same memory, and back."""
+"""NumPy arrays as Warp arrays over the same memory, and back; Warp itself, told to be silent."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import warp as wp
 
 from hra.kernels.arrays import on_host
-from hra.kernels.warp_backend import wp  # there Warp is told to be silent
+
+# Libraries print nothing; a user who chose another log level keeps it.
+if wp.config.log_level == wp.LOG_INFO:
+    wp.config.log_level = wp.LOG_ERROR
 
 
 def view(array: Any) -> Any:

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import dtype_of, on_host
@@ -14,12 +13,9 @@ from hra.kernels.color import colors
 from hra.kernels.layout import Layout
 from hra.kernels.reductions import Reduce, identity
 from hra.kernels.reference import FINER
+from hra.kernels.warp_arrays import view, wp  # there Warp is told to be silent
 
-# Libraries print nothing; a user who chose another log level keeps it.
-if wp.config.log_level == wp.LOG_INFO:
-    wp.config.log_level = wp.LOG_ERROR
-
-from hra.kernels import warp_kernels
+from hra.kernels import warp_kernels  # isort: skip (launches must find Warp silent)
 
 _MAX_ELEMENTS = 2**31 - 1
 
@@ -29,10 +25,10 @@ def devices() -> list[str]:
     return [str(device) for device in wp.get_devices()]
 
 
-def build_pyramid(image: Any, layout: Layout, reduce: Reduce) -> Any:
+def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> Any:
     """See :class:`hra.kernels.backends.Backend`."""
     check_size(layout)
-    data = layout.place(image) if on_host(image) else _place_on_device(image, layout)
+    data = layout.place(image, data) if on_host(image) else _place_on_device(image, layout, data)
     levels = [_level(data, layout, level) for level in range(len(layout.sizes))]
     kernel, options = _kernel(reduce, dtype_of(data), layout.channels)
     for source, target in pairwise(levels):
@@ -48,13 +44,13 @@ def rect_reduce(
     count, dtype = rects.shape[0], dtype_of(data)
     device = "cpu" if on_host(data) else data.device
     result = np.empty(count, dtype) if on_host(data) else wp.empty(count, dtype=data.dtype, device=device)
-    index = wp.zeros(count, dtype=wp.int32, device=device) if batch_index is None else _view(batch_index)
+    index = wp.zeros(count, dtype=wp.int32, device=device) if batch_index is None else view(batch_index)
     offsets = wp.array(layout.offsets[:-1], dtype=wp.int32, device=device)
     sizes = wp.array(np.array(layout.sizes, np.int32), dtype=wp.int32, device=device)
-    pixels, answer = _view(data), _view(result)
-    compared = wp.empty(0, dtype=answer.dtype, device=device) if against is None else _view(against)
+    pixels, answer = view(data), view(result)
+    compared = wp.empty(0, dtype=answer.dtype, device=device) if against is None else view(against)
     nothing = answer.dtype(identity(reduce, dtype))
-    inputs = [pixels, offsets, sizes, _view(rects), index, layout.images, compared, FINER, nothing]
+    inputs = [pixels, offsets, sizes, view(rects), index, layout.images, compared, FINER, nothing]
     wp.launch(warp_kernels.rect_extremum, count, [*inputs, reduce == "min", answer], device=device)
     return result
 
@@ -68,22 +64,16 @@ def _kernel(reduce: Reduce, dtype: np.dtype, channels: int) -> tuple[Any, list[i
     return warp_kernels.mean_level_bytes if dtype == np.uint8 else warp_kernels.mean_level, []
 
 
-def _place_on_device(image: Any, layout: Layout) -> Any:
-    data = wp.empty(layout.size, dtype=image.dtype, device=image.device)
-    wp.copy(layout.views(data)[0], image)
+def _place_on_device(image: Any, layout: Layout, data: Any | None) -> Any:
+    data = wp.empty(layout.size, dtype=image.dtype, device=image.device) if data is None else data
+    if not layout.holds(data, image):
+        wp.copy(layout.views(data)[0], image)
     return data
 
 
 def _level(data: Any, layout: Layout, level: int) -> Any:
     begin, end = layout.offsets[level : level + 2]
-    return _view(data)[begin:end].reshape((layout.images, *layout.sizes[level], layout.channels))
-
-
-def _view(array: Any) -> Any:
-    """A Warp array over the same memory (a copy if it has gaps)."""
-    if not on_host(array):
-        return array
-    return wp.array(np.ascontiguousarray(array), dtype=wp.dtype_from_numpy(array.dtype), device="cpu", copy=False)
+    return view(data)[begin:end].reshape((layout.images, *layout.sizes[level], layout.channels))
 
 
 def check_size(layout: Layout) -> None:

@@ -11,7 +11,7 @@ from hra.kernels.layout import Layout
 from hra.kernels.pyramid import Pyramid
 
 # The module per backend that implements both steps of Burt and Adelson, REDUCE and EXPAND.
-FAMILY = "hra.kernels.pyramids.burt"
+PACKAGE = "hra.kernels.pyramids.burt"
 
 
 def gaussian_pyramid(image: Any, levels: int | None = None, backend: str = "auto") -> Pyramid:
@@ -53,7 +53,7 @@ def gaussian_pyramid(image: Any, levels: int | None = None, backend: str = "auto
     adopted = adopt(image, "image")
     check_image(adopted)
     layout = Layout.of(tuple(adopted.shape), levels)
-    data = gaussian_levels(adopted, layout, implementation(FAMILY, backend, adopted))
+    data = gaussian_levels(adopted, layout, implementation(PACKAGE, backend, adopted))
     return Pyramid(give_back(data, image), layout, "gaussian")
 
 

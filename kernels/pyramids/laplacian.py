@@ -9,7 +9,7 @@ from typing import Any
 from hra.kernels.arrays import adopt, check_image, give_back
 from hra.kernels.dispatch import implementation
 from hra.kernels.layout import Layout
-from hra.kernels.pyramids.gaussian import FAMILY, gaussian_levels
+from hra.kernels.pyramids.gaussian import PACKAGE, gaussian_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class LaplacianPyramid:
         BackendUnavailable : as :func:`laplacian_pyramid`.
         """
         data = adopt(self.data, "data")
-        burt = implementation(FAMILY, backend, data)
+        burt = implementation(PACKAGE, backend, data)
         total = burt.copy(data)
         if self.layout.size:
             for coarse, fine in pairwise(reversed(self.layout.stacks(total))):
@@ -87,7 +87,7 @@ def laplacian_pyramid(image: Any, levels: int | None = None, backend: str = "aut
     adopted = adopt(image, "image")
     check_image(adopted)
     layout = Layout.of(tuple(adopted.shape), levels)
-    burt = implementation(FAMILY, backend, adopted)
+    burt = implementation(PACKAGE, backend, adopted)
     data = gaussian_levels(adopted, layout, burt)
     if layout.size:
         # Finest first: each level is overwritten after the one below has used it.

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hra.batch
-import hra.kernels.cut
+import hra.kernels.cut.search
 from hra.batch import BatchAllocation, allocate_batch
 from hra.errors import ArrayError, BackendUnavailable, BudgetTooSmall, HierarchyError, InvalidBudget
 from hra.hierarchy import Hierarchy
@@ -117,7 +117,7 @@ def test_the_path_of_device_arrays_is_the_hull_point(monkeypatch):
     warp = pytest.importorskip("warp")
     hierarchy, gain = pyramid()
     # Warp arrays are what a CUDA array is adopted as; on the CPU they take the same path.
-    for module in (hra.batch, hra.kernels.cut):
+    for module in (hra.batch, hra.kernels.cut.search):
         monkeypatch.setattr(module, "adopt", lambda array, name: array)
     found = allocate_batch(hierarchy, warp.array(gain, device="cpu"), 200)
     columns = [getattr(found, name).numpy() for name in FIELDS]

@@ -149,17 +149,17 @@ def test_no_bounds_are_fine_and_the_kind_of_array_is_kept(backend):
 
 def test_the_path_of_device_arrays_gives_the_same():
     warp = pytest.importorskip("warp")
-    from hra.kernels import bounds_warp
-    from hra.kernels.depth_view import DepthView
+    from hra.kernels.culling import warp_backend
+    from hra.kernels.culling.depth_view import DepthView
 
     view = DepthView.of(window_matrix(camera_of("reversed", (100, 75))), SIZE, True)
     boxes = random_boxes(np.random.default_rng(3), 200)
     # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
-    rects, depth = bounds_warp.project_boxes(warp.array(boxes, device="cpu"), view)
+    rects, depth = warp_backend.project_boxes(warp.array(boxes, device="cpu"), view)
     expected = project_boxes(boxes, view.matrix, SIZE, reversed_depth=True)
     np.testing.assert_array_equal(rects.numpy(), expected.rects)
     np.testing.assert_array_equal(depth.numpy(), expected.depth)
-    front = bounds_warp.in_front(depth, warp.array(np.full(200, 0.01, np.float32), device="cpu"), True)
+    front = warp_backend.in_front(depth, warp.array(np.full(200, 0.01, np.float32), device="cpu"), True)
     assert front.numpy().tolist() == (~(expected.depth < np.float32(0.01))).tolist()
 
 

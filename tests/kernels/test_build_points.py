@@ -189,14 +189,14 @@ def test_other_arrays_and_rows_with_gaps():
 
 def test_the_path_of_device_arrays_gives_the_same():
     warp = pytest.importorskip("warp")
-    from hra.kernels.trees import points_warp
-    from hra.kernels.trees.morton import codes_of
+    from hra.kernels.trees.points import warp_backend
+    from hra.kernels.trees.points.morton import codes_of
 
     # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
     points = np.random.default_rng(3).random((700, 3), dtype=np.float32)
-    codes, order = points_warp.sort_keys(codes_of(points_warp, warp.array(points, device="cpu"), None, 64))
-    offsets, parent, begin, end = points_warp.grow(codes, 3, 4)
-    leaf, node, first_child = points_warp.link(parent, begin, order)
+    codes, order = warp_backend.sort_keys(codes_of(warp_backend, warp.array(points, device="cpu"), None, 64))
+    offsets, parent, begin, end = warp_backend.grow(codes, 3, 4)
+    leaf, node, first_child = warp_backend.link(parent, begin, order)
     found = (codes, order, parent, begin, end, leaf, node, first_child)
     assert all(isinstance(array, warp.array) for array in found)
     expected = build_tree(points, leaf_size=4, backend="reference")
@@ -250,8 +250,8 @@ def test_auto_falls_back_but_an_explicit_choice_does_not(monkeypatch):
 
 
 def test_backends_of_other_packages_are_not_asked(monkeypatch):
-    monkeypatch.setattr("hra.kernels.dispatch.choose_backend", lambda name, array: object())
-    with pytest.raises(BackendUnavailable, match="pyramids only"):
+    monkeypatch.setattr("hra.kernels.dispatch.load_backend", lambda name: object())
+    with pytest.raises(BackendUnavailable, match="'theirs' does not implement"):
         build_tree(np.zeros((2, 2)), backend="theirs")
 
 

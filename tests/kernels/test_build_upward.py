@@ -237,7 +237,7 @@ def test_a_grid_of_powers_of_two_is_the_tree_of_its_points():
 def test_any_device_and_kind_of_array():
     warp = pytest.importorskip("warp")
     torch = pytest.importorskip("torch")
-    from hra.kernels.trees import upward_warp
+    from hra.kernels.trees.upward import warp_backend
 
     tree = grid_tree(4, 4)
     values = np.random.default_rng(0).random((2, 16, 3), dtype=np.float32)
@@ -248,10 +248,10 @@ def test_any_device_and_kind_of_array():
     # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
     weight = np.random.default_rng(1).random((2, 16))
     arrays = [warp.array(array, device="cpu") for array in (values, weight[..., None])]
-    found = upward_warp.mean_up(tree, *arrays)
+    found = warp_backend.mean_up(tree, *arrays)
     assert isinstance(found, warp.array)
     np.testing.assert_array_equal(found.numpy(), reduce_up(tree, values, "mean", weight=weight))
-    centers, _ = upward_warp.spheres_up(tree, arrays[0], None)
+    centers, _ = warp_backend.spheres_up(tree, arrays[0], None)
     np.testing.assert_array_equal(centers.numpy(), spheres_up(tree, values)[0])
     sent = tree.to("cpu")
     np.testing.assert_array_equal(reduce_up(sent, values, "mean"), expected)

@@ -111,12 +111,12 @@ def test_the_same_kind_of_array_comes_back(backend, make_image):
 def test_the_path_of_device_arrays_gives_the_same(dtype, make_image):
     warp = pytest.importorskip("warp")
     from hra.kernels.layout import Layout
-    from hra.kernels.pyramids import burt_warp
+    from hra.kernels.pyramids.burt import warp_backend
     from hra.kernels.pyramids.gaussian import gaussian_levels
 
     image = make_image((2, 9, 12, 3), dtype)
     # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
-    data = gaussian_levels(warp.array(image, device="cpu"), Layout.of(image.shape, None), burt_warp)
+    data = gaussian_levels(warp.array(image, device="cpu"), Layout.of(image.shape, None), warp_backend)
     assert isinstance(data, warp.array)
     np.testing.assert_array_equal(data.numpy(), gaussian_pyramid(image, backend="warp").data)
 

@@ -212,3 +212,37 @@ def test_unknown_reductions_and_backends_are_refused():
         build_pyramid(image, "median")
     with pytest.raises(BackendUnavailable, match="abacus"):
         build_pyramid(image, backend="abacus")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("reduce", ["mean", "max"])
+def test_memory_is_used_again(backend, reduce):
+    first, second = (np.random.default_rng(seed).random((37, 52, 3), np.float32) for seed in (0, 1))
+    pyramid = build_pyramid(first, reduce, backend=backend)
+    again = build_pyramid(second, reduce, backend=backend, into=pyramid)
+    assert again.data is pyramid.data
+    assert np.array_equal(again.data, build_pyramid(second, reduce, backend=backend).data)
+    pyramid.levels[0][...] = first
+    in_place = build_pyramid(pyramid.levels[0], reduce, backend=backend, into=pyramid)
+    assert np.array_equal(in_place.data, build_pyramid(first, reduce, backend=backend).data)
+
+
+def test_memory_that_does_not_fit_is_refused():
+    image = np.zeros((8, 8, 1), np.float32)
+    pyramid = build_pyramid(image, "max")
+    for other in (image[:4], image.astype(np.uint8)):
+        with pytest.raises(ArrayError, match="cannot hold"):
+            build_pyramid(other, "max", into=pyramid)
+    with pytest.raises(ArrayError, match="overlaps"):
+        build_pyramid(pyramid.levels[0][::-1], "max", into=pyramid)
+    pyramid.data.flags.writeable = False
+    with pytest.raises(ArrayError, match="read-only"):
+        build_pyramid(image, "max", into=pyramid)
+
+
+def test_memory_of_tensors_is_used_again():
+    torch = pytest.importorskip("torch")
+    pyramid = build_pyramid(torch.zeros(9, 7, 1), "max")
+    pyramid.levels[0][3, 5] = 2.0
+    again = build_pyramid(pyramid.levels[0], "max", into=pyramid)
+    assert again.data is pyramid.data and pyramid.levels[-1].item() == 2.0

@@ -1,0 +1,7 @@
+"""What to draw: threshold cuts, and lists of what is set."""
+
+from __future__ import annotations
+
+from hra.kernels.compaction.draw_list import compact, threshold_cut
+
+__all__ = ["compact", "threshold_cut"]

@@ -1,0 +1,105 @@
+"""Hi-Z occlusion culling: what lies behind everything that a depth buffer holds where it would appear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.errors import ArrayError
+from hra.kernels.arrays import adopt, dtype_of, give_back
+from hra.kernels.culling.depth_view import QUANTUM
+from hra.kernels.culling.projection import PACKAGE, ProjectedBounds, project_boxes, project_spheres
+from hra.kernels.dispatch import implementation
+from hra.kernels.occlusion import rect_max, rect_min
+from hra.kernels.pyramid import Pyramid, build_pyramid
+
+
+def depth_pyramid(depth: Any, *, reversed_depth: bool = False, backend: str = "auto") -> Pyramid:
+    """The Hi-Z pyramid of a depth buffer: the farthest depth under each pixel of every level.
+
+    Parameters
+    ----------
+    depth : [H, W] float32 in [0, 1], row 0 on top (OpenGL reads rows from the bottom: flip them); 1 is the far plane,
+        for reversed depth 0. NumPy, torch, Warp or any array with DLPack, on the host or (with Warp) on a CUDA device.
+    reversed_depth : whether depth is 1 at the near plane and 0 at the far plane.
+
+    Returns
+    -------
+    Pyramid : of maxima, for reversed depth of minima, of the same kind of array.
+
+    Raises
+    ------
+    ArrayError : no float32 [H, W]. BackendUnavailable : the backend is missing or cannot read the device.
+
+    Notes
+    -----
+    Greene, Kass and Miller, Hierarchical Z-Buffer Visibility, SIGGRAPH 1993.
+    """
+    adopted = adopt(depth, "depth")
+    if adopted.ndim != 2 or dtype_of(adopted) != np.float32:
+        what = f"a depth buffer is float32 [H, W], not {dtype_of(adopted)} {tuple(adopted.shape)}"
+        raise ArrayError(what, where="argument depth")
+    return build_pyramid(depth.reshape((*depth.shape, 1)), "min" if reversed_depth else "max", backend=backend)
+
+
+def visible_boxes(
+    hiz: Pyramid, boxes: Any, view_projection: Any, *, slack: float = QUANTUM, backend: str = "auto"
+) -> Any:
+    """Which axis-aligned boxes may be visible in front of what a depth buffer holds.
+
+    Conservative: what a renderer in float32 draws and what changes a pixel is kept. Boxes outside of the frustum are
+    not visible; those that reach before the near plane or are not finite are.
+
+    Parameters
+    ----------
+    hiz : from `depth_pyramid`; minima mean reversed depth.
+    boxes, view_projection, slack : as for `project_boxes`. Boxes lie where the pyramid lies.
+
+    Returns
+    -------
+    bool [K], of the same kind of array as the pyramid.
+
+    Raises
+    ------
+    ArrayError : another pyramid, wrong shape, dtype or slack, a matrix that is not finite.
+    BackendUnavailable : the backend is missing, cannot read the device, or is one of another package.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.kernels import depth_pyramid, visible_boxes
+    >>> depth = np.full((480, 640), 0.5, np.float32)  # a wall half-way
+    >>> boxes = np.array([[[0, 0, 0.2], [0.1, 0.1, 0.3]], [[0, 0, 0.7], [0.1, 0.1, 0.8]]])
+    >>> visible_boxes(depth_pyramid(depth), boxes, np.eye(4)).tolist()
+    [True, False]
+    """
+    return _in_front(hiz, project_boxes(boxes, view_projection, **_target(hiz, slack, backend)), backend)
+
+
+def visible_spheres(
+    hiz: Pyramid, spheres: Any, view_projection: Any, *, slack: float = QUANTUM, backend: str = "auto"
+) -> Any:
+    """Which spheres [K, 4] (x, y, z, radius) may be visible; otherwise as `visible_boxes`."""
+    return _in_front(hiz, project_spheres(spheres, view_projection, **_target(hiz, slack, backend)), backend)
+
+
+def _target(hiz: Pyramid, slack: float, backend: str) -> dict[str, Any]:
+    """The depth buffer as arguments of a projection."""
+    if not isinstance(hiz, Pyramid):
+        raise ArrayError(f"{type(hiz).__name__} is no Pyramid", where="argument hiz", fix="depth_pyramid(depth)")
+    if dtype_of(adopt(hiz.data, "hiz")) != np.float32:
+        raise ArrayError("a depth pyramid is float32", where="argument hiz", fix="depth_pyramid(depth)")
+    return {
+        "size": hiz.layout.sizes[0],
+        "reversed_depth": hiz.reduce == "min",
+        "slack": slack,
+        "backend": backend,
+    }
+
+
+def _in_front(hiz: Pyramid, bounds: ProjectedBounds, backend: str) -> Any:
+    reversed_depth = hiz.reduce == "min"
+    farthest = (rect_min if reversed_depth else rect_max)(hiz, bounds.rects, backend=backend, against=bounds.depth)
+    depth, farthest = adopt(bounds.depth, "boxes"), adopt(farthest, "hiz")
+    return give_back(implementation(PACKAGE, backend, depth).in_front(depth, farthest, reversed_depth), hiz.data)

@@ -1,0 +1,106 @@
+"""Where bounding boxes and spheres appear: pixel rectangles and nearest depths, conservative."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hra.errors import ArrayError
+from hra.kernels.arrays import adopt, dtype_of, give_back
+from hra.kernels.culling.depth_view import QUANTUM, DepthView
+from hra.kernels.dispatch import implementation
+
+PACKAGE = "hra.kernels.culling"
+
+
+class ProjectedBounds(NamedTuple):
+    """Where bounds appear.
+
+    Attributes
+    ----------
+    rects : [K, 4] int32, pixels x0, y0, x1, y1, inclusive and within the image; (0, 0, -1, -1) outside of the frustum.
+    depth : [K] float32, not farther than anything that a renderer draws within the bounds. On the far side of
+        everything (inf, for reversed depth -inf) outside of the frustum; on the near side of everything for bounds that
+        reach before the near plane or are not finite.
+    """
+
+    rects: Any
+    depth: Any
+
+
+def project_boxes(
+    boxes: Any,
+    view_projection: Any,
+    size: tuple[int, int],
+    *,
+    reversed_depth: bool = False,
+    slack: float = QUANTUM,
+    backend: str = "auto",
+) -> ProjectedBounds:
+    """Pixel rectangle and nearest depth of axis-aligned boxes.
+
+    Every pixel that a box touches is in its rectangle, not just those whose centre it covers: it holds for any place of
+    the samples in a pixel. What a renderer rounds in float32 is allowed for, hence coordinates that are large beside
+    the distance from the eye loosen the result.
+
+    Parameters
+    ----------
+    boxes : [K, 2, 3] float32 or float64, two opposite corners in world space; NumPy, torch, Warp or any array with
+        DLPack, on the host or (with Warp) on a CUDA device.
+    view_projection : [4, 4] on the host, world to clip space for column vectors: x and y in [-w, w], y upwards; z in
+        [0, w], the depth being z / w. `hra.occlusion.Occlusion` takes a camera instead.
+    size : (height, width) of the depth buffer in pixels, row 0 on top.
+    reversed_depth : whether depth is 1 at the near plane instead of 0.
+    slack : depth quantum by which bounds are moved towards the eye besides the rounding of float32. 2**-23 suits
+        buffers of 24 bits and of float32. For reversed depth in float32, whose quantum shrinks with the depth, 0 is
+        enough and culls more far away. Buffers of 16 bits need 2**-15.
+    backend : "auto", "reference", "numba", "warp".
+
+    Returns
+    -------
+    ProjectedBounds : of the same kind of array and on the same device as the boxes.
+
+    Raises
+    ------
+    ArrayError : wrong shape, dtype or slack; a matrix that is not finite.
+    BackendUnavailable : the backend is missing, cannot read the device, or is one of another package.
+    """
+    view = DepthView.of(view_projection, size, reversed_depth, slack)
+    return _project("project_boxes", boxes, "boxes", (2, 3), view, backend)
+
+
+def project_spheres(
+    spheres: Any,
+    view_projection: Any,
+    size: tuple[int, int],
+    *,
+    reversed_depth: bool = False,
+    slack: float = QUANTUM,
+    backend: str = "auto",
+) -> ProjectedBounds:
+    """Pixel rectangle and nearest depth of spheres [K, 4], x, y, z and radius >= 0; otherwise as `project_boxes`.
+
+    Exact up to the allowance for rounding: a plane ``row - s * last row`` of the matrix touches the sphere where
+    ``s`` is the extreme of its projection, a quadratic equation for each of x, y and z. It is what Mara and McGuire
+    (2D Polyhedral Bounds of a Clipped, Perspective-Projected 3D Sphere, JCGT 2013) solve in eye space, written for any
+    matrix.
+    """
+    view = DepthView.of(view_projection, size, reversed_depth, slack)
+    return _project("project_spheres", spheres, "spheres", (4,), view, backend)
+
+
+def _project(function: str, bounds: Any, name: str, form: tuple[int, ...], view: DepthView, backend: str) -> Any:
+    adopted = adopt(bounds, name)
+    _check(adopted, name, form)
+    project = getattr(implementation(PACKAGE, backend, adopted), function)
+    return ProjectedBounds(*(give_back(array, bounds) for array in project(adopted, view)))
+
+
+def _check(bounds: Any, name: str, form: tuple[int, ...]) -> None:
+    if tuple(bounds.shape[1:]) != form or bounds.ndim != 1 + len(form):
+        expected = ", ".join(map(str, form))
+        raise ArrayError(f"shape {tuple(bounds.shape)} is not [K, {expected}]", where=f"argument {name}")
+    if dtype_of(bounds) not in (np.float32, np.float64):
+        fix = "convert them with astype(numpy.float32)"
+        raise ArrayError(f"dtype {dtype_of(bounds)} is not float32 or float64", where=f"argument {name}", fix=fix)

@@ -1,0 +1,123 @@
+"""The plain reference of the cuts: one member after the other, one level after the other.
+
+Sums have a fixed order that all backends share: a refinement, then its children from left to right; roots in groups of
+`GROUP`, and groups of groups. So backends agree to the bit.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hra.kernels.cut.forest import Forest
+
+# Sums over roots that one step adds up, and how many prices are tried at most; ten to twenty are usual.
+GROUP, MAX_STEPS = 32, 200
+
+Result = tuple[np.ndarray, ...]
+
+
+def tree_sweep(forest: Forest, gain: np.ndarray, price: np.ndarray) -> Result:
+    """See :func:`hra.kernels.cut.tree_sweep`."""
+    return _stack(forest, gain, [_at(forest, row, p) for row, p in zip(gain, price, strict=True)])
+
+
+def price_search(forest: Forest, gain: np.ndarray, capacity: np.ndarray) -> Result:
+    """See :func:`hra.kernels.cut.price_search`."""
+    return _stack(forest, gain, [_search(forest, row, float(c)) for row, c in zip(gain, capacity, strict=True)])
+
+
+def all_valid(gain: np.ndarray) -> bool:
+    """See :func:`hra.kernels.cut.all_valid`."""
+    return bool(((gain >= 0) & (gain < np.inf)).all())
+
+
+def _at(forest: Forest, gain: np.ndarray, price: float) -> tuple[np.ndarray, float, float, float, float]:
+    best = _sweep(forest, gain, price)
+    value, spent, gained = _totals(best, forest)
+    return _select(forest, best[0]), spent, gained, value, price
+
+
+def _search(forest: Forest, gain: np.ndarray, capacity: float) -> tuple[np.ndarray, float, float, float, float]:
+    """The set at the least price met that fits; ``low`` and ``high`` are (price, spent, gained) around the capacity."""
+    bound, spent, gained = _totals(_sweep(forest, gain, 0.0), forest)
+    if spent <= capacity:
+        return _at(forest, gain, 0.0)
+    low = (0.0, spent, gained)
+    high = (math.inf, *_totals(_sweep(forest, gain, math.inf), forest)[1:])
+    bound_price, price, is_chord = 0.0, _chord(low, high), True
+    for _ in range(MAX_STEPS):
+        if not low[0] < price < high[0]:
+            break
+        value, spent, gained = _totals(_sweep(forest, gain, price), forest)
+        if value + price * capacity < bound:
+            bound, bound_price = value + price * capacity, price
+        settled = is_chord and not high[1] < spent < low[1]  # no hull point lies between
+        width = low[1] - high[1]
+        if spent <= capacity:
+            high = (price, spent, gained)
+        else:
+            low = (price, spent, gained)
+        if settled or spent == capacity:
+            break
+        is_chord = not (is_chord and _can_bisect(low, high) and low[1] - high[1] > 0.5 * width)
+        price = _chord(low, high) if is_chord else _middle(low[0], high[0])
+    selected, spent, gained, _, _ = _at(forest, gain, high[0])
+    return selected, spent, gained, max(bound, gained), bound_price
+
+
+def _chord(low: tuple[float, ...], high: tuple[float, ...]) -> float:
+    return (low[2] - high[2]) / (low[1] - high[1])
+
+
+def _can_bisect(low: tuple[float, ...], high: tuple[float, ...]) -> bool:
+    return low[0] > 0.0 and high[0] < math.inf
+
+
+def _middle(low: float, high: float) -> float:
+    """Geometric where the bracket spans magnitudes."""
+    return math.sqrt(low) * math.sqrt(high) if high > 4.0 * low else 0.5 * (low + high)
+
+
+def _sweep(forest: Forest, gain: np.ndarray, price: float) -> np.ndarray:
+    """Value, cost and gain [3, R] of the best set below and with each refinement; zero where it is not worth it."""
+    paid = np.multiply(price, forest.cost, where=forest.cost > 0, out=np.zeros(len(forest)))  # inf * 0 is no number
+    best = np.stack([gain - paid, forest.cost, gain.astype(np.float64)])
+    for begin, end in reversed(forest.levels):
+        first, last = forest.first_child[begin:end], forest.first_child[begin + 1 : end + 1]
+        level = best[:, begin:end]
+        for k in range(int((last - first).max(initial=0))):
+            has_child = first + k < last
+            level[:, has_child] += best[:, (first + k)[has_child]]
+        level[:, ~(level[0] > 0)] = 0.0
+    return best
+
+
+def _totals(best: np.ndarray, forest: Forest) -> tuple[float, float, float]:
+    """Value, cost and gain of all roots together."""
+    sums = best[:, : forest.roots]
+    while True:
+        groups = max(1, -(-sums.shape[1] // GROUP))
+        padded = np.zeros((3, groups * GROUP))
+        padded[:, : sums.shape[1]] = sums
+        # A cumulative sum adds from left to right; numpy.sum does not.
+        sums = padded.reshape(3, groups, GROUP).cumsum(axis=2)[:, :, -1]
+        if groups == 1:
+            return float(sums[0, 0]), float(sums[1, 0]), float(sums[2, 0])
+
+
+def _select(forest: Forest, value: np.ndarray) -> np.ndarray:
+    selected = value > 0
+    for begin, end in forest.levels[1:]:
+        selected[begin:end] &= selected[forest.parent[begin:end]]
+    return selected
+
+
+def _stack(forest: Forest, gain: np.ndarray, members: list[tuple[np.ndarray, float, float, float, float]]) -> Result:
+    selected = np.zeros(gain.shape, np.bool_)
+    numbers = np.zeros((4, len(members)))
+    for i, (taken, spent, *others) in enumerate(members):
+        selected[i] = taken
+        numbers[:, i] = forest.base_cost + spent, *others
+    return selected, *numbers

@@ -1,0 +1,86 @@
+"""The best sets at given prices, and the prices of given budgets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.errors import ArrayError
+from hra.kernels.arrays import adopt, dtype_of, give_back
+from hra.kernels.cut.forest import Cut, Forest
+from hra.kernels.dispatch import implementation
+
+PACKAGE = "hra.kernels.cut"
+# On the host, Warp is 7 times faster than the reference.
+_OFFERED = ("warp", "reference")
+_GAIN_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def tree_sweep(forest: Forest, gain: Any, price: Any, backend: str = "auto") -> Cut:
+    """The smallest set that maximises gain - price * cost, for every member.
+
+    From fine to coarse, ``V = max(0, gain - price * cost + sum of V over the children)``; then, from coarse to fine, a
+    refinement is taken if its V is positive and its parent was taken.
+
+    Parameters
+    ----------
+    gain : [B, R] float32 or float64; NumPy, torch, Warp or any array with DLPack, on the host or a CUDA device.
+    price : float64 [B] on the host or the same device, >= 0; inf takes what is free.
+    backend : "auto", "reference" or "warp". CUDA arrays want a forest that was sent to their device by `Forest.to`.
+
+    Raises
+    ------
+    ArrayError : another shape or dtype. BackendUnavailable : the backend is missing or cannot read the device.
+    """
+    return _run("tree_sweep", forest, gain, "price", price, backend)
+
+
+def price_search(forest: Forest, gain: Any, capacity: Any, backend: str = "auto") -> Cut:
+    """The largest set on the convex hull within each member's capacity, and an upper bound on what any set can gain.
+
+    All members search at once, those that are done wait. The next price of a member is the slope between the two hull
+    points that enclose its capacity, as in Dinkelbach's method; where that shrinks the bracket too slowly, the next one
+    is bisected. On a CUDA device, one number per step is copied to the host: how many members are not done.
+
+    Parameters
+    ----------
+    gain : as for `tree_sweep`; finite and >= 0, else the result is meaningless.
+    capacity : float64 [B] on the host or the same device, >= 0: what may be spent on refinements.
+
+    Raises
+    ------
+    ArrayError : another shape or dtype. BackendUnavailable : the backend is missing or cannot read the device.
+
+    Notes
+    -----
+    For any price p >= 0, ``max(gain - p * cost) + p * capacity`` bounds the gain of all sets within the capacity
+    (Everett 1963); the bound returned is the least of those met. Slopes are differences of gains: what gains less than
+    the rounding of the total gain may be left out.
+    """
+    return _run("price_search", forest, gain, "capacity", capacity, backend)
+
+
+def all_valid(gain: Any) -> bool:
+    """Whether all of ``gain`` [B, R], as `tree_sweep` takes it, is finite and >= 0; copies one number from CUDA."""
+    adopted = adopt(gain, "gain")
+    return implementation(PACKAGE, "auto", adopted, ("reference", "warp")).all_valid(adopted)
+
+
+def _run(name: str, forest: Forest, gain: Any, label: str, per_member: Any, backend: str) -> Cut:
+    rows, values = adopt(gain, "gain"), adopt(per_member, label)
+    check_gain(rows, len(forest))
+    if tuple(values.shape) != (rows.shape[0],) or dtype_of(values) != np.float64:
+        what = f"{dtype_of(values)} of shape {tuple(values.shape)} is not float64 [{rows.shape[0]}]"
+        raise ArrayError(what, where=f"argument {label}", fix="pass one float64 per row of gain")
+    result = getattr(implementation(PACKAGE, backend, rows, _OFFERED), name)(forest, rows, values)
+    return Cut(*(give_back(array, gain) for array in result))
+
+
+def check_gain(gain: Any, size: int) -> None:
+    """Raise :class:`ArrayError` unless the adopted array is float32 or float64 of shape [B, ``size``]."""
+    if gain.ndim != 2 or gain.shape[1] != size:
+        raise ArrayError(f"shape {tuple(gain.shape)} is not [B, {size}]", where="argument gain")
+    if dtype_of(gain) not in _GAIN_DTYPES:
+        fix = "convert it with astype(numpy.float64)"
+        raise ArrayError(f"dtype {dtype_of(gain)} is not float32 or float64", where="argument gain", fix=fix)

@@ -1,0 +1,144 @@
+"""The cuts in Warp: one launch per level over all members and refinements, on the CPU (one thread) and on CUDA.
+
+On CUDA arrays nothing is copied to the host but how many members still search, one number per step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hra.errors import ArrayError
+from hra.kernels.arrays import on_host
+from hra.kernels.cut.forest import Forest
+from hra.kernels.cut.reference import GROUP, MAX_STEPS
+from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
+
+from hra.kernels.cut import warp_prices, warp_sweeps  # isort: skip (launches must find Warp silent)
+
+Result = tuple[Any, ...]
+
+
+def tree_sweep(forest: Forest, gain: Any, price: Any) -> Result:
+    """See :func:`hra.kernels.cut.tree_sweep`."""
+    sweep = _Sweep.of(forest, gain)
+    wp.copy(sweep.price, _send(price, sweep.gain.device))
+    cost, gained, value = sweep.at_prices()
+    return _results(gain, sweep.select(), cost, gained, value, sweep.price)
+
+
+def price_search(forest: Forest, gain: Any, capacity: Any) -> Result:
+    """See :func:`hra.kernels.cut.price_search`."""
+    sweep = _Sweep.of(forest, gain)
+    members, device = sweep.gain.shape[0], sweep.gain.device
+    limits = _send(capacity, device)
+    bracket: Any = warp_prices.Bracket
+    brackets = wp.zeros(members, dtype=bracket, device=device)
+    bound, bound_price = (wp.zeros(members, dtype=wp.float64, device=device) for _ in range(2))
+    unfinished = wp.zeros(1, dtype=wp.int32, device=device)
+    state = [sweep.price, bound, bound_price, sweep.is_done, unfinished]
+
+    start = [sweep.totals(), limits, brackets, sweep.price, bound, sweep.is_done]
+    wp.launch(warp_prices.begin_search, members, start, device=device)
+    opening = [sweep.totals(), brackets, sweep.price, sweep.is_done, unfinished]
+    wp.launch(warp_prices.first_chord, members, opening, device=device)
+    for _ in range(MAX_STEPS):
+        if not unfinished.numpy()[0]:
+            break
+        unfinished.zero_()
+        wp.launch(warp_prices.next_price, members, [sweep.totals(), limits, brackets, *state], device=device)
+    wp.launch(warp_prices.end_search, members, [brackets, sweep.price, sweep.is_done], device=device)
+    cost, gained, _ = sweep.at_prices()
+    wp.launch(warp_prices.raise_to, members, [gained, bound], device=device)
+    return _results(gain, sweep.select(), cost, gained, bound, bound_price)
+
+
+def all_valid(gain: Any) -> bool:
+    """See :func:`hra.kernels.cut.all_valid`."""
+    rows = view(gain)
+    found = wp.zeros(1, dtype=wp.int32, device=rows.device)
+    wp.launch(warp_sweeps.find_invalid, rows.shape, [rows, found], device=rows.device)
+    return not found.numpy()[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sweep:
+    """The sweeps of one batch, again and again in the same memory.
+
+    Parameters
+    ----------
+    price : float64 [B], what the next sweep uses; is_done : bool [B], members that it passes over.
+    best : vec3d [B, R], value, cost and gain; sums : vec3d [B, groups], those of the roots, groups of groups ...
+    """
+
+    forest: Forest
+    gain: Any
+    price: Any
+    is_done: Any
+    best: Any
+    sums: list[Any]
+
+    @classmethod
+    def of(cls, forest: Forest, gain: Any) -> _Sweep:
+        rows = view(gain)
+        members, device = rows.shape[0], rows.device
+        resident = _on_device(forest, device)
+        price = wp.zeros(members, dtype=wp.float64, device=device)
+        is_done = wp.zeros(members, dtype=wp.bool, device=device)
+        sums = [new((members, size), wp.vec3d, device) for size in _group_counts(forest.roots)]
+        return cls(resident, rows, price, is_done, new(rows.shape, wp.vec3d, device), sums)
+
+    def totals(self) -> Any:
+        """Value, cost and gain of the best set of each member that is not done, [B, 1]."""
+        forest, device, members = self.forest, self.gain.device, self.gain.shape[0]
+        for begin, end in reversed(forest.levels):
+            inputs = [begin, forest.first_child, forest.cost, self.gain, self.price, self.is_done, self.best]
+            wp.launch(warp_sweeps.sweep_level, (members, end - begin), inputs, device=device)
+        source, count = self.best, forest.roots
+        for target in self.sums:
+            inputs = [source, count, GROUP, self.is_done, target]
+            wp.launch(warp_sweeps.sum_groups, target.shape, inputs, device=device)
+            source, count = target, target.shape[1]
+        return source
+
+    def at_prices(self) -> tuple[Any, Any, Any]:
+        """Cost, gain and value [B] of the best sets."""
+        members, device = self.gain.shape[0], self.gain.device
+        cost, gain, value = (new(members, wp.float64, device) for _ in range(3))
+        inputs = [self.totals(), self.forest.base_cost, cost, gain, value]
+        wp.launch(warp_sweeps.report, members, inputs, device=device)
+        return cost, gain, value
+
+    def select(self) -> Any:
+        """The sets of the last sweep, bool [B, R]."""
+        selected = new(self.gain.shape, wp.bool, self.gain.device)
+        for begin, end in self.forest.levels:
+            inputs = [begin, self.forest.parent, self.best, selected]
+            wp.launch(warp_sweeps.select_level, (selected.shape[0], end - begin), inputs, device=selected.device)
+        return selected
+
+
+def _group_counts(roots: int) -> list[int]:
+    counts = [max(1, -(-roots // GROUP))]
+    while counts[-1] > 1:
+        counts.append(-(-counts[-1] // GROUP))
+    return counts
+
+
+def _on_device(forest: Forest, device: Any) -> Forest:
+    if on_host(forest.cost) and device.is_cpu:
+        views = {name: view(getattr(forest, name)) for name in ("parent", "first_child", "cost")}
+        return replace(forest, **views)
+    if on_host(forest.cost) or forest.cost.device != device:
+        fix = f"send it there once with forest.to({str(device)!r})"
+        raise ArrayError(f"the forest is not on {device}, where the gains are", where="argument forest", fix=fix)
+    return forest
+
+
+def _results(gain: Any, *results: Any) -> Result:
+    """NumPy arrays over the same memory if the gains were one."""
+    return tuple(array.numpy() for array in results) if on_host(gain) else results
+
+
+def _send(array: Any, device: Any) -> Any:
+    return wp.array(array, device=device) if on_host(array) else array

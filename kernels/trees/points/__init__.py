@@ -1,0 +1,1 @@
+"""Trees over points: Morton codes, their order, and the nodes."""

@@ -1,0 +1,1 @@
+"""Values of inner nodes from those of the leaves."""
