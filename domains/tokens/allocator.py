@@ -7,6 +7,7 @@ from typing import Any, Generic
 from hra.allocation import Allocation
 from hra.allocator import HierarchicalResourceAllocator
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.patches import PatchPyramid
 from hra.domains.tokens.relevance import CueRelevance, Relevance
 from hra.domains.tokens.token_builder import TokenBuilder, Tokens
@@ -22,7 +23,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
     A context is a pair (image [H, W, 3], query), or a `TokenContext` made by `context`, which is worth making where one
     image serves several budgets or a pool: pyramid, relevance and errors are then computed once. It keeps the
-    relevance, patch and levels of the allocator that made it, whichever allocator it is given to.
+    relevance, encoder, patch and levels of the allocator that made it, whichever allocator it is given to.
 
     Parameters
     ----------
@@ -30,6 +31,8 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     metric : error or gain of its nodes in a `TokenContext`.
     traversal : chooses the tokens.
     relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    encoder : image -> features [ceil(H/patch), ceil(W/patch), D], see `TokenContext.features`; by default the channels
+        of `texture_array`.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch.
     """
@@ -41,12 +44,14 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         traversal: Traversal,
         *,
         relevance: Relevance | None = None,
+        encoder: Encoder | None = None,
         patch: int = 16,
         levels: int | None = None,
     ) -> None:
         super().__init__(builder, metric, traversal)
         self.builder = builder
         self.relevance = CueRelevance(patch) if relevance is None else relevance
+        self.encoder = encoder
         self.patch = patch
         self.levels = levels
 
@@ -58,7 +63,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ImageError : wrong layout, dtype or values.
         """
         pyramid = PatchPyramid.build(image, patch=self.patch, levels=self.levels)
-        return TokenContext(pyramid, query, self.relevance)
+        return TokenContext(pyramid, query, self.relevance, self.encoder)
 
     def allocate(
         self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None

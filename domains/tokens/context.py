@@ -9,8 +9,10 @@ import numpy as np
 
 from hra.builder import HierarchyBuilder
 from hra.domains.tokens.blocks import block_counts
+from hra.domains.tokens.features import Encoder, checked_features
 from hra.domains.tokens.patches import PatchPyramid
 from hra.domains.tokens.relevance import Relevance, checked_relevance
+from hra.domains.tokens.texture_array import texture_array
 from hra.hierarchy import Hierarchy
 
 
@@ -23,11 +25,13 @@ class TokenContext:
     pyramid : the image and its patches.
     query : the question, may be empty.
     scorer : (image, query) -> relevance of every finest patch.
+    encoder : image -> features of every finest patch; None for the channels of `texture_array`.
     """
 
     pyramid: PatchPyramid
     query: str
     scorer: Relevance
+    encoder: Encoder | None = None
 
     def hierarchy(self, builder: HierarchyBuilder) -> Hierarchy:
         """What ``builder`` makes of this context, made once: sequences and pools need the same hierarchy every time."""
@@ -49,6 +53,18 @@ class TokenContext:
         """
         scores = checked_relevance(self.scorer(self.pyramid.image, self.query), self.pyramid.grids[0])
         return scores if scores.any() else np.ones_like(scores)
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        """Features of every finest patch, float32 [rows, columns, D]: the encoder's, or 24 that need no weights.
+
+        Raises
+        ------
+        MetricError : the encoder returned another shape, NaN or infinite values.
+        """
+        if self.encoder is None:
+            return np.ascontiguousarray(texture_array(self.pyramid.image, self.pyramid.patch).values)
+        return checked_features(self.encoder(self.pyramid.image), self.pyramid.grids[0])
 
     @cached_property
     def pixel_weight(self) -> np.ndarray:

@@ -37,11 +37,19 @@ def uniform_downsample(image: Any, budget: int, patch: int = 16) -> np.ndarray:
     pixels = as_image(image)
     height, width = pixels.shape[:2]
     rows, columns = patch_grid(height, width, budget, patch)
-    small = (min(rows * patch, height), min(columns * patch, width))
-    reduced = _resized(pixels, small)
-    enlarged = _resized(reduced, (height, width))
+    return restored(resized(pixels, (min(rows * patch, height), min(columns * patch, width))), (height, width))
+
+
+def restored(reduced: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """A down-sampled image [h, w, 3] at ``size`` (height, width) again, float32 in [0, 1]; see `uniform_downsample`.
+
+    Raises
+    ------
+    MissingExtra : Pillow is not installed.
+    """
+    enlarged = resized(reduced, size)
     for _ in range(_BACK_PROJECTIONS):
-        enlarged += _resized(reduced - _resized(enlarged, small), (height, width))
+        enlarged += resized(reduced - resized(enlarged, reduced.shape[:2]), size)
     return np.clip(enlarged, 0, 1)
 
 
@@ -63,8 +71,13 @@ def patch_grid(height: int, width: int, budget: int, patch: int = 16) -> tuple[i
     return int(rows[best]), int(columns[best])
 
 
-def _resized(pixels: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """Lanczos-resampled [h, w, 3] of another (height, width), not clipped."""
+def resized(pixels: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """Lanczos-resampled float32 [h, w, 3] of another (height, width), not clipped.
+
+    Raises
+    ------
+    MissingExtra : Pillow is not installed.
+    """
     try:
         from PIL import Image
     except ImportError as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hra.domains.tokens.cells import cell_borders, cell_means
+
 _CELLS = 16  # the coarse pass sees the image as 16 x 16 cells
 
 
@@ -19,14 +21,7 @@ def coarse_peak(relevance: np.ndarray, patch: int = 16) -> tuple[float, float]:
     -------
     (x, y) in pixels; of equal cells the first, row by row.
     """
-    rows, columns = (_edges(count) for count in relevance.shape)
-    sums = np.add.reduceat(np.add.reduceat(relevance, rows[:-1], axis=0), columns[:-1], axis=1)
-    means = sums / np.outer(np.diff(rows), np.diff(columns))
+    means = cell_means(relevance, (_CELLS, _CELLS))
     y, x = np.unravel_index(int(means.argmax()), means.shape)
+    rows, columns = (cell_borders(count, _CELLS) for count in relevance.shape)
     return float(columns[x] + columns[x + 1]) * patch / 2, float(rows[y] + rows[y + 1]) * patch / 2
-
-
-def _edges(count: int) -> np.ndarray:
-    """Borders of at most 16 nearly equal runs of 0 .. count-1."""
-    cells = min(count, _CELLS)
-    return np.arange(cells + 1) * count // cells

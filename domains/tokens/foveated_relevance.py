@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.fixation import coarse_peak
+from hra.domains.tokens.fixation_finders import FixationFinder, PeakFixation
 from hra.domains.tokens.relevance import CueRelevance, Relevance, checked_relevance
 from hra.eccentricity import Eccentricity
 from hra.errors import ArrayError
@@ -14,7 +14,7 @@ from hra.errors import ArrayError
 
 @dataclass(frozen=True)
 class FoveatedRelevance:
-    """Relevance times the areal cortical magnification around the peak of its own coarse pass.
+    """Relevance times the areal cortical magnification around a fixation, by default the peak of its own coarse pass.
 
     The factor is (e0 / (e + e0))**2, see `hra.Eccentricity`. As the weight of a squared error it lets the density of
     tokens fall about as e0 / (e + e0): in smooth regions the error of a token grows with the fourth power of its side.
@@ -27,11 +27,13 @@ class FoveatedRelevance:
     relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
     patch : side of a patch in pixels.
     field_of_view : degrees that the longer side of the image spans.
+    fixation : where to look, (image, query, relevance) -> (x, y) in pixels; by default `PeakFixation`.
     """
 
     relevance: Relevance | None = None
     patch: int = 16
     field_of_view: float = 20.0
+    fixation: FixationFinder | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.field_of_view < 180:
@@ -42,7 +44,8 @@ class FoveatedRelevance:
         grid = (-(-image.shape[0] // self.patch), -(-image.shape[1] // self.patch))
         base = CueRelevance(self.patch) if self.relevance is None else self.relevance
         scores = checked_relevance(base(image, query), grid)
-        gaze = coarse_peak(scores, self.patch)
+        find = PeakFixation(self.patch) if self.fixation is None else self.fixation
+        gaze = find(image, query, scores)
         eccentricity = Eccentricity(gaze, pixels_per_degree=max(image.shape[:2]) / self.field_of_view)
         y, x = np.indices(grid)
         return scores * eccentricity.areal_weight((np.stack([x, y], axis=-1) + 0.5) * self.patch)

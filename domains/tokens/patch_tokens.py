@@ -39,7 +39,7 @@ class PatchTokens(TokenSet):
         pyramid = context.pyramid
         positions = np.stack([hierarchy.attribute(name)[cut] for name in ("level", "x", "y")], axis=1)
         height, width = pyramid.image.shape[:2]
-        relevance = _region_means(context.relevance, positions)
+        relevance = region_means(context.relevance, positions)
         return cls(pyramid.values(positions), positions, relevance, (height, width), pyramid.patch)
 
     @property
@@ -66,8 +66,8 @@ class PatchTokens(TokenSet):
         return reconstruct(self.values, self.positions, self.image_size, self.patch)
 
 
-def _region_means(relevance: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Mean relevance over the finest patches that each position [K, 3] covers, float64 [K]."""
+def region_means(relevance: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Mean over the finest patches that each position [K, 3], (level, x, y), covers: [rows, columns] to float64 [K]."""
     means = np.empty(len(positions))
     for level in np.unique(positions[:, 0]):
         here = positions[:, 0] == level

@@ -134,7 +134,8 @@ class PatchPyramid:
         """The level cut into patches, edge repeated: a view [rows, patch, columns, patch, 3]."""
         pixels, (rows, columns) = self.levels[level], self.grids[level]
         pad = (rows * self.patch - pixels.shape[0], columns * self.patch - pixels.shape[1])
-        padded = np.pad(pixels, ((0, pad[0]), (0, pad[1]), (0, 0)), mode="edge")
+        # A level of whole patches is not copied: `np.pad` would do so even for nothing.
+        padded = np.pad(pixels, ((0, pad[0]), (0, pad[1]), (0, 0)), mode="edge") if any(pad) else pixels
         return padded.reshape(rows, self.patch, columns, self.patch, 3)
 
 

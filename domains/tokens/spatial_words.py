@@ -25,12 +25,18 @@ def spatial_words(query: str, rows: int, columns: int) -> np.ndarray:
     -------
     float32 [rows, columns], from 0.1 far away to 1 at the place.
     """
+    vertical, horizontal = named_place(query)
+    window = np.outer(_window(vertical, rows), _window(horizontal, columns))
+    return (_ELSEWHERE + (1 - _ELSEWHERE) * window).astype(np.float32)
+
+
+def named_place(query: str) -> tuple[float | None, float | None]:
+    """The place that a query names, (vertical, horizontal) as shares of the axes; None for an axis it leaves open."""
     words = re.findall(r"[a-z]+", query.lower())
     vertical, horizontal = _first(words, _ROW_WORDS), _first(words, _COLUMN_WORDS)
     if vertical is None and horizontal is None and not _CENTRE_WORDS.isdisjoint(words):
-        vertical = horizontal = _MIDDLE
-    window = np.outer(_window(vertical, rows), _window(horizontal, columns))
-    return (_ELSEWHERE + (1 - _ELSEWHERE) * window).astype(np.float32)
+        return _MIDDLE, _MIDDLE
+    return vertical, horizontal
 
 
 def _first(words: list[str], places: dict[str, float]) -> float | None:

@@ -1,0 +1,62 @@
+"""How sure one can be that what matters has been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.cells import cell_means
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.token_set import TokenSet
+from hra.errors import MetricError
+
+Confidence = Callable[[TokenContext, TokenSet], float]
+"""(context, tokens so far) -> confidence in [0, 1]; a model's own certainty, for example."""
+
+
+@dataclass(frozen=True)
+class EntropyConfidence:
+    """One less the normalised entropy of relevance over cells: 1 if all of it is in one cell, 0 if it is even.
+
+    Source: C. E. Shannon, "A mathematical theory of communication" (1948), divided by the entropy of an even map. It
+    does not read the tokens: only the user's model knows what it learned from them.
+
+    Parameters
+    ----------
+    cells : of each axis; 16 as in the coarse pass of `coarse_peak`.
+    """
+
+    cells: int = 16
+
+    def __call__(self, context: TokenContext, tokens: TokenSet) -> float:
+        """Confidence in [0, 1]."""
+        return 1 - normalised_entropy(cell_means(context.relevance, (self.cells, self.cells)))
+
+
+def normalised_entropy(weights: np.ndarray) -> float:
+    """Entropy of weights >= 0 of any shape over that of equal ones, in [0, 1].
+
+    A single weight is certain, so 0; no weight at all is as good as even, so 1.
+    """
+    total = float(weights.sum())
+    if weights.size < 2:
+        return 0.0
+    if not total > 0:
+        return 1.0
+    shares = weights[weights > 0] / total
+    return float(np.clip(-(shares * np.log(shares)).sum() / np.log(weights.size), 0, 1))
+
+
+def is_confident(confidence: Confidence, context: TokenContext, tokens: TokenSet, threshold: float) -> bool:
+    """Whether the confidence after ``tokens`` reaches the threshold.
+
+    Raises
+    ------
+    MetricError : the confidence is not a number from 0 to 1.
+    """
+    value = float(confidence(context, tokens))
+    if not 0 <= value <= 1:
+        raise MetricError(f"the confidence is {value}", where="confidence", fix="return a number from 0 to 1")
+    return value >= threshold

@@ -1,0 +1,39 @@
+"""Learnable parts of token allocation in torch (extra ``hra[torch]``): a relevance scorer, samplers and their losses.
+
+Nothing here is trained. The modules start from documented values, run, and pass gradients on.
+
+>>> import torch
+>>> from hra.domains.tokens import learned
+>>> scores = torch.rand(4096, generator=torch.Generator().manual_seed(0))
+>>> round(learned.soft_top_k(scores, count=273, temperature=0.1).sum().item(), 3)
+273.0
+"""
+
+from __future__ import annotations
+
+from hra.errors import MissingExtra
+
+try:
+    import torch  # noqa: F401
+except ModuleNotFoundError as error:
+    raise MissingExtra.of("torch", "torch") from error
+
+from hra.domains.tokens.learned.coverage import coverage_loss, empty_cells, soft_top_k
+from hra.domains.tokens.learned.cue_query import cue_query
+from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler, dead_bin_penalty
+from hra.domains.tokens.learned.scorer import RelevanceScorer
+from hra.domains.tokens.learned.scorer_relevance import ScorerRelevance
+from hra.domains.tokens.learned.strata_network import StrataNetwork, expected_cost
+
+__all__ = [
+    "LogPolarSampler",
+    "RelevanceScorer",
+    "ScorerRelevance",
+    "StrataNetwork",
+    "coverage_loss",
+    "cue_query",
+    "dead_bin_penalty",
+    "empty_cells",
+    "expected_cost",
+    "soft_top_k",
+]

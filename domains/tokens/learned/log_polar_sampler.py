@@ -1,0 +1,111 @@
+"""The learned sampler: sampling centres that start dense in the middle, move with the gaze, and can be trained."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hra.errors import ArrayError
+
+_FOVEAL, _SPREAD = 1 / 4, 0.05  # a quarter of the centres, 68 of 273, is normally distributed about the middle
+_DEAD = 0.5
+
+
+class LogPolarSampler(nn.Module):
+    """273 learnable sampling centres, dense about the middle, in an image whose sides count as 1.
+
+    68 centres are drawn from a normal distribution about (0.5, 0.5) with standard deviation 0.05, 205 uniformly. For a
+    gaze they move by ``gaze - 0.5`` and are clamped to the image. In training each centre collects a weighted mean of
+    all patches, ``softmax(-distance / T)`` with T = 1; in use, which stands for T = 0.1, it takes one patch of its own.
+
+    Left open, and chosen: distances are counted in patches. As shares of the image, T = 1 would be no choice at all:
+    the farthest patch would weigh a quarter of the nearest.
+
+    Parameters
+    ----------
+    count : number of centres.
+    seed : of their initial positions.
+    """
+
+    def __init__(self, count: int = 273, *, seed: int = 0) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        foveal = round(_FOVEAL * count)
+        near = 0.5 + _SPREAD * torch.randn(foveal, 2, generator=generator)
+        self.centres = nn.Parameter(torch.cat([near, torch.rand(count - foveal, 2, generator=generator)]))
+
+    def recentred(self, gaze: Tensor) -> Tensor:
+        """The centres for a gaze [..., 2], (x, y) in [0, 1]: [..., K, 2], within the image."""
+        return (self.centres - 0.5 + gaze[..., None, :]).clamp(0, 1)
+
+    def forward(self, gaze: Tensor, grid: tuple[int, int], temperature: float = 1.0) -> Tensor:
+        """Weight of every patch for every centre.
+
+        Parameters
+        ----------
+        gaze : [..., 2], (x, y) in [0, 1].
+        grid : (rows, columns) of patches.
+        temperature : > 0, in patches: 1 in training.
+
+        Returns
+        -------
+        [..., K, rows * columns], rows add up to 1; ``weights @ features`` are the soft tokens.
+
+        Raises
+        ------
+        ArrayError : a temperature that is not above 0.
+        """
+        if not temperature > 0:
+            raise ArrayError(f"the temperature is {temperature:g}", where="temperature", fix="use a number above 0")
+        return torch.softmax(-self.distances(gaze, grid) / temperature, dim=-1)
+
+    def distances(self, gaze: Tensor, grid: tuple[int, int]) -> Tensor:
+        """Distance in patches from every centre to the middle of every patch, [..., K, rows * columns]."""
+        rows, columns = grid
+        like = {"dtype": self.centres.dtype, "device": self.centres.device}
+        y, x = torch.meshgrid(torch.arange(rows, **like) + 0.5, torch.arange(columns, **like) + 0.5, indexing="ij")
+        middles = torch.stack([x, y], dim=-1).reshape(-1, 2)
+        offsets = self.recentred(gaze)[..., None, :] * middles.new_tensor([columns, rows]) - middles
+        # The root has no gradient at 0, where a centre lies exactly on a patch.
+        return offsets.square().sum(dim=-1).clamp_min(torch.finfo(middles.dtype).tiny).sqrt()
+
+    @torch.no_grad()
+    def select(self, gaze: Tensor, grid: tuple[int, int]) -> Tensor:
+        """The patches in use, all different: every centre in turn takes the nearest that is left, foveal centres first.
+
+        Parameters
+        ----------
+        gaze : [2], (x, y) in [0, 1].
+        grid : (rows, columns) of patches.
+
+        Returns
+        -------
+        int64 [min(K, rows * columns)], row-major patch numbers by centre.
+        """
+        distances = self.distances(gaze, grid).numpy(force=True).copy()
+        chosen = np.empty(min(distances.shape), np.int64)
+        for centre in range(len(chosen)):
+            chosen[centre] = distances[centre].argmin()
+            distances[:, chosen[centre]] = np.inf
+        return torch.from_numpy(chosen).to(self.centres.device)
+
+
+def dead_bin_penalty(weights: Tensor) -> Tensor:
+    """How much the centres lack that hold less than half a patch.
+
+    Every patch is shared out among the centres in proportion to their weights for it, so that a centre's mass is the
+    number of patches that it represents. Counted against an equal share instead, most foveal centres would be dead
+    from the start (58 of 68 at T = 1 and 64 x 64 patches).
+
+    Parameters
+    ----------
+    weights : [..., K, N], of `LogPolarSampler`.
+
+    Returns
+    -------
+    [...], the sum over centres of what their mass lacks of 0.5.
+    """
+    total = weights.sum(dim=-2, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
+    mass = (weights / total).sum(dim=-1)
+    return (_DEAD - mass).clamp_min(0).sum(dim=-1)

@@ -1,0 +1,51 @@
+"""The contextual relevance scorer as the relevance of an allocator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from hra.domains.tokens.features import Encoder, TextEncoder
+from hra.domains.tokens.learned.cue_query import cue_query
+from hra.domains.tokens.learned.scorer import RelevanceScorer
+from hra.domains.tokens.texture_array import texture_array
+
+
+@dataclass(frozen=True, eq=False)
+class ScorerRelevance:
+    """Texture array, query and gestalt of an image, scored by a `RelevanceScorer`.
+
+    The gestalt is the mean of the texture array over the image, filled up with zeros.
+
+    Parameters
+    ----------
+    scorer : the network.
+    encoder : image -> features of the finest patches, for the channels 17 to 32; None leaves them 0.
+    text_encoder : query -> embedding in the same space, for the coupling.
+    patch : side of a patch in pixels.
+    """
+
+    scorer: RelevanceScorer
+    encoder: Encoder | None = None
+    text_encoder: TextEncoder | None = None
+    patch: int = 16
+
+    def __call__(self, image: np.ndarray, query: str) -> np.ndarray:
+        """Relevance [ceil(H/patch), ceil(W/patch)], float32; an allocator counts negative ones as 0."""
+        with torch.no_grad():
+            return self.scores(image, query).numpy(force=True)
+
+    def scores(self, image: np.ndarray, query: str) -> Tensor:
+        """The same as a tensor [rows, columns] with a gradient by the scorer's weights."""
+        model = None if self.encoder is None else self.encoder(image)
+        channels = torch.from_numpy(texture_array(image, self.patch, model=model).complete())
+        embedding = None if self.text_encoder is None else self.text_encoder(query)
+        parameter = next(self.scorer.parameters())
+        texture, asked = (part.to(parameter) for part in (channels, cue_query(query, self.scorer.width, embedding)))
+        mean = texture.mean(dim=(0, 1))
+        gestalt = functional.pad(mean, (0, self.scorer.width - len(mean)))
+        return self.scorer(texture.flatten(0, 1), asked, gestalt).reshape(texture.shape[:2])

@@ -1,0 +1,73 @@
+"""Features of patches: those of a context, their check, and their projection."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hra import Hull
+from hra.domains import tokens
+from hra.domains.tokens.features import checked_features, project
+from hra.domains.tokens.texture_array import texture_array
+from hra.errors import ArrayError, MetricError
+
+
+def allocator(encoder=None) -> tokens.TokenAllocator:
+    return tokens.TokenAllocator(tokens.GridBuilder(), tokens.RelevanceGain(), Hull(exact=True), encoder=encoder)
+
+
+def test_features_are_the_texture_array_by_default():
+    image = np.random.default_rng(0).random((40, 70, 3), np.float32)
+    features = allocator().context(image, "").features
+    assert features.shape == (3, 5, 24) and features.dtype == np.float32
+    assert np.array_equal(features, texture_array(image).values)
+
+
+def test_an_encoder_is_asked_once_for_the_image():
+    asked = []
+
+    def encoder(image: np.ndarray) -> np.ndarray:
+        asked.append(image)
+        return np.arange(3 * 5 * 7).reshape(3, 5, 7)
+
+    context = allocator(encoder).context(np.full((40, 70, 3), 255, np.uint8), "")
+    assert np.array_equal(context.features, np.arange(105).reshape(3, 5, 7))
+    assert context.features.dtype == np.float32 and context.features is context.features
+    assert len(asked) == 1 and asked[0].dtype == np.float32 and (asked[0] == 1).all()
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        np.zeros((3, 4, 7)),
+        np.zeros((3, 5)),
+        np.zeros((3, 5, 0)),
+        np.full((3, 5, 2), np.nan),
+        np.full((3, 5, 2), np.inf),
+        np.full((3, 5, 2), "a"),
+    ],
+)
+def test_unusable_features_are_refused(features):
+    with pytest.raises(MetricError):
+        _ = allocator(lambda image: features).context(np.zeros((40, 70, 3), np.float32), "").features
+
+
+def test_a_bad_feature_is_named():
+    features = np.zeros((2, 3, 4))
+    features[1, 2, 3] = np.inf
+    with pytest.raises(MetricError, match=r"patch \(1, 2\), channel 3"):
+        checked_features(features, (2, 3))
+
+
+def test_projection_keeps_scalar_products_on_average():
+    one, other = np.random.default_rng(0).standard_normal((2, 300, 64)).astype(np.float32)
+    other += one
+    before = (one * other).sum(axis=1)
+    after = (project(one, 16) * project(other, 16)).sum(axis=1)
+    assert after.mean() == pytest.approx(before.mean(), rel=0.1)
+
+
+def test_short_embeddings_are_padded():
+    assert project([1.0, 2.0], 4).tolist() == [1, 2, 0, 0]
+    with pytest.raises(ArrayError):
+        project(1.0, 4)
