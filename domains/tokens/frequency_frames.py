@@ -1,0 +1,110 @@
+"""Ways to split an image into bands that add up to it again."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.kernels import LaplacianPyramid, SteerablePyramid, laplacian_pyramid, steerable_pyramid
+from hra.kernels.layout import Layout
+
+
+@dataclass(frozen=True)
+class Band:
+    """One band of an image.
+
+    Parameters
+    ----------
+    height, width : in coefficients, each of 3 channels.
+    level : log2 of the pixels along a coefficient's side.
+    norm : how much a squared coefficient counts as squared error of the image; of Laplacian bands, up to twice that.
+    direction : degrees from +x in which the structures of the band run (edges, strokes, lines of text), 0 to below
+        180; None for all directions.
+    """
+
+    height: int
+    width: int
+    level: int
+    norm: float = 1.0
+    direction: float | None = None
+
+
+class Frame(ABC):
+    """A linear split of an image into bands; the last one is the low-pass rest.
+
+    Depths are those of the patch pyramid: the rest is about one patch along the image's longer side.
+    """
+
+    @abstractmethod
+    def bands(self, image_size: tuple[int, int], patch: int) -> list[Band]:
+        """The bands of an image of (height, width) pixels."""
+
+    @abstractmethod
+    def analyse(self, image: np.ndarray, patch: int) -> list[np.ndarray]:
+        """Coefficients float32 [height, width, 3] of every band of an image float32 [H, W, 3]."""
+
+    @abstractmethod
+    def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
+        """The image float32 [H, W, 3] of the coefficients of all bands."""
+
+
+@dataclass(frozen=True)
+class LaplacianFrame(Frame):
+    """Band-pass levels of Burt and Adelson, see `hra.kernels.laplacian_pyramid`: 4/3 coefficients per pixel."""
+
+    def bands(self, image_size: tuple[int, int], patch: int) -> list[Band]:
+        """From fine to coarse."""
+        sizes = Layout.of((*image_size, 3), depth(image_size, patch)).sizes
+        return [Band(height, width, level, 4.0**level) for level, (height, width) in enumerate(sizes)]
+
+    def analyse(self, image: np.ndarray, patch: int) -> list[np.ndarray]:
+        """The levels of the pyramid."""
+        return list(laplacian_pyramid(image, depth(image.shape[:2], patch)).levels)
+
+    def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
+        """The sum of the expanded levels."""
+        layout = Layout.of((*image_size, 3), depth(image_size, patch))
+        return LaplacianPyramid(np.concatenate([band.ravel() for band in coefficients]), layout).reconstruct()
+
+
+@dataclass(frozen=True)
+class SteerableFrame(Frame):
+    """Scales times four directions, see `hra.kernels.steerable_pyramid`: 6 1/3 coefficients per pixel, a tight frame.
+
+    A wave that runs along x has crests along y: the kernel's angle of the wave and the direction here differ by 90.
+    """
+
+    orientations: int = 4
+
+    def bands(self, image_size: tuple[int, int], patch: int) -> list[Band]:
+        """The high-pass rest, the directions of each scale from fine to coarse, the low-pass rest."""
+        scales, (height, width) = self._scales(image_size, patch), image_size
+        bands = [Band(height, width, 0)]
+        for level in range(scales):
+            shape = (-(-height >> level), -(-width >> level))
+            directions = [(180 * k / self.orientations + 90) % 180 for k in range(self.orientations)]
+            bands += [Band(*shape, level, direction=direction) for direction in directions]
+        return [*bands, Band(-(-height >> scales), -(-width >> scales), scales)]
+
+    def analyse(self, image: np.ndarray, patch: int) -> list[np.ndarray]:
+        """All bands of the pyramid."""
+        pyramid = steerable_pyramid(image, self._scales(image.shape[:2], patch), self.orientations)
+        return [pyramid.highpass, *(band for scale in pyramid.bands for band in scale), pyramid.lowpass]
+
+    def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
+        """The transposed transform, which is the inverse of a tight frame."""
+        highpass, *oriented, lowpass = coefficients
+        starts = range(0, len(oriented), self.orientations)
+        scales = tuple(np.stack(oriented[start : start + self.orientations]) for start in starts)
+        return SteerablePyramid(highpass, scales, lowpass).reconstruct()
+
+    def _scales(self, image_size: tuple[int, int], patch: int) -> int:
+        return max(depth(image_size, patch) - 1, 1)
+
+
+def depth(image_size: tuple[int, int], patch: int) -> int:
+    """Levels that it takes until one patch shows the whole image."""
+    return 1 + (-(-max(image_size) // patch) - 1).bit_length()
