@@ -57,7 +57,8 @@ def _dag(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     share, selected = even_shares(offsets), np.empty(len(problem.hierarchy), np.bool_)
     points = []
     low, high = price_range(problem)
-    for price in np.geomspace(high, low, _PRICES):
+    # At the lowest price that matters a refinement may be worth exactly nothing: end below it.
+    for price in np.geomspace(high, 0.5 * low, _PRICES):
         closure(offsets, predecessors, problem.gain, problem.cost, price, share, _SWEEPS, selected)
         points.append((total(problem.cost, selected), total(problem.gain, selected)))
     cost, gain = np.array(sorted(set(points))).T
