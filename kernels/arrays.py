@@ -39,6 +39,14 @@ def adopt(array: Any, name: str) -> Any:
         raise ArrayError(f"the array cannot be shared: {error}", where=f"argument {name}", fix=fix) from error
 
 
+def writable(array: Any, name: str) -> Any:
+    """`adopt` for memory to write to: NumPy takes what Warp shares of the host's memory by DLPack for read-only."""
+    adopted = adopt(array, name)
+    if on_host(adopted) and not adopted.flags.writeable and hasattr(array, "__array_interface__"):
+        return np.asarray(array)
+    return adopted
+
+
 def give_back(result: Any, template: Any) -> Any:
     """Return ``result`` (as backends make it) as the kind of array that ``template`` is, without a copy."""
     if isinstance(template, type(result)):

@@ -13,7 +13,7 @@ from hra.kernels.layout import Layout
 from hra.kernels.numba_reductions import BlockReduction, block_reduction
 from hra.kernels.reductions import Reduce, identity
 from hra.kernels.reference import FINER
-from hra.kernels.row_blocks import Block, for_each, split
+from hra.kernels.row_blocks import Block, for_each, ranges, split
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
@@ -37,14 +37,24 @@ def rect_reduce(
     data = require_host(data, "numba")
     if data.dtype == np.float16:  # Numba has none on the CPU; extrema survive the conversion
         return _in_single_precision(data, layout, rects, batch_index, reduce, against)
-    image = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
-    against = np.empty(0, data.dtype) if against is None else against
+    image: Any = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
+    compared: Any = np.empty(0, data.dtype) if against is None else against
     result = np.full(len(rects), identity(reduce, data.dtype), data.dtype)
+    tables = look_up_tables(layout)
+
+    def work(part: slice) -> None:
+        given = rects[part], image[part], compared[part], FINER, reduce == "min"
+        numba_kernels.rect_extremum(data, *tables, *given, result[part])
+
+    for_each(ranges(len(rects)), rects.nbytes, work)
+    return result
+
+
+def look_up_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Offsets [L] and sizes [L, 2] of the levels, and the number of binary digits of every difference of pixels."""
     offsets, sizes = np.array(layout.offsets[:-1], np.int64), np.array(layout.sizes, np.int64)
     # frexp gives the exponent e of 2**(e - 1) <= n < 2**e.
-    bits = np.frexp(np.arange(max(layout.sizes[0]) + 1))[1].astype(np.int32)
-    numba_kernels.rect_extremum(data, offsets, sizes, bits, rects, image, against, FINER, reduce == "min", result)
-    return result
+    return offsets, sizes, np.frexp(np.arange(max(layout.sizes[0]) + 1))[1].astype(np.int32)
 
 
 def _in_single_precision(

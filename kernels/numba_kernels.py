@@ -13,19 +13,20 @@ def better(a, b, smallest):
 
 
 @njit(cache=True)
-def _reaches(value, against, smallest):
+def reaches(value, against, smallest):
+    """Whether a value is not below (above) what it is compared with."""
     return not (value > against if smallest else value < against)  # NaN reaches everything
 
 
 @njit(cache=True)
-def _look_closer(data, begin, columns, window, against, smallest):
+def look_closer(data, begin, columns, window, against, smallest):
     """Extremum within a window of one level, as far as the first pixel that reaches ``against``."""
     x0, y0, x1, y1 = window
     result = data[begin + y0 * columns + x0]
     for y in range(y0, y1 + 1):
         for x in range(x0, x1 + 1):
             result = better(data[begin + y * columns + x], result, smallest)
-            if _reaches(result, against, smallest):
+            if reaches(result, against, smallest):
                 return result
     return result
 
@@ -53,9 +54,9 @@ def rect_extremum(data, offsets, sizes, bits, rects, batch_index, against, finer
         below = better(data[lower + (x0 >> level)], data[lower + (x1 >> level)], smallest)
         result[k] = better(above, below, smallest)
         last = max(level - finer, 0) if against.size else level
-        while level > last and _reaches(result[k], against[k], smallest):
+        while level > last and reaches(result[k], against[k], smallest):
             level -= 1
             rows, columns = sizes[level]
             begin = offsets[level] + batch_index[k] * rows * columns
             window = x0 >> level, y0 >> level, x1 >> level, y1 >> level
-            result[k] = _look_closer(data, begin, columns, window, against[k], smallest)
+            result[k] = look_closer(data, begin, columns, window, against[k], smallest)

@@ -57,20 +57,18 @@ def rect_min(
 def _rect_reduce(
     pyramid: Pyramid, rects: Any, batch_index: Any | None, backend: str, reduce: Reduce, against: Any | None
 ) -> Any:
-    _check_pyramid(pyramid, reduce)
-    data = adopt(pyramid.data, "pyramid")
-    if data.size != pyramid.layout.size:
-        raise ArrayError("the buffer does not fit the layout", where="argument pyramid")
+    data = adopt_pyramid(pyramid, reduce)
     corners = _adopt_beside(data, rects, "rects", (None, 4))
     index = None if batch_index is None else _adopt_beside(data, batch_index, "batch_index", (corners.shape[0],))
-    _check_batch(pyramid, index)
+    check_batch(pyramid, index)
     chosen = choose_backend(backend, data)
     # Backends of other packages may lack the last argument.
     options = {} if against is None else {"against": _adopt_compared(data, against, corners.shape[0])}
     return give_back(chosen.rect_reduce(data, pyramid.layout, corners, index, reduce, **options), pyramid.data)
 
 
-def _check_pyramid(pyramid: Pyramid, reduce: Reduce) -> None:
+def adopt_pyramid(pyramid: Pyramid, reduce: Reduce) -> Any:
+    """The buffer of a complete pyramid of one channel; raises :class:`ArrayError` if it is another."""
     where, fix = "argument pyramid", f"build_pyramid(image[..., None], reduce={reduce!r})"
     if not isinstance(pyramid, Pyramid):
         raise ArrayError(f"{type(pyramid).__name__} is no Pyramid", where=where, fix=fix)
@@ -80,12 +78,16 @@ def _check_pyramid(pyramid: Pyramid, reduce: Reduce) -> None:
         raise ArrayError(f"one channel is needed, not {pyramid.layout.channels}", where=where, fix=fix)
     if not pyramid.layout.complete:
         raise ArrayError("the pyramid must go down to one pixel", where=where, fix="build it with levels=None")
+    data = adopt(pyramid.data, "pyramid")
+    if data.size != pyramid.layout.size:
+        raise ArrayError("the buffer does not fit the layout", where=where)
+    return data
 
 
 def _adopt_beside(data: Any, array: Any, name: str, shape: tuple[int | None, ...]) -> Any:
     adopted = adopt(array, name)
     check_int32(adopted, name, shape)
-    _check_device(data, adopted, name)
+    check_device(data, adopted, name)
     return adopted
 
 
@@ -94,16 +96,18 @@ def _adopt_compared(data: Any, against: Any, count: int) -> Any:
     if tuple(adopted.shape) != (count,) or dtype_of(adopted) != dtype_of(data):
         what = f"{dtype_of(adopted)} {tuple(adopted.shape)} is not {dtype_of(data)} [{count}]"
         raise ArrayError(what, where="argument against")
-    _check_device(data, adopted, "against")
+    check_device(data, adopted, "against")
     return adopted
 
 
-def _check_device(data: Any, array: Any, name: str) -> None:
+def check_device(data: Any, array: Any, name: str) -> None:
+    """Raise :class:`ArrayError` unless an adopted array lies where the pyramid's buffer lies."""
     if getattr(array, "device", "cpu") != getattr(data, "device", "cpu"):
         raise ArrayError(f"the pyramid and {name} lie on different devices", where=f"argument {name}")
 
 
-def _check_batch(pyramid: Pyramid, index: Any | None) -> None:
+def check_batch(pyramid: Pyramid, index: Any | None) -> None:
+    """Raise :class:`ArrayError` unless every index is one of the pyramid's images; None is right for a single one."""
     images = pyramid.layout.images
     if index is None:
         if images != 1:

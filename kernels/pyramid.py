@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, check_image, device_of, dtype_of, give_back, on_host
+from hra.kernels.arrays import adopt, check_image, device_of, dtype_of, give_back, on_host, writable
 from hra.kernels.backends import choose_backend
 from hra.kernels.layout import Layout
 from hra.kernels.reductions import Reduce, check_reduce
@@ -103,7 +103,7 @@ def build_pyramid(
 
 def _memory(into: Pyramid, layout: Layout, image: Any) -> Any:
     """The flat buffer of ``into``, as adopted, if it can hold the pyramid of ``image``."""
-    data, where = adopt(into.data, "into"), "argument into"
+    data, where = writable(into.data, "into"), "argument into"
     if into.layout != layout or dtype_of(data) != dtype_of(image) or device_of(data) != device_of(image):
         what = f"a pyramid of {dtype_of(data)} {into.shapes[0]} cannot hold one of {dtype_of(image)} {layout.shapes[0]}"
         raise ArrayError(what, where=where, fix="use one of an image of the same shape, dtype and device")

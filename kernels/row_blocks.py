@@ -1,7 +1,7 @@
-"""Work on the rows of a batch of images in blocks that stay in the cache, by one thread or several.
+"""Work in parts that stay in the cache, rows of images or ranges of an array, by one thread or several.
 
 The threads are Python's and live as long as one call: nothing survives a fork, calls from several threads do not meet,
-and since a block writes only its own rows, the result does not depend on how many threads there are. Numba's own
+and since a part writes only what is its own, the result does not depend on how many threads there are. Numba's own
 threading layers give none of these three.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numba import config
@@ -18,8 +19,11 @@ from numba import config
 _BLOCK_BYTES = 2**20
 # Below this a second thread costs more than it saves.
 _BYTES_PER_THREAD = 2**21
-# More parts than threads: a core that is busy elsewhere holds up one part, not half of the work.
-_PARTS_PER_THREAD = 4
+# More jobs than threads: a core that is busy elsewhere holds up one job, not half of the work.
+_JOBS_PER_THREAD = 4
+_RANGE = 2**14
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -45,23 +49,28 @@ def split(images: int, rows: int, bytes_per_row: int) -> list[Block]:
     ]
 
 
-def for_each(blocks: list[Block], size: int, work: Callable[[Block], None]) -> None:
-    """Call ``work`` for every block, of ``size`` bytes in all; it must release the GIL to gain from threads.
+def ranges(count: int) -> list[slice]:
+    """Some thousand entries each of ``count``."""
+    return [slice(begin, min(begin + _RANGE, count)) for begin in range(0, count, _RANGE)]
+
+
+def for_each(parts: list[Part], size: int, work: Callable[[Part], None]) -> None:
+    """Call ``work`` for every part, of ``size`` bytes in all; it must release the GIL to gain from threads.
 
     As many threads as the environment variable NUMBA_NUM_THREADS says, by default one per core of this process.
     """
     allowed: int = config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
-    threads = min(allowed, size // _BYTES_PER_THREAD, len(blocks))
+    threads = min(allowed, size // _BYTES_PER_THREAD, len(parts))
     if threads <= 1:
-        _in_turn(blocks, work)
+        _in_turn(parts, work)
         return
-    parts = np.linspace(0, len(blocks), min(threads * _PARTS_PER_THREAD, len(blocks)) + 1).astype(int)
+    ends = np.linspace(0, len(parts), min(threads * _JOBS_PER_THREAD, len(parts)) + 1).astype(int)
     with ThreadPoolExecutor(threads) as pool:
-        jobs = [pool.submit(_in_turn, blocks[a:b], work) for a, b in pairwise(parts)]
+        jobs = [pool.submit(_in_turn, parts[a:b], work) for a, b in pairwise(ends)]
         for job in jobs:
             job.result()
 
 
-def _in_turn(blocks: list[Block], work: Callable[[Block], None]) -> None:
-    for block in blocks:
-        work(block)
+def _in_turn(parts: list[Part], work: Callable[[Part], None]) -> None:
+    for part in parts:
+        work(part)

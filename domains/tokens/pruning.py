@@ -11,8 +11,8 @@ from hra.domains.tokens.relevance import checked_relevance
 from hra.errors import MetricError
 from hra.kernels import Pyramid, build_pyramid, rect_max
 
-# Patches along one side of the regions that are tested first, and how many parts a region is split into per side.
-_REGION, _SPLIT = 16, 4
+# Patches along one side of the regions that are tested first.
+_REGION = 16
 
 
 def relevance_pyramid(relevance: Any) -> Pyramid:
@@ -56,8 +56,8 @@ def prune(pyramid: Pyramid, boxes: np.ndarray, threshold: float, patch: int = 16
 def prune_patches(pyramid: Pyramid, threshold: float) -> np.ndarray:
     """Which finest patches hold at least ``threshold`` relevance, from coarse to fine.
 
-    Regions of 16 x 16 patches are tested first; only those that reach the threshold are looked into, in parts of 4 x 4
-    patches and then patch by patch.
+    Regions of 16 x 16 patches are tested first, by one look-up each. Only where a region reaches the threshold, its
+    patches are read.
 
     Parameters
     ----------
@@ -68,27 +68,25 @@ def prune_patches(pyramid: Pyramid, threshold: float) -> np.ndarray:
     bool [..., rows, columns], True for patches to keep.
     """
     rows, columns = pyramid.layout.sizes[0]
-    keep = np.zeros((pyramid.layout.images, rows, columns), np.bool_)
-    across = np.indices((len(keep), -(-rows // _REGION), -(-columns // _REGION)), np.int32)
-    image, y, x = across.reshape(3, -1) * np.array([[1], [_REGION], [_REGION]], np.int32)
-    side = _REGION
-    while True:
-        cells = np.stack([x, y, x + (side - 1), y + (side - 1)], axis=1)
-        kept = np.asarray(rect_max(pyramid, cells, image)) >= np.float32(threshold)
-        image, y, x = image[kept], y[kept], x[kept]
-        if side == 1:
-            keep[image, y, x] = True
-            return keep.reshape(*pyramid.layout.batch, rows, columns)
-        side //= _SPLIT
-        image, y, x = _parts(image, y, x, side, (rows, columns))
+    scores = np.asarray(pyramid.levels[0]).reshape(-1, rows, columns)
+    padded = np.pad(scores, [(0, 0), (0, -rows % _REGION), (0, -columns % _REGION)])
+    keep = np.zeros(padded.shape, np.bool_)
+    relevant = _relevant_regions(pyramid, threshold)
+    _by_region(keep)[relevant] = _by_region(padded)[relevant] >= np.float32(threshold)
+    return keep[:, :rows, :columns].reshape(*pyramid.layout.batch, rows, columns)
 
 
-def _parts(
-    image: np.ndarray, y: np.ndarray, x: np.ndarray, side: int, size: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The parts of ``side`` patches of regions at (y, x), those that begin within their map."""
-    down, right = np.indices((_SPLIT, _SPLIT), np.int32).reshape(2, -1) * np.int32(side)
-    y, x = (y[:, None] + down).reshape(-1), (x[:, None] + right).reshape(-1)
-    image = np.repeat(image, _SPLIT * _SPLIT)
-    within = (y < size[0]) & (x < size[1])
-    return (image, y, x) if within.all() else (image[within], y[within], x[within])
+def _relevant_regions(pyramid: Pyramid, threshold: float) -> np.ndarray:
+    """Which regions [maps, down, across] may hold a relevant patch."""
+    rows, columns = pyramid.layout.sizes[0]
+    shape = pyramid.layout.images, -(-rows // _REGION), -(-columns // _REGION)
+    image, down, across = np.indices(shape, np.int32).reshape(3, -1)
+    y, x = down * _REGION, across * _REGION
+    cells = np.stack([x, y, x + (_REGION - 1), y + (_REGION - 1)], axis=1)
+    return (np.asarray(rect_max(pyramid, cells, image)) >= np.float32(threshold)).reshape(shape)
+
+
+def _by_region(patches: np.ndarray) -> np.ndarray:
+    """Patches [maps, rows, columns] as a view [maps, down, across, 16, 16]."""
+    maps, rows, columns = patches.shape
+    return patches.reshape(maps, rows // _REGION, _REGION, columns // _REGION, _REGION).swapaxes(2, 3)

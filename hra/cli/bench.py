@@ -20,6 +20,8 @@ class SuiteName(StrEnum):
 
     core = "core"
     kernels = "kernels"
+    tokens = "tokens"
+    textures = "textures"
 
 
 class Scale(StrEnum):
@@ -30,7 +32,7 @@ class Scale(StrEnum):
 
 
 def bench(
-    suite: Annotated[SuiteName, typer.Argument(help="core: the solver. kernels: pyramids, occlusion, building.")],
+    suite: Annotated[SuiteName, typer.Argument(help="The solver, kernels, streamed textures or visual tokens.")],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
     repeat: Annotated[int, typer.Option(help="Rounds per row and budget; medians are shown.")] = 5,
     scale: Annotated[Scale, typer.Option(help="Sizes as the names say, or small.")] = Scale.full,
@@ -51,11 +53,20 @@ def bench(
 
 def _rows(suite: SuiteName, device: Any) -> Any:
     if suite is SuiteName.kernels:
-        from hra.bench.kernels import kernel_suite
+        from hra.bench.kernels.suite import kernel_suite
 
         return kernel_suite(device)
+    if suite is SuiteName.tokens:
+        from hra.bench.token_suite import token_suite
+
+        return token_suite(device)
     if not device.on_host:
-        raise HraError(f"the solver does not run on {device.name}", where="--device", fix="hra bench kernels")
+        what = "solver" if suite is SuiteName.core else "streaming of textures"
+        raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
+    if suite is SuiteName.textures:
+        from hra.bench.texture_suite import texture_suite
+
+        return texture_suite()
     from hra.bench.core import core_suite
 
     return core_suite()

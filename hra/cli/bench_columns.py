@@ -41,10 +41,19 @@ def _three_digits(number: float | None, factor: float = 1.0) -> str:
     return "-" if number is None else f"{factor * number:.3g}"
 
 
+def _gain_db(row: Row) -> str:
+    return f"{row['gain_db']:+.2f}" if "gain_db" in row else "-"
+
+
 def _threads(row: Row) -> str:
     """Those of the library and of the quoted peer."""
     quoted = [row["threads"][name] for name in ("hra", row["peer"]) if name]
     return " / ".join(map(str, quoted))
+
+
+def _results(row: Row) -> str:
+    """What a row of the textures suite found, a line each."""
+    return "\n".join(f"{name} {number:,.4g}" for name, number in row["results"].items())
 
 
 _TIMES = {
@@ -63,6 +72,14 @@ TABLES: Mapping[str, BenchTable] = {
     "kernels": BenchTable(
         "milliseconds, beside the fastest peer; every output was checked",
         {**_TIMES, "% of bandwidth": lambda row: _three_digits(row["of_bandwidth"], 100), "threads": _threads},
+    ),
+    "textures": BenchTable(
+        "milliseconds beside the peer, and what else was found",
+        {name: _TIMES[name] for name in ("n", "ours", "peer", "ratio")} | {"results": _results},
+    ),
+    "tokens": BenchTable(
+        "milliseconds, beside the fastest peer; gain in dB over uniform down-sampling",
+        {**_TIMES, "tokens": lambda row: f"{row['count']:,}" if "count" in row else "-", "gain": _gain_db},
     ),
 }
 """By suite."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -61,6 +62,10 @@ class DepthView:
         x, y, z, w = self.matrix
         near, far = (w - z, z) if self.reversed_depth else (z, w - z)
         return np.stack([near, far, w + x, w - x, w + y, w - y])
+
+
+# A backend's projection: rectangles [K, 4] and depths [K] of bounds.
+Project = Callable[[Any, DepthView], tuple[Any, Any]]
 
 
 def _matrix(values: Any) -> np.ndarray:

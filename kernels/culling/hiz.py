@@ -8,10 +8,10 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import adopt, dtype_of, give_back
-from hra.kernels.culling.depth_view import QUANTUM
-from hra.kernels.culling.projection import PACKAGE, ProjectedBounds, project_boxes, project_spheres
+from hra.kernels.culling.depth_view import QUANTUM, DepthView
+from hra.kernels.culling.projection import PACKAGE, adopt_boxes, adopt_spheres
 from hra.kernels.dispatch import implementation
-from hra.kernels.occlusion import rect_max, rect_min
+from hra.kernels.occlusion import adopt_pyramid, check_batch, check_device
 from hra.kernels.pyramid import Pyramid, build_pyramid
 
 
@@ -74,32 +74,24 @@ def visible_boxes(
     >>> visible_boxes(depth_pyramid(depth), boxes, np.eye(4)).tolist()
     [True, False]
     """
-    return _in_front(hiz, project_boxes(boxes, view_projection, **_target(hiz, slack, backend)), backend)
+    return _visible(hiz, "project_boxes", adopt_boxes(boxes), view_projection, slack, backend)
 
 
 def visible_spheres(
     hiz: Pyramid, spheres: Any, view_projection: Any, *, slack: float = QUANTUM, backend: str = "auto"
 ) -> Any:
     """Which spheres [K, 4] (x, y, z, radius) may be visible; otherwise as `visible_boxes`."""
-    return _in_front(hiz, project_spheres(spheres, view_projection, **_target(hiz, slack, backend)), backend)
+    return _visible(hiz, "project_spheres", adopt_spheres(spheres), view_projection, slack, backend)
 
 
-def _target(hiz: Pyramid, slack: float, backend: str) -> dict[str, Any]:
-    """The depth buffer as arguments of a projection."""
-    if not isinstance(hiz, Pyramid):
-        raise ArrayError(f"{type(hiz).__name__} is no Pyramid", where="argument hiz", fix="depth_pyramid(depth)")
-    if dtype_of(adopt(hiz.data, "hiz")) != np.float32:
+def _visible(hiz: Pyramid, function: str, bounds: Any, view_projection: Any, slack: float, backend: str) -> Any:
+    """``function`` is the name of the projection in the backends."""
+    reversed_depth = isinstance(hiz, Pyramid) and hiz.reduce == "min"
+    data = adopt_pyramid(hiz, "min" if reversed_depth else "max")
+    if dtype_of(data) != np.float32:
         raise ArrayError("a depth pyramid is float32", where="argument hiz", fix="depth_pyramid(depth)")
-    return {
-        "size": hiz.layout.sizes[0],
-        "reversed_depth": hiz.reduce == "min",
-        "slack": slack,
-        "backend": backend,
-    }
-
-
-def _in_front(hiz: Pyramid, bounds: ProjectedBounds, backend: str) -> Any:
-    reversed_depth = hiz.reduce == "min"
-    farthest = (rect_min if reversed_depth else rect_max)(hiz, bounds.rects, backend=backend, against=bounds.depth)
-    depth, farthest = adopt(bounds.depth, "boxes"), adopt(farthest, "hiz")
-    return give_back(implementation(PACKAGE, backend, depth).in_front(depth, farthest, reversed_depth), hiz.data)
+    check_device(data, bounds, "bounds")
+    check_batch(hiz, None)
+    view = DepthView.of(view_projection, hiz.layout.sizes[0], reversed_depth, slack)
+    chosen = implementation(PACKAGE, backend, bounds)
+    return give_back(chosen.visible(getattr(chosen, function), bounds, view, data, hiz.layout), hiz.data)

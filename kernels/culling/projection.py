@@ -67,7 +67,9 @@ def project_boxes(
     BackendUnavailable : the backend is missing, cannot read the device, or is one of another package.
     """
     view = DepthView.of(view_projection, size, reversed_depth, slack)
-    return _project("project_boxes", boxes, "boxes", (2, 3), view, backend)
+    adopted = adopt_boxes(boxes)
+    found = implementation(PACKAGE, backend, adopted).project_boxes(adopted, view)
+    return ProjectedBounds(*(give_back(array, boxes) for array in found))
 
 
 def project_spheres(
@@ -87,20 +89,27 @@ def project_spheres(
     matrix.
     """
     view = DepthView.of(view_projection, size, reversed_depth, slack)
-    return _project("project_spheres", spheres, "spheres", (4,), view, backend)
+    adopted = adopt_spheres(spheres)
+    found = implementation(PACKAGE, backend, adopted).project_spheres(adopted, view)
+    return ProjectedBounds(*(give_back(array, spheres) for array in found))
 
 
-def _project(function: str, bounds: Any, name: str, form: tuple[int, ...], view: DepthView, backend: str) -> Any:
+def adopt_boxes(boxes: Any) -> Any:
+    """Boxes as backends take them; raises :class:`ArrayError` unless they are float32 or float64 [K, 2, 3]."""
+    return _adopt(boxes, "boxes", (2, 3))
+
+
+def adopt_spheres(spheres: Any) -> Any:
+    """Spheres as backends take them; raises :class:`ArrayError` unless they are float32 or float64 [K, 4]."""
+    return _adopt(spheres, "spheres", (4,))
+
+
+def _adopt(bounds: Any, name: str, form: tuple[int, ...]) -> Any:
     adopted = adopt(bounds, name)
-    _check(adopted, name, form)
-    project = getattr(implementation(PACKAGE, backend, adopted), function)
-    return ProjectedBounds(*(give_back(array, bounds) for array in project(adopted, view)))
-
-
-def _check(bounds: Any, name: str, form: tuple[int, ...]) -> None:
-    if tuple(bounds.shape[1:]) != form or bounds.ndim != 1 + len(form):
+    if tuple(adopted.shape[1:]) != form or adopted.ndim != 1 + len(form):
         expected = ", ".join(map(str, form))
-        raise ArrayError(f"shape {tuple(bounds.shape)} is not [K, {expected}]", where=f"argument {name}")
-    if dtype_of(bounds) not in (np.float32, np.float64):
+        raise ArrayError(f"shape {tuple(adopted.shape)} is not [K, {expected}]", where=f"argument {name}")
+    if dtype_of(adopted) not in (np.float32, np.float64):
         fix = "convert them with astype(numpy.float32)"
-        raise ArrayError(f"dtype {dtype_of(bounds)} is not float32 or float64", where=f"argument {name}", fix=fix)
+        raise ArrayError(f"dtype {dtype_of(adopted)} is not float32 or float64", where=f"argument {name}", fix=fix)
+    return adopted

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.culling.depth_view import ROUNDING, DepthView
+from hra.kernels.culling.depth_view import ROUNDING, DepthView, Project
+from hra.kernels.layout import Layout
+from hra.kernels.reference import rect_reduce
 
 _CORNERS = np.array([[(i, 0), (j, 1), (k, 2)] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
@@ -35,9 +37,11 @@ def project_spheres(spheres: Any, view: DepthView) -> tuple[np.ndarray, np.ndarr
         return _bounds(view, low, high, w, np.abs(center) + radius, signed - reach, signed + reach)
 
 
-def in_front(depth: np.ndarray, farthest: np.ndarray, reversed_depth: bool) -> np.ndarray:
-    """Whether each depth [K] is not behind the farthest one [K] that is there; NaN is in front."""
-    return ~(depth < farthest) if reversed_depth else ~(depth > farthest)
+def visible(project: Project, bounds: Any, view: DepthView, data: Any, layout: Layout) -> np.ndarray:
+    """See :func:`hra.kernels.culling.hiz.visible_boxes`; ``project`` is a function of this module."""
+    rects, depth = project(bounds, view)
+    farthest = rect_reduce(data, layout, rects, None, "min" if view.reversed_depth else "max", depth)
+    return ~(depth < farthest) if view.reversed_depth else ~(depth > farthest)  # NaN is in front
 
 
 def _affine(points: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from hra.kernels.arrays import on_host
-from hra.kernels.culling.depth_view import DepthView
+from hra.kernels.culling.depth_view import DepthView, Project
+from hra.kernels.layout import Layout
 from hra.kernels.warp_arrays import new, wp  # there Warp is told to be silent
 from hra.kernels.warp_arrays import view as view_of
+from hra.kernels.warp_backend import rect_reduce
 
 from hra.kernels.culling import warp_kernels  # isort: skip (launches must find Warp silent)
 
@@ -24,10 +26,12 @@ def project_spheres(spheres: Any, view: DepthView) -> tuple[Any, Any]:
     return _project(warp_kernels.project_spheres, spheres, view)
 
 
-def in_front(depth: Any, farthest: Any, reversed_depth: bool) -> Any:
-    """Whether each depth [K] is not behind the farthest one [K] that is there; NaN is in front."""
+def visible(project: Project, bounds: Any, view: DepthView, data: Any, layout: Layout) -> Any:
+    """See :func:`hra.kernels.culling.hiz.visible_boxes`; ``project`` is a function of this module."""
+    rects, depth = project(bounds, view)
+    farthest = rect_reduce(data, layout, rects, None, "min" if view.reversed_depth else "max", depth)
     result = _empty_like(depth, depth.shape, np.bool_)
-    inputs = [view_of(depth), view_of(farthest), reversed_depth, view_of(result)]
+    inputs = [view_of(depth), view_of(farthest), view.reversed_depth, view_of(result)]
     wp.launch(warp_kernels.in_front, depth.shape[0], inputs, device=_device(depth))
     return result
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import ArrayError, BackendUnavailable
-from hra.kernels import project_boxes, project_spheres
+from hra.kernels import depth_pyramid, project_boxes, project_spheres, visible_boxes
 from tests.helpers.views import KINDS, camera_of, random_boxes, window_matrix
 
 BACKENDS = ("reference", "numba", "warp")
@@ -159,8 +159,10 @@ def test_the_path_of_device_arrays_gives_the_same():
     expected = project_boxes(boxes, view.matrix, SIZE, reversed_depth=True)
     np.testing.assert_array_equal(rects.numpy(), expected.rects)
     np.testing.assert_array_equal(depth.numpy(), expected.depth)
-    front = warp_backend.in_front(depth, warp.array(np.full(200, 0.01, np.float32), device="cpu"), True)
-    assert front.numpy().tolist() == (~(expected.depth < np.float32(0.01))).tolist()
+    hiz = depth_pyramid(np.full(SIZE, 0.01, np.float32), reversed_depth=True)
+    data = warp.array(hiz.data, device="cpu")
+    shown = warp_backend.visible(warp_backend.project_boxes, warp.array(boxes, device="cpu"), view, data, hiz.layout)
+    assert shown.numpy().tolist() == visible_boxes(hiz, boxes, view.matrix).tolist()
 
 
 BOXES = np.zeros((1, 2, 3), np.float32)

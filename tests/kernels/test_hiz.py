@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hra.errors import ArrayError
 from hra.evaluation.occluders import small_occluders
-from hra.kernels import build_pyramid, depth_pyramid, rect_max, rect_min, visible_boxes, visible_spheres
+from hra.kernels import build_pyramid, depth_pyramid, rect_max, rect_min, row_blocks, visible_boxes, visible_spheres
 from tests.helpers.views import KINDS, View, camera_of, random_boxes
 
 BACKENDS = ("reference", "numba", "warp")
@@ -82,6 +82,23 @@ def test_small_occluders_are_culled(kind):
     kept = visible_boxes(view.hiz, view.boxes, view.matrix)
     assert kept[view.seen].all() and kept[view.exact].all()
     assert np.sum(~kept) >= 0.7 * np.sum(~view.exact) > 0
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("kind", ["perspective", "reversed"])
+def test_backends_and_numbers_of_threads_agree(kind, threads, monkeypatch):
+    """More boxes than one thread takes at a time; some beside the frustum, before the near plane or no numbers."""
+    monkeypatch.setattr(row_blocks.config, "NUMBA_NUM_THREADS", threads)
+    monkeypatch.setattr(row_blocks, "_BYTES_PER_THREAD", 2**12)
+    camera = camera_of(kind, (641, 479))
+    view = View.of_boxes(camera, small_occluders(camera, 2000))
+    boxes = np.concatenate([small_occluders(camera, 20_000, 1), random_boxes(np.random.default_rng(2), 5000)])
+    boxes[::997, 0, 1] = np.nan
+    found = visible_boxes(view.hiz, boxes, view.matrix, backend="numba")
+    assert 0.1 < found.mean() < 0.9
+    np.testing.assert_array_equal(found, visible_boxes(view.hiz, boxes, view.matrix, backend="reference"))
+    spheres = visible_spheres(view.hiz, around(boxes), view.matrix, backend="numba")
+    np.testing.assert_array_equal(spheres, visible_spheres(view.hiz, around(boxes), view.matrix, backend="reference"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

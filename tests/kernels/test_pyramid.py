@@ -246,3 +246,11 @@ def test_memory_of_tensors_is_used_again():
     pyramid.levels[0][3, 5] = 2.0
     again = build_pyramid(pyramid.levels[0], "max", into=pyramid)
     assert again.data is pyramid.data and pyramid.levels[-1].item() == 2.0
+
+
+def test_memory_of_warp_arrays_is_used_again():
+    warp = pytest.importorskip("warp")
+    first, second = np.zeros((9, 7, 1), np.float32), np.ones((9, 7, 1), np.float32)
+    pyramid = build_pyramid(warp.array(first, device="cpu"), "max")
+    again = build_pyramid(warp.array(second, device="cpu"), "max", into=pyramid)
+    assert again.data is pyramid.data and (pyramid.data.numpy() == 1).all()

@@ -15,13 +15,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hra.bench import kernel_inputs, kernel_peers_opencv, kernel_peers_torch
 from hra.bench.devices import HOST, Device
 from hra.bench.harness import Case, Contender
-from hra.bench.kernel_checks import check_arrays
-from hra.bench.kernel_peers import gather, host_only
-from hra.bench.kernel_rows import KernelBenchmark
-from hra.bench.kernels import kernel_suite
+from hra.bench.kernels import peers_opencv, peers_torch, seeded_inputs
+from hra.bench.kernels.checks import check_arrays
+from hra.bench.kernels.peers import gather, host_only
+from hra.bench.kernels.rows import KernelBenchmark
+from hra.bench.kernels.suite import kernel_suite
 from hra.bench.suite import run
 from hra.cli.bench import bench
 from hra.errors import BackendUnavailable, HraError, MissingExtra
@@ -97,7 +97,7 @@ def test_peers_that_are_not_installed_are_named(record: dict, monkeypatch: pytes
     def missing(device: Device) -> Any:
         raise MissingExtra.of("torch", "torch")
 
-    monkeypatch.setattr(kernel_peers_torch, "load", missing)
+    monkeypatch.setattr(peers_torch, "load", missing)
     (row,) = run(kernel_suite(HOST), names=["hiz_1080p"], repeat=1, scale="small")["rows"]
     assert row["peer"] == "NumPy slices"
     assert row["absent"] == {"torch": "the package 'torch' is not installed"}
@@ -155,9 +155,9 @@ def test_arrays_of_a_device_stay_there():
     """All rows with Warp's arrays, on the way that a graphics card goes; its peers are those that can follow."""
     device = WarpOnHost()
     record = run(kernel_suite(device), repeat=1, scale="small", device=device)
-    # The steerable pyramid is built on the host only.
-    assert record["skipped"] == [{"name": "steer_1024", "reason": "does not run on cpu"}]
-    assert [row["name"] for row in record["rows"]] == [name for name in _NAMES if name != "steer_1024"]
+    host_only = ["steer_1024", "relevance_prune_64x4096"]
+    assert record["skipped"] == [{"name": name, "reason": "does not run on cpu"} for name in host_only]
+    assert [row["name"] for row in record["rows"]] == [name for name in _NAMES if name not in host_only]
     for row in record["rows"]:
         assert "NumPy" not in "".join(row["peers"])
         assert row["device"] == "cpu (CPU)"
@@ -179,22 +179,20 @@ def test_devices_hold_arrays_of_their_own():
 def test_peers_of_the_host_do_not_follow_to_a_device():
     contender = Contender("slices", lambda image: image)
     assert gather(HOST, {"NumPy": host_only(contender)}) == ((contender,), {})
-    contenders, absent = gather(
-        WarpOnHost(), {"NumPy": host_only(contender), "OpenCV": kernel_peers_opencv.area_levels}
-    )
+    contenders, absent = gather(WarpOnHost(), {"NumPy": host_only(contender), "OpenCV": peers_opencv.area_levels})
     assert contenders == ()
     assert absent.keys() == {"NumPy", "OpenCV"}
 
 
 def test_inputs_are_seeded_and_new_in_every_round():
     makers = [
-        kernel_inputs.images(32, 4, np.float32),
-        kernel_inputs.images(32, 4, np.uint8),
-        kernel_inputs.depths(90),
-        kernel_inputs.relevance(2, 16),
-        kernel_inputs.surface_points(50),
-        lambda seed: kernel_inputs.boxes(20, seed),
-        lambda seed: kernel_inputs.rectangles(20, 30, 40, seed),
+        seeded_inputs.images(32, 4, np.float32),
+        seeded_inputs.images(32, 4, np.uint8),
+        seeded_inputs.depths(90),
+        seeded_inputs.relevance(2, 16),
+        seeded_inputs.surface_points(50),
+        lambda seed: seeded_inputs.boxes(20, seed),
+        lambda seed: seeded_inputs.rectangles(20, 30, 40, seed),
     ]
     for make in makers:
         assert np.array_equal(make(1), make(1))
@@ -202,14 +200,14 @@ def test_inputs_are_seeded_and_new_in_every_round():
 
 
 def test_rectangles_lie_within_the_image():
-    x0, y0, x1, y1 = kernel_inputs.rectangles(1000, 30, 40, 0).T
+    x0, y0, x1, y1 = seeded_inputs.rectangles(1000, 30, 40, 0).T
     assert (x0 >= 0).all() and (x0 <= x1).all() and x1.max() == 39
     assert (y0 >= 0).all() and (y0 <= y1).all() and y1.max() == 29
 
 
 def test_the_camera_maps_near_and_far_to_zero_and_one():
-    matrix = kernel_inputs.perspective(9, 16)
-    for distance, depth in ((kernel_inputs.NEAR, 0.0), (kernel_inputs.FAR, 1.0)):
+    matrix = seeded_inputs.perspective(9, 16)
+    for distance, depth in ((seeded_inputs.NEAR, 0.0), (seeded_inputs.FAR, 1.0)):
         x, y, z, w = matrix @ [16 / 9 * distance * np.sqrt(1 / 3), distance * np.sqrt(1 / 3), distance, 1]
         assert (x / w, y / w, z / w) == pytest.approx((1, 1, depth))
 
@@ -218,7 +216,7 @@ def test_torch_without_cuda_is_absent(monkeypatch: pytest.MonkeyPatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(Device, "__post_init__", lambda device: None)
-    absent = gather(Device("cuda:0"), {"torch": kernel_peers_torch.pool_levels(1)})[1]
+    absent = gather(Device("cuda:0"), {"torch": peers_torch.pool_levels(1)})[1]
     assert absent == {"torch": "torch cannot use cuda:0"}
 
 
@@ -226,7 +224,7 @@ def test_torch_gets_its_threads_back():
     torch = pytest.importorskip("torch")
     before = torch.get_num_threads()
     seen = []
-    for contender in kernel_peers_torch.contenders(
+    for contender in peers_torch.contenders(
         HOST, "torch", lambda given: seen.append(torch.get_num_threads()), lambda given: given, lambda output: output
     ):
         contender.run(None)

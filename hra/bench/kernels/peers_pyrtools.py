@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.bench.devices import Device
 from hra.bench.harness import Contender
-from hra.bench.kernel_peers import require_host
+from hra.bench.kernels.peers import require_host
 from hra.errors import BackendUnavailable
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hra.bench import kernel_inputs, kernel_peers_torch
 from hra.bench.devices import Device
 from hra.bench.harness import Case, Contender, Gaps
-from hra.bench.kernel_checks import require
-from hra.bench.kernel_look_ups import Levels, in_front, largest_in_levels, largest_within, see
-from hra.bench.kernel_peers import Peer, gather, host_only
+from hra.bench.kernels import peers_torch, seeded_inputs
+from hra.bench.kernels.checks import require
+from hra.bench.kernels.look_ups import Levels, in_front, largest_in_levels, largest_within, see
+from hra.bench.kernels.peers import Peer, gather, host_only
 from hra.kernels import depth_pyramid, visible_boxes
 
 _HEIGHT = 1080
@@ -36,7 +36,7 @@ class _Given:
     @property
     def matrix(self) -> np.ndarray:
         """Of the camera, [4, 4]."""
-        return kernel_inputs.perspective(*self.depth.shape)
+        return seeded_inputs.perspective(*self.depth.shape)
 
     @property
     def few(self) -> np.ndarray:
@@ -46,10 +46,10 @@ class _Given:
 
 def visible(count: int, device: Device) -> Case:
     """Which of ``count`` boxes may be visible; the Hi-Z is there already."""
-    depths = kernel_inputs.depths(_HEIGHT)
+    depths = seeded_inputs.depths(_HEIGHT)
 
     def inputs(number: int) -> _Given:
-        return _Given(kernel_inputs.boxes(count, number), depths(number)[..., 0])
+        return _Given(seeded_inputs.boxes(count, number), depths(number)[..., 0])
 
     own = Contender(
         "hra",
@@ -65,12 +65,12 @@ def visible(count: int, device: Device) -> Case:
 
 
 def _torch(device: Device) -> Iterator[Contender]:
-    torch = kernel_peers_torch.load(device)
-    yield from kernel_peers_torch.contenders(
+    torch = peers_torch.load(device)
+    yield from peers_torch.contenders(
         device,
         "torch look-up",
         lambda prepared: _by_levels(torch, *prepared),
-        lambda given: (*kernel_peers_torch.tensors(_plain(given)[:3], device), given.depth.shape),
+        lambda given: (*peers_torch.tensors(_plain(given)[:3], device), given.depth.shape),
         lambda output: output.cpu().numpy(),
     )
 

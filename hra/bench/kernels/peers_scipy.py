@@ -10,8 +10,8 @@ import numpy as np
 
 from hra.bench.devices import Device
 from hra.bench.harness import Contender
-from hra.bench.kernel_levels import band_levels, coarser_levels
-from hra.bench.kernel_peers import require_host
+from hra.bench.kernels.levels import band_levels, coarser_levels
+from hra.bench.kernels.peers import require_host
 from hra.errors import MissingExtra
 
 _BINOMIAL = np.array([1, 4, 6, 4, 1], np.float32) / 16

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hra.bench import kernel_inputs, kernel_peers_numpy, kernel_peers_torch
 from hra.bench.devices import Device
 from hra.bench.harness import Case, Contender, Gaps
-from hra.bench.kernel_checks import check_arrays, require
-from hra.bench.kernel_look_ups import Levels, largest_in_levels, largest_within
-from hra.bench.kernel_peers import Peer, gather, host_only
+from hra.bench.kernels import peers_numpy, peers_torch, seeded_inputs
+from hra.bench.kernels.checks import check_arrays, require
+from hra.bench.kernels.look_ups import Levels, largest_in_levels, largest_within
+from hra.bench.kernels.peers import Peer, gather, host_only
 from hra.kernels import Pyramid, build_pyramid, rect_max
 
 _HEIGHT = 1080
@@ -40,11 +40,11 @@ class _Given:
 
 def rectangle_maxima(count: int, device: Device) -> Case:
     """``count`` rectangles in a Hi-Z that is there already."""
-    depths = kernel_inputs.depths(_HEIGHT)
+    depths = seeded_inputs.depths(_HEIGHT)
 
     def inputs(number: int) -> _Given:
         depth = depths(number)
-        rects = kernel_inputs.rectangles(count, *depth.shape[:2], seed=number)
+        rects = seeded_inputs.rectangles(count, *depth.shape[:2], seed=number)
         return _Given(depth[None], rects, np.zeros(count, np.int32))
 
     def prepare(given: _Given) -> tuple[Any, ...]:
@@ -59,10 +59,10 @@ def rectangle_maxima(count: int, device: Device) -> Case:
 
 def relevance(images: int, device: Device) -> Case:
     """The largest relevance within 4,096 boxes of each image: the pyramids of all images, then the look-ups."""
-    maps = kernel_inputs.relevance(images, _PATCHES)
+    maps = seeded_inputs.relevance(images, _PATCHES)
 
     def inputs(number: int) -> _Given:
-        rects = kernel_inputs.rectangles(images * _BOXES, _PATCHES, _PATCHES, seed=number, largest=_PATCHES)
+        rects = seeded_inputs.rectangles(images * _BOXES, _PATCHES, _PATCHES, seed=number, largest=_PATCHES)
         return _Given(maps(number), rects, np.repeat(np.arange(images, dtype=np.int32), _BOXES))
 
     own = Contender(
@@ -82,10 +82,7 @@ def relevance(images: int, device: Device) -> Case:
 def _pooled(arrays: Any, levels: Levels, rects: Any, image: Any) -> tuple[Any, ...]:
     """The arguments of a look-up once the pyramid of ``levels.pixels``, still bare images, is built."""
     images = levels.pixels
-    if arrays is np:
-        pools = kernel_peers_numpy.max_levels(images)
-    else:
-        pools = kernel_peers_torch.max_levels(images.permute(0, 3, 1, 2))
+    pools = peers_numpy.max_levels(images) if arrays is np else peers_torch.max_levels(images.permute(0, 3, 1, 2))
     pixels = arrays.concatenate([level.reshape(-1) for level in (images, *pools)])
     return levels._replace(pixels=pixels), rects, image
 
@@ -94,12 +91,12 @@ def _peers(prepare: Callable[[_Given], tuple[Any, ...]], finish: Callable[..., t
     """Look-ups in NumPy and torch, whose arguments ``finish`` completes within the clock, and one without a pyramid."""
 
     def torch_look_up(device: Device) -> Iterator[Contender]:
-        torch = kernel_peers_torch.load(device)
-        yield from kernel_peers_torch.contenders(
+        torch = peers_torch.load(device)
+        yield from peers_torch.contenders(
             device,
             "torch look-up",
             lambda prepared: largest_in_levels(torch, *finish(torch, *prepared)),
-            lambda given: kernel_peers_torch.tensors(prepare(given), device),
+            lambda given: peers_torch.tensors(prepare(given), device),
             lambda output: output.cpu().numpy(),
         )
 

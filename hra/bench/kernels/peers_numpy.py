@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.bench.kernel_levels import coarser_levels, halvings
+from hra.bench.kernels.levels import coarser_levels, halvings
 
 
 def mean_levels(image: np.ndarray) -> list[np.ndarray]:

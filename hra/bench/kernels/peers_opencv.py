@@ -10,8 +10,8 @@ import numpy as np
 
 from hra.bench.devices import Device
 from hra.bench.harness import Contender
-from hra.bench.kernel_levels import band_levels, coarser_levels, halvings
-from hra.bench.kernel_peers import require_host
+from hra.bench.kernels.levels import band_levels, coarser_levels, halvings
+from hra.bench.kernels.peers import require_host
 from hra.errors import BackendUnavailable
 
 

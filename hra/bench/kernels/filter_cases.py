@@ -8,17 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hra.bench import (
-    kernel_inputs,
-    kernel_peers_opencv,
-    kernel_peers_pyrtools,
-    kernel_peers_scipy,
-    kernel_peers_torch,
-)
 from hra.bench.devices import Device
 from hra.bench.harness import Case, Contender, Gaps
-from hra.bench.kernel_checks import check_arrays, compare
-from hra.bench.kernel_peers import Peer, gather, on_two_threads, require_host
+from hra.bench.kernels import peers_opencv, peers_pyrtools, peers_scipy, peers_torch, seeded_inputs
+from hra.bench.kernels.checks import check_arrays, compare
+from hra.bench.kernels.peers import Peer, gather, on_two_threads, require_host
 from hra.kernels import SteerablePyramid, gaussian_pyramid, laplacian_pyramid, steerable_pyramid
 
 # On graphics cards torch convolves numbers of 11 bits (TF32) unless told otherwise.
@@ -38,9 +32,9 @@ def gaussian(side: int, device: Device) -> Case:
         return gaussian_pyramid(image, levels, backend).levels[1:]
 
     peers = {
-        "torch": partial(kernel_peers_torch.gaussian, levels=levels),
-        "scipy": partial(kernel_peers_scipy.gaussian, levels=levels),
-        "OpenCV": partial(kernel_peers_opencv.gaussian, levels=levels),
+        "torch": partial(peers_torch.gaussian, levels=levels),
+        "scipy": partial(peers_scipy.gaussian, levels=levels),
+        "OpenCV": partial(peers_opencv.gaussian, levels=levels),
     }
     return _case(side, device, coarser, peers)
 
@@ -53,9 +47,9 @@ def laplacian(side: int, device: Device) -> Case:
         return laplacian_pyramid(image, levels, backend).levels
 
     peers = {
-        "torch": partial(kernel_peers_torch.laplacian, levels=levels),
-        "scipy": partial(kernel_peers_scipy.laplacian, levels=levels),
-        "OpenCV": partial(kernel_peers_opencv.laplacian, levels=levels),
+        "torch": partial(peers_torch.laplacian, levels=levels),
+        "scipy": partial(peers_scipy.laplacian, levels=levels),
+        "OpenCV": partial(peers_opencv.laplacian, levels=levels),
     }
     return _case(side, device, bands, peers)
 
@@ -70,9 +64,9 @@ def steerable(side: int, device: Device) -> Case:
     require_host(device)
     scales = min(_SCALES, _levels(side))
     own = Contender("hra", lambda image: steerable_pyramid(image, scales, _ORIENTATIONS))
-    pyrtools = partial(kernel_peers_pyrtools.steerable, scales=scales, orientations=_ORIENTATIONS)
+    pyrtools = partial(peers_pyrtools.steerable, scales=scales, orientations=_ORIENTATIONS)
     others, absent = gather(device, {"pyrtools": pyrtools})
-    inputs = kernel_inputs.images(side, 1, np.float32)
+    inputs = seeded_inputs.images(side, 1, np.float32)
     image = inputs(0)
     written = sum(part.nbytes for part in _parts(own.run(image)))
     return Case((own, *others), inputs, _judge_frames, side * side, image.nbytes + written, absent)
@@ -82,7 +76,7 @@ def _case(side: int, device: Device, function: Callable[..., Sequence[Any]], pee
     """A case on an RGB image; ``function`` takes an image and a backend."""
     own = Contender("hra", function, device.send, read=lambda levels: list(map(device.fetch, levels)))
     others, absent = gather(device, {"hra, 2 threads": on_two_threads(own), **peers})
-    inputs = kernel_inputs.images(side, 3, np.float32)
+    inputs = seeded_inputs.images(side, 3, np.float32)
     image = inputs(0)
     judge = compare(partial(function, backend="reference"), _ERROR, _ERROR if device.on_host else _TF32_ERROR)
     moved = image.nbytes + sum(level.nbytes for level in function(image))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hra.bench import kernel_inputs
 from hra.bench.devices import HOST, Device
 from hra.bench.harness import Case, Contender, Gaps
-from hra.bench.kernel_checks import check_arrays, require
-from hra.bench.kernel_peers import gather, require_host
+from hra.bench.kernels import seeded_inputs
+from hra.bench.kernels.checks import check_arrays, require
+from hra.bench.kernels.peers import gather, require_host
 from hra.errors import MissingExtra
 from hra.kernels.backends import load_backend
 from hra.kernels.trees import PointTree, boxes_up, build_tree
@@ -23,7 +23,7 @@ _LEAF_SIZE = 16
 
 def octree(count: int, device: Device) -> Case:
     """An octree over ``count`` points of a terrain, with the box of every node."""
-    inputs = kernel_inputs.surface_points(count)
+    inputs = seeded_inputs.surface_points(count)
     own = Contender("hra", _build, device.send, read=lambda built: _on_host(device, *built))
     others, absent = gather(device, {"scipy": _kd_trees, "Warp": _bounding_volumes})
     given = inputs(0)
@@ -86,7 +86,7 @@ class _Volumes:
 
     def check(self, name: str, points: np.ndarray) -> None:
         """Raise `HraError` unless it holds as many points in all, and in the lower half, as there are."""
-        from hra.bench.kernel_hits import hits
+        from hra.bench.kernels.hits import hits
 
         low, high = points.min(axis=0), points.max(axis=0)
         for corner in (high, (low + high) / 2):

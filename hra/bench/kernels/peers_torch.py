@@ -11,8 +11,8 @@ import numpy as np
 
 from hra.bench.devices import HOST, Device
 from hra.bench.harness import Contender
-from hra.bench.kernel_levels import band_levels, coarser_levels, halvings
-from hra.bench.kernel_peers import Peer
+from hra.bench.kernels.levels import band_levels, coarser_levels, halvings
+from hra.bench.kernels.peers import Peer
 from hra.errors import BackendUnavailable, MissingExtra
 
 _THREADS = (1, 2)

@@ -1,0 +1,1 @@
+"""The kernels suite: pyramids, occlusion and hierarchy building against what others run."""

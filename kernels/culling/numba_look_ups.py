@@ -1,0 +1,107 @@
+"""Loops in Numba that tell which bounds reach what a Hi-Z holds within their rectangles.
+
+A pixel that reaches makes all coarser pixels above it reach, so what the finest level says is the answer; coarser ones
+only say "none" sooner, and a few pixels of it often say "yes" at once. One short loop follows the other, each over
+those rectangles that the last one left open: a single loop, whose branches cannot be foretold, takes twice as long.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hra.kernels.numba_kernels import look_closer, reaches
+
+# Rectangles at a time, so that what the loops hand on stays in the cache.
+_BLOCK = 2048
+
+
+@njit(cache=True, nogil=True)
+def any_reaches(data, offsets, columns, bits, rects, against, finer, smallest, found):
+    """Whether a pixel within each rectangle reaches ``against``, at ``finer`` levels below where 2 x 2 pixels hold it.
+
+    Rectangles lie within the image or are empty, which gives False; ``bits`` as for `rect_extremum`.
+    """
+    level, finest, index = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.int64)
+    is_open, listed = np.empty(_BLOCK, np.bool_), np.empty(_BLOCK + 1, np.int32)
+    for begin in range(0, len(rects), _BLOCK):
+        windows, limits = rects[begin : begin + _BLOCK], against[begin : begin + _BLOCK]
+        answers = found[begin : begin + _BLOCK]
+        _choose_levels(windows, bits, finer, level, finest)
+        _locate_centers(windows, offsets, columns, finest, index)
+        _try_centers(data, windows, index, limits, smallest, answers)
+        count = _list_open(windows, answers, listed)
+        _try_corners(data, offsets, columns, windows, level, limits, smallest, listed, count, is_open)
+        count = _keep_open(listed, count, is_open)
+        _try_corners(data, offsets, columns, windows, finest, limits, smallest, listed, count, is_open)
+        for i in range(count):
+            k = listed[i]
+            closer = offsets, columns, windows[k], level[k], finest[k]
+            answers[k] = is_open[i] or _descend(data, closer, limits[k], smallest)
+
+
+@njit(cache=True, nogil=True)
+def _choose_levels(rects, bits, finer, level, finest):
+    for k in range(len(rects)):
+        x0, y0, x1, y1 = rects[k, 0], rects[k, 1], rects[k, 2], rects[k, 3]
+        coarse = max(bits[max(x1 - x0, y1 - y0, 0)] - 1, 0)
+        coarse += max((x1 >> coarse) - (x0 >> coarse), (y1 >> coarse) - (y0 >> coarse)) > 1
+        level[k], finest[k] = coarse, max(coarse - finer, 0)
+
+
+@njit(cache=True, nogil=True)
+def _locate_centers(rects, offsets, columns, level, index):
+    for k in range(len(rects)):
+        at = level[k]
+        x, y = (rects[k, 0] + rects[k, 2]) >> (at + 1), (rects[k, 1] + rects[k, 3]) >> (at + 1)
+        index[k] = offsets[at] + max(y, 0) * columns[at] + max(x, 0)
+
+
+@njit(cache=True, nogil=True)
+def _try_centers(data, rects, index, against, smallest, found):
+    for k in range(len(rects)):
+        found[k] = reaches(data[index[k]], against[k], smallest) & (rects[k, 0] <= rects[k, 2])
+
+
+@njit(cache=True, nogil=True)
+def _list_open(rects, found, listed):
+    """List rectangles that hold pixels, none of which is found; the last entry may be written in vain."""
+    count = 0
+    for k in range(len(rects)):
+        listed[count] = k
+        count += (not found[k]) & (rects[k, 0] <= rects[k, 2])
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _keep_open(listed, count, is_open):
+    kept = 0
+    for i in range(count):
+        listed[kept] = listed[i]
+        kept += is_open[i]
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _try_corners(data, offsets, columns, rects, level, against, smallest, listed, count, found):
+    """Whether one of the four pixels in the corners of each listed rectangle reaches: all of it at its own level."""
+    for i in range(count):
+        k = listed[i]
+        at, limit = level[k], against[k]
+        x0, y0, x1, y1 = rects[k, 0] >> at, rects[k, 1] >> at, rects[k, 2] >> at, rects[k, 3] >> at
+        upper, lower = offsets[at] + y0 * columns[at], offsets[at] + y1 * columns[at]
+        above = reaches(data[upper + x0], limit, smallest) | reaches(data[upper + x1], limit, smallest)
+        below = reaches(data[lower + x0], limit, smallest) | reaches(data[lower + x1], limit, smallest)
+        found[i] = above | below
+
+
+@njit(cache=True, nogil=True)
+def _descend(data, closer, against, smallest):
+    """Whether a pixel reaches at every level down to the finest one."""
+    offsets, columns, rect, level, finest = closer
+    while level > finest:
+        level -= 1
+        window = rect[0] >> level, rect[1] >> level, rect[2] >> level, rect[3] >> level
+        if not reaches(look_closer(data, offsets[level], columns[level], window, against, smallest), against, smallest):
+            return False
+    return True
