@@ -1,0 +1,39 @@
+"""The region tree over any label map."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.regions.adjacency import region_edges
+from hra.domains.tokens.regions.agglomeration import Linkage, agglomerate
+from hra.domains.tokens.regions.descriptors import colours, pooled, textures, visual_features
+from hra.domains.tokens.regions.region_tree import RegionTree
+
+
+def merge_labels(
+    context: TokenContext, labels: np.ndarray, linkage: Linkage, *, group: np.ndarray | None = None
+) -> RegionTree:
+    """Merge the regions of a label map up to the whole image.
+
+    Parameters
+    ----------
+    labels : int32 [H, W], 0 .. L - 1, each with at least one pixel.
+    group : int [L] or None, see `agglomerate`.
+    """
+    count = int(labels.max()) + 1
+    sizes = np.bincount(labels.ravel(), minlength=count)
+    rows = linkage_features(context, labels, count, linkage)
+    return RegionTree(labels, agglomerate(rows, sizes, region_edges(labels), linkage, group=group))
+
+
+def linkage_features(context: TokenContext, labels: np.ndarray, count: int, linkage: Linkage) -> np.ndarray:
+    """What `agglomerate` takes for a linkage: features of each region, texture or centroid in the last two columns."""
+    patch = context.pyramid.patch
+    if linkage is Linkage.COLOUR:
+        return pooled(np.concatenate([colours(context), textures(context)], axis=-1), labels, count, patch)
+    features = visual_features(context)
+    if linkage is Linkage.AVERAGE:
+        features = features / np.maximum(np.linalg.norm(features, axis=-1, keepdims=True), 1e-12)
+    y, x = np.indices(features.shape[:2], np.float32) + np.float32(0.5)
+    return pooled(np.concatenate([features, x[..., None], y[..., None]], axis=-1), labels, count, patch)

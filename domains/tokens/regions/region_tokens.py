@@ -1,0 +1,81 @@
+"""Tokens that are regions of any shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.regions.descriptors import pooled
+from hra.domains.tokens.regions.painting import paint, region_values
+from hra.domains.tokens.regions.region_tree import region_boxes
+from hra.domains.tokens.token_set import TokenSet
+
+_NO_TOKENS = np.float32(0.5)  # mid-grey, as for patches
+
+
+@dataclass(frozen=True, eq=False)
+class RegionTokens(TokenSet):
+    """K tokens, each a region whose box is resampled to patch x patch pixels; see `painting`.
+
+    Attributes
+    ----------
+    values : float32 [K, patch * patch * 3] in [0, 1], pixels row by row, channels last.
+    labels : int32 [H, W], the token whose region holds each pixel, -1 for none.
+    relevance : float64 [K], mean relevance of the token's region.
+    image_size : (height, width) of the image in pixels.
+    patch : side of a token in its own pixels.
+    """
+
+    values: np.ndarray
+    labels: np.ndarray
+    relevance: np.ndarray
+    image_size: tuple[int, int]
+    patch: int
+
+    @classmethod
+    def of(cls, context: TokenContext, labels: np.ndarray, count: int) -> RegionTokens:
+        """The tokens of ``count`` regions, each with at least one pixel of ``labels`` int32 [H, W]."""
+        patch = context.pyramid.patch
+        values = region_values(context.pyramid.image, labels, region_boxes(labels, count), patch)
+        relevance = pooled(context.relevance[..., None], labels, count, patch)[:, 0]
+        height, width = labels.shape
+        return cls(values, labels, relevance, (height, width), patch)
+
+    @property
+    def boxes(self) -> np.ndarray:
+        """Pixels (x0, y0, x1, y1), end excluded, that enclose each token's region, int32 [K, 4]."""
+        return region_boxes(self.labels, len(self))
+
+    @property
+    def detail(self) -> np.ndarray:
+        """log2 of the image's pixels along the longer side of a token's pixel, at least 0: float32 [K]."""
+        boxes = self.boxes
+        extent = (boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=1)
+        return np.log2(np.maximum(extent / self.patch, 1)).astype(np.float32)
+
+    def token_map(self) -> np.ndarray:
+        """The token that shows each pixel, -1 for none: int32 [H, W]."""
+        return self.labels
+
+    def reconstruct(self) -> np.ndarray:
+        """Every region painted with its token, float32 [H, W, 3] in [0, 1]; the mean of all tokens where there is none.
+
+        Exact where a box is no larger than a patch.
+        """
+        mean = np.float32(self.values.mean(dtype=np.float64)) if len(self) else _NO_TOKENS
+        return paint(self.values, self.labels, self.boxes, self.patch, mean)
+
+    def pooled(self, features: np.ndarray) -> np.ndarray:
+        """Mean feature of every token's region.
+
+        Parameters
+        ----------
+        features : [rows, columns, D], of the finest patches (`TokenContext.features`).
+
+        Returns
+        -------
+        float32 [K, D], each patch weighted by the pixels that it shares with the region.
+        """
+        return pooled(features, self.labels, len(self), self.patch).astype(np.float32)

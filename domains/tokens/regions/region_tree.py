@@ -1,0 +1,111 @@
+"""A region tree: an image in leaf regions, and the order in which neighbours are merged up to the whole image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+
+from hra.kernels.trees import Tree, boxes_up, reduce_up
+
+
+@dataclass(frozen=True, eq=False)
+class RegionTree:
+    """L leaf regions and L - 1 merges; node L + k is what merge k makes, and the last node is the whole image.
+
+    Source: the binary partition tree of P. Salembier and L. Garrido, "Binary partition tree as an efficient
+    representation for image processing, segmentation, and information retrieval" (IEEE TIP 9, 2000).
+
+    Attributes
+    ----------
+    labels : int32 [H, W], the leaf region 0 .. L - 1 of every pixel; each has at least one.
+    merges : int32 [L - 1, 2], the two nodes that each merge joins, in the order in which they are merged.
+    """
+
+    labels: np.ndarray
+    merges: np.ndarray
+
+    def __len__(self) -> int:
+        """Number of nodes, 2 L - 1."""
+        return 2 * self.leaves - 1
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaf regions L."""
+        return len(self.merges) + 1
+
+    @cached_property
+    def parent(self) -> np.ndarray:
+        """The node that each node is merged into, -1 for the whole image, int32 [N]."""
+        return parents_of(self.merges)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The nodes in the form that reductions need."""
+        return Tree.of(self.parent)
+
+    @cached_property
+    def areas(self) -> np.ndarray:
+        """Pixels of every node, int64 [N]."""
+        return summed(self.tree, np.bincount(self.labels.ravel(), minlength=self.leaves)).astype(np.int64)
+
+    @cached_property
+    def boxes(self) -> np.ndarray:
+        """Pixels (x0, y0, x1, y1), end excluded, that enclose every node, int32 [N, 4]."""
+        leaf = region_boxes(self.labels, self.leaves).astype(np.float64)
+        low, high = boxes_up(self.tree, leaf[:, :2], leaf[:, 2:])
+        return np.concatenate([low, high], axis=1).astype(np.int32)
+
+    def cut(self, count: int) -> np.ndarray:
+        """The regions that are left when all but the last ``count - 1`` merges are done: labels int32 [H, W]."""
+        count = min(count, self.leaves)
+        alive = np.arange(len(self)) <= len(self) - count
+        top = np.append(self.parent[:-1] > len(self) - count, True)
+        return self.shown(np.flatnonzero(alive & top))
+
+    def shown(self, nodes: np.ndarray) -> np.ndarray:
+        """The entry of ``nodes`` [K] (none above another) that holds each pixel, -1 for none: int32 [H, W]."""
+        entry = np.full(len(self), -1, np.int32)
+        entry[nodes] = np.arange(len(nodes), dtype=np.int32)
+        _inherit(self.merges, entry)
+        return entry[self.labels]
+
+
+def parents_of(merges: np.ndarray) -> np.ndarray:
+    """The node that each of the 2 L - 1 nodes is merged into, -1 for the last, int32; see `RegionTree.merges`."""
+    nodes = 2 * len(merges) + 1
+    parent = np.full(nodes, -1, np.int32)
+    parent[merges] = np.arange(len(merges) + 1, nodes, dtype=np.int32)[:, None]
+    return parent
+
+
+def summed(tree: Tree, leaves: np.ndarray) -> np.ndarray:
+    """Sum of the values [L] of the leaves below every node, float64 [N]."""
+    return reduce_up(tree, leaves.astype(np.float64)[:, None], "sum")[:, 0]
+
+
+@njit(cache=True)
+def _inherit(merges, entry):
+    for k in range(len(merges) - 1, -1, -1):
+        node = len(merges) + 1 + k
+        if entry[node] >= 0:
+            entry[merges[k, 0]] = entry[node]
+            entry[merges[k, 1]] = entry[node]
+
+
+@njit(cache=True)
+def region_boxes(labels, count):
+    """Pixels (x0, y0, x1, y1), end excluded, that enclose each label (-1 is none): int32 [count, 4]."""
+    height, width = labels.shape
+    boxes = np.empty((count, 4), np.int32)
+    boxes[:, 0], boxes[:, 1], boxes[:, 2:] = width, height, 0
+    for y in range(height):
+        for x in range(width):
+            region = labels[y, x]
+            if region >= 0:
+                box = boxes[region]
+                box[0], box[1] = min(box[0], x), min(box[1], y)
+                box[2], box[3] = max(box[2], x + 1), max(box[3], y + 1)
+    return boxes
