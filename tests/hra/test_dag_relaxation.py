@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hra.bench import cluster_dag
@@ -57,7 +57,7 @@ DAGS = {
 }
 
 
-@pytest.mark.parametrize(("way", "excess"), [("flows", 2e-5), ("sweeps", 1e-2)])
+@pytest.mark.parametrize(("way", "excess"), [("flows", 2e-5), ("sweeps", 0.2)])
 @pytest.mark.parametrize("name", DAGS)
 @given(seed=seeds)
 def test_the_bound_is_close_to_the_linear_program_and_never_below(name, way, excess, seed):
@@ -93,6 +93,7 @@ def test_cluster_groups_are_solved_and_filled_to_a_small_gap(make, way, excess):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", ["dag", "groups"])
 @given(seed=seeds)
+@example(seed=4)  # a priority of 0 that is rounded
 def test_the_set_is_valid_and_fits_and_the_bound_covers_the_best(kind, way, seed):
     hierarchy, values, rng = case(kind, seed)
     for budget in random_budgets(rng, hierarchy, 3):
@@ -114,7 +115,7 @@ def test_gains_of_very_different_sizes_keep_the_bound_valid(way, seed):
     assert best_gain(problem) <= solved(problem, way).upper_bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("way", "slack"), [("flows", 2e-5), ("sweeps", 1e-2)])
+@pytest.mark.parametrize(("way", "slack"), [("flows", 2e-5), ("sweeps", 0.2)])
 @given(seed=seeds)
 def test_the_bound_grows_with_the_budget(way, slack, seed):
     hierarchy, values, rng = case("dag", seed, 40)
