@@ -15,8 +15,8 @@ from hra.traversals.chord import Chord
 from hra.traversals.max_closure import available, max_closure
 from hra.traversals.split_flow import better_set, even_shares, surplus_bound
 
-# Sweeps before flows take over, sweeps where SciPy is missing, and flows.
-_FIRST_SWEEPS, _SWEEPS, _FLOWS = 40, 400, 50
+# Sweeps before flows take over, sweeps where SciPy is missing, flows, and sweeps at one price before the next is tried.
+_FIRST_SWEEPS, _SWEEPS, _FLOWS, _AT_ONCE = 40, 400, 50, 40
 
 
 def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, float]:
@@ -53,7 +53,7 @@ def _sweep(chord: Chord, share: np.ndarray, sweeps: int) -> None:
     price = price_range(problem)[1]
     while sweeps > 0 and not chord.solved:
         known, tolerance = chord.worth_at(price), chord.tolerance
-        worth, made = better_set(*order, price, share, sweeps, known, tolerance, selected)
+        worth, made = better_set(*order, price, share, min(sweeps, _AT_ONCE), known, tolerance, selected)
         chord.add(price, worth, selected)
         sweeps -= made
         price = chord.price

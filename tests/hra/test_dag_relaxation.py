@@ -57,7 +57,7 @@ DAGS = {
 }
 
 
-@pytest.mark.parametrize(("way", "excess"), [("flows", 2e-5), ("sweeps", 0.2)])
+@pytest.mark.parametrize(("way", "excess"), [("flows", 2e-5), ("sweeps", 3e-2)])
 @pytest.mark.parametrize("name", DAGS)
 @given(seed=seeds)
 def test_the_bound_is_close_to_the_linear_program_and_never_below(name, way, excess, seed):
@@ -115,8 +115,9 @@ def test_gains_of_very_different_sizes_keep_the_bound_valid(way, seed):
     assert best_gain(problem) <= solved(problem, way).upper_bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("way", "slack"), [("flows", 2e-5), ("sweeps", 0.2)])
+@pytest.mark.parametrize(("way", "slack"), [("flows", 2e-5), ("sweeps", 3e-2)])
 @given(seed=seeds)
+@example(seed=209)  # nothing is free, yet the highest price does not close
 def test_the_bound_grows_with_the_budget(way, slack, seed):
     hierarchy, values, rng = case("dag", seed, 40)
     budgets = np.sort(random_budgets(rng, hierarchy, 4))
