@@ -7,16 +7,13 @@ import numpy as np
 
 from hra import samples
 from hra.domains import textures
-from hra.images import load_image
 
 
 def main() -> None:
     """Replay one flight with three pools and print what each pool costs in quality and uploads."""
-    image = np.round(load_image(samples.path("earth.jpg")) * 255).astype(np.uint8)
-    ground = textures.TexturedPlane.ground(textures.TiledTexture.from_image(image), width=100.0)
-    scene = textures.Scene([ground])
+    scene = textures.Scene.ground(samples.path("earth.jpg"), width=100.0)
     allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
-    cameras = textures.flyover(ground, frames=40, viewport=(960, 540))
+    cameras = textures.flyover(scene.planes[0], frames=40, viewport=(960, 540))
 
     print(f"the whole texture takes {scene.textures.hierarchy.total_cost / 2**20:.1f} MiB")
     for mebibytes in (2, 6, 12):

@@ -28,7 +28,7 @@ def open_upright(path: str | os.PathLike[str], max_pixels: int) -> Iterator[Imag
 
     Exceptions of any kind that are raised while it is open become ImageError.
     """
-    with _open_regular(path) as stream, _as_image_error(path):
+    with open_regular(path) as stream, _as_image_error(path):
         image = _open(stream, path, max_pixels)
         image.load()
         image = upright(image, str(path))  # one name, so that the unturned pixels are not kept
@@ -73,7 +73,8 @@ def _orientation(image: Image.Image) -> int:
     return orientation
 
 
-def _open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
+def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
+    """An image file opened for reading; :class:`FileError` if it is missing, not readable or no regular file."""
     try:
         # A named pipe would wait for a writer.
         if not stat.S_ISREG(os.stat(path).st_mode):

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+Count = TypeVar("Count", int, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -20,12 +25,22 @@ class TexelFormat:
     block_bytes: int
     block_size: int = 1
 
-    def bytes(self, height: int, width: int) -> int:
-        """Bytes of ``height`` x ``width`` texels; incomplete blocks count in full."""
+    def bytes(self, height: Count, width: Count) -> Count:
+        """Bytes of ``height`` x ``width`` texels, numbers or int64 arrays; incomplete blocks count in full."""
         return -(-height // self.block_size) * -(-width // self.block_size) * self.block_bytes
 
 
+R8 = TexelFormat("R8", 1)
+RG8 = TexelFormat("RG8", 2)
 RGBA8 = TexelFormat("RGBA8", 4)
+R16F = TexelFormat("R16F", 2)
 RGBA16F = TexelFormat("RGBA16F", 8)
+R32F = TexelFormat("R32F", 4)
+RGBA32F = TexelFormat("RGBA32F", 16)
 BC1 = TexelFormat("BC1", 8, 4)
+BC2 = TexelFormat("BC2", 16, 4)
+BC3 = TexelFormat("BC3", 16, 4)
+BC4 = TexelFormat("BC4", 8, 4)
+BC5 = TexelFormat("BC5", 16, 4)
+BC6H = TexelFormat("BC6H", 16, 4)
 BC7 = TexelFormat("BC7", 16, 4)

@@ -21,7 +21,8 @@ class TexelError(ErrorMetric):
 
     Where a pixel wants mip level w and level m is shown, a texel is ``2 ** (m - w)`` pixels wide, so that detail lies
     up to ``max(0, 2 ** (m - w) - 1) / 2`` pixels beside its place. A page's error is the square of that, summed over
-    the pixels that show its region. The unit is that of the meshes' screen error: both may share one pool.
+    the pixels that show its region, times their weights if the feedback has any. The unit is that of the meshes' screen
+    error: both may share one pool.
 
     The context is a `Feedback`; a `TextureAllocator` observes it from the camera, once for all parts of a metric.
     """
@@ -55,23 +56,26 @@ def _parent_levels(hierarchy: Hierarchy) -> np.ndarray:
 
 def _largest(hierarchy: Hierarchy, context: Any, level: np.ndarray) -> np.ndarray:
     """Largest displacement in px when every page's region is shown at ``level`` [N]; 0 where no pixel shows it."""
-    feedback = _feedback(hierarchy, context)
-    finest = np.full(hierarchy.node_cost.size, np.inf, np.float32)
-    _smallest_footprint(feedback.page, feedback.footprint, page_parents(hierarchy), finest)
-    return np.maximum(0.5 * (np.exp2(level) / finest - 1), 0.0)
+    feedback, largest = checked_feedback(hierarchy, context), np.zeros(hierarchy.node_cost.size)
+    texel = np.exp2(level).astype(np.float64)
+    # A weight of squared displacements scales the displacements themselves by its root.
+    scale = np.ones_like(feedback.footprint) if feedback.weight is None else np.sqrt(feedback.weight)
+    _raise_to_largest(feedback.page, feedback.footprint, scale, page_parents(hierarchy), texel, largest)
+    return largest
 
 
 def _summed(hierarchy: Hierarchy, context: Any, level: np.ndarray) -> np.ndarray:
-    feedback, error = _feedback(hierarchy, context), np.zeros(hierarchy.node_cost.size)
+    feedback, error = checked_feedback(hierarchy, context), np.zeros(hierarchy.node_cost.size)
     texel = np.exp2(level).astype(np.float64)
-    _sum_errors(feedback.page, feedback.footprint, feedback.pixels, page_parents(hierarchy), texel, error)
+    _sum_errors(feedback.page, feedback.footprint, feedback.weighted_pixels, page_parents(hierarchy), texel, error)
     return error / feedback.viewport_pixels
 
 
-def _feedback(hierarchy: Hierarchy, context: Any) -> Feedback:
+def checked_feedback(hierarchy: Hierarchy, context: Any) -> Feedback:
+    """``context`` if it is feedback of the pages of ``hierarchy``; :class:`MetricError` if not."""
     if not isinstance(context, Feedback):
         fix = "allocate through a TextureAllocator, which observes the camera"
-        raise MetricError("texel error is measured from feedback", where=type(context).__name__, fix=fix)
+        raise MetricError("texture errors are measured from feedback", where=type(context).__name__, fix=fix)
     # The compiled loops index without checks, and recorded feedback may be that of other textures.
     low, high = context.page.min(initial=0), context.page.max(initial=-1)
     if low < 0 or high >= hierarchy.node_cost.size:
@@ -93,10 +97,12 @@ def _sum_errors(page, footprint, pixels, parent, texel, error):
 
 
 @njit(cache=True)
-def _smallest_footprint(page, footprint, parent, finest):
-    """Lower ``finest`` to the smallest footprint of the samples in every page's region."""
+def _raise_to_largest(page, footprint, scale, parent, texel, largest):
+    """Raise ``largest`` to the scaled displacement of every sample, at its finest page and all pages above that one."""
     for i in range(page.size):
         node = page[i]
-        while node >= 0 and footprint[i] < finest[node]:
-            finest[node] = footprint[i]
+        while node >= 0:
+            displacement = 0.5 * (texel[node] / footprint[i] - 1.0) * scale[i]
+            if displacement > largest[node]:
+                largest[node] = displacement
             node = parent[node]

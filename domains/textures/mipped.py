@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hra.domains.textures.formats import RGBA8, TexelFormat
 from hra.domains.textures.mips import build_mips, level_shapes, tail_level
-from hra.domains.textures.pages import PageTable, pages_hierarchy
-from hra.hierarchy import Hierarchy
+from hra.domains.textures.pages import PageTable, StreamedTexture
+from hra.domains.textures.sources import ImageSource
 
 
-@dataclass(frozen=True, eq=False)
-class MippedTexture:
-    """A texture as a chain of mip levels, each one page that refines the next coarser.
-
-    Parameters
-    ----------
-    mips : levels [H, W, C], finest first, each half the one before, rounded up (`from_image` builds them).
-    pages : the levels coarse to fine, the mip tail first (`mip_pages`).
-    """
-
-    mips: tuple[np.ndarray, ...]
-    pages: PageTable
+class MippedTexture(StreamedTexture):
+    """A texture as a chain of mip levels, each one page that refines the next coarser."""
 
     @classmethod
-    def from_image(cls, image: Any, tail: int = 128, texels: TexelFormat = RGBA8) -> MippedTexture:
+    def from_image(cls, image: Any, tail: int = 128, texels: TexelFormat = RGBA8, srgb: bool = False) -> MippedTexture:
         """Build the mip levels of an image.
 
         Parameters
@@ -36,19 +24,26 @@ class MippedTexture:
         image : uint8 or float32 [H, W, C], any size from 1 x 1.
         tail : levels of at most ``tail`` x ``tail`` texels are the mip tail, one page that is always resident.
         texels : format in which the levels take up memory; it need not be that of ``image``.
+        srgb : average light, not code values: right for colours, wrong for normals, masks and heights.
 
         Raises
         ------
         ImageError : an image of another layout, dtype or with values that are not finite; a tail below one texel.
         """
-        mips = build_mips(image)
+        mips = build_mips(image, srgb)
         height, width = mips[0].shape[:2]
         return cls(mips, mip_pages(height, width, tail, texels))
 
-    @cached_property
-    def hierarchy(self) -> Hierarchy:
-        """The mip chain in bytes, finer levels being added."""
-        return pages_hierarchy([self.pages])
+    @classmethod
+    def from_source(cls, source: ImageSource, tail: int = 128, texels: TexelFormat | None = None) -> MippedTexture:
+        """The mip levels of a file that `open_image` has opened; no texel is read before it is asked for.
+
+        Parameters
+        ----------
+        texels : format in which the levels take up memory; by default that of the file.
+        """
+        height, width = source.mips[0].shape[:2]
+        return cls(source.mips, mip_pages(height, width, tail, texels or source.texels))
 
 
 def mip_pages(height: int, width: int, tail: int = 128, texels: TexelFormat = RGBA8) -> PageTable:

@@ -6,7 +6,7 @@ in graphics interfaces. Where sizes are odd, a texel is therefore a little less 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,12 +15,13 @@ from hra.errors import ImageError
 from hra.kernels import build_pyramid
 
 
-def build_mips(image: Any) -> tuple[np.ndarray, ...]:
+def build_mips(image: Any, srgb: bool = False) -> tuple[np.ndarray, ...]:
     """The mip levels of ``image``, finest first.
 
     Parameters
     ----------
     image : uint8 or float32 [H, W, C], any size from 1 x 1.
+    srgb : the colours are encoded in sRGB, so that light is averaged, not code values (`hra.kernels.build_pyramid`).
 
     Returns
     -------
@@ -30,10 +31,15 @@ def build_mips(image: Any) -> tuple[np.ndarray, ...]:
     ------
     ImageError : another layout or dtype, an empty image, or values that are not finite.
     """
-    levels = build_pyramid(_checked(image), reduce="mean").levels
+    levels = build_pyramid(_checked(image), reduce=reduction(srgb)).levels
     for level in levels:
         level.flags.writeable = False
     return levels
+
+
+def reduction(srgb: bool) -> Literal["mean", "srgb_mean"]:
+    """How texels become one of the next level."""
+    return "srgb_mean" if srgb else "mean"
 
 
 def level_shapes(height: int, width: int) -> list[tuple[int, int]]:

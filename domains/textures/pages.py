@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -42,18 +43,57 @@ class PageTable:
         return {name: getattr(self, name) for name in ("level", "x", "y", "width", "height")}
 
 
-class StreamedTexture(Protocol):
-    """A texture whose pages can be resident or not (`TiledTexture`, `MippedTexture`)."""
+class MipLevel(Protocol):
+    """The texels [H, W, C] of one mip level: an array, or what reads them from a file when it is indexed like one."""
 
     @property
-    def mips(self) -> tuple[np.ndarray, ...]:
-        """The mip levels [H, W, C], finest first."""
+    def shape(self) -> tuple[int, ...]:
+        """Height, width and channels."""
         ...
 
     @property
-    def pages(self) -> PageTable:
-        """How the levels are cut into pages."""
+    def dtype(self) -> np.dtype:
+        """uint8, or float32."""
         ...
+
+    def __getitem__(self, key: Any, /) -> np.ndarray:
+        """Texels by slices or arrays of rows and columns."""
+        ...
+
+    def __array__(self, dtype: Any = None, /) -> np.ndarray:
+        """All texels."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedTexture:
+    """A texture whose pages can be resident or not (`TiledTexture`, `MippedTexture`).
+
+    Parameters
+    ----------
+    mips : levels [H, W, C], finest first, each half the one before, rounded up.
+    pages : how the levels are cut into pages, the mip tail first.
+    """
+
+    mips: tuple[MipLevel, ...]
+    pages: PageTable
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The pages in bytes, finer ones being added."""
+        return pages_hierarchy([self.pages])
+
+    def read(self, page: int) -> np.ndarray:
+        """The texels [h, w, C] of one page; of the mip tail, those of its finest level.
+
+        Raises
+        ------
+        FileError, ImageError : the texels are in a file that has become unreadable, or is corrupt there.
+        """
+        pages, cell = self.pages, self.pages.cell
+        top, left = int(pages.y[page]) * cell, int(pages.x[page]) * cell
+        level = self.mips[pages.level[page]]
+        return level[top : top + int(pages.height[page]), left : left + int(pages.width[page])]
 
 
 def pages_hierarchy(tables: list[PageTable]) -> Hierarchy:

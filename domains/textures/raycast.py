@@ -9,7 +9,6 @@ import numpy as np
 from numba import njit
 
 from hra.camera import Camera
-from hra.domains.textures.feedback import Feedback
 from hra.domains.textures.surface import Scene, TexturedPlane
 from hra.errors import CameraError
 
@@ -23,6 +22,7 @@ class Hits:
     plane : int32 [rows, columns], index of the plane, -1 where the ray hits none.
     x, y : float64 [rows, columns], position in texels of level 0 (texel k spans k to k + 1).
     footprint : float32 [rows, columns], texels of level 0 across one pixel along its longer axis, at least 1.
+    row, column : float32 [rows], [columns], centres of the cells in pixels from the upper left.
     row_pixels, column_pixels : float32 [rows], [columns], height and width of the cells in pixels.
     """
 
@@ -30,42 +30,10 @@ class Hits:
     x: np.ndarray
     y: np.ndarray
     footprint: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
     row_pixels: np.ndarray
     column_pixels: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class AnalyticFeedback:
-    """Feedback of a scene of textured planes without a GPU: one ray per cell of ``stride`` x ``stride`` pixels.
-
-    With ``stride`` 1 every pixel counts, at its centre. With ``stride`` s the area of a tile errs by less than
-    ``s**1.5 * sqrt(perimeter)`` pixels (root mean square), and slivers thinner than s may get nothing.
-
-    Parameters
-    ----------
-    scene : the planes; their textures' pages are those of ``scene.textures.hierarchy``.
-    stride : pixels along one side of a cell.
-    """
-
-    scene: Scene
-    stride: int = 4
-
-    def observe(self, camera: Camera) -> Feedback:
-        """The feedback of the view of ``camera``."""
-        hits = cast_rays(self.scene, camera, self.stride)
-        pages, footprints, areas = zip(
-            *(self._samples(hits, index) for index in range(len(self.scene.planes))), strict=True
-        )
-        width, height = camera.viewport
-        return Feedback(np.concatenate(pages), np.concatenate(footprints), np.concatenate(areas), width * height)
-
-    def _samples(self, hits: Hits, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        row, column = np.nonzero(hits.plane == index)
-        texture = self.scene.texture_of[index]
-        cell = self.scene.textures.textures[texture].pages.cell
-        cell_y, cell_x = (coordinate[row, column].astype(np.int32) // cell for coordinate in (hits.y, hits.x))
-        page = self.scene.textures.finest_pages[texture][cell_y, cell_x]
-        return page, hits.footprint[row, column], hits.row_pixels[row] * hits.column_pixels[column]
 
 
 def cast_rays(scene: Scene, camera: Camera, stride: int = 1) -> Hits:
@@ -87,11 +55,12 @@ def cast_rays(scene: Scene, camera: Camera, stride: int = 1) -> Hits:
     x, y, footprint = np.zeros(shape), np.zeros(shape), np.ones(shape, np.float32)
     ndc_x, ndc_y = 2 * columns / width - 1, 1 - 2 * rows / height
     for index, candidate in enumerate(scene.planes):
-        screen = _screen_to_plane(candidate, camera)
+        screen = screen_to_plane(candidate, camera)
         if screen is not None:
             size = candidate.texture.mips[0].shape[:2]
             _cast_plane(index, *screen, size, ndc_x, ndc_y, 2 / width, 2 / height, plane, depth, x, y, footprint)
-    return Hits(plane, x, y, footprint, row_pixels, column_pixels)
+    centres = rows.astype(np.float32), columns.astype(np.float32)
+    return Hits(plane, x, y, footprint, *centres, row_pixels, column_pixels)
 
 
 def _cells(size: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
@@ -100,7 +69,7 @@ def _cells(size: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
     return (edges[:-1] + edges[1:]) / 2, np.diff(edges).astype(np.float32)
 
 
-def _screen_to_plane(plane: TexturedPlane, camera: Camera) -> tuple[np.ndarray, np.ndarray] | None:
+def screen_to_plane(plane: TexturedPlane, camera: Camera) -> tuple[np.ndarray, np.ndarray] | None:
     """The homography [3, 3] from device coordinates (x, y, 1) to (texel x, texel y, 1) / w, and the row [3] of depth.
 
     The row times (texel x, texel y, 1) / w is 1 at the near and 0 at the far plane (reversed depth). None if the plane
@@ -115,6 +84,14 @@ def _screen_to_plane(plane: TexturedPlane, camera: Camera) -> tuple[np.ndarray, 
         return None
     reversed_depth = clip[2] if camera.reversed_depth else (clip[3] - clip[2]) / 2
     return np.linalg.inv(to_screen), reversed_depth
+
+
+@njit(cache=True)
+def footprint_at(inverse, s, t, q, step_x, step_y):
+    """Texels across one pixel at texel (s, t), q being 1 / w there and the steps those of a pixel in the device."""
+    across = math.hypot(inverse[0, 0] - s * inverse[2, 0], inverse[1, 0] - t * inverse[2, 0]) * step_x
+    down = math.hypot(inverse[0, 1] - s * inverse[2, 1], inverse[1, 1] - t * inverse[2, 1]) * step_y
+    return max(1.0, max(across, down) / q)
 
 
 @njit(cache=True)
@@ -137,7 +114,5 @@ def _cast_plane(index, inverse, depth_row, size, ndc_x, ndc_y, step_x, step_y, p
             z = (depth_row[0] * s + depth_row[1] * t + depth_row[2]) * q
             if not (0 <= z <= 1 and z > depth[r, c]):
                 continue
-            across = math.hypot(inverse[0, 0] - s * inverse[2, 0], inverse[1, 0] - t * inverse[2, 0]) * step_x
-            down = math.hypot(inverse[0, 1] - s * inverse[2, 1], inverse[1, 1] - t * inverse[2, 1]) * step_y
             plane[r, c], depth[r, c], x[r, c], y[r, c] = index, z, s, t
-            footprint[r, c] = max(1.0, max(across, down) / q)
+            footprint[r, c] = footprint_at(inverse, s, t, q, step_x, step_y)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hra.camera import Camera
-from hra.domains.textures.pages import StreamedTexture, texels_of_page
+from hra.domains.textures.pages import StreamedTexture
 from hra.domains.textures.raycast import cast_rays
 from hra.domains.textures.resident import ResidentTextures
+from hra.domains.textures.sampling import bilinear, neighbours
 from hra.domains.textures.surface import Scene
 from hra.errors import ImageError
-
-# Two neighbouring texels [n] along one axis, and the weight [n, 1] of the second.
-Neighbours = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def render(scene: Scene, resident: ResidentTextures, camera: Camera) -> np.ndarray:
@@ -55,25 +53,7 @@ def _sample(texture: StreamedTexture, level: np.ndarray, x: np.ndarray, y: np.nd
     values = np.empty((level.size, channels), np.float32)
     for m in np.unique(level):
         chosen = level == m
-        along_y = _neighbours(y[chosen], rows, texture.mips[m].shape[0], cell, m)
-        along_x = _neighbours(x[chosen], columns, texture.mips[m].shape[1], cell, m)
-        values[chosen] = _bilinear(texture.mips[m], along_y, along_x)
+        along_y = neighbours(y[chosen], rows, texture.mips[m].shape[0], cell, m)
+        along_x = neighbours(x[chosen], columns, texture.mips[m].shape[1], cell, m)
+        values[chosen] = bilinear(texture.mips[m], along_y, along_x)
     return values / 255 if texture.mips[0].dtype == np.uint8 else values
-
-
-def _neighbours(position: np.ndarray, size: int, level_size: int, cell: int, level: int) -> Neighbours:
-    """The texels of a level around positions [n] of level 0 along one axis, within one page."""
-    page = position.astype(np.int64) // cell >> level
-    centred = position * (level_size / size) - 0.5
-    before = np.floor(centred).astype(np.int64)
-    first, last = texels_of_page(page, cell, level_size)
-    weight = (centred - before).astype(np.float32)[:, None]
-    return np.clip(before, first, last), np.clip(before + 1, first, last), weight
-
-
-def _bilinear(mip: np.ndarray, along_y: Neighbours, along_x: Neighbours) -> np.ndarray:
-    """Interpolated texels [n, C]."""
-    (top, bottom, down), (left, right, across) = along_y, along_x
-    upper = mip[top, left] * (1 - across) + mip[top, right] * across
-    lower = mip[bottom, left] * (1 - across) + mip[bottom, right] * across
-    return upper * (1 - down) + lower * down

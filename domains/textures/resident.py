@@ -59,7 +59,7 @@ class ResidentTextures:
         row_page, column_page = (np.arange(size) // cell for size in mips[level].shape[:2])
         # All cells under a page of ``level`` have one finest resident level, unless that is finer than ``level``.
         levels = self.level_map(texture)[np.ix_(row_page << level, column_page << level)]
-        image = mips[level].copy()
+        image = np.array(mips[level])
         for coarse in np.unique(levels[levels > level]):
             row = _coarse_texels(row_page >> (coarse - level), cell, mips[coarse].shape[0])
             column = _coarse_texels(column_page >> (coarse - level), cell, mips[coarse].shape[1])

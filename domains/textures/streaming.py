@@ -1,14 +1,22 @@
-"""Replay of a camera path: what is resident, loaded and evicted in every frame."""
+"""Replay of a camera path: what is resident, loaded, queued and evicted in every frame."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from hra.allocation import Allocation
+from hra.budget import check_budget
 from hra.domains.textures.allocator import TextureAllocator
+from hra.domains.textures.pages import page_parents
+from hra.problem import Problem
+from hra.residency import FrameChanges, ResidentPool
+from hra.sets import total
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,10 +26,11 @@ class ResidencyTrace:
     Attributes
     ----------
     pool_bytes : the budget; no frame holds more.
-    resident : pages (node ids, ascending int64) that each frame holds.
+    resident : pages (node ids, ascending int64) that each frame holds, with those that wait for their room to be
+        needed.
     resident_bytes, uploaded_bytes, evicted_bytes : int64 [F]; the mip tails are uploaded in the first frame.
-    uploads, evictions : int64 [F], numbers of pages.
-    residual : float64 [F], error that remains, in the metric's unit.
+    uploads, evictions, queued : int64 [F], numbers of pages; what is queued is wanted and not there yet.
+    residual : float64 [F], error that remains with what is resident, in the metric's unit.
     gap : float64 [F], (upper bound - gain) / upper bound of each allocation.
     """
 
@@ -32,6 +41,7 @@ class ResidencyTrace:
     evicted_bytes: np.ndarray
     uploads: np.ndarray
     evictions: np.ndarray
+    queued: np.ndarray
     residual: np.ndarray
     gap: np.ndarray
 
@@ -44,40 +54,96 @@ class ResidencyTrace:
         return f"{len(self)} frames, peak {peak:,} of {self.pool_bytes:,.12g} bytes, {moved:,} bytes uploaded"
 
 
-def replay(allocator: TextureAllocator, contexts: Iterable[Any], pool_bytes: float) -> ResidencyTrace:
-    """Allocate each frame afresh and record how residency changes.
+def replay(
+    allocator: TextureAllocator,
+    contexts: Iterable[Any],
+    pool_bytes: float,
+    *,
+    upload_bytes: int | None = None,
+    look_ahead: int = 0,
+) -> ResidencyTrace:
+    """Allocate every frame and let a `ResidentPool` follow.
+
+    Give the allocator a `hra.Coherent` traversal to keep what is resident unless something else is clearly better.
 
     Parameters
     ----------
     contexts : the cameras (or recorded `Feedback`) of the frames, in order.
     pool_bytes : byte budget of every frame.
+    upload_bytes : the most that one frame uploads beside the mip tails, None for no limit. What does not fit is queued.
+    look_ahead : so many of the next contexts are allocated too: what is left of a frame's uploads prefetches for them.
 
     Raises
     ------
-    BudgetTooSmall : the pool does not hold the mip tails.
+    InvalidBudget : the pool is no number >= 0.
+    BudgetTooSmall : the pool does not hold the mip tails, or the upload limit not the largest page.
     """
-    allocations = [allocator.allocate(context, pool_bytes) for context in contexts]
-    cost = allocator.textures.hierarchy.node_cost.astype(np.int64)
-    resident = [allocation.cut for allocation in allocations]
-    before = [np.empty(0, np.int64), *resident[:-1]]
-    uploaded = [np.setdiff1d(now, old, assume_unique=True) for now, old in zip(resident, before, strict=False)]
-    evicted = [np.setdiff1d(old, now, assume_unique=True) for now, old in zip(resident, before, strict=False)]
-    return ResidencyTrace(
-        pool_bytes=pool_bytes,
-        resident=tuple(resident),
-        resident_bytes=_bytes(cost, resident),
-        uploaded_bytes=_bytes(cost, uploaded),
-        evicted_bytes=_bytes(cost, evicted),
-        uploads=_counts(uploaded),
-        evictions=_counts(evicted),
-        residual=np.array([allocation.residual for allocation in allocations]),
-        gap=np.array([allocation.gap for allocation in allocations]),
+    hierarchy = allocator.textures.hierarchy
+    pool = ResidentPool(
+        hierarchy.node_cost,
+        page_parents(hierarchy),
+        pool_bytes=int(min(check_budget(pool_bytes, hierarchy), hierarchy.total_cost)),
+        upload_bytes=upload_bytes,
+        prefetch=look_ahead,
     )
+    recorder = _Recorder(pool)
+    for allocation, upcoming in _with_upcoming(_allocations(allocator, contexts, pool_bytes), look_ahead):
+        changes = pool.advance(allocation.cut, _page_gains(allocation), [ahead.cut for ahead in upcoming])
+        recorder.add(allocation, changes)
+    return recorder.trace(pool_bytes)
 
 
-def _bytes(cost: np.ndarray, pages: list[np.ndarray]) -> np.ndarray:
-    return np.array([cost[nodes].sum() for nodes in pages], np.int64)
+def _allocations(allocator: TextureAllocator, contexts: Iterable[Any], pool_bytes: float) -> Iterator[Allocation]:
+    previous = None
+    for context in contexts:
+        previous = allocator.allocate(context, pool_bytes, previous=previous)
+        yield previous
 
 
-def _counts(pages: list[np.ndarray]) -> np.ndarray:
-    return np.array([nodes.size for nodes in pages], np.int64)
+def _with_upcoming(
+    allocations: Iterator[Allocation], count: int
+) -> Iterator[tuple[Allocation, tuple[Allocation, ...]]]:
+    """Each allocation with the ``count`` after it, fewer at the end."""
+    window = deque(islice(allocations, count + 1))
+    while window:
+        current = window.popleft()
+        yield current, tuple(window)
+        window.extend(islice(allocations, 1))
+
+
+def _page_gains(allocation: Allocation) -> np.ndarray:
+    """What each page of the cut gains [K]; 0 for mip tails."""
+    added_by = allocation.hierarchy.added_by[allocation.cut]
+    return np.where(added_by < 0, 0.0, allocation.problem.gain[added_by])
+
+
+class _Recorder:
+    """Collects what every frame did."""
+
+    def __init__(self, pool: ResidentPool) -> None:
+        self.pool = pool
+        self.resident: list[np.ndarray] = []
+        self.rows: list[tuple[float, ...]] = []
+
+    def add(self, allocation: Allocation, changes: FrameChanges) -> None:
+        """One frame, after the pool has served it."""
+        cost, resident = self.pool.cost, np.flatnonzero(self.pool.resident)
+        loaded = changes.loaded if self.resident else np.concatenate([self.pool.coarsest, changes.loaded])
+        evicted = changes.evicted
+        self.resident.append(resident)
+        moved = cost[loaded].sum(), cost[evicted].sum(), loaded.size, evicted.size, changes.queued.size
+        residual = _residual(allocation.problem, resident)
+        self.rows.append((cost[resident].sum(), *moved, residual, allocation.gap))
+
+    def trace(self, pool_bytes: float) -> ResidencyTrace:
+        """All frames."""
+        columns = np.array(self.rows, np.float64).reshape(-1, 8).T
+        return ResidencyTrace(pool_bytes, tuple(self.resident), *columns[:6].astype(np.int64), *columns[6:])
+
+
+def _residual(problem: Problem, resident: np.ndarray) -> float:
+    """Error that remains with the ``resident`` pages."""
+    added_by = problem.hierarchy.added_by[resident]
+    taken = np.zeros(problem.gain.size, np.bool_)
+    taken[added_by[added_by >= 0]] = True
+    return max(problem.base_error - total(problem.gain, taken), 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,9 @@ import numpy as np
 
 from hra.arrays import numbers
 from hra.domains.textures.pages import StreamedTexture
+from hra.domains.textures.sources import load_texels
 from hra.domains.textures.texture_set import TextureSet
+from hra.domains.textures.tiles import TiledTexture
 from hra.errors import ArrayError
 
 
@@ -83,6 +86,21 @@ class Scene:
         object.__setattr__(self, "planes", tuple(self.planes))
         if not self.planes:
             raise ArrayError("a scene needs at least one textured plane", where="planes")
+
+    @classmethod
+    def ground(cls, image: Any, width: float = 100.0) -> Scene:
+        """A scene of one ground (`TexturedPlane.ground`).
+
+        Parameters
+        ----------
+        image : a texture; texels uint8 or float32 [H, W, C]; or the path of a file that Pillow reads. From the latter
+            two a `TiledTexture` with its default tiles is made.
+        width : world units.
+        """
+        if isinstance(image, (str, os.PathLike)):
+            image = load_texels(image)
+        texture = image if isinstance(image, StreamedTexture) else TiledTexture.from_image(image)
+        return cls([TexturedPlane.ground(texture, width)])
 
     @cached_property
     def textures(self) -> TextureSet:

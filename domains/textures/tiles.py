@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -11,28 +9,19 @@ import numpy as np
 
 from hra.domains.textures.formats import RGBA8, TexelFormat
 from hra.domains.textures.mips import build_mips, level_shapes, tail_level
-from hra.domains.textures.pages import PageTable, pages_hierarchy
-from hra.hierarchy import Hierarchy
+from hra.domains.textures.pages import PageTable, StreamedTexture
+from hra.domains.textures.sources import ImageSource
 
 
-@dataclass(frozen=True, eq=False)
-class TiledTexture:
+class TiledTexture(StreamedTexture):
     """A texture as a quadtree of tiles: tile (level, y, x) refines tile (level + 1, y // 2, x // 2).
 
     All levels that fit into one tile are the mip tail, one page that is always resident. Tiles at the right and lower
     edge are smaller. Sparse textures of Vulkan and Direct3D, and virtual textures of engines, work like this.
-
-    Parameters
-    ----------
-    mips : levels [H, W, C], finest first, each half the one before, rounded up (`from_image` builds them).
-    pages : the tiles, the mip tail first (`tile_pages`).
     """
 
-    mips: tuple[np.ndarray, ...]
-    pages: PageTable
-
     @classmethod
-    def from_image(cls, image: Any, tile: int = 128, texels: TexelFormat = RGBA8) -> TiledTexture:
+    def from_image(cls, image: Any, tile: int = 128, texels: TexelFormat = RGBA8, srgb: bool = False) -> TiledTexture:
         """Build the mip levels of an image and cut them into tiles.
 
         Parameters
@@ -40,19 +29,26 @@ class TiledTexture:
         image : uint8 or float32 [H, W, C], any size from 1 x 1.
         tile : texels along one side of a tile.
         texels : format in which the tiles take up memory; it need not be that of ``image``.
+        srgb : average light, not code values: right for colours, wrong for normals, masks and heights.
 
         Raises
         ------
         ImageError : an image of another layout, dtype or with values that are not finite; a tile below one texel.
         """
-        mips = build_mips(image)
+        mips = build_mips(image, srgb)
         height, width = mips[0].shape[:2]
         return cls(mips, tile_pages(height, width, tile, texels))
 
-    @cached_property
-    def hierarchy(self) -> Hierarchy:
-        """The tile quadtree in bytes, finer tiles being added."""
-        return pages_hierarchy([self.pages])
+    @classmethod
+    def from_source(cls, source: ImageSource, tile: int = 128, texels: TexelFormat | None = None) -> TiledTexture:
+        """Cut a file that `open_image` has opened into tiles; no texel is read before it is asked for.
+
+        Parameters
+        ----------
+        texels : format in which the tiles take up memory; by default that of the file.
+        """
+        height, width = source.mips[0].shape[:2]
+        return cls(source.mips, tile_pages(height, width, tile, texels or source.texels))
 
 
 def tile_pages(height: int, width: int, tile: int = 128, texels: TexelFormat = RGBA8) -> PageTable:
@@ -66,9 +62,11 @@ def tile_pages(height: int, width: int, tile: int = 128, texels: TexelFormat = R
     page_height = np.minimum(tile, level_height - y * tile)
     page_width = np.minimum(tile, level_width - x * tile)
     rows, columns = grids[-1]
+    page_bytes = texels.bytes(page_height, page_width)
+    page_bytes[0] = sum(texels.bytes(*shape) for shape in shapes[tail:])
     return PageTable(
         parent=_parents(grids),
-        bytes=_bytes(page_height, page_width, shapes[tail:], texels),
+        bytes=page_bytes,
         level=level.astype(np.int32),
         x=x,
         y=y,
@@ -96,11 +94,3 @@ def _parents(grids: list[tuple[int, int]]) -> np.ndarray:
         parents.append((first + y // 2 * coarse[1] + x // 2).astype(np.int32))
         first += coarse[0] * coarse[1]
     return np.concatenate(parents)
-
-
-def _bytes(height: np.ndarray, width: np.ndarray, tail: list[tuple[int, int]], texels: TexelFormat) -> np.ndarray:
-    """Bytes of each tile; the first one holds all levels of the ``tail``."""
-    sizes, which = np.unique(np.stack([height, width], axis=1), axis=0, return_inverse=True)
-    page_bytes = np.array([texels.bytes(int(h), int(w)) for h, w in sizes], np.int64)[which.ravel()]
-    page_bytes[0] = sum(texels.bytes(h, w) for h, w in tail)
-    return page_bytes

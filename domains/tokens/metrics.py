@@ -24,11 +24,11 @@ class RelevanceError(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error while the patch itself shows its region, float64 [N]."""
-        return context.node_errors[0][_numbers(hierarchy, context)]
+        return context.node_errors[0][pyramid_numbers(hierarchy, context)]
 
     def inherited(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error of the same region while its parent shows it, float64 [N]."""
-        return context.node_errors[1][_numbers(hierarchy, context)]
+        return context.node_errors[1][pyramid_numbers(hierarchy, context)]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class RelevanceGain(ErrorMetric):
         return context.relevance[hierarchy.attribute("y"), hierarchy.attribute("x")]
 
 
-def _numbers(hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+def pyramid_numbers(hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
     """The pyramid's number of every node of the hierarchy, which may hold any of its patches."""
     level, x, y = (hierarchy.attribute(name) for name in ("level", "x", "y"))
     columns = np.array([columns for _, columns in context.pyramid.grids])

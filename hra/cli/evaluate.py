@@ -1,7 +1,8 @@
-"""``hra eval``: what each rule loses on real data."""
+"""``hra eval``: what each rule loses on real data, and what each token method gives back."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ class SuiteName(StrEnum):
     """What can be evaluated."""
 
     core = "core"
+    tokens = "tokens"
 
 
 class Scale(StrEnum):
@@ -30,35 +32,59 @@ class Scale(StrEnum):
 
 
 def evaluate(
-    suite: Annotated[SuiteName, typer.Argument(help="core: the solver against the rules that others run.")],
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for ablation.md and its pictures.")] = None,
+    suite: Annotated[SuiteName, typer.Argument(help="core: rules of selection. tokens: every token method.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the page and its pictures.")] = None,
     scale: Annotated[Scale, typer.Option(help="Sizes as on the page, or small.")] = Scale.full,
     json_file: JsonOption = None,
 ) -> None:
-    """Solve token pyramids of real images and a mesh's cluster graph by every rule, and show what each one loses."""
+    """Run every rule or method on the same real problems, and show what each one loses."""
+    with running(suite.value) as progress:
+        record, pages = {SuiteName.core: _core, SuiteName.tokens: _tokens}[suite](scale, progress)
+    write_json(json_file, record)
+    if out is not None:
+        _write(out, pages)
+    {SuiteName.core: _show_core, SuiteName.tokens: _show_tokens}[suite](record)
+
+
+Pages = Callable[[], Mapping[str, bytes]]
+
+
+def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Token pyramids of real images and a mesh's cluster graph, solved by every rule."""
     from hra.evaluation.core import run
     from hra.evaluation.sizes import FULL, SMALL
 
     sizes = {Scale.full: FULL, Scale.small: SMALL}[scale]
-    with running(suite.value) as progress:
-        record = run(sizes, progress=progress)
-    write_json(json_file, record)
-    if out is not None:
-        _write_page(out, record, sizes)
-    _show(record)
+    record = run(sizes, progress=progress)
 
-
-def _write_page(folder: Path, record: dict[str, Any], sizes: Any) -> None:
-    try:
+    def pages() -> Mapping[str, bytes]:
         from hra.evaluation.page import render
+
+        return render(record, sizes)
+
+    return record, pages
+
+
+def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Real images shown by every token method."""
+    from hra.evaluation.token_methods import FULL, SMALL, run
+    from hra.evaluation.token_methods_page import render
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress=progress)
+    return record, lambda: render(record)
+
+
+def _write(folder: Path, pages: Pages) -> None:
+    try:
+        contents = pages()
     except ModuleNotFoundError as error:
         raise MissingExtra.of(error.name or "matplotlib", "viz") from error
-    for name, content in render(record, sizes).items():
+    for name, content in contents.items():
         make_folder((folder / name).parent)
         write_atomically(folder / name, content)
 
 
-def _show(record: dict[str, Any]) -> None:
+def _show_core(record: dict[str, Any]) -> None:
     """Mean and worst losses, one line per data, budget and rule."""
     from hra.evaluation.tables import percent
 
@@ -73,3 +99,11 @@ def _show(record: dict[str, Any]) -> None:
     # A pipe passes for 80 columns, which would cut the numbers off.
     Console(width=max(Console().width, 100)).print(table)
     typer.echo(f"{record['proven']} of {record['problems']} problems were solved to proven optimality")
+
+
+def _show_tokens(record: dict[str, Any]) -> None:
+    """The tables of the page."""
+    from hra.evaluation.token_methods_tables import method_table
+
+    for kind in dict.fromkeys(image["kind"] for image in record["images"]):
+        typer.echo(f"{kind}\n\n{method_table([row for row in record['rows'] if row['kind'] == kind])}\n")

@@ -8,43 +8,65 @@ from typing import Annotated
 import typer
 
 from hra.cli.output import JsonOption, byte_count, show, size, write_json
+from hra.cli.texture_plan import plan
+from hra.cli.texture_replay import make_trace, replay_trace
 
 app = typer.Typer(help="Texture streaming within a pool of bytes.", no_args_is_help=True)
-
-
-@app.callback()
-def _texture() -> None:
-    """Keep `replay` a subcommand although it is the only one."""
+app.command("trace")(make_trace)
+app.command("plan")(plan)
 
 
 @app.command()
 def replay(
-    image: Annotated[Path, typer.Argument(help="The texture: any image that Pillow reads.")],
+    source: Annotated[Path, typer.Argument(help="A recorded trace (.npz), or any image that Pillow reads.")],
     pool: Annotated[str, typer.Option(help="Byte pool, such as 6MiB.")] = "6MiB",
-    frames: Annotated[int, typer.Option(min=1, help="Frames of the flight.")] = 60,
-    seed: Annotated[int, typer.Option(help="Seed of the flight's track.")] = 0,
-    viewport: Annotated[str, typer.Option(help="Screen size.")] = "960x540",
+    upload: Annotated[str, typer.Option(help="Bytes that a frame may upload; all by default.")] = "",
+    look_ahead: Annotated[int, typer.Option(min=0, help="Frames of the path to prefetch for.")] = 0,
+    policy: Annotated[str, typer.Option(help="Traces: all, or some of lru,belady,godot,bias,refuse,...")] = "all",
+    frames: Annotated[int, typer.Option(min=1, help="Images: frames of the flight.")] = 60,
+    seed: Annotated[int, typer.Option(help="Images: seed of the flight's track.")] = 0,
+    viewport: Annotated[str, typer.Option(help="Images: screen size.")] = "960x540",
+    picture: Annotated[Path | None, typer.Option(help="Traces: draw residency over time to this PNG.")] = None,
     json_file: JsonOption = None,
 ) -> None:
+    """Replay a recorded trace by several policies, or fly over an image as a ground."""
+    limit = byte_count(upload) if upload else None
+    if source.suffix.lower() == ".npz":
+        replay_trace(source, byte_count(pool), policy, limit, look_ahead, json_file, picture)
+    else:
+        _fly(source, byte_count(pool), limit, look_ahead, frames, seed, size(viewport), json_file)
+
+
+def _fly(
+    image: Path,
+    pool: int,
+    upload: int | None,
+    look_ahead: int,
+    frames: int,
+    seed: int,
+    viewport: tuple[int, int],
+    json_file: Path | None,
+) -> None:
     """Fly over the image as a ground and show what is resident and uploaded."""
-    import numpy as np
-
     from hra.domains import textures
-    from hra.images import load_image
 
-    texels = np.round(load_image(image) * 255).astype(np.uint8)
-    scene = textures.Scene([textures.TexturedPlane.ground(textures.TiledTexture.from_image(texels), width=100.0)])
+    scene = textures.Scene.ground(image)
     allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
-    cameras = textures.flyover(scene.planes[0], frames, seed=seed, viewport=size(viewport))
-    trace = textures.replay(allocator, cameras, byte_count(pool))
+    cameras = textures.flyover(scene.planes[0], frames, seed=seed, viewport=viewport)
+    trace = textures.replay(allocator, cameras, pool, upload_bytes=upload, look_ahead=look_ahead)
     summary = {
         "frames": len(trace),
-        "pool_bytes": byte_count(pool),
+        "pool_bytes": pool,
         "texture_bytes": int(scene.textures.hierarchy.total_cost),
         "peak_bytes": int(trace.resident_bytes.max()),
         "uploads_bytes": int(trace.uploaded_bytes.sum()),
         "gap": float(trace.gap.max()),
     }
-    per_frame = {"resident": trace.resident_bytes, "uploaded": trace.uploaded_bytes, "residual_px2": trace.residual}
+    per_frame = {
+        "resident": trace.resident_bytes,
+        "uploaded": trace.uploaded_bytes,
+        "queued": trace.queued,
+        "residual_px2": trace.residual,
+    }
     write_json(json_file, {**summary, "per_frame": per_frame})
     show(image.name, summary.items())

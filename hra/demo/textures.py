@@ -11,7 +11,6 @@ from hra import samples
 from hra.camera import Camera
 from hra.demo.pictures import PALETTE, images
 from hra.domains import textures
-from hra.images import load_image
 
 POOL_BYTES = 3 * 2**20
 FRAMES = 60
@@ -20,8 +19,7 @@ VIEWPORT = (960, 540)
 
 def earth_scene() -> textures.Scene:
     """The Earth map as a ground 100 units wide."""
-    image = np.round(load_image(samples.path("earth.jpg")) * 255).astype(np.uint8)
-    return textures.Scene([textures.TexturedPlane.ground(textures.TiledTexture.from_image(image), width=100.0)])
+    return textures.Scene.ground(samples.path("earth.jpg"), width=100.0)
 
 
 def run() -> tuple[dict[str, Any], dict[str, Figure]]:

@@ -22,19 +22,12 @@ from hra.domains.textures import (
 from hra.errors import MetricError
 from hra.hierarchy import Hierarchy
 from hra.traversals.threshold import Threshold
+from tests.helpers.pages import covers
 
 
 def displacement(level: float, wanted: float) -> float:
     """Half of what a texel of ``level`` is wider than a pixel, in pixels."""
     return max(0.0, 2 ** (level - wanted) - 1) / 2
-
-
-def covers(hierarchy: Hierarchy, page: int, finest: int) -> bool:
-    """Whether the region of ``page`` contains the finest-level page ``finest``, by position alone."""
-    node, level = hierarchy.node, int(hierarchy.node["level"][page])
-    return all(node[axis][page] == node[axis][finest] >> level for axis in "xy") and bool(
-        node["texture"][page] == node["texture"][finest]
-    )
 
 
 def reference(hierarchy: Hierarchy, feedback: Feedback, level_of: Callable[[int], int]) -> np.ndarray:

@@ -31,6 +31,13 @@ def test_levels_keep_the_mean_and_the_dtype() -> None:
         np.testing.assert_allclose(level.mean((0, 1)), image.mean((0, 1)), rtol=1e-5)
 
 
+def test_light_is_averaged_where_colours_are_srgb() -> None:
+    image = np.array([[[0], [255]], [[255], [0]]], np.uint8)
+    # Half the light of white is 188 in sRGB, not 128 (IEC 61966-2-1).
+    assert build_mips(image, srgb=True)[1].item() == 188
+    assert build_mips(image)[1].item() in (127, 128)
+
+
 def test_the_caller_may_change_the_image_later() -> None:
     image = np.zeros((4, 4, 1), np.uint8)
     levels = build_mips(image)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hra.camera import Camera
 from hra.domains.textures import AnalyticFeedback, Scene, TextureAllocator, flyover, replay
-from hra.errors import BudgetTooSmall
+from hra.errors import BudgetTooSmall, InvalidBudget
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +63,50 @@ def test_no_frames_no_trace(allocator: TextureAllocator) -> None:
     trace = replay(allocator, [], 30_000)
     assert len(trace) == 0
     assert "0 frames" in repr(trace)
+
+
+@given(seeds=st.lists(st.integers(0, 10**6), min_size=1, max_size=6), look_ahead=st.integers(0, 2))
+def test_uploads_stay_within_their_limit_and_pages_come_after_their_parents(
+    allocator: TextureAllocator, camera_of: Callable[..., Camera], seeds: list[int], look_ahead: int
+) -> None:
+    hierarchy = allocator.textures.hierarchy
+    pool, limit = int(hierarchy.base_cost) + 20_000, 1000
+    cameras = [camera_of(seed) for seed in seeds]
+    trace = replay(allocator, cameras, pool, upload_bytes=limit, look_ahead=look_ahead)
+    assert trace.uploaded_bytes[0] <= hierarchy.base_cost + limit
+    assert (trace.uploaded_bytes[1:] <= limit).all()
+    assert (trace.resident_bytes <= pool).all()
+    parent = hierarchy.node_parent
+    assert parent is not None
+    for pages in trace.resident:
+        above = parent[pages]
+        assert np.isin(above[above >= 0], pages).all()
+
+
+def test_what_does_not_fit_this_frame_is_queued_and_comes(allocator: TextureAllocator, scene: Scene) -> None:
+    camera = flyover(scene.planes[0], 2, viewport=(96, 54))[0]
+    trace = replay(allocator, [camera] * 80, 30_000, upload_bytes=600)
+    whole = replay(allocator, [camera], 30_000)
+    assert trace.queued[0] > 0
+    assert (np.diff(trace.queued) <= 0).all()
+    assert trace.queued[-1] == 0
+    assert (np.diff(trace.residual) <= 0).all()
+    assert trace.residual[-1] == pytest.approx(whole.residual[0], abs=1e-12)
+    assert np.array_equal(trace.resident[-1], whole.resident[0])
+
+
+def test_looking_ahead_prefetches(allocator: TextureAllocator, scene: Scene) -> None:
+    near, far = flyover(scene.planes[0], 2, viewport=(96, 54))
+    cameras = [far] * 30 + [near] * 2
+    without, ahead = (replay(allocator, cameras, np.inf, upload_bytes=2000, look_ahead=count) for count in (0, 20))
+    assert ahead.queued[30] < without.queued[30]
+    assert ahead.residual[30] < without.residual[30]
+    assert ahead.residual[29] <= without.residual[29]
+
+
+@pytest.mark.parametrize("pool", [-1, float("nan")])
+def test_a_pool_that_is_no_number_of_bytes_is_refused(
+    allocator: TextureAllocator, camera_of: Callable[..., Camera], pool: float
+) -> None:
+    with pytest.raises(InvalidBudget):
+        replay(allocator, [camera_of(0)], pool)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hra.domains.textures import Scene, TexturedPlane, TiledTexture
 from hra.errors import ArrayError
+from hra.images import save_png
 
 
 @pytest.fixture
@@ -41,3 +43,15 @@ def test_planes_may_share_a_texture(texture: TiledTexture, noise: Callable[..., 
     scene = Scene([TexturedPlane.ground(t, 1.0) for t in (texture, other, texture)])
     assert scene.texture_of == (0, 1, 0)
     assert list(scene.textures.textures) == [texture, other]
+
+
+def test_a_ground_of_texels_of_a_texture_and_of_a_file(
+    texture: TiledTexture, noise: Callable[..., np.ndarray], tmp_path: Path
+) -> None:
+    texels = noise(30, 40)
+    save_png(tmp_path / "a.png", texels)
+    for image in (texels, TiledTexture.from_image(texels), tmp_path / "a.png", str(tmp_path / "a.png")):
+        scene = Scene.ground(image, width=8.0)
+        np.testing.assert_array_equal(scene.planes[0].texture.mips[0], texels)
+        np.testing.assert_allclose(scene.planes[0].points(0, 0), [-4, 0, -3])
+    assert Scene.ground(texture).textures.textures == (texture,)

@@ -1,0 +1,74 @@
+"""Tiles of image files, decoded on demand by OpenImageIO and kept within a limit of memory (extra ``textures``)."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from hra.errors import HraError, ImageError, MissingExtra
+
+# Files that are stored in scan lines are cached in tiles of this many texels along one side.
+TILE = 128
+_LEAST_BYTES = 10 * 2**20
+
+
+class TileCache:
+    """Recently used tiles of any number of image files.
+
+    Source: the ImageCache of OpenImageIO; a few tiles more than fit may be in memory for a while.
+
+    Parameters
+    ----------
+    max_bytes : memory of the decoded tiles.
+
+    Raises
+    ------
+    MissingExtra : OpenImageIO is not installed.
+    HraError : a limit below 10 MiB.
+    """
+
+    def __init__(self, max_bytes: int = 2**28) -> None:
+        if max_bytes < _LEAST_BYTES:  # OpenImageIO would use more than it was told
+            what = f"a cache of {max_bytes} bytes is too small"
+            raise HraError(what, where="max_bytes", fix=f"use {_LEAST_BYTES} or more")
+        self._cache = openimageio().ImageCache(False)
+        settings = {"max_memory_MB": max_bytes / 2**20, "autotile": TILE, "forcefloat": 0, "unassociatedalpha": 1}
+        for name, value in settings.items():
+            self._cache.attribute(name, value)
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the decoded tiles take now."""
+        return int(self._cache.getattribute("stat:cache_memory_used", "int64"))
+
+    @property
+    def tiles_read(self) -> int:
+        """Tiles decoded so far, each as often as it was."""
+        return int(self._cache.getattribute("stat:tiles_created"))
+
+    def read(
+        self, path: str, level: int, rows: tuple[int, int], columns: tuple[int, int], dtype: np.dtype
+    ) -> np.ndarray:
+        """Texels [h, w, C] of a rectangle of a level of a file, each axis from its first to past its last texel.
+
+        Raises
+        ------
+        ImageError : the file has become unreadable, or is corrupt there.
+        """
+        kind = openimageio().UINT8 if dtype == np.uint8 else openimageio().FLOAT
+        texels = self._cache.get_pixels(path, 0, level, *columns, *rows, 0, 1, kind)
+        if texels is None:
+            reason = " ".join(self._cache.geterror().split())
+            where = f"{path}, level {level}, rows {rows[0]} .. {rows[1]}, columns {columns[0]} .. {columns[1]}"
+            raise ImageError(f"texels cannot be read: {reason}", where=where, fix="check that the file is complete")
+        return texels
+
+
+def openimageio() -> ModuleType:
+    """The package OpenImageIO; :class:`MissingExtra` if it is not installed."""
+    try:
+        import OpenImageIO
+    except ImportError as error:
+        raise MissingExtra.of("OpenImageIO", "textures") from error
+    return OpenImageIO

@@ -1,0 +1,52 @@
+"""Demands with everything they depend on."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numba import njit
+
+from hra.residency.order import priority_order
+from hra.residency.trace import Trace
+
+
+def closed(trace: Trace) -> Trace:
+    """``trace`` with all ancestors of every demand, each frame in order of priority, parents first.
+
+    An ancestor's weight is its own and that of all demands below it: what it shows until they are there.
+    """
+    parents = np.full(trace.cost.size, -1, np.int32) if trace.parents is None else trace.parents
+    weights = np.ones(trace.demands.size) if trace.weights is None else trace.weights
+    # Counted first and filled afterwards: traces are large.
+    frames = np.zeros(len(trace) + 1, np.int64)
+    empty = np.empty(0, np.int32), np.empty(0)
+    _close(trace.frames, trace.demands, weights, parents, False, frames, *empty)
+    frames = np.cumsum(frames)
+    demands, summed = np.empty(frames[-1], np.int32), np.empty(frames[-1])
+    _close(trace.frames, trace.demands, weights, parents, True, frames, demands, summed)
+    for first, last in pairwise(frames):
+        order = first + priority_order(demands[first:last], summed[first:last], trace.cost, parents)
+        demands[first:last], summed[first:last] = demands[order], summed[order]
+    return Trace(frames, demands, trace.cost, summed, trace.parents)
+
+
+@njit(cache=True)
+def _close(frames, demands, weights, parents, fill, offsets, closed_demands, closed_weights):
+    """Count the items of each frame with their ancestors, or ``fill`` them in with their weights."""
+    position, total = np.full(parents.size, -1, np.int64), 0
+    for f in range(frames.size - 1):
+        first = total
+        for r in range(frames[f], frames[f + 1]):
+            item = demands[r]
+            while item >= 0:
+                if position[item] < first:
+                    position[item] = total
+                    if fill:
+                        closed_demands[total], closed_weights[total] = item, 0.0
+                    total += 1
+                if fill:
+                    closed_weights[position[item]] += weights[r]
+                item = parents[item]
+        if not fill:
+            offsets[f + 1] = total - first

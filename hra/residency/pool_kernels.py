@@ -1,0 +1,215 @@
+"""One frame of a resident pool, compiled: load by priority, prefetch, evict leaves that are needed last."""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hra.residency.recency import append, empty_lists, take_out
+
+# Instead of a parent: one of the coarsest items, which stay for ever, or an item that depends on no other.
+PINNED = -1
+FREE = -2
+
+
+class PoolState(NamedTuple):
+    """What a pool remembers of each of N items.
+
+    Attributes
+    ----------
+    there : bool [N], resident.
+    children : int32 [N], resident children.
+    wanted_at : int64 [N], last frame that wanted the item, -1 for none.
+    coming, known_at : int64 [N], next frame that will want it, as known in frame ``known_at``.
+    loaded_at, evicted_at : int64 [N], last frames of both, -1 for none.
+    before, after : int32 [N + 1], the residents from least to most recently wanted, see `recency`.
+    used : int64 [1], bytes of the residents.
+    """
+
+    there: np.ndarray
+    children: np.ndarray
+    wanted_at: np.ndarray
+    coming: np.ndarray
+    known_at: np.ndarray
+    loaded_at: np.ndarray
+    evicted_at: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    used: np.ndarray
+
+
+class PoolLimits(NamedTuple):
+    """Bytes of the pool and of one frame's uploads, and how many frames ahead are loaded."""
+
+    pool: int
+    upload: int
+    prefetch: int
+
+
+class Victims(NamedTuple):
+    """Where the search for victims stands in one frame: an item of the list of residents, and evictions so far."""
+
+    cursor: np.ndarray
+    evictions: np.ndarray
+
+
+def empty_state(count: int) -> PoolState:
+    """The state of a pool that holds none of ``count`` items."""
+    before, after = empty_lists(count, 1)
+    return PoolState(
+        there=np.zeros(count, np.bool_),
+        children=np.zeros(count, np.int32),
+        wanted_at=np.full(count, -1, np.int64),
+        coming=np.full(count, -1, np.int64),
+        known_at=np.full(count, -1, np.int64),
+        loaded_at=np.full(count, -1, np.int64),
+        evicted_at=np.full(count, -1, np.int64),
+        before=before,
+        after=after,
+        used=np.zeros(1, np.int64),
+    )
+
+
+@njit(cache=True)
+def load(state, cost, parents, item, frame):
+    """Make ``item`` resident."""
+    state.there[item] = True
+    state.loaded_at[item] = frame
+    state.used[0] += cost[item]
+    append(state.before, state.after, item, cost.size)
+    if parents[item] >= 0:
+        state.children[parents[item]] += 1
+
+
+@njit(cache=True)
+def _evict(state, cost, parents, item, frame):
+    state.there[item] = False
+    state.evicted_at[item] = frame
+    state.used[0] -= cost[item]
+    take_out(state.before, state.after, item)
+    if parents[item] >= 0:
+        state.children[parents[item]] -= 1
+
+
+@njit(cache=True)
+def _may_go(state, parents, item, frame):
+    """Whether ``item`` can be evicted: not wanted now, no resident child, not one of the coarsest."""
+    return parents[item] != PINNED and state.wanted_at[item] < frame and state.children[item] == 0
+
+
+@njit(cache=True)
+def _least_recent(state, parents, frame, victims):
+    """The least recently wanted item that can go and that no known frame wants, or -1."""
+    end = state.after.size - 1
+    while True:
+        item = state.after[end] if victims.cursor[0] < 0 else victims.cursor[0]
+        while item != end:
+            following = state.after[item]
+            if state.known_at[item] != frame and _may_go(state, parents, item, frame):
+                victims.cursor[0] = following
+                return item
+            item = following
+        victims.cursor[0] = end
+        if victims.evictions[0] == 0:
+            return -1
+        # Evictions may have set free parents that the search had passed.
+        victims.cursor[0], victims.evictions[0] = -1, 0
+
+
+@njit(cache=True)
+def _last_wanted(state, parents, frame):
+    """A heap of (- next frame that wants it, -item) of all that can go and that a known frame wants."""
+    heap = [(np.int64(0), np.int64(0))]
+    heap.clear()
+    item = state.after[state.after.size - 1]
+    while item != state.after.size - 1:
+        if state.known_at[item] == frame and _may_go(state, parents, item, frame):
+            heap.append((-state.coming[item], np.int64(-item)))
+        item = state.after[item]
+    heapq.heapify(heap)
+    return heap
+
+
+@njit(cache=True)
+def _make_room(state, cost, parents, frame, needed, pool, until, victims, heap, events, e):
+    """Evict until ``needed`` bytes fit, nothing that is wanted in frame ``until`` or before; the number of events."""
+    while state.used[0] + needed > pool:
+        victim = _least_recent(state, parents, frame, victims)
+        if victim < 0:
+            if len(heap) == 0:
+                heap.extend(_last_wanted(state, parents, frame))
+            if len(heap) == 0 or -heap[0][0] <= until:
+                return e
+            victim = -heapq.heappop(heap)[1]
+            if not state.there[victim] or not _may_go(state, parents, victim, frame):
+                continue
+        _evict(state, cost, parents, victim, frame)
+        victims.evictions[0] += 1
+        events[e] = -1 - victim
+        e += 1
+    return e
+
+
+@njit(cache=True)
+def _look_ahead(state, soon, soon_frames, frame):
+    for k in range(soon_frames.size - 1):
+        for s in range(soon_frames[k], soon_frames[k + 1]):
+            if state.known_at[soon[s]] != frame:
+                state.known_at[soon[s]] = frame
+                state.coming[soon[s]] = frame + 1 + k
+
+
+@njit(cache=True)
+def _touch(state, queue):
+    """Children come first, so that they are evicted first."""
+    for k in range(queue.size - 1, -1, -1):
+        if state.there[queue[k]]:
+            take_out(state.before, state.after, queue[k])
+            append(state.before, state.after, queue[k], state.after.size - 1)
+
+
+@njit(cache=True)
+def advance(state, cost, parents, frame, queue, soon, soon_frames, limits, events):
+    """One frame; the number of events, as in a `Log`.
+
+    Parameters
+    ----------
+    parents : int32 [N], or `PINNED` or `FREE`.
+    queue : what is wanted now, in order of loading, parents first; all of it fits into the pool.
+    soon, soon_frames : what the next frames will want, as in a `Trace`.
+    """
+    for item in queue:
+        state.wanted_at[item] = frame
+    _look_ahead(state, soon, soon_frames, frame)
+    victims, heap = Victims(np.full(1, -1, np.int64), np.zeros(1, np.int64)), [(np.int64(0), np.int64(0))]
+    heap.clear()
+    left, e, full = limits.upload, 0, False
+    for item in queue:
+        # Strictly in order: a large item is not overtaken for ever by small ones.
+        full = full or (not state.there[item] and cost[item] > left)
+        if not state.there[item] and not full:
+            e = _make_room(state, cost, parents, frame, cost[item], limits.pool, frame, victims, heap, events, e)
+            load(state, cost, parents, item, frame)
+            left -= cost[item]
+            events[e] = item
+            e += 1
+    _touch(state, queue)
+    ahead = min(limits.prefetch, soon_frames.size - 1)
+    for s in range(0 if full else soon_frames[ahead]):
+        item = soon[s]
+        if state.there[item] or (parents[item] >= 0 and not state.there[parents[item]]):
+            continue
+        # Do no harm: what is prefetched must be needed before what makes room for it.
+        until = state.coming[item]
+        if cost[item] <= left:
+            e = _make_room(state, cost, parents, frame, cost[item], limits.pool, until, victims, heap, events, e)
+        if cost[item] > left or state.used[0] + cost[item] > limits.pool:
+            return e
+        load(state, cost, parents, item, frame)
+        left -= cost[item]
+        events[e] = item
+        e += 1
+    return e

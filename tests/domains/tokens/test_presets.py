@@ -1,0 +1,60 @@
+"""Every registered preset: listed, exported, exact, deterministic, and measured like the others."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import pkgutil
+
+import numpy as np
+import pytest
+
+from hra.domains import tokens
+from hra.errors import HraError
+
+every = pytest.mark.parametrize("name", tokens.PRESETS)
+
+
+def test_every_allocator_class_is_registered_and_exported():
+    """Whoever adds a preset registers it, too."""
+    found = set()
+    for module in pkgutil.walk_packages(tokens.__path__, "hra.domains.tokens."):
+        if "learned" in module.name:
+            continue
+        for kind in vars(importlib.import_module(module.name)).values():
+            if inspect.isclass(kind) and issubclass(kind, tokens.TokenAllocator) and kind is not tokens.TokenAllocator:
+                found.add(kind)
+    assert found == set(tokens.PRESETS.values())
+    assert {kind.__name__ for kind in found} <= set(tokens.__all__)
+
+
+def test_everything_exported_exists():
+    assert all(hasattr(tokens, name) for name in tokens.__all__)
+
+
+@every
+def test_a_preset_by_name(name: str):
+    assert type(tokens.preset(name)) is tokens.PRESETS[name]
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(HraError, match="no method called 'nothing'") as caught:
+        tokens.preset("nothing")
+    assert all(name in str(caught.value) for name in tokens.PRESETS)
+
+
+@every
+def test_exact_counts_and_finite_reports(name: str, smooth_noise):
+    image = smooth_noise(320, 352)  # 440 patches
+    allocator = tokens.preset(name)
+    judge = tokens.GridTopK().context(image, "left")
+    context = allocator.context(image, "left")
+    chosen = allocator.realize(allocator.allocate(context, 273))
+    again = allocator.realize(allocator.allocate((image, "left"), 273))
+    assert np.array_equal(chosen.values, again.values)
+    report = tokens.measure(chosen, judge)
+    assert report.count == len(chosen) == 273
+    assert all(math.isfinite(value) for value in (report.psnr_db, report.ssim, report.gain, report.redundancy))
+    assert 0 < report.coverage.area <= 1
+    assert tokens.overlay(image, chosen).shape == image.shape

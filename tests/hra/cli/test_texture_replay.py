@@ -1,0 +1,92 @@
+"""Traces on the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from hra.cli import main
+from hra.residency import load_trace
+
+POSES = "".join(f"1 0 0 {x} 0 1 0 0 0 0 1 {2 * x}\n" for x in range(12))
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch):
+    def call(*arguments: object) -> int:
+        monkeypatch.setattr(sys, "argv", ["hra", "texture", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0)
+
+    return call
+
+
+@pytest.fixture
+def trace(run, tmp_path: Path) -> Path:
+    (tmp_path / "poses.txt").write_text(POSES)
+    assert run("trace", tmp_path / "poses.txt", "-o", tmp_path / "t.npz", "--step", 2) == 0
+    return tmp_path / "t.npz"
+
+
+def test_poses_become_a_trace(trace: Path):
+    assert len(load_trace(trace)) == 6
+
+
+def test_all_policies_stay_in_the_pool(run, trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    record, picture, pool = tmp_path / "r.json", tmp_path / "p.png", 500 * 65_536
+    assert run("replay", trace, "--pool", pool, "--upload", "4MiB", "--json", record, "--picture", picture) == 0
+    result = json.loads(record.read_text())
+    assert len(result["policies"]) == 12
+    for policy in result["policies"]:
+        assert max(policy["per_frame"]["resident"]) <= policy["peak_bytes"] <= pool
+        assert len(policy["per_frame"]["loaded"]) == result["frames"] == 6
+    limited = [policy for policy in result["policies"] if policy["policy"].startswith("streaming")]
+    assert all(max(policy["per_frame"]["loaded"][1:]) <= 4 * 2**20 for policy in limited)
+    assert all(policy["refused"] == 0 for policy in limited)
+    assert Image.open(picture).size[0] > 500
+    assert "Belady" in capsys.readouterr().out
+
+
+def test_chosen_policies_only(run, trace: Path, tmp_path: Path):
+    assert run("replay", trace, "--pool", "30MiB", "--policy", "lru,belady", "--json", tmp_path / "r.json") == 0
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert [policy["policy"] for policy in result["policies"]] == ["LRU", "Belady"]
+
+
+def test_a_flight_within_an_upload_limit(run, tmp_path: Path):
+    noise = np.random.default_rng(0).integers(0, 256, (600, 900, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "n.png")
+    options = ("--pool", "2MiB", "--upload", "70000", "--look-ahead", 2, "--frames", 4, "--viewport", "1920x1080")
+    assert run("replay", tmp_path / "n.png", *options, "--json", tmp_path / "r.json") == 0
+    frames = json.loads((tmp_path / "r.json").read_text())["per_frame"]
+    assert max(frames["uploaded"][1:]) <= 70_000
+    assert frames["queued"][0] > 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("replay", "no.npz"),
+        ("replay", "t.npz", "--policy", "best"),
+        ("replay", "t.npz", "--pool", "1KB"),
+        ("replay", "t.npz", "--upload", "much"),
+        ("replay", "poses.npz"),
+        ("trace", "no.txt"),
+        ("trace", "poses.txt", "-o", "no/folder.npz"),
+    ],
+    ids=" ".join,
+)
+def test_bad_input_is_three_lines_and_code_2(
+    run, trace: Path, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(trace.parent)
+    (trace.parent / "poses.npz").write_text(POSES)
+    assert run(*arguments) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert lines[0].startswith("error: ") and 2 <= len(lines) <= 3
