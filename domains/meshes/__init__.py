@@ -13,28 +13,37 @@ from __future__ import annotations
 
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.builder import build
-from hra.domains.meshes.check import is_closed
+from hra.domains.meshes.check import CheckReport, check, is_closed
 from hra.domains.meshes.cluster_mesh import ClusterMesh
+from hra.domains.meshes.discrete import DiscreteLOD, build_discrete
 from hra.domains.meshes.edges import boundary_chain
 from hra.domains.meshes.metrics import ScreenError
 from hra.domains.meshes.occlusion import VisibleScreenError, cluster_boxes, visible_clusters
 from hra.domains.meshes.read import load
 from hra.domains.meshes.storage import load_clusters
+from hra.domains.meshes.surface import surface_points
+from hra.domains.meshes.triangle_distance import nearest_distances
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.domains.meshes.validate import from_arrays
 
 __all__ = [
+    "CheckReport",
     "ClusterMesh",
+    "DiscreteLOD",
     "MeshAllocator",
     "ScreenError",
     "TriangleMesh",
     "VisibleScreenError",
     "boundary_chain",
     "build",
+    "build_discrete",
+    "check",
     "cluster_boxes",
     "from_arrays",
     "is_closed",
     "load",
     "load_clusters",
+    "nearest_distances",
+    "surface_points",
     "visible_clusters",
 ]

@@ -22,7 +22,9 @@ from hra.errors import HraError, MeshError
 _ATTEMPTS = 2
 
 
-def build(source: str | Path | TriangleMesh, *, cluster_size: int = 64, group_size: int = 8) -> ClusterMesh:
+def build(
+    source: str | Path | TriangleMesh, *, cluster_size: int = 64, group_size: int = 8, certified: bool = False
+) -> ClusterMesh:
     """Build the cluster hierarchy of a mesh.
 
     Triangles are split into clusters. Clusters that share borders form groups; each group is simplified to half its
@@ -36,6 +38,8 @@ def build(source: str | Path | TriangleMesh, *, cluster_size: int = 64, group_si
     cluster_size : triangles per cluster at most, a multiple of 4 from 16 to 128.
     group_size : clusters per group, 3 .. 64. A step of a budget is half a group; smaller ones are finer, but more of
         their vertices are locked borders, so that the same triangles leave a larger error.
+    certified : also bound how far the source lies from each cluster ("deviation"; see `hra.domains.meshes.deviation`),
+        which takes three to four times as long.
 
     Returns
     -------
@@ -56,7 +60,7 @@ def build(source: str | Path | TriangleMesh, *, cluster_size: int = 64, group_si
     triangles = without_degenerate(triangles)
     if not len(triangles):
         raise MeshError("every triangle of the mesh has two equal corners", where=repr(mesh))
-    clusters, added_by = build_levels(Geometry.of(positions), triangles, cluster_size, group_size)
+    clusters, added_by = build_levels(Geometry.of(positions), triangles, cluster_size, group_size, certified)
     return ClusterMesh.from_table(positions, *coarse_first(clusters, added_by))
 
 
@@ -82,7 +86,7 @@ class _Pending:
 
 
 def build_levels(
-    geometry: Geometry, triangles: np.ndarray, cluster_size: int, group_size: int
+    geometry: Geometry, triangles: np.ndarray, cluster_size: int, group_size: int, certified: bool
 ) -> tuple[ClusterTable, np.ndarray]:
     """All clusters of all levels, fine to coarse, and the group [N] that each is a member of (-1: it is the base).
 
@@ -103,7 +107,8 @@ def build_levels(
         done = np.array([result is not None for result in results])
         if not done.any():
             break
-        products = coarse_clusters(groups, results, geometry, len(tables), len(members))
+        numbers = {"level": len(tables), "first_group": len(members)}
+        products = coarse_clusters(groups, results, geometry, **numbers, certified=certified)
         members += [pending.rows[offsets[g] : offsets[g + 1]] for g in np.flatnonzero(done)]
         stuck = _retry(pending.take(np.flatnonzero(~done[label[order]])), locked)
         pending = _joined(products, count, stuck)

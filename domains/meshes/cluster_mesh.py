@@ -37,6 +37,9 @@ class ClusterMesh:
           was simplified from;
         - "error" float32 [N]: distance to the source in object units by the quadric metric, the same for all clusters
           of one group and never below that of its members, 0 for source triangles;
+        - "deviation" float32 [N], if built with ``certified=True``: bound on the distance from any point of the
+          source beneath to the group that the cluster belongs to, in object units, monotone like "error". In a cut no
+          point of the source is farther from the surface than the largest deviation of its clusters;
         - "area" float64 [N]: surface of the source that the cluster stands for;
         - "level" int32 [N]: 0 for source triangles; "vertex_count" int32 [N].
     """
@@ -53,18 +56,21 @@ class ClusterMesh:
     @classmethod
     def from_table(cls, positions: np.ndarray, clusters: ClusterTable, member_of: np.ndarray) -> ClusterMesh:
         """From clusters whose groups are numbered; ``member_of`` [N] is the group that simplifies each, -1 for none."""
+        attributes = {
+            "center": clusters.center,
+            "radius": clusters.radius,
+            "error": clusters.error,
+            "area": clusters.area,
+            "level": clusters.level,
+            "vertex_count": clusters.vertex_count.astype(np.int32),
+        }
+        if np.isfinite(clusters.deviation).all():
+            attributes["deviation"] = clusters.deviation
         hierarchy = Hierarchy.groups(
             clusters.sizes // 3,
             added_by=member_of,
             removed_by=clusters.made_by,
-            attributes={
-                "center": clusters.center,
-                "radius": clusters.radius,
-                "error": clusters.error,
-                "area": clusters.area,
-                "level": clusters.level,
-                "vertex_count": clusters.vertex_count.astype(np.int32),
-            },
+            attributes=attributes,
             cost_unit="triangles",
         )
         return cls(positions, clusters.indices, clusters.offsets, hierarchy)

@@ -20,7 +20,8 @@ class ClusterTable:
     offsets : int64 [N + 1], where each cluster's indices begin.
     vertex_count : int32 [N], distinct vertices.
     center, radius : float32 [N, 3], float32 [N], sphere that encloses the spheres of everything finer.
-    error : float32 [N], distance in object units.
+    error : float32 [N], distance in object units by the quadric metric.
+    deviation : float32 [N], bound on the distance from the source in object units, inf where none was computed.
     area : float64 [N], surface of the source that the cluster stands for.
     level : int32 [N], 0 for original triangles.
     made_by : int64 [N], the group whose simplification it belongs to, -1 for original triangles.
@@ -32,6 +33,7 @@ class ClusterTable:
     center: np.ndarray
     radius: np.ndarray
     error: np.ndarray
+    deviation: np.ndarray
     area: np.ndarray
     level: np.ndarray
     made_by: np.ndarray

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.meshes.cluster_table import ClusterTable
-from hra.domains.meshes.ragged import run_offsets
+from hra.domains.meshes.deviation import group_deviations
+from hra.domains.meshes.ragged import run_offsets, take_runs
 from hra.domains.meshes.simplify import Simplified, simplify_group, split_into_clusters
 from hra.domains.meshes.spheres import enclosing_spheres
 from hra.domains.meshes.surface import surface_area
@@ -70,6 +71,7 @@ def original_clusters(geometry: Geometry, triangles: np.ndarray, cluster_size: i
         center=center,
         radius=radius,
         error=np.zeros(count, np.float32),
+        deviation=np.zeros(count, np.float32),
         area=surface_area(geometry.positions, split.indices, split.offsets),
         level=np.zeros(count, np.int32),
         made_by=np.full(count, -1, np.int64),
@@ -89,12 +91,19 @@ def simplify_groups(
 
 
 def coarse_clusters(
-    groups: Groups, results: Sequence[Simplified | None], geometry: Geometry, level: int, first_group: int
+    groups: Groups,
+    results: Sequence[Simplified | None],
+    geometry: Geometry,
+    *,
+    level: int,
+    first_group: int,
+    certified: bool,
 ) -> ClusterTable:
     """The clusters that the groups were simplified to; stuck groups are passed over, the others numbered on.
 
     All clusters of one group carry the same error and sphere, which cover those of the group's members: so the
     projected error never falls from fine to coarse, and one test per cluster decides alike on both sides of a border.
+    With ``certified`` their deviations are computed, which takes two to three times as long as all else.
     """
     done = np.array([g for g, result in enumerate(results) if result is not None], np.int64)
     parts = [result for result in results if result is not None]
@@ -106,6 +115,10 @@ def coarse_clusters(
     indices = np.concatenate([part.indices for part in parts])
     offsets = run_offsets(np.concatenate([np.diff(part.offsets) for part in parts]))
     group = np.repeat(np.arange(len(done)), counts)
+    deviation = np.full(len(done), np.inf, np.float32)
+    if certified:
+        coarse_at = offsets[run_offsets(counts)]
+        deviation = _deviations(groups, done, geometry.positions, indices, coarse_at)
     own_area = surface_area(geometry.positions, indices, offsets)
     return ClusterTable(
         indices=indices,
@@ -114,10 +127,21 @@ def coarse_clusters(
         center=center[done[group]],
         radius=radius[done[group]],
         error=error[group],
+        deviation=deviation[group],
         area=groups.reduce(np.add, groups.clusters.area)[done][group] * _shares(own_area, group),
         level=np.full(len(group), level, np.int32),
         made_by=first_group + group,
     )
+
+
+def _deviations(
+    groups: Groups, done: np.ndarray, positions: np.ndarray, coarse: np.ndarray, coarse_at: np.ndarray
+) -> np.ndarray:
+    """Deviations float32 of the groups ``done``, whose coarse indices begin at ``coarse_at``."""
+    rows, members = take_runs(np.arange(len(groups.clusters)), groups.offsets, done)
+    indices, offsets = take_runs(groups.clusters.indices, groups.clusters.offsets, rows)
+    fine = (indices, offsets, groups.clusters.deviation[rows])
+    return group_deviations(positions, fine, members, (coarse, coarse_at))
 
 
 def _shares(values: np.ndarray, group: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numba import njit
@@ -12,6 +12,9 @@ from hra.camera import Camera
 from hra.errors import MetricError
 from hra.hierarchy import Hierarchy
 from hra.metrics import ErrorMetric
+
+ErrorName = Literal["quadric", "deviation"]
+_ATTRIBUTES = {"quadric": "error", "deviation": "deviation"}
 
 # Mean of |cos| between the view direction and a surface of any orientation (Cauchy): what an area shrinks to on screen.
 _MEAN_FACING = 0.5
@@ -31,21 +34,41 @@ class ScreenError(ErrorMetric):
     clusters beneath, which are small: the spheres of coarse clusters reach up to the eye and would exaggerate.
 
     What is out of view has no error.
+
+    Parameters
+    ----------
+    error : "quadric", the simplifier's own estimate, which the true displacement may exceed several times; or
+        "deviation", a bound on it, for meshes built with ``certified=True``: no visible point of the source is then
+        farther from the cut than ``Threshold(tau)`` allows.
+
+    Raises
+    ------
+    MetricError : another error.
     """
 
+    error: ErrorName = "quadric"
+
     unit = "px2"
+
+    def __post_init__(self) -> None:
+        if self.error not in _ATTRIBUTES:
+            raise MetricError(f"clusters have no error {self.error!r}", fix=f"use one of {', '.join(_ATTRIBUTES)}")
+
+    def distances(self, hierarchy: Hierarchy) -> np.ndarray:
+        """The chosen error of each cluster in object units, float32 [N]."""
+        return hierarchy.attribute(_ATTRIBUTES[self.error])
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Largest displacement in pixels of each cluster, float64 [N]."""
         camera = _checked(context)
         center, radius = hierarchy.attribute("center"), hierarchy.attribute("radius")
-        return hierarchy.attribute("error") * camera.visible_pixels_per_unit(center, radius)
+        return self.distances(hierarchy) * camera.visible_pixels_per_unit(center, radius)
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Squared displacement that each cluster adds to the mean over the viewport's pixels, float64 [N], px2."""
         weight = source_weights(hierarchy, _checked(context))
         spread_upwards(*hierarchy.added_nodes, *hierarchy.removed_nodes, hierarchy.attribute("area"), weight)
-        return np.square(hierarchy.attribute("error").astype(np.float64)) * weight
+        return np.square(self.distances(hierarchy).astype(np.float64)) * weight
 
 
 def source_weights(hierarchy: Hierarchy, camera: Camera) -> np.ndarray:

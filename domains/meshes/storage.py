@@ -18,6 +18,7 @@ from hra.hierarchy import Hierarchy
 VERSION = 1
 SUFFIXES = (".npz",)
 _ATTRIBUTES = ("center", "radius", "error", "area", "level", "vertex_count")
+_OPTIONAL = ("deviation",)
 # Compressed arrays above this ratio cannot come from `save`, which does not compress.
 _MAX_INFLATION = 2
 
@@ -33,6 +34,7 @@ def save(mesh: ClusterMesh, path: str | Path) -> None:
         raise FileError("cluster meshes are written as .npz", where=str(path), fix="give the file the suffix .npz")
     hierarchy = mesh.hierarchy
     arrays: dict[str, Any] = {name: hierarchy.attribute(name) for name in _ATTRIBUTES}
+    arrays |= {name: hierarchy.node[name] for name in _OPTIONAL if name in hierarchy.node}
     arrays |= {"version": np.int64(VERSION), "positions": mesh.positions, "indices": mesh.indices}
     arrays |= {"offsets": mesh.offsets, "added_by": hierarchy.added_by, "removed_by": hierarchy.removed_by}
     content = io.BytesIO()
@@ -88,7 +90,7 @@ def _assemble(arrays: dict[str, np.ndarray], where: str) -> ClusterMesh:
         "offsets",
         where,
     )
-    attributes = {name: arrays[name] for name in _ATTRIBUTES}
+    attributes = {name: arrays[name] for name in (*_ATTRIBUTES, *(name for name in _OPTIONAL if name in arrays))}
     for name, values in attributes.items():
         expected = (len(sizes), 3) if name == "center" else (len(sizes),)
         _require(

@@ -1,9 +1,11 @@
-"""Surface area of clusters."""
+"""Surface area of clusters, and points spread over a surface."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 
 def surface_area(positions: np.ndarray, indices: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -31,3 +33,13 @@ def _sum_areas(positions, indices, offsets, total):
             bx, by, bz = r[0] - p[0], r[1] - p[1], r[2] - p[2]
             x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
             total[c] += 0.5 * np.sqrt(x * x + y * y + z * z)
+
+
+def surface_points(mesh: TriangleMesh, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Random points, uniform over the surface: float64 [count, 3]; of corners where no triangle has an area."""
+    offsets = np.arange(len(mesh.triangles) + 1, dtype=np.int64) * 3
+    area = surface_area(mesh.positions, mesh.triangles.reshape(-1), offsets)
+    weight = area / area.sum() if area.sum() > 0 else None
+    chosen = mesh.triangles[rng.choice(len(mesh.triangles), count, p=weight)]
+    shares = rng.dirichlet([1, 1, 1], count)
+    return np.einsum("sc,sca->sa", shares, mesh.positions[chosen].astype(np.float64))

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 from hra.domains.tokens.adaptive_stratified import AdaptiveStratified, EntropyGrid
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.band_tokens import BandTokens
 from hra.domains.tokens.builders import GridBuilder, PyramidBuilder
-from hra.domains.tokens.compressed_gestalt import CompressedGestalt
+from hra.domains.tokens.channels.texture_array import TextureArray, texture_array
 from hra.domains.tokens.confidence import EntropyConfidence
 from hra.domains.tokens.contact_sheet import Panel, contact_sheet
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.coverage import Coverage, coverage, coverage_by_region, empty_cells
 from hra.domains.tokens.difficulty_aware import DifficultyAware
 from hra.domains.tokens.downsample import uniform_downsample
 from hra.domains.tokens.downsample_preset import Downsample
@@ -27,13 +25,19 @@ from hra.domains.tokens.features import project
 from hra.domains.tokens.fixation_finders import CentreFixation, PeakFixation, SpatialWordsFixation
 from hra.domains.tokens.foveated_pyramid import FoveatedPyramid
 from hra.domains.tokens.foveated_relevance import FoveatedRelevance
-from hra.domains.tokens.frequency_aware import FrequencyAware
-from hra.domains.tokens.frequency_frames import LaplacianFrame, SteerableFrame
-from hra.domains.tokens.gestalt_saccades import GestaltSaccades
-from hra.domains.tokens.gestalt_tokens import GestaltTokens
+from hra.domains.tokens.frequency.aware import FrequencyAware
+from hra.domains.tokens.frequency.band_tokens import BandTokens
+from hra.domains.tokens.frequency.frames import LaplacianFrame, SteerableFrame
+from hra.domains.tokens.frequency.residual_scales import ResidualScales
+from hra.domains.tokens.gestalt.compressed import CompressedGestalt
+from hra.domains.tokens.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.gestalt.saccades import GestaltSaccades
+from hra.domains.tokens.gestalt.tokens import GestaltTokens
 from hra.domains.tokens.grid_top_k import GridTopK
 from hra.domains.tokens.legibility import Legibility
-from hra.domains.tokens.log_polar import LogPolar
+from hra.domains.tokens.measures.coverage import Coverage, coverage, coverage_by_region, empty_cells
+from hra.domains.tokens.measures.report import TokenReport, explained, measure, redundancy
+from hra.domains.tokens.measures.ssim import ssim
 from hra.domains.tokens.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.multi_fixation import MultiFixation
 from hra.domains.tokens.overlay import overlay
@@ -47,24 +51,20 @@ from hra.domains.tokens.pyramid_top_k import PyramidTopK
 from hra.domains.tokens.random_patches import Random
 from hra.domains.tokens.regions import HybridAtlas, RegionTokens, SemanticAtlas, SemanticTree
 from hra.domains.tokens.relevance import CueRelevance, Relevance, UniformRelevance
-from hra.domains.tokens.relevance_attention import AttentionMapRelevance, CrossAttentionRelevance
-from hra.domains.tokens.relevance_cosine import CosineRelevance
-from hra.domains.tokens.relevance_imagenet import ImageNetRelevance
-from hra.domains.tokens.relevance_pruned import PrunedRelevance
-from hra.domains.tokens.residual_scales import ResidualScales
-from hra.domains.tokens.resized_gestalt import ResizedGestalt
-from hra.domains.tokens.sampled_tokens import SampledTokens
+from hra.domains.tokens.sampled.log_polar import LogPolar
+from hra.domains.tokens.sampled.tokens import SampledTokens
+from hra.domains.tokens.sampled.vortex import Vortex
+from hra.domains.tokens.scoring.attention import AttentionMapRelevance, CrossAttentionRelevance
+from hra.domains.tokens.scoring.cosine import CosineRelevance
+from hra.domains.tokens.scoring.imagenet import ImageNetRelevance
+from hra.domains.tokens.scoring.pruned import PrunedRelevance
 from hra.domains.tokens.stratified import Stratified
-from hra.domains.tokens.texture_array import TextureArray, texture_array
 from hra.domains.tokens.token_batch import TokenBatch, batch_tokens
 from hra.domains.tokens.token_builder import TokenBuilder
 from hra.domains.tokens.token_dag import TokenDAG
-from hra.domains.tokens.token_metrics import TokenReport, explained, measure, redundancy
-from hra.domains.tokens.token_metrics_ssim import ssim
 from hra.domains.tokens.token_set import TokenSet
 from hra.domains.tokens.two_pass import TwoPass
 from hra.domains.tokens.uniform_grid import UniformGrid
-from hra.domains.tokens.vortex import Vortex
 from hra.image_quality import psnr
 
 __all__ = [

@@ -9,10 +9,10 @@ import numpy as np
 
 from hra.builder import HierarchyBuilder
 from hra.domains.tokens.blocks import block_counts
+from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.features import Encoder, checked_features
 from hra.domains.tokens.patches import PatchPyramid
 from hra.domains.tokens.relevance import Relevance, checked_relevance
-from hra.domains.tokens.texture_array import texture_array
 from hra.hierarchy import Hierarchy
 
 

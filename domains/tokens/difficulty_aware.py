@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.blocks import block_sums
-from hra.domains.tokens.channels_gradient import gradient_channels
+from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patch_tokens import PatchTokens
 from hra.domains.tokens.relevance import Relevance

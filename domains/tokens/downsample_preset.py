@@ -10,11 +10,11 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.builders import GridBuilder
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.downsample import patch_grid
-from hra.domains.tokens.gestalt_builder import GestaltBuilder
-from hra.domains.tokens.gestalt_error import GestaltError
-from hra.domains.tokens.gestalt_tokens import GestaltTokens
+from hra.domains.tokens.gestalt.builder import GestaltBuilder
+from hra.domains.tokens.gestalt.error import GestaltError
+from hra.domains.tokens.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.gestalt.tokens import GestaltTokens
 from hra.domains.tokens.relevance import Relevance
-from hra.domains.tokens.resized_gestalt import ResizedGestalt
 from hra.errors import HraError
 from hra.hierarchy import Hierarchy
 from hra.traversals.hull import Hull

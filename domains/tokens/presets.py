@@ -11,21 +11,21 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.difficulty_aware import DifficultyAware
 from hra.domains.tokens.downsample_preset import Downsample
 from hra.domains.tokens.foveated_pyramid import FoveatedPyramid
-from hra.domains.tokens.frequency_aware import FrequencyAware
-from hra.domains.tokens.gestalt_saccades import GestaltSaccades
+from hra.domains.tokens.frequency.aware import FrequencyAware
+from hra.domains.tokens.frequency.residual_scales import ResidualScales
+from hra.domains.tokens.gestalt.saccades import GestaltSaccades
 from hra.domains.tokens.grid_top_k import GridTopK
-from hra.domains.tokens.log_polar import LogPolar
 from hra.domains.tokens.multi_fixation import MultiFixation
 from hra.domains.tokens.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.pyramid_top_k import PyramidTopK
 from hra.domains.tokens.random_patches import Random
 from hra.domains.tokens.regions import HybridAtlas, SemanticAtlas, SemanticTree
-from hra.domains.tokens.residual_scales import ResidualScales
+from hra.domains.tokens.sampled.log_polar import LogPolar
+from hra.domains.tokens.sampled.vortex import Vortex
 from hra.domains.tokens.stratified import Stratified
 from hra.domains.tokens.token_dag import TokenDAG
 from hra.domains.tokens.two_pass import TwoPass
 from hra.domains.tokens.uniform_grid import UniformGrid
-from hra.domains.tokens.vortex import Vortex
 from hra.errors import HraError
 
 PRESETS: Mapping[str, type[Any]] = MappingProxyType(

@@ -14,12 +14,12 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.cell_rank import CellRank
 from hra.domains.tokens.confidence import normalised_entropy
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.gestalt import Gestalt
-from hra.domains.tokens.gestalt_builder import GestaltBuilder
-from hra.domains.tokens.gestalt_tokens import GestaltTokens
+from hra.domains.tokens.gestalt.builder import GestaltBuilder
+from hra.domains.tokens.gestalt.gestalt import Gestalt
+from hra.domains.tokens.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.gestalt.tokens import GestaltTokens
 from hra.domains.tokens.metrics import RelevanceGain
 from hra.domains.tokens.relevance import Relevance
-from hra.domains.tokens.resized_gestalt import ResizedGestalt
 from hra.errors import ArrayError, MetricError
 from hra.traversals.hull import Hull
 

@@ -57,14 +57,14 @@ def _rows(suite: SuiteName, device: Any) -> Any:
 
         return kernel_suite(device)
     if suite is SuiteName.tokens:
-        from hra.bench.token_suite import token_suite
+        from hra.bench.tokens.suite import token_suite
 
         return token_suite(device)
     if not device.on_host:
         what = "solver" if suite is SuiteName.core else "streaming of textures"
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
     if suite is SuiteName.textures:
-        from hra.bench.texture_suite import texture_suite
+        from hra.bench.textures.suite import texture_suite
 
         return texture_suite()
     from hra.bench.core import core_suite

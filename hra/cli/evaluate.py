@@ -67,8 +67,8 @@ def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any]
 
 def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Real images shown by every token method."""
-    from hra.evaluation.token_methods import FULL, SMALL, run
-    from hra.evaluation.token_methods_page import render
+    from hra.evaluation.token_methods.page import render
+    from hra.evaluation.token_methods.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress=progress)
     return record, lambda: render(record)
@@ -103,7 +103,7 @@ def _show_core(record: dict[str, Any]) -> None:
 
 def _show_tokens(record: dict[str, Any]) -> None:
     """The tables of the page."""
-    from hra.evaluation.token_methods_tables import method_table
+    from hra.evaluation.token_methods.tables import method_table
 
     for kind in dict.fromkeys(image["kind"] for image in record["images"]):
         typer.echo(f"{kind}\n\n{method_table([row for row in record['rows'] if row['kind'] == kind])}\n")

@@ -63,8 +63,8 @@ def compare(
     json_file: JsonOption = None,
 ) -> None:
     """Compare methods at one budget: what they give back, cover and gain, and how long they take."""
-    from hra.evaluation.token_methods_compare import compare as run
-    from hra.evaluation.token_methods_compare import sheet_of
+    from hra.evaluation.token_methods.compare import compare as run
+    from hra.evaluation.token_methods.compare import sheet_of
     from hra.images import load_image, save_png
 
     pixels = load_image(image)

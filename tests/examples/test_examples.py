@@ -17,6 +17,7 @@ EXPECTED = {
     "lazy_gigapixel.py": r"1,466,015,503,701 tiles.*4,096 of 4,096 tokens.*20 at most",
     "mesh_lod.py": r"of 10,000 triangles.*one pixel of error takes [\d,]+ triangles.*Hull: .*BestFirst: .*Threshold: ",
     "plot_hiz_two_domains.py": r"[\d,]+ houses hidden, [\d,]+ of 9,216 patches pruned",
+    "plot_mesh_error_curves.py": r"all in view, clusters, budget: [\d.]+ px.*close up, discrete chain: [\d.]+ px",
     "plot_texture_feedback.py": r"mean wanted level: [\d.]+ drawn, [\d.]+ by rays; 40 frames, peak [\d,]+ of 3,145,728",
     "plot_texture_views.py": r"by texel error: .* dB, FLIP .*by detail error: .* dB.*uniform mip bias: .* dB, FLIP",
     "plot_token_methods.py": r"grid: 273 tokens.*pyramid: 273 tokens.*semantic-tree: 273 tokens",

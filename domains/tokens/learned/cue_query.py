@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hra.domains.tokens.channels.texture_array import MODEL_CHANNELS
 from hra.domains.tokens.features import project
-from hra.domains.tokens.texture_array import MODEL_CHANNELS
 from hra.errors import ArrayError
 
 CUES = ("text", "anomaly", "object")

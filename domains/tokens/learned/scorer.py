@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from hra.domains.tokens.channels.texture_array import CHANNELS, MODEL_CHANNELS
 from hra.domains.tokens.learned.cue_query import CUES, EMBEDDING
-from hra.domains.tokens.texture_array import CHANNELS, MODEL_CHANNELS
 from hra.errors import ArrayError
 
 _PROPOSITIONAL = (6, 7, 8, 12)

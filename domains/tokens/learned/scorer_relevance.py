@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.features import Encoder, TextEncoder
 from hra.domains.tokens.learned.cue_query import cue_query
 from hra.domains.tokens.learned.scorer import RelevanceScorer
-from hra.domains.tokens.texture_array import texture_array
 
 
 @dataclass(frozen=True, eq=False)

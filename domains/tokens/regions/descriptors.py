@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hra.domains.tokens.channels_color import color_channels
-from hra.domains.tokens.channels_gradient import gradient_channels
+from hra.domains.tokens.channels.color import color_channels
+from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context import TokenContext
 from hra.image_arrays import luma
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.channels_gradient import gradient_channels
+from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context import TokenContext
 from hra.image_arrays import luma
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.band_tokens import BandTokens, band_boxes, band_positions, band_values
-from hra.domains.tokens.frequency_frames import Frame, LaplacianFrame, SteerableFrame
-from hra.domains.tokens.residual_scales_frame import HaarFrame
+from hra.domains.tokens.frequency.band_tokens import BandTokens, band_boxes, band_positions, band_values
+from hra.domains.tokens.frequency.frames import Frame, LaplacianFrame, SteerableFrame
+from hra.domains.tokens.frequency.residual_frame import HaarFrame
 from hra.errors import ArrayError
 
 FRAMES = [LaplacianFrame(), SteerableFrame(), SteerableFrame(2), HaarFrame(5), HaarFrame(1)]

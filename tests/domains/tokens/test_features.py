@@ -7,8 +7,8 @@ import pytest
 
 from hra import Hull
 from hra.domains import tokens
+from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.features import checked_features, project
-from hra.domains.tokens.texture_array import texture_array
 from hra.errors import ArrayError, MetricError
 
 

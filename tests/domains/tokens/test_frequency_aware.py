@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.frequency_aware import FrequencyAware
-from hra.domains.tokens.frequency_builder import FrequencyBuilder
-from hra.domains.tokens.frequency_emphasis import direction_weights
-from hra.domains.tokens.frequency_frames import LaplacianFrame
+from hra.domains.tokens.frequency.aware import FrequencyAware
+from hra.domains.tokens.frequency.builder import FrequencyBuilder
+from hra.domains.tokens.frequency.emphasis import direction_weights
+from hra.domains.tokens.frequency.frames import LaplacianFrame
 from hra.domains.tokens.relevance import UniformRelevance
 from hra.errors import ArrayError
 

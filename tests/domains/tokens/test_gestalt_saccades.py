@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.compressed_gestalt import CompressedGestalt
-from hra.domains.tokens.gestalt import Gestalt, boxes_between, cells_between
-from hra.domains.tokens.gestalt_saccades import GestaltSaccades
-from hra.domains.tokens.resized_gestalt import ResizedGestalt
+from hra.domains.tokens.gestalt.compressed import CompressedGestalt
+from hra.domains.tokens.gestalt.gestalt import Gestalt, boxes_between, cells_between
+from hra.domains.tokens.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.gestalt.saccades import GestaltSaccades
 from hra.errors import ArrayError, BudgetTooSmall, MetricError
 
 KINDS = [ResizedGestalt, CompressedGestalt]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.log_polar import LogPolar
-from hra.domains.tokens.log_polar_arcs import VisibleArcs, farthest_corner
-from hra.domains.tokens.log_polar_rings import Fixation, RingBuilder
+from hra.domains.tokens.sampled.arcs import VisibleArcs, farthest_corner
+from hra.domains.tokens.sampled.log_polar import LogPolar
+from hra.domains.tokens.sampled.rings import Fixation, RingBuilder
 from hra.errors import ArrayError
 
 

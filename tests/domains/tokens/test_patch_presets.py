@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from hra.domains import tokens
 from hra.domains.tokens.adaptive_stratified import AdaptiveStratified
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.compressed_gestalt import CompressedGestalt
 from hra.domains.tokens.difficulty_aware import DifficultyAware
 from hra.domains.tokens.downsample_preset import Downsample
-from hra.domains.tokens.gestalt_saccades import GestaltSaccades
+from hra.domains.tokens.gestalt.compressed import CompressedGestalt
+from hra.domains.tokens.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.gestalt.saccades import GestaltSaccades
 from hra.domains.tokens.multi_fixation import MultiFixation
 from hra.domains.tokens.pyramid_top_k import PyramidTopK
 from hra.domains.tokens.random_patches import Random
-from hra.domains.tokens.resized_gestalt import ResizedGestalt
 from hra.domains.tokens.stratified import Stratified
 from hra.domains.tokens.two_pass import TwoPass
 from hra.domains.tokens.uniform_grid import UniformGrid

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.relevance_attention import (
+from hra.domains.tokens.scoring.attention import (
     AttentionMapRelevance,
     CrossAttentionRelevance,
     cross_attention,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hra.domains import tokens
-from hra.domains.tokens.relevance_cosine import CosineRelevance, cosine_similarity
+from hra.domains.tokens.scoring.cosine import CosineRelevance, cosine_similarity
 from hra.errors import ArrayError, MetricError
 
 

@@ -8,13 +8,13 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from hra.domains.tokens import relevance_imagenet
-from hra.domains.tokens.relevance_imagenet import ImageNetRelevance
+from hra.domains.tokens.scoring import imagenet
+from hra.domains.tokens.scoring.imagenet import ImageNetRelevance
 from hra.errors import MissingExtra
 
 
 def test_missing_packages_are_named_with_their_install_command(monkeypatch):
-    monkeypatch.setattr(relevance_imagenet, "find_spec", lambda name: None if name == "transformers" else sys)
+    monkeypatch.setattr(imagenet, "find_spec", lambda name: None if name == "transformers" else sys)
     with pytest.raises(MissingExtra, match=r"pip install transformers$"):
         ImageNetRelevance(["cat"])
 
@@ -23,7 +23,7 @@ def test_missing_packages_are_named_with_their_install_command(monkeypatch):
 def test_classes_near_the_query_are_where_the_network_sees_them(monkeypatch, query):
     """With stand-ins for both networks: of two classes, one left and one right."""
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(relevance_imagenet, "find_spec", lambda name: sys)
+    monkeypatch.setattr(imagenet, "find_spec", lambda name: sys)
     from hra.domains.tokens.learned import pretrained
 
     def embed(sentences: list[str]):
@@ -42,9 +42,7 @@ def test_classes_near_the_query_are_where_the_network_sees_them(monkeypatch, que
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    any(find_spec(module) is None for module in relevance_imagenet._PACKAGES), reason="optional packages"
-)
+@pytest.mark.skipif(any(find_spec(module) is None for module in imagenet._PACKAGES), reason="optional packages")
 def test_the_real_networks_run():
     names = [f"thing {number}" for number in range(1000)]
     names[281] = "tabby cat"

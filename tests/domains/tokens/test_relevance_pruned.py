@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.relevance_pruned import PrunedRelevance
+from hra.domains.tokens.scoring.pruned import PrunedRelevance
 from hra.errors import MetricError
 
 

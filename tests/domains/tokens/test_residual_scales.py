@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hra.domains.tokens.frequency.residual_frame import HaarFrame
+from hra.domains.tokens.frequency.residual_scales import ResidualScales
 from hra.domains.tokens.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.relevance import UniformRelevance
-from hra.domains.tokens.residual_scales import ResidualScales
-from hra.domains.tokens.residual_scales_frame import HaarFrame
 from hra.errors import ArrayError
 from hra.image_quality import psnr
 

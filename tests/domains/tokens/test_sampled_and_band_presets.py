@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.frequency_aware import FrequencyAware
-from hra.domains.tokens.frequency_frames import LaplacianFrame
-from hra.domains.tokens.log_polar import LogPolar
+from hra.domains.tokens.frequency.aware import FrequencyAware
+from hra.domains.tokens.frequency.frames import LaplacianFrame
+from hra.domains.tokens.frequency.residual_scales import ResidualScales
 from hra.domains.tokens.overlay import overlay
-from hra.domains.tokens.residual_scales import ResidualScales
-from hra.domains.tokens.vortex import Vortex
+from hra.domains.tokens.sampled.log_polar import LogPolar
+from hra.domains.tokens.sampled.vortex import Vortex
 from hra.errors import BudgetTooSmall, ImageError, MetricError
 
 BUDGETS = [16, 64, 137, 150, 273, 529]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.log_polar import LogPolar
-from hra.domains.tokens.sampled_tokens import SampledTokens
-from hra.domains.tokens.sampled_tokens_gaps import fill_gaps
+from hra.domains.tokens.sampled.gaps import fill_gaps
+from hra.domains.tokens.sampled.log_polar import LogPolar
+from hra.domains.tokens.sampled.tokens import SampledTokens
 from hra.domains.tokens.token_boxes import mean_over_boxes
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hra.domains import tokens
-from hra.domains.tokens.gestalt_tokens import GestaltTokens
-from hra.domains.tokens.resized_gestalt import ResizedGestalt
+from hra.domains.tokens.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.gestalt.tokens import GestaltTokens
 from hra.domains.tokens.two_pass import TwoPass
 from hra.errors import ArrayError, BudgetTooSmall, MetricError
 

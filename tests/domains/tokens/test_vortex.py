@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.vortex import Vortex
-from hra.domains.tokens.vortex_spiral import SpiralBuilder
+from hra.domains.tokens.sampled.spiral import SpiralBuilder
+from hra.domains.tokens.sampled.vortex import Vortex
 from hra.errors import ArrayError
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.bench.texture_replay_row import ReplayBenchmark
-from hra.bench.texture_split_row import Chains, SplitBenchmark, _largest_first, _uniform_bias, made_up_chains
+from hra.bench.textures.replay_row import ReplayBenchmark
+from hra.bench.textures.split_row import Chains, SplitBenchmark, _largest_first, _uniform_bias, made_up_chains
 
 
 @pytest.mark.parametrize("row", [ReplayBenchmark("replay_kitti_like"), SplitBenchmark("split_2000", 2000)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hra.bench.texture_sources import PlanBenchmark, TileReadBenchmark
+from hra.bench.textures.sources import PlanBenchmark, TileReadBenchmark
 
 
 def test_the_plan_is_close_to_the_bound_and_better_than_a_bias():

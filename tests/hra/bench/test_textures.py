@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from hra.bench.suite import run
-from hra.bench.texture_suite import texture_suite
+from hra.bench.textures.suite import texture_suite
 from hra.cli.bench import bench
 from hra.errors import HraError
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.bench import token_feature_cases, token_peers_torch
 from hra.bench.devices import HOST
 from hra.bench.suite import run
-from hra.bench.token_selection_cases import budget_of
-from hra.bench.token_suite import token_suite
+from hra.bench.tokens import feature_cases, reducers
+from hra.bench.tokens.selection_cases import budget_of
+from hra.bench.tokens.suite import token_suite
 from hra.errors import HraError
 
 torch = pytest.importorskip("torch")
@@ -33,7 +33,7 @@ def test_all_rows_are_there():
 
 def test_rows_say_how_many_tokens_they_chose(rows: dict[str, dict]):
     assert rows["pyramid"]["count"] == rows["foveated_pyramid"]["count"] == budget_of(256) == 64
-    assert rows["atlas_ward"]["count"] == token_feature_cases.REGIONS
+    assert rows["atlas_ward"]["count"] == feature_cases.REGIONS
     assert {"gain_db", "least_gain_db", "greatest_gain_db"} <= rows["reconstruct_photos"].keys()
 
 
@@ -66,7 +66,7 @@ def test_divprune_takes_the_farthest_each_time():
     chosen = [int(np.sort(distance, axis=0)[1].argmax())]
     while len(chosen) < 8:
         chosen.append(int(distance[chosen].min(axis=0).argmax()))
-    assert token_peers_torch.divprune(torch.as_tensor(features), 8).tolist() == chosen
+    assert reducers.divprune(torch.as_tensor(features), 8).tolist() == chosen
 
 
 def test_cdpruner_takes_the_greatest_determinant_each_time():
@@ -78,12 +78,12 @@ def test_cdpruner_takes_the_greatest_determinant_each_time():
         left = [i for i in range(20) if i not in chosen]
         chosen.append(max(left, key=lambda i: np.linalg.det(kernel[np.ix_([*chosen, i], [*chosen, i])])))
     given = torch.as_tensor(features), torch.as_tensor(relevance)
-    assert token_peers_torch.cdpruner(*given, 4).tolist() == chosen
+    assert reducers.cdpruner(*given, 4).tolist() == chosen
 
 
 def test_tome_merges_the_most_alike_and_keeps_the_mean():
     features = np.array([[1, 0], [0, 1], [4, 4.1], [4, 4]], np.float32)
-    merged = token_peers_torch.tome(torch.as_tensor(features), 3).numpy()
+    merged = reducers.tome(torch.as_tensor(features), 3).numpy()
     assert merged[np.lexsort(merged.T[::-1])] == pytest.approx(np.array([[0, 1], [1, 0], [4, 4.05]]))
     many = _features(64, 3)
-    assert token_peers_torch.tome(torch.as_tensor(many), 9).shape == (9, 5)
+    assert reducers.tome(torch.as_tensor(many), 9).shape == (9, 5)

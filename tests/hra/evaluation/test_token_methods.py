@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from hra.domains import tokens
-from hra.evaluation import token_methods
-from hra.evaluation.token_methods import BASELINE, ORACLE, MethodSizes, budget_for, run
-from hra.evaluation.token_methods_images import pictures
-from hra.evaluation.token_methods_page import render
-from hra.evaluation.token_methods_tables import method_table
+from hra.evaluation.token_methods import run as token_methods
+from hra.evaluation.token_methods.images import pictures
+from hra.evaluation.token_methods.page import render
+from hra.evaluation.token_methods.run import BASELINE, ORACLE, MethodSizes, budget_for, run
+from hra.evaluation.token_methods.tables import method_table
 
 METHODS = ("grid", "downsample", "pyramid", "semantic-tree", "gestalt-saccades")
 

@@ -1,0 +1,123 @@
+"""Distances from points to triangles, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def square_distance(x, y, z, triangles, k):
+    """Square of the distance from a point to triangle ``k`` of [n, 9], each a corner and the two sides that leave it.
+
+    The result always belongs to a point of the triangle, also where the triangle is degenerate: it may then be too
+    large, but is never too small.
+
+    References
+    ----------
+    Ericson, Real-Time Collision Detection, 2005, section 5.1.5.
+    """
+    sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
+    tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]
+    ax, ay, az = x - triangles[k, 0], y - triangles[k, 1], z - triangles[k, 2]
+    bx, by, bz = ax - sx, ay - sy, az - sz
+    cx, cy, cz = ax - tx, ay - ty, az - tz
+    at_a, at_a2 = sx * ax + sy * ay + sz * az, tx * ax + ty * ay + tz * az
+    if at_a <= 0 and at_a2 <= 0:
+        return ax * ax + ay * ay + az * az
+    at_b, at_b2 = sx * bx + sy * by + sz * bz, tx * bx + ty * by + tz * bz
+    if at_b >= 0 and at_b2 <= at_b:
+        return bx * bx + by * by + bz * bz
+    at_c, at_c2 = sx * cx + sy * cy + sz * cz, tx * cx + ty * cy + tz * cz
+    if at_c2 >= 0 and at_c <= at_c2:
+        return cx * cx + cy * cy + cz * cz
+    first, second, third = at_b * at_c2 - at_c * at_b2, at_c * at_a2 - at_a * at_c2, at_a * at_b2 - at_b * at_a2
+    if third <= 0 and at_a >= 0 and at_a > at_b and at_b <= 0:
+        return _square_length(ax, ay, az, sx, sy, sz, at_a / (at_a - at_b))
+    if second <= 0 and at_a2 >= 0 and at_a2 > at_c2 and at_c2 <= 0:
+        return _square_length(ax, ay, az, tx, ty, tz, at_a2 / (at_a2 - at_c2))
+    along, back = at_b2 - at_b, at_c - at_c2
+    if first <= 0 and along >= 0 and back >= 0 and along + back > 0:
+        return _square_length(bx, by, bz, tx - sx, ty - sy, tz - sz, along / (along + back))
+    total = first + second + third
+    if not (first >= 0 and second >= 0 and third >= 0 and total > 0):
+        return min(ax * ax + ay * ay + az * az, bx * bx + by * by + bz * bz, cx * cx + cy * cy + cz * cz)
+    s, t = second / total, third / total
+    return _square_length(ax - s * sx, ay - s * sy, az - s * sz, tx, ty, tz, t)
+
+
+@njit(cache=True)
+def _square_length(x, y, z, dx, dy, dz, share):
+    x, y, z = x - share * dx, y - share * dy, z - share * dz
+    return x * x + y * y + z * z
+
+
+@njit(cache=True)
+def nearest_triangle(x, y, z, triangles, balls, chosen, count, guess):
+    """The nearest of the triangles ``chosen[:count]`` of [n, 9], and the square of its distance.
+
+    ``balls`` [n, 4] are a centre and a radius around each triangle; a good ``guess`` saves time.
+    """
+    best, which = square_distance(x, y, z, triangles, guess), guess
+    reach = np.sqrt(best)
+    for i in range(count):
+        k = chosen[i]
+        dx, dy, dz, limit = x - balls[k, 0], y - balls[k, 1], z - balls[k, 2], reach + balls[k, 3]
+        if dx * dx + dy * dy + dz * dz < limit * limit:
+            square = square_distance(x, y, z, triangles, k)
+            if square < best:
+                best, which, reach = square, k, np.sqrt(square)
+    return which, best
+
+
+@njit(cache=True)
+def choose_triangles(x, y, z, reach, balls, total, chosen):
+    """Write to ``chosen`` which of ``total`` balls come within ``reach`` of a point; their count."""
+    count = 0
+    for k in range(total):
+        dx, dy, dz, limit = x - balls[k, 0], y - balls[k, 1], z - balls[k, 2], reach + balls[k, 3]
+        chosen[count] = k
+        count += dx * dx + dy * dy + dz * dz <= limit * limit
+    return count
+
+
+@njit(cache=True)
+def fill_triangles(positions, indices, begin, end, origin, triangles, balls):
+    """Write the triangles ``indices[begin:end]`` relative to ``origin`` [3], and balls around them; see above."""
+    for k in range((end - begin) // 3):
+        i = begin + 3 * k
+        a, b, c = positions[indices[i]], positions[indices[i + 1]], positions[indices[i + 2]]
+        square = 0.0
+        for axis in range(3):
+            triangles[k, axis] = np.float64(a[axis]) - origin[axis]
+            triangles[k, 3 + axis] = np.float64(b[axis]) - np.float64(a[axis])
+            triangles[k, 6 + axis] = np.float64(c[axis]) - np.float64(a[axis])
+            balls[k, axis] = triangles[k, axis] + (triangles[k, 3 + axis] + triangles[k, 6 + axis]) / 3
+        for corner in range(3):
+            reach = 0.0
+            for axis in range(3):
+                side = triangles[k, 3 * corner + axis] if corner else 0.0
+                reach += (triangles[k, axis] + side - balls[k, axis]) ** 2
+            square = max(square, reach)
+        balls[k, 3] = np.sqrt(square)
+
+
+def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Distance from each point float64 [S, 3] to the nearest of ``triangles`` uint32 [F, 3]; float64 [S].
+
+    Every triangle is looked at, in a few nanoseconds each.
+    """
+    origin = positions[0].astype(np.float64)
+    corners, balls = np.empty((len(triangles), 9)), np.empty((len(triangles), 4))
+    fill_triangles(positions, np.ascontiguousarray(triangles).reshape(-1), 0, triangles.size, origin, corners, balls)
+    squares = np.empty(len(points))
+    _measure(points - origin, corners, balls, np.arange(len(triangles)), squares)
+    return np.sqrt(squares)
+
+
+@njit(cache=True)
+def _measure(points, triangles, balls, chosen, squares):
+    guess = 0
+    for i in range(len(points)):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        guess, squares[i] = nearest_triangle(x, y, z, triangles, balls, chosen, len(chosen), guess)

@@ -1,0 +1,1 @@
+"""The texture array: numbered channels of an image that need no weights."""

@@ -1,0 +1,1 @@
+"""Bands of frequency as tokens: Laplacian and steerable pyramids, residual scales."""

@@ -1,0 +1,96 @@
+"""Tokens that carry the coefficients of one band in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from hra.domains.tokens.frequency.frames import Band, Frame
+from hra.domains.tokens.token_boxes import finest_on_top
+from hra.domains.tokens.token_set import TokenSet
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BandTokens(TokenSet):
+    """K tokens, each a patch of patch x patch coefficients of one band. What they show adds up.
+
+    Attributes
+    ----------
+    values : float32 [K, patch * patch * 3], row by row, channels last; 0 beyond the band's border.
+    positions : int32 [K, 3], (band, x, y) in patches of that band.
+    relevance : float64 [K], mean relevance of the token's region.
+    image_size : (height, width) of the image in pixels.
+    patch : coefficients along a side.
+    frame : what the bands are.
+    """
+
+    values: np.ndarray
+    positions: np.ndarray
+    relevance: np.ndarray
+    image_size: tuple[int, int]
+    patch: int
+    frame: Frame
+
+    @property
+    def boxes(self) -> np.ndarray:
+        """Pixels (x0, y0, x1, y1), end excluded, under each token's coefficients, int32 [K, 4]."""
+        return band_boxes(self._bands, self.positions, self.patch, self.image_size)
+
+    @property
+    def detail(self) -> np.ndarray:
+        """log2 of the pixels along a coefficient's side, float32 [K]."""
+        return np.array([band.level for band in self._bands], np.float32)[self.positions[:, 0]]
+
+    def token_map(self) -> np.ndarray:
+        """The token of finest scale that lies over each pixel, -1 for none: int32 [H, W]."""
+        return finest_on_top(self.boxes, self.detail, self.image_size)
+
+    def reconstruct(self) -> np.ndarray:
+        """The sum of what the tokens show, float32 [H, W, 3], clipped to [0, 1]; the image, if all are here."""
+        coefficients = pasted(self.values, self.positions, self._bands, self.patch)
+        return np.clip(self.frame.synthesise(coefficients, self.image_size, self.patch), 0, 1)
+
+    @property
+    def _bands(self) -> list[Band]:
+        return self.frame.bands(self.image_size, self.patch)
+
+
+def band_positions(bands: Sequence[Band], patch: int) -> np.ndarray:
+    """(band, x, y) of every patch of every band, int32 [N, 3], band by band, row by row."""
+    grids = [np.indices((-(-band.height // patch), -(-band.width // patch)), np.int32) for band in bands]
+    parts = [np.stack([np.full_like(x, band), x, y], axis=-1).reshape(-1, 3) for band, (y, x) in enumerate(grids)]
+    return np.concatenate(parts)
+
+
+def band_values(coefficients: Sequence[np.ndarray], patch: int) -> np.ndarray:
+    """Coefficients [h, w, 3] of all bands as patches in the order of `band_positions`, [N, patch * patch * 3]."""
+    parts = []
+    for band in coefficients:
+        rows, columns = (-(-extent // patch) for extent in band.shape[:2])
+        padding = ((0, rows * patch - band.shape[0]), (0, columns * patch - band.shape[1]), (0, 0))
+        blocks = np.pad(band, padding).reshape(rows, patch, columns, patch, 3)
+        parts.append(blocks.transpose(0, 2, 1, 3, 4).reshape(rows * columns, -1))
+    return np.concatenate(parts)
+
+
+def pasted(values: np.ndarray, positions: np.ndarray, bands: Sequence[Band], patch: int) -> list[np.ndarray]:
+    """Coefficients float32 [h, w, 3] of all bands from patches; 0 where there is none."""
+    coefficients = []
+    for number, band in enumerate(bands):
+        here = positions[:, 0] == number
+        rows, columns = -(-band.height // patch), -(-band.width // patch)
+        blocks = np.zeros((rows, patch, columns, patch, 3), np.float32)
+        blocks[positions[here, 2], :, positions[here, 1]] = values[here].reshape(-1, patch, patch, 3)
+        coefficients.append(blocks.reshape(rows * patch, columns * patch, 3)[: band.height, : band.width])
+    return coefficients
+
+
+def band_boxes(bands: Sequence[Band], positions: np.ndarray, patch: int, image_size: tuple[int, int]) -> np.ndarray:
+    """Pixels (x0, y0, x1, y1), end excluded, under patches (band, x, y) [K, 3], int32 [K, 4]."""
+    side = patch << np.array([band.level for band in bands])[positions[:, 0], None]
+    low = positions[:, 1:] * side
+    return np.concatenate([low, np.minimum(low + side, image_size[::-1])], axis=1).astype(np.int32)

@@ -1,0 +1,63 @@
+"""The Haar split: each scale is what the next coarser one, repeated, leaves wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from hra.domains.tokens.frequency.frames import Band, Frame, depth
+from hra.domains.tokens.halving import halved
+from hra.errors import ArrayError
+
+
+@dataclass(frozen=True)
+class HaarFrame(Frame):
+    """Means of 2 x 2 pixels, and what is missing to the finer level. Residuals of all scales are orthogonal.
+
+    The image is extended to whole patches by repeating its edge, so that every mean is one of four pixels.
+
+    Parameters
+    ----------
+    scales : at most so many, the means included; 2**(scales - 1) must divide the patch.
+    """
+
+    scales: int = 5
+
+    def __post_init__(self) -> None:
+        if self.scales < 1:
+            raise ArrayError(f"{self.scales} scales", where="scales", fix="use at least 1")
+
+    def bands(self, image_size: tuple[int, int], patch: int) -> list[Band]:
+        """Residuals from fine to coarse, then the means."""
+        height, width = (-(-extent // patch) * patch for extent in image_size)
+        levels = range(self._depth(image_size, patch))
+        return [Band(height >> level, width >> level, level, 4.0**level) for level in levels]
+
+    def analyse(self, image: np.ndarray, patch: int) -> list[np.ndarray]:
+        """The residual of every level, and the means of the coarsest."""
+        rows, columns = (-extent % patch for extent in image.shape[:2])
+        levels = [np.pad(image, ((0, rows), (0, columns), (0, 0)), mode="edge")]
+        while len(levels) < self._depth(image.shape[:2], patch):
+            levels.append(halved(levels[-1]))
+        return [fine - _repeated(coarse) for fine, coarse in pairwise(levels)] + levels[-1:]
+
+    def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
+        """Each scale repeated and added to the next finer one, from the means on."""
+        image = coefficients[-1]
+        for residual in coefficients[-2::-1]:
+            image = _repeated(image) + residual
+        return image[: image_size[0], : image_size[1]]
+
+    def _depth(self, image_size: tuple[int, int], patch: int) -> int:
+        if patch % 2 ** (self.scales - 1):
+            what = f"{self.scales} scales of patches of {patch} pixels"
+            raise ArrayError(what, where="scales", fix="2**(scales - 1) must divide the patch")
+        return min(self.scales, depth(image_size, patch))
+
+
+def _repeated(pixels: np.ndarray) -> np.ndarray:
+    """Every pixel as 2 x 2 pixels."""
+    return pixels.repeat(2, axis=0).repeat(2, axis=1)

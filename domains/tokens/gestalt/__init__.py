@@ -1,0 +1,1 @@
+"""Gestalt and saccades: a coarse view of everything, and patches where it matters."""

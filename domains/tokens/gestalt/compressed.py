@@ -1,0 +1,75 @@
+"""Compressed gestalt: the tokens of the finest patches, pooled into few (COC)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from hra.arrays import to_numpy
+from hra.domains.tokens.cells import cell_borders, cell_labels, cell_means
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.gestalt.gestalt import Gestalt, Size
+from hra.domains.tokens.reconstruct import reconstruct
+from hra.errors import MetricError
+
+Compressor = Callable[[np.ndarray, tuple[int, int]], Any]
+"""(finest tokens float32 [rows, columns, D], (r, c)) -> tokens [r, c, D]."""
+
+
+@final
+@dataclass(frozen=True)
+class CompressedGestalt(Gestalt):
+    """Token vectors of the finest patches, compressed to ``rows`` x ``columns``: 4096 to 256 at 1024 x 1024.
+
+    What is pooled are tokens, not pixels: pixel i of a base token is the mean of the pixels i of its patches. That
+    suits learned features; of raw pixels it keeps the mean colour and little else, so that images restored from it are
+    worse than those of `ResizedGestalt`.
+
+    It combines freely with selection: `GridTopK` is selection alone, ``GestaltSaccades(gestalt=CompressedGestalt())``
+    at its smallest budget is compression alone, with more tokens it is both.
+
+    Parameters
+    ----------
+    compressor : a learned one, for example; by default the mean over each cell (average pooling).
+    """
+
+    compressor: Compressor = cell_means
+
+    def borders(self, size: Size, patch: int) -> tuple[np.ndarray, np.ndarray]:
+        """Pixels at which rows and columns of base tokens begin and end, multiples of ``patch``."""
+        return _borders(size[0], self.rows, patch), _borders(size[1], self.columns, patch)
+
+    def detail(self, size: Size, patch: int) -> float:
+        """log2 of the patches along the longer side of the largest cell."""
+        return float(np.log2(max(-(-int(np.diff(edges).max()) // patch) for edges in self.borders(size, patch))))
+
+    def values(self, context: TokenContext) -> np.ndarray:
+        """The compressed tokens; see `Gestalt.values`.
+
+        Raises
+        ------
+        MetricError : the compressor returned another shape or values that are not finite.
+        """
+        pyramid = context.pyramid
+        finest = pyramid.values(pyramid.positions[: pyramid.offsets[1]])
+        grid = self.grid(pyramid.image.shape[:2], pyramid.patch)
+        compressed = to_numpy(self.compressor(finest.reshape(*pyramid.grids[0], -1), grid))
+        expected = (*grid, finest.shape[1])
+        if compressed.shape != expected or not np.isfinite(compressed).all():
+            what = f"the compressor returned {compressed.dtype} of shape {compressed.shape}"
+            raise MetricError(what, where="compressor", fix=f"return finite numbers of shape {expected}")
+        return compressed.reshape(-1, finest.shape[1]).astype(np.float32)
+
+    def image(self, values: np.ndarray, size: Size, patch: int) -> np.ndarray:
+        """Every finest patch shown by the token of its cell; see `Gestalt.image`."""
+        shape = (-(-size[0] // patch), -(-size[1] // patch))
+        y, x = (places.ravel() for places in np.indices(shape))
+        labels = cell_labels(shape, (self.rows, self.columns)).ravel()
+        return reconstruct(values[labels], np.stack([np.zeros_like(x), x, y], axis=1), size, patch)
+
+
+def _borders(extent: int, cells: int, patch: int) -> np.ndarray:
+    return np.minimum(cell_borders(-(-extent // patch), cells) * patch, extent)

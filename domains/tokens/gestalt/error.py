@@ -1,0 +1,39 @@
+"""What a gestalt alone leaves wrong, patch by patch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.blocks import block_sums
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.gestalt.gestalt import Gestalt
+from hra.hierarchy import Hierarchy
+from hra.metrics import ErrorMetric
+
+
+@dataclass(frozen=True)
+class GestaltError(ErrorMetric):
+    """The weighted squared error that a finest patch takes away where only the gestalt was shown.
+
+    Weighed as `RelevanceError`: all patches together take away the relevance-weighted mean squared error of the image
+    that the gestalt shows.
+
+    Parameters
+    ----------
+    gestalt : the base tokens of the hierarchy.
+    """
+
+    gestalt: Gestalt
+    unit = "relevance-weighted mean squared error"
+    kind = "gain"
+
+    def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Error that each patch takes away, float64 [N]; base tokens, which are always there, take none."""
+        image, patch = context.pyramid.image, context.pyramid.patch
+        shown = self.gestalt.image(self.gestalt.values(context), image.shape[:2], patch)
+        error = np.square(image - shown).sum(axis=2, dtype=np.float64)
+        removed = context.pixel_weight * block_sums(error, patch)
+        level, x, y = (hierarchy.attribute(name) for name in ("level", "x", "y"))
+        return np.where(level == 0, removed[y, x], 0.0)

@@ -1,0 +1,61 @@
+"""Base tokens of a smaller copy of the image, as vision encoders of one resolution see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.downsample import resized, restored
+from hra.domains.tokens.gestalt.gestalt import Gestalt, Size
+from hra.domains.tokens.patches import PatchPyramid
+from hra.domains.tokens.reconstruct import reconstruct
+
+
+@final
+@dataclass(frozen=True)
+class ResizedGestalt(Gestalt):
+    """The image at ``rows * patch`` x ``columns * patch`` pixels by the Lanczos filter, cut into patches.
+
+    An axis that is shorter is not enlarged. Base tokens show what `uniform_downsample` shows.
+    """
+
+    def borders(self, size: Size, patch: int) -> tuple[np.ndarray, np.ndarray]:
+        """Pixels at which rows and columns of base tokens begin and end; see `Gestalt.borders`."""
+        return _borders(size[0], self.rows, patch), _borders(size[1], self.columns, patch)
+
+    def detail(self, size: Size, patch: int) -> float:
+        """log2 of the factor by which the more reduced axis is smaller."""
+        small = self._reduced_size(size, patch)
+        return float(np.log2(max(size[0] / small[0], size[1] / small[1])))
+
+    def values(self, context: TokenContext) -> np.ndarray:
+        """The patches of the smaller image; see `Gestalt.values`.
+
+        Raises
+        ------
+        MissingExtra : Pillow is not installed.
+        """
+        image, patch = context.pyramid.image, context.pyramid.patch
+        small = np.clip(resized(image, self._reduced_size(image.shape[:2], patch)), 0, 1)
+        pyramid = PatchPyramid.build(small, patch=patch, levels=1)
+        return pyramid.values(pyramid.positions)
+
+    def image(self, values: np.ndarray, size: Size, patch: int) -> np.ndarray:
+        """The smaller image enlarged; see `Gestalt.image`."""
+        rows, columns = self.grid(size, patch)
+        y, x = np.divmod(np.arange(rows * columns), columns)
+        positions = np.stack([np.zeros_like(x), x, y], axis=1)
+        return restored(reconstruct(values, positions, self._reduced_size(size, patch), patch), size)
+
+    def _reduced_size(self, size: Size, patch: int) -> Size:
+        return min(self.rows * patch, size[0]), min(self.columns * patch, size[1])
+
+
+def _borders(extent: int, cells: int, patch: int) -> np.ndarray:
+    """Where patches of the smaller image begin and end in an axis of ``extent`` pixels."""
+    small = min(cells * patch, extent)
+    begins = np.arange(0, small, patch)
+    return np.r_[np.rint(begins * (extent / small)).astype(np.int64), extent]

@@ -1,0 +1,1 @@
+"""What a token set is worth: coverage, efficiency, redundancy, similarity."""

@@ -1,0 +1,1 @@
+"""Tokens at any place and scale: log-polar rings and spirals."""

@@ -1,0 +1,88 @@
+"""Tokens that sample the image anywhere, at any scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.sampled.gaps import fill_gaps
+from hra.domains.tokens.sampled.kernels import paint, sample_patches
+from hra.domains.tokens.token_boxes import finest_on_top, mean_over_boxes
+from hra.domains.tokens.token_set import TokenSet
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SampledTokens(TokenSet):
+    """K tokens, each a square of patch x patch samples around a centre.
+
+    Samples are read from the pyramid between the two levels next to their spacing, so that coarse tokens do not alias
+    (trilinear mip mapping, L. Williams, "Pyramidal parametrics", SIGGRAPH 1983). Tokens may overlap and leave gaps.
+
+    Attributes
+    ----------
+    values : float32 [K, patch * patch * 3] in [0, 1], samples row by row, channels last.
+    centres : float64 [K, 2], (x, y) in pixels, inside the image.
+    scales : float64 [K], pixels between two samples, >= 1.
+    relevance : float64 [K], mean relevance of the finest patches that the token touches.
+    image_size : (height, width) of the image in pixels.
+    patch : samples along a side.
+    """
+
+    values: np.ndarray
+    centres: np.ndarray
+    scales: np.ndarray
+    relevance: np.ndarray
+    image_size: tuple[int, int]
+    patch: int
+
+    @classmethod
+    def of(cls, context: TokenContext, centres: np.ndarray, scales: np.ndarray) -> SampledTokens:
+        """Sample the image of ``context`` at ``centres`` [K, 2] inside the image and ``scales`` [K] >= 1."""
+        pyramid = context.pyramid
+        height, width = pyramid.image.shape[:2]
+        centres, scales = np.asarray(centres, np.float64), np.asarray(scales, np.float64)
+        values = sample_patches(pyramid.levels, centres, scales, pyramid.patch)
+        boxes = _boxes(centres, scales, pyramid.patch, (height, width))
+        relevance = mean_over_boxes(context.relevance, boxes, pyramid.patch)
+        return cls(
+            values.reshape(len(centres), 3 * pyramid.patch**2),
+            centres,
+            scales,
+            relevance,
+            (height, width),
+            pyramid.patch,
+        )
+
+    @property
+    def boxes(self) -> np.ndarray:
+        """Pixels (x0, y0, x1, y1), end excluded, whose centres each token's square contains, int32 [K, 4]."""
+        return _boxes(self.centres, self.scales, self.patch, self.image_size)
+
+    @property
+    def detail(self) -> np.ndarray:
+        """log2 of the spacing of each token's samples, float32 [K]."""
+        return np.log2(self.scales).astype(np.float32)
+
+    def token_map(self) -> np.ndarray:
+        """The token of finest scale whose square contains each pixel, -1 in the gaps: int32 [H, W]."""
+        return finest_on_top(self.boxes, self.scales, self.image_size)
+
+    def reconstruct(self) -> np.ndarray:
+        """The image from these tokens alone, finest on top, gaps filled from around: float32 [H, W, 3] in [0, 1]."""
+        canvas = np.zeros((*self.image_size, 3), np.float32)
+        patches = self.values.reshape(-1, self.patch, self.patch, 3)
+        paint(np.argsort(-self.scales, kind="stable"), self.boxes, self.centres, self.scales, patches, canvas)
+        return np.clip(fill_gaps(canvas, self.token_map() >= 0), 0, 1)
+
+
+def _boxes(centres: np.ndarray, scales: np.ndarray, patch: int, image_size: tuple[int, int]) -> np.ndarray:
+    """Pixels (x0, y0, x1, y1) whose centres lie within half a side of each centre, int32 [K, 4], never empty."""
+    limit = np.array(image_size[::-1])
+    half = scales[:, None] * patch / 2
+    low = np.clip(np.ceil(centres - half - 0.5), 0, limit - 1)
+    high = np.clip(np.ceil(centres + half - 0.5), low + 1, limit)
+    return np.concatenate([low, high], axis=1).astype(np.int32)

@@ -1,0 +1,1 @@
+"""Relevance from models, maps and pruning."""

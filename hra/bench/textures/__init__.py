@@ -1,0 +1,1 @@
+"""The textures suite: splits, replays, plans and views beside what engines do."""

@@ -1,0 +1,1 @@
+"""The tokens suite: methods of choosing tokens beside published reducers."""

@@ -1,0 +1,1 @@
+"""All token methods on real images, in one table."""

@@ -1,0 +1,79 @@
+"""The check finds nothing on what was built, and something on each kind of damage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hra.cli import app
+from hra.domains import meshes
+
+
+@pytest.fixture(scope="module")
+def certified(bumpy: meshes.TriangleMesh) -> meshes.ClusterMesh:
+    return meshes.build(bumpy, certified=True)
+
+
+def with_attribute(clusters: meshes.ClusterMesh, name: str, values: np.ndarray) -> meshes.ClusterMesh:
+    node = MappingProxyType({**clusters.hierarchy.node, name: values})
+    return replace(clusters, hierarchy=replace(clusters.hierarchy, node=node))
+
+
+def test_a_built_mesh_is_sound(certified: meshes.ClusterMesh) -> None:
+    report = meshes.check(certified, samples=200)
+    assert report.sound
+    assert report.closed
+    assert report.cuts == 200
+    assert report.measured_cuts == 20
+    assert 0.1 < report.largest_share <= 1
+
+
+def test_an_open_mesh_without_deviations_is_sound(make_grid: Callable) -> None:
+    report = meshes.check(meshes.build(make_grid(24, height=0.1), cluster_size=32), samples=100)
+    assert report.sound
+    assert not report.closed
+    assert report.measured_cuts == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("error", "falling_errors"), ("deviation", "falling_deviations"), ("radius", "loose_spheres")]
+)
+def test_values_that_fall_towards_the_root_are_found(certified: meshes.ClusterMesh, name: str, found: str) -> None:
+    values = certified.hierarchy.attribute(name).copy()
+    values[certified.hierarchy.added_by < 0] *= 0.1
+    report = meshes.check(with_attribute(certified, name, values), cuts=1, samples=10)
+    assert getattr(report, found) > 0
+    assert not report.sound
+
+
+def test_bounds_that_do_not_hold_are_found(certified: meshes.ClusterMesh) -> None:
+    values = certified.hierarchy.attribute("deviation") / 20
+    report = meshes.check(with_attribute(certified, "deviation", values), cuts=20, samples=1000)
+    assert report.exceeded_bounds > 0
+    assert report.largest_share > 1
+    assert not report.sound
+
+
+def test_a_cluster_with_a_triangle_too_few_cracks(certified: meshes.ClusterMesh) -> None:
+    cluster = np.flatnonzero(certified.hierarchy.attribute("level") == 2)[0]
+    indices, place = certified.indices.copy(), certified.offsets[cluster]
+    indices[place : place + 3] = indices[place + 3 : place + 6]
+    report = meshes.check(replace(certified, indices=indices), samples=10)
+    assert 0 < report.cracked_cuts < report.cuts
+
+
+def test_the_command_reports_and_fails(certified: meshes.ClusterMesh, tmp_path: Path) -> None:
+    certified.save(tmp_path / "good.npz")
+    values = certified.hierarchy.attribute("deviation") / 20
+    with_attribute(certified, "deviation", values).save(tmp_path / "bad.npz")
+    for name, code in (("good", 0), ("bad", 1)):
+        arguments = ["mesh", "check", f"{tmp_path / name}.npz", "--cuts", "20", "--json", f"{tmp_path / name}.json"]
+        assert CliRunner().invoke(app, arguments).exit_code == code
+        assert json.loads((tmp_path / f"{name}.json").read_text())["sound"] is (code == 0)
