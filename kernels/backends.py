@@ -40,7 +40,7 @@ class Backend(Protocol):
     ) -> Any:
         """The conservative extremum [K] within each rectangle; ``batch_index`` None is image 0 for all.
 
-        Where it reaches ``against`` [K], one from ``FINER`` levels below, or any value that reaches ``against``.
+        With ``against`` [K], any value that is on the same side of it as the extremum ``FINER`` levels below.
         """
         ...
 

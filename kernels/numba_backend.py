@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels import numba_kernels
+from hra.kernels import numba_kernels, numba_look_ups
 from hra.kernels.arrays import require_host
 from hra.kernels.layout import Layout
 from hra.kernels.numba_reductions import BlockReduction, block_reduction
@@ -37,6 +37,8 @@ def rect_reduce(
     data = require_host(data, "numba")
     if data.dtype == np.float16:  # Numba has none on the CPU; extrema survive the conversion
         return _in_single_precision(data, layout, rects, batch_index, reduce, against)
+    if against is not None and layout.images == 1 and layout.size:
+        return _compared(data, layout, rects, reduce, against)
     image: Any = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
     compared: Any = np.empty(0, data.dtype) if against is None else against
     result = np.full(len(rects), identity(reduce, data.dtype), data.dtype)
@@ -48,6 +50,30 @@ def rect_reduce(
 
     for_each(ranges(len(rects)), rects.nbytes, work)
     return result
+
+
+def _compared(data: np.ndarray, layout: Layout, rects: Any, reduce: Reduce, against: Any) -> np.ndarray:
+    """``against`` where a pixel of the only image reaches it, else the next value beyond all pixels."""
+    result = np.empty(len(rects), data.dtype)
+    (offsets, sizes, bits), (height, width) = look_up_tables(layout), layout.sizes[0]
+
+    def work(part: slice) -> None:
+        windows, found = np.empty((part.stop - part.start, 4), np.int32), np.empty(part.stop - part.start, np.bool_)
+        numba_look_ups.clip(rects[part], width, height, windows)
+        look_up = data, offsets, sizes[:, 1], bits, windows, against[part], FINER, reduce == "min"
+        numba_look_ups.any_reaches(*look_up, found)
+        nothing = identity(reduce, data.dtype)
+        numba_look_ups.bound(windows, found, against[part], _beyond(against[part], reduce), nothing, result[part])
+
+    for_each(ranges(len(rects)), rects.nbytes, work)
+    return result
+
+
+def _beyond(values: np.ndarray, reduce: Reduce) -> np.ndarray:
+    """The next smaller value of each, for minima the next larger one."""
+    if values.dtype == np.uint8:
+        return np.where(values < 255, values + 1, 255) if reduce == "min" else np.where(values > 0, values - 1, 0)
+    return np.nextafter(values, np.float32(np.inf if reduce == "min" else -np.inf))
 
 
 def look_up_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

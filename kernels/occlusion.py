@@ -27,9 +27,9 @@ def rect_max(
     batch_index : [K] int32, the image that each rectangle refers to (row-major over the leading axes); may be omitted
         for a single image.
     backend : as in :func:`build_pyramid`.
-    against : [K], of the pyramid's dtype: what the result will be compared with. Where the bound is not below it, a
-        tighter one is taken from up to 16 x 16 pixels, up to three levels finer. Reading stops at the first pixel of
-        a level that is not below it either; the result then is not below it, but no bound.
+    against : [K], of the pyramid's dtype: what the result will be compared with, and all that it may be used for. Where
+        the bound is not below it, up to 16 x 16 pixels are read, up to three levels finer, and only as far as it
+        takes to decide: the result is below ``against`` only where all pixels are.
 
     Returns
     -------

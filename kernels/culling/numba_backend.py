@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.culling import numba_look_ups, numba_projection
+from hra.kernels.culling import numba_projection
 from hra.kernels.culling.depth_view import DepthView, Project
 from hra.kernels.layout import Layout
-from hra.kernels.numba_backend import look_up_tables
-from hra.kernels.reference import FINER
+from hra.kernels.numba_backend import rect_reduce
 from hra.kernels.row_blocks import for_each, ranges
 
 
@@ -30,15 +29,13 @@ def project_spheres(spheres: Any, view: DepthView) -> tuple[np.ndarray, np.ndarr
 
 def visible(project: Project, bounds: Any, view: DepthView, data: Any, layout: Layout) -> np.ndarray:
     """See :func:`hra.kernels.culling.hiz.visible_boxes`; ``project`` is a function of this module."""
-    found = np.zeros(len(bounds), np.bool_)
-    if not layout.size:
-        return found
-    offsets, sizes, bits = look_up_tables(layout)
+    found = np.empty(len(bounds), np.bool_)
+    reduce, is_hidden = ("min", np.less) if view.reversed_depth else ("max", np.greater)
 
+    # Part by part, so that rectangles and depths are still in the cache when they are looked up.
     def work(part: slice) -> None:
         rects, depth = project(bounds[part], view)
-        look_up = data, offsets, sizes[:, 1], bits, rects, depth, FINER, view.reversed_depth
-        numba_look_ups.any_reaches(*look_up, found[part])
+        found[part] = ~is_hidden(depth, rect_reduce(data, layout, rects, None, reduce, depth))
 
     for_each(ranges(len(bounds)), bounds.nbytes, work)
     return found

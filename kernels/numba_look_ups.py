@@ -1,4 +1,4 @@
-"""Loops in Numba that tell which bounds reach what a Hi-Z holds within their rectangles.
+"""Loops in Numba that tell which rectangles hold a pixel that reaches a value: depth, or relevance.
 
 A pixel that reaches makes all coarser pixels above it reach, so what the finest level says is the answer; coarser ones
 only say "none" sooner, and a few pixels of it often say "yes" at once. One short loop follows the other, each over
@@ -105,3 +105,21 @@ def _descend(data, closer, against, smallest):
         if not reaches(look_closer(data, offsets[level], columns[level], window, against, smallest), against, smallest):
             return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def clip(rects, width, height, clipped):
+    """Cut rectangles to the image; what is empty or outside becomes (0, 0, -1, -1)."""
+    for k in range(len(rects)):
+        x0, y0 = max(rects[k, 0], 0), max(rects[k, 1], 0)
+        x1, y1 = min(rects[k, 2], width - 1), min(rects[k, 3], height - 1)
+        if x0 > x1 or y0 > y1:
+            x0, y0, x1, y1 = 0, 0, -1, -1
+        clipped[k, 0], clipped[k, 1], clipped[k, 2], clipped[k, 3] = x0, y0, x1, y1
+
+
+@njit(cache=True, nogil=True)
+def bound(rects, found, against, beyond, nothing, result):
+    """``against`` where something was found, ``beyond`` where not, ``nothing`` for empty rectangles."""
+    for k in range(len(rects)):
+        result[k] = nothing if rects[k, 0] > rects[k, 2] else (against[k] if found[k] else beyond[k])
