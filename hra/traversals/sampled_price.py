@@ -11,8 +11,9 @@ from hra.traversals.blocks import wide_level
 from hra.traversals.pava import hull_slopes
 from hra.traversals.selection import select_threshold
 
-# Below the first level that holds at least this share of all refinements, every so manyth branch stands for its like.
-_SHARE, _STRIDE = 1 / 40, 31
+# Below the first level that holds at least this share of all refinements, every so manyth branch stands for its like:
+# every 31st, or for larger forests fewer, so that about 800 are sampled whatever the size.
+_SHARE, _STRIDE, _PER_STRIDE = 1 / 40, 31, 32_000
 
 
 def sampled_price(problem: Problem) -> float | None:
@@ -24,13 +25,14 @@ def sampled_price(problem: Problem) -> float | None:
     low, high = wide_level(first_child, int(_SHARE * size))
     if low == size:
         return None
-    first, gain, cost = _sample(first_child, problem.gain, problem.cost, low, high)
+    stride = max(_STRIDE, size // _PER_STRIDE)
+    first, gain, cost = _sample(first_child, problem.gain, problem.cost, low, high, stride)
     return select_threshold(hull_slopes(first, gain, divisible(cost)), cost, problem.capacity)
 
 
 @njit(cache=True)
-def _sample(first_child, gain, cost, low, high):
-    """All refinements before ``low``, and every so manyth from ``low`` to ``high`` with all beneath it, as a forest.
+def _sample(first_child, gain, cost, low, high, stride):
+    """All refinements before ``low``, and every ``stride``-th from ``low`` to ``high`` with all beneath it, as a forest.
 
     Returns its `first_child` [K + 1], gains [K] and costs [K], those of the sampled branches multiplied.
     """
@@ -39,7 +41,7 @@ def _sample(first_child, gain, cost, low, high):
     begin, end, head, tail = 0, first_child[0], -1, 0
     while True:
         for u in range(begin, end):
-            if not low <= u < high or (u - low) % _STRIDE == 0:
+            if not low <= u < high or (u - low) % stride == 0:
                 ids[tail] = u
                 tail += 1
         head += 1
@@ -47,5 +49,5 @@ def _sample(first_child, gain, cost, low, high):
         if head == tail:
             break
         begin, end = first_child[ids[head]], first_child[ids[head] + 1]
-    stands_for = np.where(ids[:tail] < low, 1.0, float(_STRIDE))
+    stands_for = np.where(ids[:tail] < low, 1.0, float(stride))
     return first[: tail + 1], gain[ids[:tail]] * stands_for, cost[ids[:tail]] * stands_for
