@@ -13,7 +13,7 @@ from hra.bench.harness import Case, Contender, Gaps
 from hra.bench.kernels import peers_torch, seeded_inputs
 from hra.bench.kernels.checks import require
 from hra.bench.kernels.look_ups import Levels, in_front, largest_in_levels, largest_within, see
-from hra.bench.kernels.peers import Peer, gather, host_only
+from hra.bench.kernels.peers import Peer, gather, host_only, on_two_threads
 from hra.kernels import depth_pyramid, visible_boxes
 
 _HEIGHT = 1080
@@ -60,7 +60,7 @@ def visible(count: int, device: Device) -> Case:
     every_pixel = Contender("every pixel (Numba)", _by_every_pixel, share=_BRUTE_SHARE)
     look_up = Contender("NumPy look-up", lambda prepared: _by_levels(np, *prepared), _plain)
     peers: dict[str, Peer] = {"NumPy": host_only(look_up), "torch": _torch, "Numba": host_only(every_pixel)}
-    others, absent = gather(device, peers)
+    others, absent = gather(device, {"hra, 2 threads": on_two_threads(own), **peers})
     return Case((own, *others), inputs, _judge, count, _moved_bytes(inputs(0)), absent)
 
 
