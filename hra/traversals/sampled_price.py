@@ -32,7 +32,7 @@ def sampled_price(problem: Problem) -> float | None:
 
 @njit(cache=True)
 def _sample(first_child, gain, cost, low, high, stride):
-    """All refinements before ``low``, and every ``stride``-th from ``low`` to ``high`` with all beneath it, as a forest.
+    """All before ``low``, and every ``stride``-th from ``low`` to ``high`` with all beneath it, as a forest.
 
     Returns its `first_child` [K + 1], gains [K] and costs [K], those of the sampled branches multiplied.
     """
