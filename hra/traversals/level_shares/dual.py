@@ -16,6 +16,7 @@ from numba import njit
 
 from hra.hierarchy import Hierarchy
 from hra.traversals.level_shares.needs import Needs
+from hra.traversals.pava import relaxed_gain
 from hra.traversals.split_flow import closure, even_shares
 
 # Sets asked for at most; a relative distance between bound and linear program that is close enough; pivots per set.
@@ -49,8 +50,9 @@ def closures_of(hierarchy: Hierarchy) -> Closure:
     share = even_shares(order[0])
 
     def of_forest(value: np.ndarray) -> tuple[float, np.ndarray]:
-        selected = np.empty(value.size, np.bool_)
-        return _forest_closure(hierarchy.parent, value, np.zeros(value.size), selected), selected
+        worth = np.empty(value.size)
+        most = relaxed_gain(hierarchy.first_child, value, hierarchy.cost, 0.0, worth)
+        return most, _worth_taking(hierarchy.parent, worth)
 
     def of_dag(value: np.ndarray) -> tuple[float, np.ndarray]:
         selected = np.zeros(value.size, np.bool_)
@@ -60,19 +62,12 @@ def closures_of(hierarchy: Hierarchy) -> Closure:
 
 
 @njit(cache=True)
-def _forest_closure(parent, value, below, selected):
-    """Sum of the ``value`` of the best down-closed set, which ``selected`` [R] becomes; ``below`` [R] begins as 0."""
-    total = 0.0
-    for r in range(parent.size - 1, -1, -1):
-        below[r] += value[r]
-        if below[r] > 0.0:
-            if parent[r] < 0:
-                total += below[r]
-            else:
-                below[parent[r]] += below[r]
+def _worth_taking(parent, worth):
+    """The down-closed set bool [R] of what is worth something together with all before it."""
+    selected = np.empty(parent.size, np.bool_)
     for r in range(parent.size):
-        selected[r] = below[r] > 0.0 and (parent[r] < 0 or selected[parent[r]])
-    return total
+        selected[r] = worth[r] > 0.0 and (parent[r] < 0 or selected[parent[r]])
+    return selected
 
 
 def least_bound(best: Closure, gain: np.ndarray, needs: Needs, penalty: float) -> Dual:
