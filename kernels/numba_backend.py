@@ -15,6 +15,8 @@ from hra.kernels.reductions import Reduce, identity
 from hra.kernels.reference import FINER
 from hra.kernels.row_blocks import Block, for_each, ranges, split
 
+Tables = tuple[np.ndarray, np.ndarray, np.ndarray]
+
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
     """See :class:`hra.kernels.backends.Backend`."""
@@ -37,31 +39,31 @@ def rect_reduce(
     data = require_host(data, "numba")
     if data.dtype == np.float16:  # Numba has none on the CPU; extrema survive the conversion
         return _in_single_precision(data, layout, rects, batch_index, reduce, against)
-    if against is not None and layout.images == 1 and layout.size:
-        return _compared(data, layout, rects, reduce, against)
     image: Any = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
-    compared: Any = np.empty(0, data.dtype) if against is None else against
-    result = np.full(len(rects), identity(reduce, data.dtype), data.dtype)
     tables = look_up_tables(layout)
+    if against is not None and layout.size:
+        return _compared(data, layout, tables, rects, image, reduce, against)
+    result = np.full(len(rects), identity(reduce, data.dtype), data.dtype)
 
     def work(part: slice) -> None:
-        given = rects[part], image[part], compared[part], FINER, reduce == "min"
-        numba_kernels.rect_extremum(data, *tables, *given, result[part])
+        numba_kernels.rect_extremum(data, *tables, rects[part], image[part], reduce == "min", result[part])
 
     for_each(ranges(len(rects)), rects.nbytes, work)
     return result
 
 
-def _compared(data: np.ndarray, layout: Layout, rects: Any, reduce: Reduce, against: Any) -> np.ndarray:
-    """``against`` where a pixel of the only image reaches it, else the next value beyond all pixels."""
+def _compared(
+    data: np.ndarray, layout: Layout, tables: Tables, rects: Any, image: Any, reduce: Reduce, against: Any
+) -> np.ndarray:
+    """``against`` where a pixel of its image reaches it, else the next value beyond all pixels."""
     result = np.empty(len(rects), data.dtype)
-    (offsets, sizes, bits), (height, width) = look_up_tables(layout), layout.sizes[0]
+    height, width = layout.sizes[0]
 
     def work(part: slice) -> None:
         windows, found = np.empty((part.stop - part.start, 4), np.int32), np.empty(part.stop - part.start, np.bool_)
         numba_look_ups.clip(rects[part], width, height, windows)
-        look_up = data, offsets, sizes[:, 1], bits, windows, against[part], FINER, reduce == "min"
-        numba_look_ups.any_reaches(*look_up, found)
+        given = windows, image[part], against[part], FINER, reduce == "min"
+        numba_look_ups.any_reaches(data, *tables, *given, found)
         nothing = identity(reduce, data.dtype)
         numba_look_ups.bound(windows, found, against[part], _beyond(against[part], reduce), nothing, result[part])
 
@@ -76,7 +78,7 @@ def _beyond(values: np.ndarray, reduce: Reduce) -> np.ndarray:
     return np.nextafter(values, np.float32(np.inf if reduce == "min" else -np.inf))
 
 
-def look_up_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def look_up_tables(layout: Layout) -> Tables:
     """Offsets [L] and sizes [L, 2] of the levels, and the number of binary digits of every difference of pixels."""
     offsets, sizes = np.array(layout.offsets[:-1], np.int64), np.array(layout.sizes, np.int64)
     # frexp gives the exponent e of 2**(e - 1) <= n < 2**e.

@@ -12,32 +12,12 @@ def better(a, b, smallest):
     return a if wins | (a != a) else b  # a != a: NaN wins on either side; without branches
 
 
-@njit(cache=True)
-def reaches(value, against, smallest):
-    """Whether a value is not below (above) what it is compared with."""
-    return not (value > against if smallest else value < against)  # NaN reaches everything
-
-
-@njit(cache=True)
-def look_closer(data, begin, columns, window, against, smallest):
-    """Extremum within a window of one level, as far as the first pixel that reaches ``against``."""
-    x0, y0, x1, y1 = window
-    result = data[begin + y0 * columns + x0]
-    for y in range(y0, y1 + 1):
-        for x in range(x0, x1 + 1):
-            result = better(data[begin + y * columns + x], result, smallest)
-            if reaches(result, against, smallest):
-                return result
-    return result
-
-
 @njit(cache=True, nogil=True)
-def rect_extremum(data, offsets, sizes, bits, rects, batch_index, against, finer, smallest, result):
+def rect_extremum(data, offsets, sizes, bits, rects, batch_index, smallest, result):
     """Overwrite ``result`` (the identity) for every rectangle that meets its image.
 
     ``bits`` holds the number of binary digits of every difference of pixels: a search for the level would be slow where
-    rectangles of all sizes follow each other. Where an extremum reaches ``against`` (may be empty), up to ``finer``
-    further levels are looked at.
+    rectangles of all sizes follow each other.
     """
     height, width = sizes[0]
     for k in range(len(rects)):
@@ -53,10 +33,3 @@ def rect_extremum(data, offsets, sizes, bits, rects, batch_index, against, finer
         above = better(data[upper + (x0 >> level)], data[upper + (x1 >> level)], smallest)
         below = better(data[lower + (x0 >> level)], data[lower + (x1 >> level)], smallest)
         result[k] = better(above, below, smallest)
-        last = max(level - finer, 0) if against.size else level
-        while level > last and reaches(result[k], against[k], smallest):
-            level -= 1
-            rows, columns = sizes[level]
-            begin = offsets[level] + batch_index[k] * rows * columns
-            window = x0 >> level, y0 >> level, x1 >> level, y1 >> level
-            result[k] = look_closer(data, begin, columns, window, against[k], smallest)

@@ -10,34 +10,39 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hra.kernels.numba_kernels import look_closer, reaches
-
 # Rectangles at a time, so that what the loops hand on stays in the cache.
 _BLOCK = 2048
 
 
+@njit(cache=True)
+def _reaches(value, against, smallest):
+    """Whether a value is not below (above) what it is compared with."""
+    return not (value > against if smallest else value < against)  # NaN reaches everything
+
+
 @njit(cache=True, nogil=True)
-def any_reaches(data, offsets, columns, bits, rects, against, finer, smallest, found):
+def any_reaches(data, offsets, sizes, bits, rects, image, against, finer, smallest, found):
     """Whether a pixel within each rectangle reaches ``against``, at ``finer`` levels below where 2 x 2 pixels hold it.
 
-    Rectangles lie within the image or are empty, which gives False; ``bits`` as for `rect_extremum`.
+    Rectangles lie within their ``image`` [K] or are empty, which gives False; ``bits`` as for `rect_extremum`.
     """
+    columns, pixels = sizes[:, 1].copy(), sizes[:, 0] * sizes[:, 1]
     level, finest, index = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.int64)
     is_open, listed = np.empty(_BLOCK, np.bool_), np.empty(_BLOCK + 1, np.int32)
     for begin in range(0, len(rects), _BLOCK):
-        windows, limits = rects[begin : begin + _BLOCK], against[begin : begin + _BLOCK]
-        answers = found[begin : begin + _BLOCK]
+        windows, images = rects[begin : begin + _BLOCK], image[begin : begin + _BLOCK]
+        limits, answers = against[begin : begin + _BLOCK], found[begin : begin + _BLOCK]
+        places = offsets, columns, pixels, windows, images
         _choose_levels(windows, bits, finer, level, finest)
-        _locate_centers(windows, offsets, columns, finest, index)
+        _locate_centers(places, finest, index)
         _try_centers(data, windows, index, limits, smallest, answers)
         count = _list_open(windows, answers, listed)
-        _try_corners(data, offsets, columns, windows, level, limits, smallest, listed, count, is_open)
+        _try_corners(data, places, level, limits, smallest, listed, count, is_open)
         count = _keep_open(listed, count, is_open)
-        _try_corners(data, offsets, columns, windows, finest, limits, smallest, listed, count, is_open)
+        _try_corners(data, places, finest, limits, smallest, listed, count, is_open)
         for i in range(count):
             k = listed[i]
-            closer = offsets, columns, windows[k], level[k], finest[k]
-            answers[k] = is_open[i] or _descend(data, closer, limits[k], smallest)
+            answers[k] = is_open[i] or _descend(data, places, k, level[k], finest[k], limits[k], smallest)
 
 
 @njit(cache=True, nogil=True)
@@ -50,17 +55,18 @@ def _choose_levels(rects, bits, finer, level, finest):
 
 
 @njit(cache=True, nogil=True)
-def _locate_centers(rects, offsets, columns, level, index):
+def _locate_centers(places, level, index):
+    offsets, columns, pixels, rects, image = places
     for k in range(len(rects)):
         at = level[k]
         x, y = (rects[k, 0] + rects[k, 2]) >> (at + 1), (rects[k, 1] + rects[k, 3]) >> (at + 1)
-        index[k] = offsets[at] + max(y, 0) * columns[at] + max(x, 0)
+        index[k] = offsets[at] + image[k] * pixels[at] + max(y, 0) * columns[at] + max(x, 0)
 
 
 @njit(cache=True, nogil=True)
 def _try_centers(data, rects, index, against, smallest, found):
     for k in range(len(rects)):
-        found[k] = reaches(data[index[k]], against[k], smallest) & (rects[k, 0] <= rects[k, 2])
+        found[k] = _reaches(data[index[k]], against[k], smallest) & (rects[k, 0] <= rects[k, 2])
 
 
 @njit(cache=True, nogil=True)
@@ -83,28 +89,41 @@ def _keep_open(listed, count, is_open):
 
 
 @njit(cache=True, nogil=True)
-def _try_corners(data, offsets, columns, rects, level, against, smallest, listed, count, found):
+def _try_corners(data, places, level, against, smallest, listed, count, found):
     """Whether one of the four pixels in the corners of each listed rectangle reaches: all of it at its own level."""
+    offsets, columns, pixels, rects, image = places
     for i in range(count):
         k = listed[i]
         at, limit = level[k], against[k]
         x0, y0, x1, y1 = rects[k, 0] >> at, rects[k, 1] >> at, rects[k, 2] >> at, rects[k, 3] >> at
-        upper, lower = offsets[at] + y0 * columns[at], offsets[at] + y1 * columns[at]
-        above = reaches(data[upper + x0], limit, smallest) | reaches(data[upper + x1], limit, smallest)
-        below = reaches(data[lower + x0], limit, smallest) | reaches(data[lower + x1], limit, smallest)
+        begin = offsets[at] + image[k] * pixels[at]
+        upper, lower = begin + y0 * columns[at], begin + y1 * columns[at]
+        above = _reaches(data[upper + x0], limit, smallest) | _reaches(data[upper + x1], limit, smallest)
+        below = _reaches(data[lower + x0], limit, smallest) | _reaches(data[lower + x1], limit, smallest)
         found[i] = above | below
 
 
 @njit(cache=True, nogil=True)
-def _descend(data, closer, against, smallest):
-    """Whether a pixel reaches at every level down to the finest one."""
-    offsets, columns, rect, level, finest = closer
+def _descend(data, places, k, level, finest, against, smallest):
+    """Whether a pixel of rectangle ``k`` reaches at every level down to the finest one."""
+    offsets, columns, pixels, rects, image = places
     while level > finest:
         level -= 1
-        window = rect[0] >> level, rect[1] >> level, rect[2] >> level, rect[3] >> level
-        if not reaches(look_closer(data, offsets[level], columns[level], window, against, smallest), against, smallest):
+        begin = offsets[level] + image[k] * pixels[level]
+        x0, y0, x1, y1 = rects[k, 0] >> level, rects[k, 1] >> level, rects[k, 2] >> level, rects[k, 3] >> level
+        if not _any_in(data, begin, columns[level], (x0, y0, x1, y1), against, smallest):
             return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def _any_in(data, begin, columns, window, against, smallest):
+    x0, y0, x1, y1 = window
+    for y in range(y0, y1 + 1):
+        for x in range(x0, x1 + 1):
+            if _reaches(data[begin + y * columns + x], against, smallest):
+                return True
+    return False
 
 
 @njit(cache=True, nogil=True)
