@@ -144,8 +144,10 @@ def test_the_smooth_bound_approaches_the_linear_bound_from_above(kind, seed):
     budget = hierarchy.base_cost + float(rng.integers(0, int(hierarchy.cost.sum()) + 1))
     problem = problem_of(hierarchy, values, "gain", budget)
     bound = linear_bound(problem)
+    # The problem knows which part of the budget whole refinements can use; the soft cut would spend it all.
+    usable = hierarchy.base_cost + problem.capacity
     for temperature in (1e-5, 0.1):
-        found = SoftCut(temperature).distribution(hierarchy, torch.tensor(problem.gain, dtype=torch.float64), budget)
+        found = SoftCut(temperature).distribution(hierarchy, torch.tensor(problem.gain, dtype=torch.float64), usable)
         smooth = temperature * float(found.log_partition) + float(found.price) * problem.capacity
         # Every one of at most 2**R sets adds at most the temperature times log 2.
         assert bound - 1e-7 <= smooth <= bound + temperature * np.log(2) * len(hierarchy) + 1e-7
