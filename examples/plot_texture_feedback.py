@@ -14,6 +14,7 @@ from hra.domains import textures
 
 POOL = 3 * 2**20
 VIEWPORT = (960, 540)
+LEVELS = {"cmap": "viridis_r", "vmin": 0, "vmax": 5}
 
 
 def level_image(feedback, stride):
@@ -38,12 +39,15 @@ if __name__ == "__main__":
         for axes, source, name in ((plain, drawn, "equal pixels"), (foveated, gaze, "gaze at the lower left")):
             allocator = textures.TextureAllocator(scene.textures, source)
             resident = allocator.realize(allocator.allocate(camera, POOL / 2))
-            axes.imshow(resident.level_map(), cmap="viridis_r", vmin=0, vmax=5)
+            shown = axes.imshow(resident.level_map(), **LEVELS)
             axes.set_title(f"resident levels, {name}, half the pool", fontsize=9)
+            axes.axis("off")
     mean = [np.average(f.wanted_level, weights=f.pixels) for f in (feedback, rays)]
     print(f"mean wanted level: {mean[0]:.4f} drawn, {mean[1]:.4f} by rays; {trace}")
-    wanted.imshow(level_image(feedback, 2), cmap="viridis_r", vmin=0, vmax=5)
-    wanted.set_title("wanted level", fontsize=9)
+    wanted.imshow(level_image(feedback, 2), **LEVELS)
+    wanted.set_title(f"wanted level, frame {cameras.index(camera)}", fontsize=9)
+    wanted.axis("off")
+    figure.colorbar(shown, ax=[plain, foveated], label="level", shrink=0.8)
     time.plot(trace.resident_bytes / 2**20, label="resident")
     time.plot(trace.uploaded_bytes / 2**20, label="uploaded")
     time.axhline(POOL / 2**20, color="black", linestyle="--", label="pool")

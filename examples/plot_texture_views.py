@@ -43,9 +43,10 @@ if __name__ == "__main__":
     (first, time, wanted), *columns = figure.subplots(3, 4).T
     panel(first, f"frame {cameras.index(camera)}, everything wanted resident", np.clip(reference, 0, 1))
     panel(wanted, f"level, {everything.bytes:,} bytes", everything.level_map(), **LEVELS)
-    time.plot(trace.resident_bytes, label="resident bytes, by texel error")
-    time.plot(trace.uploaded_bytes, label="uploaded bytes")
-    time.axhline(POOL, color="black", linestyle="--", label="pool")
+    time.plot(trace.resident_bytes / 2**20, label="resident, by texel error")
+    time.plot(trace.uploaded_bytes / 2**20, label="uploaded")
+    time.axhline(POOL / 2**20, color="black", linestyle="--", label="pool")
+    time.set(xlabel="frame", ylabel="MiB")
     time.legend(fontsize=8)
     for (view_axes, flip_axes, level_axes), (name, resident) in zip(columns, shown.items(), strict=True):
         view = textures.render(scene, resident, camera)
@@ -54,4 +55,7 @@ if __name__ == "__main__":
         panel(view_axes, title, np.clip(view, 0, 1))
         panel(flip_axes, "FLIP", difference, cmap="magma", vmin=0, vmax=0.5)
         panel(level_axes, f"level, {resident.bytes:,} bytes", resident.level_map(), **LEVELS)
+    rows = np.array([first, time, wanted]), *columns
+    for row, label in ((1, "FLIP"), (2, "finest resident level")):
+        figure.colorbar(columns[-1][row].images[0], ax=[column[row] for column in rows], label=label, shrink=0.8)
     figure.savefig(folder / "texture_views.png", dpi=90)

@@ -27,14 +27,14 @@ _EXPORTS = {
     "HraError": "hra.errors",
     "Hull": "hra.traversals.hull",
     "LazyBestFirst": "hra.traversals.lazy_best_first",
-    "LazyHierarchy": "hra.lazy",
-    "LazyMetric": "hra.lazy",
+    "LazyHierarchy": "hra.lazy.hierarchy",
+    "LazyMetric": "hra.lazy.hierarchy",
     "LevelShares": "hra.traversals.level_shares",
     "SoftCut": "hra.soft_cut.traversal",
     "Threshold": "hra.traversals.threshold",
     "Traversal": "hra.traversals.base",
     "allocate_batch": "hra.batch",
-    "pool": "hra.pooling",
+    "pool": "hra.pooling.pool",
 }
 
 __all__ = [
@@ -72,10 +72,10 @@ if TYPE_CHECKING:
     from hra.eccentricity import Eccentricity as Eccentricity
     from hra.errors import HraError as HraError
     from hra.hierarchy import Hierarchy as Hierarchy
-    from hra.lazy import LazyHierarchy as LazyHierarchy
-    from hra.lazy import LazyMetric as LazyMetric
+    from hra.lazy.hierarchy import LazyHierarchy as LazyHierarchy
+    from hra.lazy.hierarchy import LazyMetric as LazyMetric
     from hra.metrics import ErrorMetric as ErrorMetric
-    from hra.pooling import pool as pool
+    from hra.pooling.pool import pool as pool
     from hra.soft_cut.traversal import SoftCut as SoftCut
     from hra.traversals.apportion import Apportion as Apportion
     from hra.traversals.base import Traversal as Traversal

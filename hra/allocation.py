@@ -11,6 +11,7 @@ import numpy as np
 from hra.budget import exact_number
 from hra.errors import HraError
 from hra.hierarchy import Hierarchy
+from hra.metrics import ErrorMetric
 from hra.problem import Problem
 from hra.sets import total
 from hra.traversals.base import Solution
@@ -66,6 +67,11 @@ class Allocation:
     def budget(self) -> float:
         """The budget that was given, in cost units."""
         return self.problem.budget
+
+    @property
+    def metric(self) -> ErrorMetric | None:
+        """The metric that the refinements were chosen by; None for the whole of a pool."""
+        return self.problem.metric
 
     @property
     def multiplier(self) -> float | None:

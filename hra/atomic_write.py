@@ -9,7 +9,7 @@ from pathlib import Path
 from hra.errors import FileError
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], content: bytes | bytearray) -> None:
     """Write ``content`` to a temporary file in the same folder, flush it to disk, and rename it to ``path``.
 
     A killed process leaves at most a file ``.NAME.*.tmp``, never half of ``path``.

@@ -81,3 +81,19 @@ class Eccentricity:
     def areal_weight(self, positions: Any) -> np.ndarray:
         """M squared relative to the gaze, [...] float64 in (0, 1]: scales densities, such as tokens per area."""
         return self.linear_weight(positions) ** 2
+
+    def largest_linear_weight(self, rects: Any) -> np.ndarray:
+        """The largest `linear_weight` within rectangles of pixels, [K] float64: that of the point nearest to the gaze.
+
+        Never smaller for a rectangle that contains another.
+
+        Parameters
+        ----------
+        rects : [K, 4] numbers, the first and last pixels x0, y0, x1, y1, which are included whole.
+        """
+        array = to_numpy(rects)
+        if array.ndim != 2 or array.shape[1] != 4 or array.dtype.kind not in "iuf":
+            what = f"rectangles must be numbers [K, 4], got {array.shape} of {array.dtype}"
+            raise ArrayError(what, where="rects")
+        nearest = np.clip(np.array(self.gaze), array[:, :2], array[:, 2:] + 1)
+        return self.linear_weight(nearest)

@@ -39,7 +39,7 @@ def _swap_gains(added_at, added, removed_at, removed, error, gain):
 
 
 @njit(cache=True)
-def _step_gains(added_at, added, parent, inherited_sum, error, inherited, gain):
+def step_gains(added_at, added, parent, inherited_sum, error, inherited, gain):
     """Inherited error less own error of the node that each refinement adds, from coarse to fine.
 
     What children inherit is scaled down where it adds up to more than their parent's error; what they keep is capped.
@@ -96,10 +96,10 @@ def gains_from_errors(
     gain = np.zeros(len(hierarchy))
     if hierarchy.node_parent is not None and not hierarchy.replaces:
         base_error = float(error[hierarchy.added_by < 0].sum())
-        _warn(_steps(hierarchy, hierarchy.node_parent, error, inherited, gain))
+        warn_of_repairs(_steps(hierarchy, hierarchy.node_parent, error, inherited, gain))
         return gain, base_error
     base_error = float(error[_counted_at_first(hierarchy)].sum())
-    _warn(_swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain))
+    warn_of_repairs(_swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain))
     return gain, base_error
 
 
@@ -121,7 +121,7 @@ def _steps(
         return np.bincount(parent[child], value[child], error.size).astype(np.float64)
 
     if inherited is not None:
-        return _step_gains(*hierarchy.added_nodes, parent, over_children(inherited), error, inherited, gain)
+        return step_gains(*hierarchy.added_nodes, parent, over_children(inherited), error, inherited, gain)
     children = over_children(np.ones(error.size))
     return _even_gains(*hierarchy.added_nodes, parent, children, over_children(error), error, gain)
 
@@ -168,7 +168,8 @@ def _raise_predecessors(offsets, predecessors, error):
             error[predecessors[k]] = max(error[predecessors[k]], error[r])
 
 
-def _warn(repaired: int) -> None:
+def warn_of_repairs(repaired: int) -> None:
+    """Warn if errors had to be capped."""
     if repaired:
         warnings.warn(
             f"the metric is not monotone: {repaired} refinements had finer nodes with more error than the coarser "

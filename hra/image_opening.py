@@ -73,6 +73,23 @@ def _orientation(image: Image.Image) -> int:
     return orientation
 
 
+def corrupt_exif(stream: IO[bytes]) -> str:
+    """What is wrong with the EXIF data of an image file; empty if nothing is, or if Pillow cannot tell."""
+    try:
+        from PIL import Image
+
+        with _pillow_warnings():
+            image = Image.open(stream, formats=FORMATS)
+    except Exception:  # without Pillow, or no file for it: the caller's own reader judges the rest of the file
+        return ""
+    try:
+        with _pillow_warnings() as problems:
+            _orientation(image)
+    except Exception as error:  # as in `upright`
+        return str(error)
+    return problems[0] if problems else ""
+
+
 def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
     """An image file opened for reading; :class:`FileError` if it is missing, not readable or no regular file."""
     try:

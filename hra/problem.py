@@ -32,6 +32,7 @@ class Problem:
     pinned : bool [R] or None, down-closed; refinements that are always taken. They count as base: no cost, no gain.
     previous : bool [R] or None, what the last step of a sequence took.
     price : gain per cost unit that the last step ended at, or None; a guess that makes the next step faster.
+    metric : what was evaluated, None where gains came from elsewhere or from several members of a pool.
     """
 
     hierarchy: Hierarchy
@@ -44,6 +45,7 @@ class Problem:
     pinned: np.ndarray | None = None
     previous: np.ndarray | None = None
     price: float | None = None
+    metric: ErrorMetric | None = None
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, metric: ErrorMetric, context: Any, budget: float) -> Problem:
@@ -63,7 +65,7 @@ class Problem:
             gain, base_error = gains_from_errors(hierarchy, value, inherited)
 
         peak = partial(_refinement_peak, hierarchy, metric, context)
-        return cls(hierarchy, gain, base_error, budget, metric.unit, metric.additive, peak)
+        return cls(hierarchy, gain, base_error, budget, metric.unit, metric.additive, peak, metric=metric)
 
     @property
     def capacity(self) -> float:

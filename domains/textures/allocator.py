@@ -6,7 +6,7 @@ from typing import Any
 
 from hra.allocation import Allocation
 from hra.allocator import HierarchicalResourceAllocator
-from hra.domains.textures.feedback import Feedback, FeedbackSource
+from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
 from hra.domains.textures.metrics import TexelError
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.texture_set import TextureSet

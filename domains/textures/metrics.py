@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numba import njit
 
-from hra.domains.textures.feedback import Feedback
+from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.pages import page_parents
 from hra.errors import MetricError
 from hra.hierarchy import Hierarchy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.domains.textures.pages import StreamedTexture
-from hra.domains.textures.sampling import bilinear, neighbours
+from hra.domains.textures.views.sampling import bilinear, neighbours
 
 
 def page_detail(texture: StreamedTexture) -> np.ndarray:

@@ -38,6 +38,21 @@ class ResidentTextures:
             page = int(orphan.argmax())
             raise ArrayError("a page, or a mip tail, is missing under the resident pages", where=f"page {page}")
 
+    @classmethod
+    def drawable(cls, textures: TextureSet, held: np.ndarray) -> ResidentTextures:
+        """What can be drawn of the pages in memory: those with all coarser ones; mip tails always.
+
+        Parameters
+        ----------
+        held : bool [N], in any combination, such as a policy leaves that knows nothing of parents.
+        """
+        parent = page_parents(textures.hierarchy)
+        active = held | (parent < 0)
+        # A step for every level that pages are above each other.
+        while (orphan := active & (parent >= 0) & ~active[parent]).any():
+            active &= ~orphan
+        return cls(textures, active)
+
     @property
     def bytes(self) -> int:
         """Memory of the resident pages."""

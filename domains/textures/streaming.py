@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, tee
 from typing import Any
 
 import numpy as np
 
 from hra.allocation import Allocation
+from hra.arrays import offsets_of
 from hra.budget import check_budget
 from hra.domains.textures.allocator import TextureAllocator
 from hra.domains.textures.pages import page_parents
 from hra.problem import Problem
-from hra.residency import FrameChanges, ResidentPool
+from hra.residency import FrameChanges, Log, ResidentPool
 from hra.sets import total
+
+Predictor = Callable[[Any, Any, int], Sequence[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,9 @@ class ResidencyTrace:
     resident_bytes, uploaded_bytes, evicted_bytes : int64 [F]; the mip tails are uploaded in the first frame.
     uploads, evictions, queued : int64 [F], numbers of pages; what is queued is wanted and not there yet.
     residual : float64 [F], error that remains with what is resident, in the metric's unit.
+    least_residual : float64 [F], the error that no choice of pages within the pool undercuts (LP bound).
     gap : float64 [F], (upper bound - gain) / upper bound of each allocation.
+    log : every load and eviction, in order.
     """
 
     pool_bytes: float
@@ -43,7 +48,9 @@ class ResidencyTrace:
     evictions: np.ndarray
     queued: np.ndarray
     residual: np.ndarray
+    least_residual: np.ndarray
     gap: np.ndarray
+    log: Log
 
     def __len__(self) -> int:
         """Number of frames."""
@@ -61,6 +68,7 @@ def replay(
     *,
     upload_bytes: int | None = None,
     look_ahead: int = 0,
+    predict: Predictor | None = None,
 ) -> ResidencyTrace:
     """Allocate every frame and let a `ResidentPool` follow.
 
@@ -72,6 +80,8 @@ def replay(
     pool_bytes : byte budget of every frame.
     upload_bytes : the most that one frame uploads beside the mip tails, None for no limit. What does not fit is queued.
     look_ahead : so many of the next contexts are allocated too: what is left of a frame's uploads prefetches for them.
+    predict : gives as many contexts from the previous and the current one, such as `constant_motion` of cameras; None
+        where the path is known. Predictions are allocated anew in every frame.
 
     Raises
     ------
@@ -87,7 +97,11 @@ def replay(
         prefetch=look_ahead,
     )
     recorder = _Recorder(pool)
-    for allocation, upcoming in _with_upcoming(_allocations(allocator, contexts, pool_bytes), look_ahead):
+    if predict is None or look_ahead == 0:
+        frames = _with_upcoming(_allocations(allocator, contexts, pool_bytes), look_ahead)
+    else:
+        frames = _with_predicted(allocator, contexts, pool_bytes, predict, look_ahead)
+    for allocation, upcoming in frames:
         changes = pool.advance(allocation.cut, _page_gains(allocation), [ahead.cut for ahead in upcoming])
         recorder.add(allocation, changes)
     return recorder.trace(pool_bytes)
@@ -111,10 +125,24 @@ def _with_upcoming(
         window.extend(islice(allocations, 1))
 
 
+def _with_predicted(
+    allocator: TextureAllocator, contexts: Iterable[Any], pool_bytes: float, predict: Predictor, count: int
+) -> Iterator[tuple[Allocation, tuple[Allocation, ...]]]:
+    """Each allocation with those of ``count`` contexts that are expected after it, none after the first."""
+    shown, coming = tee(contexts)
+    before = None
+    for context, allocation in zip(shown, _allocations(allocator, coming, pool_bytes), strict=True):
+        expected = () if before is None else predict(before, context, count)
+        yield allocation, tuple(allocator.allocate(later, pool_bytes) for later in expected)
+        before = context
+
+
 def _page_gains(allocation: Allocation) -> np.ndarray:
     """What each page of the cut gains [K]; 0 for mip tails."""
     added_by = allocation.hierarchy.added_by[allocation.cut]
-    return np.where(added_by < 0, 0.0, allocation.problem.gain[added_by])
+    gain = np.zeros(added_by.size)
+    gain[added_by >= 0] = allocation.problem.gain[added_by[added_by >= 0]]
+    return gain
 
 
 class _Recorder:
@@ -123,22 +151,30 @@ class _Recorder:
     def __init__(self, pool: ResidentPool) -> None:
         self.pool = pool
         self.resident: list[np.ndarray] = []
+        self.events: list[np.ndarray] = []
         self.rows: list[tuple[float, ...]] = []
 
     def add(self, allocation: Allocation, changes: FrameChanges) -> None:
         """One frame, after the pool has served it."""
         cost, resident = self.pool.cost, np.flatnonzero(self.pool.resident)
-        loaded = changes.loaded if self.resident else np.concatenate([self.pool.coarsest, changes.loaded])
-        evicted = changes.evicted
+        events = changes.events if self.events else np.concatenate([self.pool.coarsest, changes.events])
+        loaded, evicted = events[events >= 0], changes.evicted
+        self.events.append(events)
         self.resident.append(resident)
         moved = cost[loaded].sum(), cost[evicted].sum(), loaded.size, evicted.size, changes.queued.size
         residual = _residual(allocation.problem, resident)
-        self.rows.append((cost[resident].sum(), *moved, residual, allocation.gap))
+        least = max(allocation.base_error - allocation.upper_bound, 0.0)
+        self.rows.append((cost[resident].sum(), *moved, residual, least, allocation.gap))
 
     def trace(self, pool_bytes: float) -> ResidencyTrace:
         """All frames."""
-        columns = np.array(self.rows, np.float64).reshape(-1, 8).T
-        return ResidencyTrace(pool_bytes, tuple(self.resident), *columns[:6].astype(np.int64), *columns[6:])
+        columns = np.array(self.rows, np.float64).reshape(-1, 9).T
+        log = Log(
+            np.concatenate([np.empty(0, np.int32), *self.events]),
+            offsets_of(np.array([events.size for events in self.events], np.int64)),
+            np.zeros(len(self.events), np.int64),
+        )
+        return ResidencyTrace(pool_bytes, tuple(self.resident), *columns[:6].astype(np.int64), *columns[6:], log=log)
 
 
 def _residual(problem: Problem, resident: np.ndarray) -> float:

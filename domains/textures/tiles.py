@@ -10,7 +10,7 @@ import numpy as np
 from hra.domains.textures.formats import RGBA8, TexelFormat
 from hra.domains.textures.mips import build_mips, level_shapes, tail_level
 from hra.domains.textures.pages import PageTable, StreamedTexture
-from hra.domains.textures.sources import ImageSource
+from hra.domains.textures.sources.opening import ImageSource
 
 
 class TiledTexture(StreamedTexture):

@@ -37,7 +37,9 @@ def terrain(size: int) -> Hierarchy:
     low, high = (heights[:size] * _RELIEF for heights in pictures.height_ranges(pictures.square(side // 2)))
     width = 0.5 ** quadtrees.levels(size)
     center = np.column_stack([quadtrees.cell_centers(size), (low + high) / 2])
+    half = np.column_stack([width / 2, width / 2, (high - low) / 2])
     attributes = {
+        "box": np.stack([center - half, center + half], axis=1),
         "center": center,
         "radius": np.hypot(width * np.sqrt(0.5), (high - low) / 2),
         "error": (high - low) / 2,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from hra.domains.textures import Scene, TexturePlan
 
 _WIDTH = 100.0
+# Longer or taller images are drawn wider or shorter than they are.
+_LONGEST = 8
 
 
 def plan(
@@ -92,18 +94,28 @@ def _summary(result: TexturePlan, pool: int) -> dict[str, Any]:
 def _picture(images: list[Path], result: TexturePlan) -> bytes:
     """The finest resident level of every cell of every image, as PNG."""
     try:
+        from matplotlib import colormaps
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
         raise MissingExtra.of("matplotlib", "viz") from error
-    figure = Figure(figsize=(5 * len(images), 4), layout="constrained")
+    figure = Figure(figsize=(1 + 4 * len(images), 3.5), layout="constrained")
     coarsest = max(int(texture.pages.level[0]) for texture in result.resident.textures.textures)
-    for index, axes in enumerate(figure.subplots(1, len(images), squeeze=False)[0]):
+    shades = colormaps["viridis_r"].resampled(coarsest + 1)
+    panels = figure.subplots(1, len(images), squeeze=False)[0]
+    for index, axes in enumerate(panels):
         height, width = result.resident.textures.textures[index].mips[0].shape[:2]
-        levels = axes.imshow(
-            result.resident.level_map(index), vmin=0, vmax=coarsest, cmap="viridis_r", extent=(0, width, height, 0)
+        axes.imshow(
+            result.resident.level_map(index),
+            vmin=-0.5,
+            vmax=coarsest + 0.5,
+            cmap=shades,
+            extent=(0, width, height, 0),
+            aspect="equal" if max(width, height) < _LONGEST * min(width, height) else "auto",
         )
-        axes.set_title(images[index].name)
-        figure.colorbar(levels, ax=axes, label="finest resident level", shrink=0.7)
+        axes.set_title(images[index].name, fontsize="small")
+        axes.tick_params(labelsize="small")
+    levels = range(0, coarsest + 1)
+    figure.colorbar(panels[0].images[0], ax=panels, label="finest resident level", ticks=levels, shrink=0.8)
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=100)
     return stream.getvalue()

@@ -13,7 +13,7 @@ from hra.camera import Camera
 from hra.demo.pictures import curves
 from hra.demo.textures import earth_scene
 from hra.domains import meshes, textures
-from hra.pooling import Pool
+from hra.pooling.pool import Pool
 
 BUDGET_BYTES = 2**20
 

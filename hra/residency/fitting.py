@@ -44,11 +44,6 @@ class Fitter:
             items, weights = items[keep], weights[keep]
         return items, weights
 
-    def soon(self, frame: int, ahead: int) -> tuple[np.ndarray, np.ndarray]:
-        """The demands of the ``ahead`` frames after one, and where each begins."""
-        offsets = self.wanted.frames[frame + 1 : frame + 2 + ahead]
-        return self.wanted.demands[offsets[0] : offsets[-1]], offsets - offsets[0]
-
     @cached_property
     def _weights(self) -> np.ndarray:
         weights = self.wanted.weights

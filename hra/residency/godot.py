@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from hra.residency.policy import Log, Policy, empty_log, finished_log
-from hra.residency.recency import append, empty_lists, take_out
+from hra.residency.recency import append, empty_lists, evict_oldest, take_out
 from hra.residency.trace import Trace
 
 
@@ -51,10 +51,7 @@ def _run(frames, demands, rank, cost, pool, events, log_frames, refused):
                 refused[f] += 1
                 continue
             while used + cost[item] > pool:
-                victim = after[end]
-                take_out(before, after, victim)
-                used -= cost[victim]
-                events[e] = -1 - victim
+                used -= cost[evict_oldest(before, after, end, events, e)]
                 e += 1
             append(before, after, item, after.size - 1)
             used += cost[item]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numba import njit
 
 from hra.residency.policy import Log, Policy, empty_log, finished_log
-from hra.residency.recency import append, empty_lists, take_out
+from hra.residency.recency import append, empty_lists, evict_oldest, take_out
 from hra.residency.trace import Trace
 
 
@@ -41,10 +41,7 @@ def _run(frames, demands, cost, pool, events, log_frames, refused):
                 continue
             else:
                 while used + cost[item] > pool:
-                    victim = after[oldest]
-                    take_out(before, after, victim)
-                    used -= cost[victim]
-                    events[e] = -1 - victim
+                    used -= cost[evict_oldest(before, after, oldest, events, e)]
                     e += 1
                 used += cost[item]
                 events[e] = item

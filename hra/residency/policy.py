@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,6 +26,15 @@ class Log:
     events: np.ndarray
     frames: np.ndarray
     refused: np.ndarray
+
+    def residents(self, count: int) -> Iterator[np.ndarray]:
+        """What of ``count`` items is resident at the end of each frame: F arrays, bool [count]."""
+        held = np.zeros(count, np.bool_)
+        for first, last in pairwise(self.frames):
+            # One by one: an item may be loaded and evicted in one frame.
+            for event in self.events[first:last].tolist():
+                held[event if event >= 0 else -1 - event] = event >= 0
+            yield held.copy()
 
 
 class Policy(ABC):

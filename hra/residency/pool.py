@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import frozen, indices, numbers, offsets_of
+from hra.arrays import frozen, indices, numbers
 from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
 from hra.residency.explanation import Explanation
 from hra.residency.order import priority_order
@@ -133,8 +133,11 @@ class ResidentPool:
         gain = np.ones(wanted.size) if gain is None else numbers("gain", gain, wanted.size)
         order = self._checked_order(wanted, gain)
         soon = [indices(f"upcoming[{k}]", items, 0, self.cost.size) for k, items in enumerate(upcoming)]
-        offsets = offsets_of(np.array([items.size for items in soon], np.int64))
-        return self.serve(wanted[order], gain[order], np.concatenate([np.empty(0, np.int32), *soon]), offsets)
+        self.coming.fill(-1)
+        for ahead in range(len(soon) - 1, -1, -1):
+            self.coming[soon[ahead]] = self.frame + 2 + ahead
+        prefetched = np.concatenate([np.empty(0, np.int32), *soon[: self.prefetch]])
+        return self.serve(wanted[order], gain[order], prefetched)
 
     def _checked_order(self, wanted: np.ndarray, gain: np.ndarray) -> np.ndarray:
         """The order in which what is wanted is loaded."""
@@ -151,20 +154,25 @@ class ResidentPool:
             raise ArrayError(f"item {item} is wanted without its parent", where="wanted", fix="add all ancestors")
         return priority_order(wanted, gain, self.cost, self.parents)
 
-    def serve(self, queue: np.ndarray, gain: np.ndarray, soon: np.ndarray, frames: np.ndarray) -> FrameChanges:
+    @property
+    def coming(self) -> np.ndarray:
+        """The next frame that is known to want each item, int64 [N]; who calls `serve` keeps it up to date."""
+        return self._state.coming
+
+    def serve(self, queue: np.ndarray, gain: np.ndarray, soon: np.ndarray) -> FrameChanges:
         """`advance` without checks, for traces that have passed them.
 
         Parameters
         ----------
         queue : int32 [n], what is wanted in order of loading; gain : float64 [n].
-        soon, frames : the demands of the next frames and where each begins, as in a `Trace`.
+        soon : int32 [m], what is loaded ahead, the next frame's items first; `coming` tells when they are wanted.
         """
         self.frame += 1
         self._gain[self._queue] = 0.0
         self._gain[queue], self._queue = gain, queue
-        limits = PoolLimits(self.pool_bytes, self.upload_bytes, self.prefetch)
+        limits = PoolLimits(self.pool_bytes, self.upload_bytes)
         state, events = self._state, self._events
-        count = advance(state, self.cost, self.parents, self.frame, queue, soon, frames, limits, events)
+        count = advance(state, self.cost, self.parents, self.frame, queue, soon, limits, events)
         return FrameChanges(events[:count].copy(), queue[~state.there[queue]])
 
     def explain(self, item: int) -> Explanation:
@@ -177,7 +185,7 @@ class ResidentPool:
         (item,) = indices("item", [item], 0, self.cost.size).tolist()
         state, above = self._state, int(self.parents[item])
         waiting = self._queue[~state.there[self._queue]]
-        known = int(state.known_at[item]) == self.frame >= 0
+        coming = int(state.coming[item])
         return Explanation(
             item=item,
             resident=bool(state.there[item]),
@@ -189,7 +197,7 @@ class ResidentPool:
             missing_parent=above if above >= 0 and not state.there[above] else None,
             resident_children=int(state.children[item]),
             wanted_at=_frame(state.wanted_at[item]),
-            next_wanted_at=int(state.coming[item]) if known else None,
+            next_wanted_at=coming if coming > self.frame else None,
             loaded_at=_frame(state.loaded_at[item]),
             evicted_at=_frame(state.evicted_at[item]),
         )

@@ -23,7 +23,7 @@ class PoolState(NamedTuple):
     there : bool [N], resident.
     children : int32 [N], resident children.
     wanted_at : int64 [N], last frame that wanted the item, -1 for none.
-    coming, known_at : int64 [N], next frame that will want it, as known in frame ``known_at``.
+    coming : int64 [N], the next frame that is known to want it; nothing is known if that has begun.
     loaded_at, evicted_at : int64 [N], last frames of both, -1 for none.
     before, after : int32 [N + 1], the residents from least to most recently wanted, see `recency`.
     used : int64 [1], bytes of the residents.
@@ -33,7 +33,6 @@ class PoolState(NamedTuple):
     children: np.ndarray
     wanted_at: np.ndarray
     coming: np.ndarray
-    known_at: np.ndarray
     loaded_at: np.ndarray
     evicted_at: np.ndarray
     before: np.ndarray
@@ -42,18 +41,23 @@ class PoolState(NamedTuple):
 
 
 class PoolLimits(NamedTuple):
-    """Bytes of the pool and of one frame's uploads, and how many frames ahead are loaded."""
+    """Bytes of the pool and of one frame's uploads."""
 
     pool: int
     upload: int
-    prefetch: int
 
 
 class Victims(NamedTuple):
-    """Where the search for victims stands in one frame: an item of the list of residents, and evictions so far."""
+    """Where the search for victims stands in one frame: an item of the list of residents, and what it may have missed.
+
+    Attributes
+    ----------
+    cursor : int64 [1], the next item to look at, -1 for the first.
+    freed : int64 [1], parents that can go since their last child went.
+    """
 
     cursor: np.ndarray
-    evictions: np.ndarray
+    freed: np.ndarray
 
 
 def empty_state(count: int) -> PoolState:
@@ -64,7 +68,6 @@ def empty_state(count: int) -> PoolState:
         children=np.zeros(count, np.int32),
         wanted_at=np.full(count, -1, np.int64),
         coming=np.full(count, -1, np.int64),
-        known_at=np.full(count, -1, np.int64),
         loaded_at=np.full(count, -1, np.int64),
         evicted_at=np.full(count, -1, np.int64),
         before=before,
@@ -108,15 +111,15 @@ def _least_recent(state, parents, frame, victims):
         item = state.after[end] if victims.cursor[0] < 0 else victims.cursor[0]
         while item != end:
             following = state.after[item]
-            if state.known_at[item] != frame and _may_go(state, parents, item, frame):
+            if state.coming[item] <= frame and _may_go(state, parents, item, frame):
                 victims.cursor[0] = following
                 return item
             item = following
         victims.cursor[0] = end
-        if victims.evictions[0] == 0:
+        if victims.freed[0] == 0:
             return -1
-        # Evictions may have set free parents that the search had passed.
-        victims.cursor[0], victims.evictions[0] = -1, 0
+        # The search may have passed them.
+        victims.cursor[0], victims.freed[0] = -1, 0
 
 
 @njit(cache=True)
@@ -126,7 +129,7 @@ def _last_wanted(state, parents, frame):
     heap.clear()
     item = state.after[state.after.size - 1]
     while item != state.after.size - 1:
-        if state.known_at[item] == frame and _may_go(state, parents, item, frame):
+        if state.coming[item] > frame and _may_go(state, parents, item, frame):
             heap.append((-state.coming[item], np.int64(-item)))
         item = state.after[item]
     heapq.heapify(heap)
@@ -147,19 +150,12 @@ def _make_room(state, cost, parents, frame, needed, pool, until, victims, heap, 
             if not state.there[victim] or not _may_go(state, parents, victim, frame):
                 continue
         _evict(state, cost, parents, victim, frame)
-        victims.evictions[0] += 1
+        above = parents[victim]
+        if above >= 0 and state.coming[above] <= frame and _may_go(state, parents, above, frame):
+            victims.freed[0] += 1
         events[e] = -1 - victim
         e += 1
     return e
-
-
-@njit(cache=True)
-def _look_ahead(state, soon, soon_frames, frame):
-    for k in range(soon_frames.size - 1):
-        for s in range(soon_frames[k], soon_frames[k + 1]):
-            if state.known_at[soon[s]] != frame:
-                state.known_at[soon[s]] = frame
-                state.coming[soon[s]] = frame + 1 + k
 
 
 @njit(cache=True)
@@ -172,18 +168,17 @@ def _touch(state, queue):
 
 
 @njit(cache=True)
-def advance(state, cost, parents, frame, queue, soon, soon_frames, limits, events):
+def advance(state, cost, parents, frame, queue, soon, limits, events):
     """One frame; the number of events, as in a `Log`.
 
     Parameters
     ----------
     parents : int32 [N], or `PINNED` or `FREE`.
     queue : what is wanted now, in order of loading, parents first; all of it fits into the pool.
-    soon, soon_frames : what the next frames will want, as in a `Trace`.
+    soon : what is loaded ahead, the next frame's items first; ``state.coming`` tells when they are wanted.
     """
     for item in queue:
         state.wanted_at[item] = frame
-    _look_ahead(state, soon, soon_frames, frame)
     victims, heap = Victims(np.full(1, -1, np.int64), np.zeros(1, np.int64)), [(np.int64(0), np.int64(0))]
     heap.clear()
     left, e, full = limits.upload, 0, False
@@ -197,9 +192,8 @@ def advance(state, cost, parents, frame, queue, soon, soon_frames, limits, event
             events[e] = item
             e += 1
     _touch(state, queue)
-    ahead = min(limits.prefetch, soon_frames.size - 1)
-    for s in range(0 if full else soon_frames[ahead]):
-        item = soon[s]
+    victims.cursor[0] = -1  # it may have been moved
+    for item in soon[: 0 if full else soon.size]:
         if state.there[item] or (parents[item] >= 0 and not state.there[parents[item]]):
             continue
         # Do no harm: what is prefetched must be needed before what makes room for it.

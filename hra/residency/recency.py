@@ -30,3 +30,12 @@ def take_out(before, after, item):
     """Remove ``item``."""
     after[before[item]], before[after[item]] = after[item], before[item]
     before[item] = after[item] = -1
+
+
+@njit(cache=True)
+def evict_oldest(before, after, end, events, e):
+    """Take out the least recently used item of the list that ``end`` closes, log it as event ``e`` and return it."""
+    victim = after[end]
+    take_out(before, after, victim)
+    events[e] = -1 - victim
+    return victim

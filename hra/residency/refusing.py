@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from hra.residency.policy import Log, Policy, empty_log, finished_log
-from hra.residency.recency import append, empty_lists, take_out
+from hra.residency.recency import append, empty_lists, evict_oldest, take_out
 from hra.residency.trace import Trace
 
 
@@ -61,9 +61,6 @@ def _run(frames, demands, cost, pool, least, step, events, log_frames, refused):
         excess = used - least
         goal = used - min(max(step * least, step * excess), excess)
         while excess > 0 and used > goal and after[end] != end and used_at[after[end]] < f:
-            victim = after[end]
-            take_out(before, after, victim)
-            used -= cost[victim]
-            events[e] = -1 - victim
+            used -= cost[evict_oldest(before, after, end, events, e)]
             e += 1
         log_frames[f + 1] = e

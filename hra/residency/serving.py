@@ -9,7 +9,7 @@ import numpy as np
 from hra.residency.policy import Log
 from hra.residency.pool import ResidentPool
 
-Served = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Served = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def serve_frames(residents: ResidentPool, frames: int, choose: Callable[[int], Served]) -> Log:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from hra.errors import HraError
 from hra.residency.closure import closed
 from hra.residency.fitting import Fitter
+from hra.residency.foresight import Foresight
 from hra.residency.policy import Log, Policy
 from hra.residency.pool import ResidentPool
-from hra.residency.serving import serve_frames
+from hra.residency.serving import Served, serve_frames
 from hra.residency.trace import Trace
 
 
@@ -53,6 +54,12 @@ class Streaming(Policy):
         """
         limits = {"pool_bytes": pool, "upload_bytes": self.upload_bytes, "prefetch": self.prefetch}
         residents = ResidentPool(trace.cost, trace.parents, **limits)
-        fitter = Fitter(closed(trace), residents, self.hysteresis)
-        ahead = len(trace) if self.look_ahead is None else self.look_ahead
-        return serve_frames(residents, len(trace), lambda frame: (*fitter.fit(frame), *fitter.soon(frame, ahead)))
+        wanted = closed(trace)
+        fitter = Fitter(wanted, residents, self.hysteresis)
+        foresight = Foresight(wanted, len(trace) if self.look_ahead is None else self.look_ahead)
+
+        def choose(frame: int) -> Served:
+            foresight.update(residents.coming, frame)
+            return *fitter.fit(frame), foresight.soon(frame, self.prefetch)
+
+        return serve_frames(residents, len(trace), choose)

@@ -36,13 +36,13 @@ class UniformBias(Policy):
         residents = ResidentPool(trace.cost, trace.parents, pool_bytes=pool)
         biased = _biases(trace, pool - residents.used_bytes)
         bias = np.argmax([fits for _, fits in biased], axis=0)
-        nothing = np.empty(0, np.int32), np.zeros(1, np.int64)
+        nothing = np.empty(0, np.int32)
 
         def choose(frame: int) -> Served:
             chosen = biased[bias[frame]][0]
             part = slice(*chosen.frames[frame : frame + 2])
             weights = np.ones(0) if chosen.weights is None else chosen.weights
-            return chosen.demands[part], weights[part], *nothing
+            return chosen.demands[part], weights[part], nothing
 
         return serve_frames(residents, len(trace), choose)
 

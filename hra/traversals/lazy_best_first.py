@@ -14,9 +14,9 @@ import numpy as np
 
 from hra.budget import check_budget
 from hra.errors import HraError, InvalidBudget, RepairWarning
-from hra.lazy import LazyHierarchy, LazyMetric
-from hra.lazy_allocation import LazyAllocation
-from hra.lazy_tree import LazyTree, Step
+from hra.lazy.allocation import LazyAllocation
+from hra.lazy.hierarchy import LazyHierarchy, LazyMetric
+from hra.lazy.tree import LazyTree, Step
 
 _TAKE, _EXPAND = 0, 1
 

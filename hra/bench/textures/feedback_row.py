@@ -9,8 +9,9 @@ from typing import Any
 from hra.bench.harness import Case, Contender, Gaps, measure
 from hra.bench.suite import Scale
 from hra.bench.textures.scenes import earth_scene
+from hra.bench.textures.timed_row import row_of
 from hra.domains.textures import AnalyticFeedback, BoundsFeedback, Feedback, FeedbackSource, Scene, TexelError, flyover
-from hra.domains.textures.gl_feedback import GLFeedback
+from hra.domains.textures.feedback.gl import GLFeedback
 from hra.errors import BackendUnavailable, MissingExtra
 
 _PEER = "OpenGL"
@@ -52,18 +53,8 @@ class FeedbackBenchmark:
         contenders = tuple(Contender(name, source.observe) for name, source in sources.items())
         case = Case(contenders, lambda number: cameras[number], judge, viewport[0] * viewport[1], 0)
         clocks = measure(case, repeat)
-        own, peer = clocks["hra"].seconds, clocks[_PEER].seconds if _PEER in clocks else None
-        return {
-            "name": self.name,
-            "n": case.size,
-            "ours_s": own,
-            "peer": _PEER if peer else None,
-            "peer_s": peer,
-            "ratio": peer / own if peer else None,
-            "results": {f"{name} error": error for name, error in errors.items()},
-            "peers": {name: {"s": clock.seconds, "cpu_s": clock.cpu_seconds} for name, clock in clocks.items()},
-            "absent": absent,
-        }
+        row = row_of(self.name, case.size, clocks, _PEER, {f"{name} error": error for name, error in errors.items()})
+        return row | {"absent": absent}
 
 
 def _whole_error(scene: Scene, feedback: Feedback) -> float:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.bench.harness import Case, Contender, Gaps, measure
+from hra.bench.harness import Case, Contender, Gaps
 from hra.bench.suite import Scale
+from hra.bench.textures.timed_row import timed_row
 from hra.camera import Camera
 from hra.domains.textures import (
     AnalyticFeedback,
@@ -59,7 +60,7 @@ class PlanBenchmark:
             Contender(_PEER, lambda seen: uniform_bias(scene.textures, seen, pool)),
         )
         case = Case(contenders, lambda number: wanted[number], judge, hierarchy.node_cost.size, 0)
-        return _row(self.name, case, _PEER, repeat, results)
+        return timed_row(self.name, case, _PEER, repeat, results)
 
 
 @dataclass(frozen=True)
@@ -87,24 +88,8 @@ class TileReadBenchmark:
 
             contenders = Contender("hra", lambda _: ours(corners)), Contender("OpenImageIO", lambda _: peer(corners))
             case = Case(contenders, lambda number: number, judge, len(corners), 0)
-            row = _row(self.name, case, "OpenImageIO", repeat, {})
-        row["results"]["tiles per s"] = len(corners) / row["ours_s"]
-        return row
-
-
-def _row(name: str, case: Case, peer: str, repeat: int, results: dict[str, float]) -> dict[str, Any]:
-    clocks = measure(case, repeat)
-    own, other = clocks["hra"], clocks[peer]
-    return {
-        "name": name,
-        "n": case.size,
-        "ours_s": own.seconds,
-        "ours_cpu_s": own.cpu_seconds,
-        "peer": peer,
-        "peer_s": other.seconds,
-        "ratio": other.seconds / own.seconds,
-        "results": results,
-    }
+            row = timed_row(self.name, case, "OpenImageIO", repeat, {})
+        return row | {"results": {"tiles per s": len(corners) / row["ours_s"]}}
 
 
 def _empty_ground(tiles: int) -> Scene:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from hra.allocation import Allocation
-from hra.bench.harness import Case, Contender, measure
+from hra.bench.harness import Case, Contender
 from hra.bench.suite import Scale
+from hra.bench.textures.timed_row import timed_row
 from hra.hierarchy import Hierarchy
 from hra.problem import Problem
 from hra.traversals.hull import Hull
@@ -59,20 +60,10 @@ class SplitBenchmark:
             Contender("hra", Hull().solve, read=lambda solution: solution.selected),
             *(Contender(name, partial(_by_rule, rule, chains)) for name, rule in rules.items()),
         )
-        clocks = measure(
-            Case(contenders, lambda _: chains.problem(_QUOTED), lambda *_: {}, len(chains.gain), 0), repeat
-        )
-        own, peer = clocks["hra"].seconds, clocks["Godot's rule"].seconds
-        return {
-            "name": self.name,
-            "n": len(chains.gain),
-            "ours_s": own,
-            "peer": "Godot's rule",
-            "peer_s": peer,
-            "ratio": peer / own,
-            "results": {key: value for share in _SHARES for key, value in _errors(chains, share, rules).items()},
-            "gap": _allocation(chains.problem(_QUOTED)).gap,
-        }
+        case = Case(contenders, lambda _: chains.problem(_QUOTED), lambda *_: {}, len(chains.gain), 0)
+        results = {key: value for share in _SHARES for key, value in _errors(chains, share, rules).items()}
+        row = timed_row(self.name, case, "Godot's rule", repeat, results)
+        return row | {"gap": _allocation(chains.problem(_QUOTED)).gap}
 
 
 def made_up_chains(count: int, seed: int = 0) -> Chains:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.textures import MippedTexture, ResidentTextures, TextureSet, TiledTexture
+from hra.domains.textures import MippedTexture, ResidentTextures, Scene, TextureSet, TiledTexture
+from hra.domains.textures.pages import page_parents
 from hra.errors import ArrayError
 
 
@@ -125,3 +126,16 @@ def test_pages_without_the_coarser_ones_are_refused(noise: Callable[..., np.ndar
     assert str(active.size - 1) in caught.value.where
     with pytest.raises(ArrayError):
         ResidentTextures(textures, np.ones(3, np.bool_))
+
+
+@given(seed=st.integers(0, 10**6))
+def test_what_can_be_drawn_has_all_coarser_pages(scene: Scene, seed: int) -> None:
+    parent = page_parents(scene.textures.hierarchy)
+    held = np.random.default_rng(seed).random(parent.size) < 0.7
+    expected = []
+    for page in range(parent.size):
+        chain = [page]
+        while parent[chain[-1]] >= 0:
+            chain.append(int(parent[chain[-1]]))
+        expected.append(all(held[above] for above in chain[:-1]))
+    assert ResidentTextures.drawable(scene.textures, held).active.tolist() == expected

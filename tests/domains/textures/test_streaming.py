@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.camera import Camera
-from hra.domains.textures import AnalyticFeedback, Scene, TextureAllocator, flyover, replay
+from hra.domains.textures import (
+    AnalyticFeedback,
+    ResidentTextures,
+    Scene,
+    TextureAllocator,
+    TiledTexture,
+    flyover,
+    replay,
+)
 from hra.errors import BudgetTooSmall, InvalidBudget
 
 
@@ -36,6 +44,31 @@ def test_no_frame_exceeds_the_pool_whatever_the_jumps(
         assert trace.uploaded_bytes[frame] == sum(int(hierarchy.node_cost[page]) for page in now - before)
         assert trace.evicted_bytes[frame] == sum(int(hierarchy.node_cost[page]) for page in before - now)
         before = now
+    held = list(trace.log.residents(hierarchy.node_cost.size))
+    assert [np.flatnonzero(now).tolist() for now in held] == [pages.tolist() for pages in trace.resident]
+    assert (trace.least_residual <= trace.residual + 1e-9).all()
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 300), (75, 117)])
+def test_a_teleport_stays_in_the_pool_and_shows_coarse_levels_at_once(
+    noise: Callable[..., np.ndarray], size: tuple[int, int]
+) -> None:
+    # Cases 82 and 83: textures of any size, and a camera that jumps to the other end.
+    scene = Scene.ground(TiledTexture.from_image(noise(*size), tile=8), width=10.0)
+    depth = 10.0 * size[0] / size[1]
+    here, there = (Camera.perspective((x, 1.0, depth), (x, 0.0, 0.0), viewport=(96, 54)) for x in (-4.0, 4.0))
+    hierarchy = scene.textures.hierarchy
+    pool, upload = int(hierarchy.base_cost) + 8 * 256, 2 * 256
+    allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene))
+    trace = replay(allocator, [here] * 20 + [there] * 20, pool, upload_bytes=upload)
+    assert (trace.resident_bytes <= pool).all() and (trace.uploaded_bytes[1:] <= upload).all()
+    assert trace.queued[[19, 39]].tolist() == [0, 0]
+    # Without gaps in any frame: the mip tail and what is above the resident pages are there, or this would raise.
+    shown = [ResidentTextures(scene.textures, held) for held in trace.log.residents(hierarchy.node_cost.size)]
+    assert all(resident.bytes <= pool for resident in shown)
+    after = trace.log.events[trace.log.frames[20] :]
+    loaded = hierarchy.attribute("level")[after[after >= 0]]
+    assert (loaded[:1] == loaded.max(initial=0)).all()
 
 
 def test_a_still_camera_uploads_once(allocator: TextureAllocator, camera_of: Callable[..., Camera]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hra import Camera
 from hra.domains.textures import AnalyticFeedback, Scene, TexturedPlane, TiledTexture
-from hra.domains.textures.raycast import Hits, cast_rays
+from hra.domains.textures.views.raycast import Hits, cast_rays
 from hra.errors import ArrayError
 from hra.kernels.raster import EMPTY, Context, DrawList, FeedbackBuffer, FeedbackImage, TextureTable, TileRequests
 

@@ -1,0 +1,1 @@
+"""Which pages a view wants: by rays, from outlines, or drawn by OpenGL."""

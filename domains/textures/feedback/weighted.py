@@ -1,0 +1,82 @@
+"""Pixels that count more than others: where somebody looks, and what stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hra.arrays import to_numpy
+from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
+from hra.errors import MetricError
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedFeedback:
+    """The feedback of another source, with a weight for the squared error of each sample.
+
+    Parameters
+    ----------
+    source : one that records positions.
+    weight : from positions [n, 2] in pixels to weights [n] >= 0: a `SaliencyMap`, or for foveated rendering
+        `Eccentricity.areal_weight`, which divides displacements by the cortical magnification.
+
+    Examples
+    --------
+    >>> from hra import Eccentricity
+    >>> gaze = Eccentricity(gaze=(960, 540))
+    >>> source = WeightedFeedback(AnalyticFeedback(scene), gaze.areal_weight)  # doctest: +SKIP
+    """
+
+    source: FeedbackSource
+    weight: Callable[[np.ndarray], Any]
+
+    def observe(self, camera: Any) -> Feedback:
+        """The feedback of the view of ``camera``, weighted on top of the source's own weights.
+
+        Raises
+        ------
+        MetricError : samples without positions, or weights that are not finite numbers >= 0, one per sample.
+        """
+        feedback = self.source.observe(camera)
+        if feedback.position is None:
+            fix = "use AnalyticFeedback, BoundsFeedback or GLFeedback"
+            raise MetricError("the feedback has no positions", where="position", fix=fix)
+        weight = to_numpy(self.weight(feedback.position))
+        if weight.shape != feedback.page.shape or not (np.isfinite(weight) & (weight >= 0)).all():
+            what = f"weights must be finite numbers >= 0, one for each of {feedback.page.size} samples"
+            raise MetricError(what, where=f"{weight.dtype} {list(weight.shape)}")
+        before = 1.0 if feedback.weight is None else feedback.weight
+        return replace(feedback, weight=(before * weight).astype(np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class SaliencyMap:
+    """Weights from an image stretched over the viewport; call it with positions.
+
+    Parameters
+    ----------
+    values : finite numbers >= 0 [rows, columns], such as a saliency map or a mask, of any size.
+    viewport : (width, height) in pixels.
+
+    Raises
+    ------
+    MetricError : other values.
+    """
+
+    values: np.ndarray
+    viewport: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        values = to_numpy(self.values)
+        if values.ndim != 2 or values.size == 0 or not (np.isfinite(values) & (values >= 0)).all():
+            raise MetricError("a saliency map must be finite numbers >= 0 [rows, columns]", where=str(values.shape))
+        object.__setattr__(self, "values", values)
+
+    def __call__(self, positions: np.ndarray) -> np.ndarray:
+        """The value of the map under each position [n, 2] in pixels, [n]."""
+        size = np.array(self.values.shape[::-1])
+        column, row = np.clip(positions * size / self.viewport, 0, size - 1).astype(np.int64).T
+        return self.values[row, column]

@@ -1,0 +1,87 @@
+"""A plan of one view: which pages of which texture are resident, and how far from the best possible that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hra.allocation import Allocation
+from hra.camera import Camera
+from hra.domains.textures.allocator import TextureAllocator
+from hra.domains.textures.feedback.analytic import AnalyticFeedback
+from hra.domains.textures.feedback.feedback import Feedback
+from hra.domains.textures.metrics import TexelError
+from hra.domains.textures.mip_bias import uniform_bias
+from hra.domains.textures.resident import ResidentTextures
+from hra.domains.textures.views.scene import Scene
+
+
+@dataclass(frozen=True, eq=False)
+class TexturePlan:
+    """The resident pages of a view within a pool of bytes.
+
+    Attributes
+    ----------
+    resident : the pages.
+    allocation : how they were chosen; its residual is their error in px2.
+    bias : the pages of the uniform mip bias that fits the pool.
+    bias_residual : their error, px2.
+    """
+
+    resident: ResidentTextures
+    allocation: Allocation
+    bias: ResidentTextures
+    bias_residual: float
+
+    @property
+    def residual_bound(self) -> float:
+        """No choice of pages within the pool has a smaller error than this, px2."""
+        return max(self.allocation.base_error - self.allocation.upper_bound, 0.0)
+
+    def by_texture(self) -> list[dict[str, Any]]:
+        """One record per texture: its size, resident and total bytes and pages, and resident pages of each level."""
+        hierarchy, active = self.resident.textures.hierarchy, self.resident.active
+        owner, level = hierarchy.attribute("texture"), hierarchy.attribute("level")
+        records = []
+        for index, texture in enumerate(self.resident.textures.textures):
+            held = active & (owner == index)
+            records.append(
+                {
+                    "size": list(texture.mips[0].shape),
+                    "bytes": int(texture.pages.bytes.sum()),
+                    "resident_bytes": int(hierarchy.node_cost[held].sum()),
+                    "pages": int(texture.pages.bytes.size),
+                    "resident_pages": int(np.count_nonzero(held)),
+                    "resident_pages_of_level": np.bincount(level[held], minlength=int(texture.pages.level[0]) + 1),
+                }
+            )
+        return records
+
+
+def plan(scene: Scene, camera: Camera, budget: float) -> TexturePlan:
+    """Choose the resident pages of a view by `TexelError`, and by a uniform mip bias to compare with.
+
+    Parameters
+    ----------
+    budget : bytes.
+
+    Raises
+    ------
+    BudgetTooSmall : the budget does not hold the mip tails.
+    """
+    source = AnalyticFeedback(scene)
+    allocator, feedback = TextureAllocator(scene.textures, source), source.observe(camera)
+    allocation = allocator.allocate(feedback, budget)
+    bias = uniform_bias(scene.textures, feedback, budget)
+    return TexturePlan(allocator.realize(allocation), allocation, bias, texel_residual(bias, feedback))
+
+
+def texel_residual(resident: ResidentTextures, feedback: Feedback) -> float:
+    """`TexelError` of a view with these pages resident, px2."""
+    hierarchy, metric = resident.textures.hierarchy, TexelError()
+    own, inherited = metric.evaluate(hierarchy, feedback), metric.inherited(hierarchy, feedback)
+    base = hierarchy.added_by < 0
+    residual = own[base].sum() - (inherited - own)[resident.active & ~base].sum()
+    return max(float(residual), 0.0)  # the sums may differ by rounding

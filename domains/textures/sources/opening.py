@@ -1,0 +1,100 @@
+"""Image files as textures: levels that are read when they are needed, of any size and bit depth."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import takewhile
+
+import numpy as np
+
+from hra.domains.textures.formats import RGBA8, TexelFormat
+from hra.domains.textures.mips import build_mips, level_shapes
+from hra.domains.textures.pages import MipLevel
+from hra.domains.textures.sources.header import read_header
+from hra.domains.textures.sources.made import MadeLevel, MadeLevels
+from hra.domains.textures.sources.stored import StoredLevel
+from hra.domains.textures.sources.tile_cache import TileCache
+from hra.errors import MissingExtra
+from hra.image_arrays import unit_range
+from hra.images import MAX_PIXELS, load_image
+
+# The largest texture that Direct3D 11 and 12 guarantee is 16,384 texels high and wide.
+MAX_TEXELS = 2**28
+_ONLY_OPENIMAGEIO = (".dds", ".exr", ".hdr", ".jxl", ".tx")
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSource:
+    """An image file that is open.
+
+    Attributes
+    ----------
+    mips : levels uint8 or float32 [H, W, C], C from 1 to 4, finest first, upright by the EXIF orientation.
+    texels : the format of the file, or the nearest one that graphics interfaces have.
+    """
+
+    mips: tuple[MipLevel, ...]
+    texels: TexelFormat
+
+
+def open_image(
+    path: str | os.PathLike[str],
+    *,
+    cache: TileCache | None = None,
+    srgb: bool | None = None,
+    max_texels: int = MAX_TEXELS,
+) -> ImageSource:
+    """Open a TIFF, EXR, PNG, JPEG, DDS, WebP, HDR or other file, of which only the header is read.
+
+    Texels are read tile by tile through a cache of limited size. Levels that the file has are used as far as their
+    sizes are halves rounded up; the others are made from the last of those when one is first read, into a temporary
+    file. uint8 files stay uint8; others become float32, integers in 0 .. 1. Alpha is kept as a fourth channel, not
+    multiplied. Without OpenImageIO, what Pillow reads is decoded at once, to RGB on white.
+
+    Parameters
+    ----------
+    cache : shared by several files; by default a `TileCache` of the file's own.
+    srgb : whether colours are encoded in sRGB, so that levels are made from light; by default those of integers are.
+    max_texels : larger images are refused before they are decoded.
+
+    Raises
+    ------
+    FileError : missing, not a regular file, or not readable.
+    ImageError : not an image, truncated, too large, more than 4 channels; when texels are read: corrupt or not finite.
+    MissingExtra : OpenImageIO is not installed, and Pillow does not read such files.
+
+    Warns
+    -----
+    RepairWarning : the first of several frames was taken, or corrupt EXIF data was ignored.
+    """
+    try:
+        cache = cache or TileCache()
+    except MissingExtra:
+        if os.fspath(path).lower().endswith(_ONLY_OPENIMAGEIO):
+            raise
+        texels = load_texels(path, max_texels)
+        return ImageSource(build_mips(texels, srgb is not False), RGBA8)
+    header = read_header(path, max_texels)
+    levels = [StoredLevel(cache, header, index) for index in range(len(header.stored))]
+    shapes = level_shapes(*levels[0].shape[:2])
+    stored = [level for level, _ in takewhile(_fits, zip(levels, shapes, strict=False))]
+    made = MadeLevels(stored[-1], header.srgb if srgb is None else srgb)
+    rest = [MadeLevel(made, index, shape) for index, shape in enumerate(shapes[len(stored) :], start=1)]
+    return ImageSource((*stored, *rest), header.texels)
+
+
+def load_texels(path: str | os.PathLike[str], max_texels: int = MAX_PIXELS) -> np.ndarray:
+    """An image file decoded by Pillow: uint8 [H, W, 3] where that is exact, else float32; errors as of `load_image`."""
+    samples = load_image(path, max_pixels=min(max_texels, MAX_PIXELS))
+    texels = np.empty(samples.shape, np.uint8)
+    for rows, exact in zip(np.array_split(samples, 64), np.array_split(texels, 64), strict=True):
+        np.rint(rows * 255, out=exact, casting="unsafe")
+        if not np.array_equal(unit_range(exact), rows):
+            return samples
+    return texels
+
+
+def _fits(pair: tuple[StoredLevel, tuple[int, int]]) -> bool:
+    level, shape = pair
+    return level.shape[:2] == shape

@@ -1,0 +1,1 @@
+"""Scenes of textured planes, cameras over them, and how they look."""

@@ -1,0 +1,40 @@
+"""Camera paths over a textured plane, the same for the same seed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains.textures.views.scene import TexturedPlane
+
+
+def flyover(
+    plane: TexturedPlane, frames: int = 120, *, seed: int = 0, viewport: tuple[int, int] = (1920, 1080)
+) -> list[Camera]:
+    """A flight that starts high above ``plane``, descends steadily while it turns, and ends close to it.
+
+    The height falls by a constant factor per frame from 0.5 to 0.02 of the plane's longer side. The flight stays above
+    the plane, on the side from which the texture is not mirrored, and looks ahead along a curved track.
+
+    Parameters
+    ----------
+    seed : chooses the track.
+    viewport : (width, height) in pixels.
+    """
+    phase, turns = np.random.default_rng(seed).uniform((0, 0.5), (2 * np.pi, 1.5))
+    size = max(np.linalg.norm(plane.u_axis), np.linalg.norm(plane.v_axis))
+    normal = np.cross(plane.v_axis, plane.u_axis)
+    normal /= np.linalg.norm(normal)
+    time = np.linspace(0, 1, frames)
+    height = 0.5 * size * 0.04**time
+    eyes = _track(plane, phase + 2 * np.pi * turns * time) + height[:, None] * normal
+    targets = _track(plane, phase + 2 * np.pi * turns * time + 0.4)
+    return [
+        Camera.perspective(eye, target, normal, viewport=viewport, near=above / 100)
+        for eye, target, above in zip(eyes, targets, height, strict=True)
+    ]
+
+
+def _track(plane: TexturedPlane, angle: np.ndarray) -> np.ndarray:
+    """Points [n, 3] on an ellipse in the plane."""
+    return plane.points(0.5 + 0.3 * np.cos(angle), 0.5 + 0.3 * np.sin(angle))

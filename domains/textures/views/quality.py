@@ -1,0 +1,69 @@
+"""What residency is worth on the screen: rendered views against those with everything resident."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains.textures.resident import ResidentTextures
+from hra.domains.textures.views.rendering import render
+from hra.domains.textures.views.scene import Scene
+from hra.errors import ArrayError
+from hra.flip import flip
+from hra.image_quality import psnr
+
+
+@dataclass(frozen=True, eq=False)
+class ViewQuality:
+    """One entry per judged frame of F.
+
+    Attributes
+    ----------
+    frames : int64 [F], which ones.
+    psnr : float64 [F], dB, inf where nothing is missed.
+    flip : float64 [F], mean FLIP, 0 where nothing is missed.
+    """
+
+    frames: np.ndarray
+    psnr: np.ndarray
+    flip: np.ndarray
+
+    @property
+    def mean_psnr(self) -> float:
+        """Mean PSNR, dB, where views that miss nothing, or next to nothing, count 99."""
+        return float(np.minimum(self.psnr, 99.0).mean())
+
+    def __repr__(self) -> str:
+        return f"{len(self.frames)} frames, PSNR >= {self.psnr.min():.1f} dB, FLIP <= {self.flip.max():.4f}"
+
+
+def view_quality(scene: Scene, cameras: Sequence[Camera], resident: Sequence[Any], every: int = 10) -> ViewQuality:
+    """Render every so many frames of a replay and compare them with the same views of full residency.
+
+    Parameters
+    ----------
+    cameras : of all frames.
+    resident : of all frames, the pages (node ids) that were resident: `ResidencyTrace.resident`.
+    every : frames from one judged frame to the next; the first one is judged.
+
+    Raises
+    ------
+    ArrayError : numbers of frames that differ, or ``every`` below 1.
+    """
+    if len(cameras) != len(resident) or every < 1:
+        raise ArrayError(f"{len(cameras)} cameras, {len(resident)} frames, every {every}", where="view_quality")
+    frames = range(0, len(cameras), every)
+    pages = scene.textures.hierarchy.node_cost.size
+    full = ResidentTextures(scene.textures, np.ones(pages, np.bool_))
+    scores = []
+    for frame in frames:
+        active = np.zeros(pages, np.bool_)
+        active[resident[frame]] = True
+        seen = render(scene, ResidentTextures(scene.textures, active), cameras[frame])
+        reference = render(scene, full, cameras[frame])
+        scores.append((psnr(seen, reference), flip(seen, reference)))
+    return ViewQuality(np.array(frames), *np.array(scores, np.float64).reshape(-1, 2).T)

@@ -1,0 +1,59 @@
+"""A software renderer for textured planes: what a residency looks like, and how far it is from full detail."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains.textures.pages import StreamedTexture
+from hra.domains.textures.resident import ResidentTextures
+from hra.domains.textures.views.raycast import cast_rays
+from hra.domains.textures.views.sampling import bilinear, neighbours
+from hra.domains.textures.views.scene import Scene
+from hra.errors import ImageError
+
+
+def render(scene: Scene, resident: ResidentTextures, camera: Camera) -> np.ndarray:
+    """The view of ``camera`` with only the resident pages, one sample per pixel.
+
+    Every pixel takes the wanted level rounded down, or the finest resident one if that is coarser, and interpolates
+    bilinearly within the page: no texel of another page is needed.
+
+    Returns
+    -------
+    float32 [height, width, C] in 0 .. 1 for uint8 textures, else in the textures' range; 0 where no plane is seen.
+
+    Raises
+    ------
+    ImageError : textures with different numbers of channels.
+    """
+    hits, channels = cast_rays(scene, camera), _channels(scene)
+    image = np.zeros((*hits.plane.shape, channels), np.float32)
+    for index, texture_index in enumerate(scene.texture_of):
+        pixel = np.nonzero(hits.plane == index)
+        texture = scene.textures.textures[texture_index]
+        x, y, footprint = hits.x[pixel], hits.y[pixel], hits.footprint[pixel]
+        cell = texture.pages.cell
+        finest = resident.level_map(texture_index)[y.astype(np.int64) // cell, x.astype(np.int64) // cell]
+        wanted = np.minimum(np.log2(footprint).astype(np.int32), len(texture.mips) - 1)
+        image[pixel] = _sample(texture, np.maximum(wanted, finest), x, y)
+    return image
+
+
+def _channels(scene: Scene) -> int:
+    channels = {texture.mips[0].shape[2] for texture in scene.textures.textures}
+    if len(channels) > 1:
+        raise ImageError("the textures of a view must have the same channels", where=f"{sorted(channels)} channels")
+    return channels.pop()
+
+
+def _sample(texture: StreamedTexture, level: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Texels [n, C] at positions ``x``, ``y`` [n] of level 0, each from its own ``level`` [n]."""
+    (rows, columns, channels), cell = texture.mips[0].shape, texture.pages.cell
+    values = np.empty((level.size, channels), np.float32)
+    for m in np.unique(level):
+        chosen = level == m
+        along_y = neighbours(y[chosen], rows, texture.mips[m].shape[0], cell, m)
+        along_x = neighbours(x[chosen], columns, texture.mips[m].shape[1], cell, m)
+        values[chosen] = bilinear(texture.mips[m], along_y, along_x)
+    return values / 255 if texture.mips[0].dtype == np.uint8 else values

@@ -1,0 +1,114 @@
+"""Where textures are in the world: rectangles of a plane, each covered by one whole texture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hra.arrays import numbers
+from hra.domains.textures.pages import StreamedTexture
+from hra.domains.textures.sources.opening import load_texels
+from hra.domains.textures.texture_set import TextureSet
+from hra.domains.textures.tiles import TiledTexture
+from hra.errors import ArrayError
+
+
+@dataclass(frozen=True, eq=False)
+class TexturedPlane:
+    """A parallelogram that shows one texture: ``origin + u * u_axis + v * v_axis``, u and v in 0 .. 1, from both sides.
+
+    Parameters
+    ----------
+    texture : the first texel of its first row lies at ``origin``.
+    origin : [3], world units.
+    u_axis : [3], from the first to past the last column; v_axis : [3], from the first to past the last row.
+
+    Raises
+    ------
+    ArrayError : not three finite numbers, or axes that span no area.
+    """
+
+    texture: StreamedTexture
+    origin: np.ndarray
+    u_axis: np.ndarray
+    v_axis: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("origin", "u_axis", "v_axis"):
+            object.__setattr__(self, name, numbers(name, getattr(self, name), 3))
+        if not np.cross(self.u_axis, self.v_axis).any():
+            raise ArrayError("the axes of a textured plane must span an area", where="u_axis and v_axis")
+
+    @classmethod
+    def ground(cls, texture: StreamedTexture, width: float) -> TexturedPlane:
+        """A ground centred at the world's origin, ``width`` wide along x, y being up; texels are square."""
+        rows, columns = texture.mips[0].shape[:2]
+        depth = width * rows / columns
+        return cls(
+            texture, np.array([-width / 2, 0, -depth / 2]), np.array([width, 0.0, 0.0]), np.array([0.0, 0.0, depth])
+        )
+
+    def points(self, u: Any, v: Any) -> np.ndarray:
+        """World positions [..., 3] at texture coordinates ``u``, ``v`` [...]."""
+        u, v = np.asarray(u, np.float64)[..., None], np.asarray(v, np.float64)[..., None]
+        return self.origin + u * self.u_axis + v * self.v_axis
+
+    @cached_property
+    def frame(self) -> np.ndarray:
+        """The matrix [4, 3] from (u, v, 1) to homogeneous world coordinates."""
+        frame = np.zeros((4, 3))
+        frame[:3] = np.stack([self.u_axis, self.v_axis, self.origin], axis=1)
+        frame[3, 2] = 1
+        return frame
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Textured planes that may hide each other and may share textures.
+
+    Parameters
+    ----------
+    planes : at least one.
+
+    Raises
+    ------
+    ArrayError : no plane.
+    """
+
+    planes: Sequence[TexturedPlane]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "planes", tuple(self.planes))
+        if not self.planes:
+            raise ArrayError("a scene needs at least one textured plane", where="planes")
+
+    @classmethod
+    def ground(cls, image: Any, width: float = 100.0) -> Scene:
+        """A scene of one ground (`TexturedPlane.ground`).
+
+        Parameters
+        ----------
+        image : a texture; texels uint8 or float32 [H, W, C]; or the path of a file that Pillow reads. From the latter
+            two a `TiledTexture` with its default tiles is made.
+        width : world units.
+        """
+        if isinstance(image, (str, os.PathLike)):
+            image = load_texels(image)
+        texture = image if isinstance(image, StreamedTexture) else TiledTexture.from_image(image)
+        return cls([TexturedPlane.ground(texture, width)])
+
+    @cached_property
+    def textures(self) -> TextureSet:
+        """The textures of all planes, each once, in order of first use."""
+        return TextureSet(tuple({id(plane.texture): plane.texture for plane in self.planes}.values()))
+
+    @cached_property
+    def texture_of(self) -> tuple[int, ...]:
+        """For each plane the index of its texture in ``textures``."""
+        order = {id(texture): index for index, texture in enumerate(self.textures.textures)}
+        return tuple(order[id(plane.texture)] for plane in self.planes)

@@ -1,0 +1,189 @@
+"""Pinhole and orthographic cameras: what a mesh or texture metric needs to know about the view."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from hra.arrays import frozen
+from hra.camera import checks
+from hra.camera.matrices import look_at, orthographic_matrix, perspective_matrix
+from hra.camera.orbit import orbit_placement
+from hra.camera.points import ProjectedPoints, project_points
+from hra.camera.view_bounds import ViewBounds
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Camera(ViewBounds):
+    """A camera as two matrices and a viewport, in OpenGL's conventions: right-handed world, view along -Z.
+
+    Depth in clip space is [-w, w] from near to far or, where it falls with the distance (reversed depth), [0, w] from
+    far to near. Infinite far planes work with both. A standard [0, w] matrix (Direct3D, Vulkan) is read as [-w, w],
+    which puts the near plane at about half its distance and is conservative.
+
+    The view may mirror and scale. Where lengths matter, its largest singular value counts: an upper bound.
+
+    Parameters
+    ----------
+    view : [4, 4] world to eye, affine and invertible.
+    projection : [4, 4] eye to clip space; kept as a multiple whose w is -z (perspective) or 1 (orthographic).
+    viewport : (width, height) in whole pixels.
+
+    Raises
+    ------
+    CameraError : matrices that are not finite, singular or of another form; a viewport without pixels.
+
+    Examples
+    --------
+    >>> from hra import Camera
+    >>> camera = Camera.perspective(eye=(0, 0, 5), target=(0, 0, 0), viewport=(640, 480))
+    >>> camera.project([[0, 0, 0]]).pixels.tolist()
+    [[320.0, 240.0]]
+    """
+
+    view: np.ndarray
+    projection: np.ndarray
+    viewport: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "viewport", checks.viewport_size(self.viewport))
+        object.__setattr__(self, "view", frozen(checks.view_matrix(self.view)))
+        object.__setattr__(self, "projection", frozen(checks.projection_matrix(self.projection)))
+
+    @classmethod
+    def from_matrices(cls, view: Any, projection: Any, viewport: tuple[int, int]) -> Camera:
+        """A camera from the matrices of another program; parameters and errors as in the class."""
+        return cls(view, projection, viewport)
+
+    @classmethod
+    def perspective(
+        cls,
+        eye: Any,
+        target: Any,
+        up: Any = (0, 1, 0),
+        *,
+        vertical_fov_degrees: float = 60,
+        viewport: tuple[int, int] = (1920, 1080),
+        near: float = 0.1,
+        far: float = math.inf,
+        reversed_depth: bool = False,
+    ) -> Camera:
+        """A pinhole camera at ``eye`` [3] that looks at ``target`` [3]; ``near`` and ``far`` in world units.
+
+        Raises
+        ------
+        CameraError : a field of view outside 0 .. 180, near <= 0, far <= near, eye equal to target, or ``up`` along the
+            view direction.
+        """
+        width, height = checks.viewport_size(viewport)
+        angle = checks.field_of_view(vertical_fov_degrees)
+        near = checks.positive("near", near)
+        far = checks.far_distance(near, far)
+        matrix = perspective_matrix(angle, width / height, near, far, reversed_depth)
+        return cls(_look_at(eye, target, up), matrix, (width, height))
+
+    @classmethod
+    def orthographic(
+        cls,
+        eye: Any,
+        target: Any,
+        up: Any = (0, 1, 0),
+        *,
+        height: float,
+        far: float,
+        near: float = 0.0,
+        viewport: tuple[int, int] = (1920, 1080),
+        reversed_depth: bool = False,
+    ) -> Camera:
+        """A parallel projection that shows ``height`` world units from top to bottom; ``near`` may be negative.
+
+        Raises
+        ------
+        CameraError : height <= 0, far <= near or infinite, eye equal to target, or ``up`` along the view direction.
+        """
+        width, pixels_high = checks.viewport_size(viewport)
+        height = checks.positive("height", height)
+        near = checks.number("near", near)
+        far = checks.far_distance(near, checks.number("far", far))
+        matrix = orthographic_matrix(height, width / pixels_high, near, far, reversed_depth)
+        return cls(_look_at(eye, target, up), matrix, (width, pixels_high))
+
+    @classmethod
+    def orbit(
+        cls,
+        bounds: Any,
+        azimuth: float = 0.0,
+        elevation: float = 0.0,
+        distance: float | None = None,
+        *,
+        up: Any = (0, 1, 0),
+        vertical_fov_degrees: float = 60,
+        viewport: tuple[int, int] = (1920, 1080),
+        reversed_depth: bool = False,
+    ) -> Camera:
+        """A pinhole camera on a sphere around a box, looking at its centre.
+
+        Parameters
+        ----------
+        bounds : [2, 3] least and largest corner of the box.
+        azimuth : degrees around ``up``; with y up 0 is on the +Z side, with z up on the -Y side, and 90 on the +X side.
+        elevation : degrees above the plane across ``up``; 90 looks straight down.
+        up : [3], the world's upward direction.
+        distance : from the centre of the box, world units; None fits the box's bounding sphere into the viewport.
+
+        Raises
+        ------
+        CameraError : bounds that are not finite or reversed, an angle that is not finite, a distance <= 0, no
+            direction up.
+        """
+        width, height = checks.viewport_size(viewport)
+        half_height = math.tan(math.radians(checks.field_of_view(vertical_fov_degrees)) / 2)
+        narrower = math.atan(half_height * min(1.0, width / height))
+        placed = orbit_placement(bounds, azimuth, elevation, distance, narrower, up)
+        return cls.perspective(
+            *placed[:3],
+            vertical_fov_degrees=vertical_fov_degrees,
+            viewport=viewport,
+            near=placed.near,
+            reversed_depth=reversed_depth,
+        )
+
+    @cached_property
+    def position(self) -> np.ndarray:
+        """The eye in world space [3] float64."""
+        return frozen(-np.linalg.solve(self.view[:3, :3], self.view[:3, 3]))
+
+    def project(self, points: Any) -> ProjectedPoints:
+        """Screen positions and depths of points [N, 3] in world space.
+
+        Points nearer than the near plane, or behind the eye, are not ``in_front`` and get the finite pixel that they
+        would have if moved along the view direction to the near plane. ArrayError for another shape.
+        """
+        checked = checks.points("points", points)
+        return project_points(checked, self.view, self.projection, self.viewport, self.near)
+
+    def seen_from(self, placement: Any) -> Camera:
+        """The same camera in the coordinates of an object that ``placement`` [4, 4] puts into the world.
+
+        Bounds and errors of the object then need not be moved. It may mirror and scale, see the class.
+
+        Raises
+        ------
+        CameraError : not [4, 4], not finite, not affine, or singular.
+        """
+        view = frozen(self.view @ checks.view_matrix(placement, "placement"))
+        # Scenes make a camera for each of thousands of objects: what follows from the projection is not found again.
+        kept = ("projection", "viewport", "near", "focal_pixels", "_corner_cosine")
+        result = object.__new__(Camera)
+        result.__dict__.update({name: getattr(self, name) for name in kept}, view=view)
+        return result
+
+
+def _look_at(eye: Any, target: Any, up: Any) -> np.ndarray:
+    named = {"eye": eye, "target": target, "up": up}
+    return look_at(*(checks.numeric(name, value, (3,)) for name, value in named.items()))

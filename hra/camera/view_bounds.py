@@ -1,0 +1,120 @@
+"""What a camera makes of bounds: how large a unit appears in them, and whether they are in view."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hra.arrays import frozen
+from hra.camera import checks
+from hra.camera.boxes import boxes_in_frustum, visible_boxes_pixels_per_unit
+from hra.camera.matrices import depth_slope, frustum_planes, near_corners
+from hra.camera.spheres import Lens, rows, spheres_in_frustum, spheres_pixels_per_unit, visible_pixels_per_unit
+
+
+class ViewBounds:
+    """The part of `hra.Camera` that tests spheres and boxes; what it knows follows from two matrices and a viewport."""
+
+    view: np.ndarray
+    projection: np.ndarray
+    viewport: tuple[int, int]
+
+    @property
+    def is_perspective(self) -> bool:
+        """Whether distant things look smaller."""
+        return bool(self.projection[3, 2])
+
+    @property
+    def reversed_depth(self) -> bool:
+        """Whether depth falls with the distance, 1 at the near plane and 0 at the far plane."""
+        return depth_slope(self.projection) > 0
+
+    @cached_property
+    def near(self) -> float:
+        """Distance of the near plane in eye units, at its nearest corner."""
+        return float(-near_corners(self.projection)[:, 2].max())
+
+    @cached_property
+    def planes(self) -> np.ndarray:
+        """The frustum's planes [5 or 6, 4] float64 in world space, unit normals pointing inwards."""
+        return frozen(frustum_planes(self.projection @ self.view, self.reversed_depth))
+
+    @cached_property
+    def focal_pixels(self) -> float:
+        """Focal length: pixels per unit of the tangent of the angle from the axis (orthographic: per eye unit)."""
+        half_viewport = np.array(self.viewport)[:, None] / 2
+        return float(np.linalg.norm(half_viewport * self.projection[:2, :2], 2))
+
+    def pixels_per_unit(self, centers: Any, radii: Any) -> np.ndarray:
+        """The most pixels that a unit of length covers on the screen, anywhere in the visible part of each sphere.
+
+        Conservative, and never smaller for a sphere that contains another, so an error that is projected with it stays
+        monotone. On the view axis it is focal length in pixels / max(distance - radius, near); off the axis it grows as
+        a flat screen stretches, up to the viewport's corner. A sphere that contains the eye counts at the near plane; a
+        sphere out of view or behind the eye gets a finite value that falls with its distance (see `spheres_visible`).
+        Constant for an orthographic camera.
+
+        Parameters
+        ----------
+        centers : [N, 3] finite, world space.
+        radii : [N] finite, >= 0, world units.
+
+        Returns
+        -------
+        [N] float64, pixels per world unit, above 0.
+        """
+        centers, radii = checks.spheres(centers, radii)
+        if not self.is_perspective:
+            return np.full(len(radii), self._scale * self.focal_pixels)
+        return spheres_pixels_per_unit(centers, radii, self._lens)
+
+    def spheres_visible(self, centers: Any, radii: Any) -> np.ndarray:
+        """Whether spheres may be in view, [N] bool: conservative, some near the frustum's edges are kept in vain.
+
+        Parameters as in `pixels_per_unit`.
+        """
+        return spheres_in_frustum(*checks.spheres(centers, radii), rows(self.planes))
+
+    def visible_pixels_per_unit(self, centers: Any, radii: Any, where: Any = None) -> np.ndarray:
+        """`pixels_per_unit` of the spheres that may be in view, 0 for the others, in one pass over [N] spheres.
+
+        Parameters as in `pixels_per_unit`; ``where`` bool [N] leaves out further spheres.
+        """
+        centers, radii = checks.spheres(centers, radii)
+        where = np.ones(len(radii), np.bool_) if where is None else np.asarray(where, np.bool_)
+        if not self.is_perspective:
+            return np.where(where & self.spheres_visible(centers, radii), self.pixels_per_unit(centers, radii), 0.0)
+        return visible_pixels_per_unit(centers, radii, where, self._lens, rows(self.planes))
+
+    def visible_pixels_per_unit_in_boxes(self, boxes: Any, where: Any = None) -> np.ndarray:
+        """`visible_pixels_per_unit` of axis-aligned boxes, which fit most surfaces closer than spheres, [N] float64.
+
+        Takes the least depth and the largest angle from the axis of each box, both extreme at corners. Conservative,
+        and never smaller for a box that contains another.
+
+        Parameters
+        ----------
+        boxes : [N, 2, 3] finite, least and largest corner, world space.
+        where : bool [N], leaves out further boxes.
+        """
+        boxes = checks.boxes(boxes)
+        where = np.ones(len(boxes), np.bool_) if where is None else np.asarray(where, np.bool_)
+        if not self.is_perspective:
+            return np.where(where & boxes_in_frustum(boxes, rows(self.planes)), self._scale * self.focal_pixels, 0.0)
+        return visible_boxes_pixels_per_unit(boxes, where, self._lens, rows(self.planes))
+
+    @cached_property
+    def _lens(self) -> Lens:
+        x, y, z = rows(self.view[:3])
+        return Lens(x, y, z, self._scale, self.focal_pixels, float(self.near), self._corner_cosine)
+
+    @cached_property
+    def _scale(self) -> float:
+        return float(np.linalg.norm(self.view[:3, :3], 2))
+
+    @cached_property
+    def _corner_cosine(self) -> float:
+        corners = near_corners(self.projection)
+        return float((-corners[:, 2] / np.linalg.norm(corners, axis=1)).min())

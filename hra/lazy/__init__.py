@@ -1,0 +1,1 @@
+"""Hierarchies that are too large to exist: only what is visited is ever made."""

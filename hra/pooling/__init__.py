@@ -1,0 +1,1 @@
+"""Shared pools: several allocators under one budget."""

@@ -1,0 +1,180 @@
+"""Shared pools: several allocators under one budget, solved once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hra.allocation import Allocation
+from hra.allocator import HierarchicalResourceAllocator
+from hra.budget import check_budget
+from hra.errors import HraError
+from hra.modifiers import in_sequence
+from hra.pooling.bids import Bid, bid_of
+from hra.pooling.bound import clearing_price, dual_bound
+from hra.pooling.joint import joined
+from hra.pooling.limits import Limits
+from hra.pooling.shares import Shares, price_of, spent
+from hra.pooling.union import Unions
+from hra.problem import Problem
+from hra.traversals.base import Solution, Traversal
+from hra.traversals.coherent import Coherent
+from hra.traversals.hull import Hull
+
+
+@dataclass(frozen=True, eq=False)
+class PooledAllocation:
+    """What each member of a pool received.
+
+    Attributes
+    ----------
+    whole : the allocation over the union of all hierarchies; its gap certifies the split as well.
+    members : one allocation per member, whose budget is what the pool gave to it. The multiplier of a member that a
+        limit holds is its own.
+    """
+
+    whole: Allocation
+    members: tuple[Allocation, ...]
+
+    @cached_property
+    def price(self) -> float:
+        """Lambda: gain per cost unit at which the budget is just used up; 0 if there is more than can be used."""
+        return price_of(self.whole.problem, self.whole.solution)
+
+    @cached_property
+    def bids(self) -> tuple[Bid, ...]:
+        """Per member, what its last unit gained and what the next one would."""
+        return tuple(bid_of(member) for member in self.members)
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{member.cost:,.12g}" for member in self.members)
+        return f"{self.whole!r}; members: {shares}"
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Allocators whose budgets are one. Build it with `hra.pool`."""
+
+    members: tuple[HierarchicalResourceAllocator, ...]
+    traversal: Traversal
+    limits: Limits | None = None
+    _unions: Unions = field(default_factory=Unions, repr=False)
+
+    def allocate(
+        self, contexts: Sequence[Any], budget: float, *, previous: PooledAllocation | None = None
+    ) -> PooledAllocation:
+        """Spend ``budget`` over all members, each seen from its own context.
+
+        Parameters
+        ----------
+        contexts : one per member.
+        budget : in the members' cost unit.
+        previous : the last step of a sequence of this pool, over the same hierarchies.
+
+        Raises
+        ------
+        HraError : not one context per member.
+        UnitMismatch : members count different cost units, or measure errors in different units.
+        InvalidBudget : the budget is not a number >= 0.
+        BudgetTooSmall : it does not cover all bases, or cannot serve all members within their limits.
+        HierarchyError : ``previous`` belongs to other hierarchies.
+        """
+        start = time.perf_counter()
+        _check_count("contexts", contexts, len(self.members))
+        pairs = list(zip(self.members, contexts, strict=True))
+        hierarchies = [member.hierarchy_for(context) for member, context in pairs]
+        whole, places = self._unions.of(hierarchies)
+        budget = check_budget(budget, whole)
+        if self.limits is not None:
+            self.limits.check(hierarchies, budget)
+        problems = [
+            member.error_metric(hierarchy, context, np.inf)
+            for (member, context), hierarchy in zip(pairs, hierarchies, strict=True)
+        ]
+        problems = _in_sequence(problems, previous)
+        problem = joined(whole, problems, places, budget)
+        solution, parts = self._solve(problem, problems, places)
+        seconds = time.perf_counter() - start
+        members = [_share(p, s, seconds, context) for p, s, context in zip(problems, parts, contexts, strict=True)]
+        return PooledAllocation(Allocation(problem, solution, seconds, tuple(contexts)), tuple(members))
+
+    def _solve(
+        self, problem: Problem, problems: list[Problem], places: list[np.ndarray]
+    ) -> tuple[Solution, list[Solution]]:
+        """The solution over the union, and each member's part of it."""
+        if self.limits is None:
+            solution = self.traversal.solve(problem)
+            return solution, [Solution(solution.selected[place], solution.multiplier) for place in places]
+        shares = Shares(problems, self.traversal, self.limits.within(problems), problem.budget)
+        solution = shares.settle(self._unions)
+        return solution or _held(shares, places), shares.solutions
+
+
+def pool(
+    *members: HierarchicalResourceAllocator,
+    traversal: Traversal | None = None,
+    limits: Sequence[tuple[float | None, float | None]] | None = None,
+) -> Pool:
+    """One budget over several allocators: textures and geometry in one byte pool, tokens over a batch of images.
+
+    Parameters
+    ----------
+    members : may repeat: ``hra.pool(*[allocator] * 64)`` shares one budget over 64 contexts.
+    traversal : splits the budget and chooses the refinements; `Hull` by default.
+    limits : per member the least and the most that it may receive, base included, None for no limit. The least is
+        reserved: no other member gets it, as far as this one has refinements that gain.
+
+    Raises
+    ------
+    HraError : no member, not one pair of limits per member, or limits together with a limit on changes.
+    InvalidBudget : a limit is not a number >= 0, or a minimum exceeds its maximum.
+    """
+    if not members:
+        raise HraError("a pool needs at least one allocator", where="pool()")
+    if limits is None:
+        return Pool(members, traversal or Hull())
+    if isinstance(traversal, Coherent) and traversal.max_churn is not None:
+        fix = "use one of them; hysteresis works with limits"
+        raise HraError("limits of members and max_churn cannot both be kept", where="pool()", fix=fix)
+    return Pool(members, traversal or Hull(), Limits.of(limits, len(members)))
+
+
+def _check_count(name: str, given: Any, count: int) -> None:
+    if not isinstance(given, (tuple, list)) or len(given) != count:
+        number = len(given) if isinstance(given, (tuple, list)) else type(given).__name__
+        raise HraError(f"{number} {name} for {count} members", where=name, fix="pass a tuple with one per member")
+
+
+def _in_sequence(problems: list[Problem], previous: PooledAllocation | None) -> list[Problem]:
+    if previous is None:
+        return problems
+    _check_count("previous allocations", previous.members, len(problems))
+    return [in_sequence(problem, member) for problem, member in zip(problems, previous.members, strict=True)]
+
+
+def _held(shares: Shares, places: list[np.ndarray]) -> Solution:
+    """The shares as one solution over the union, with the bound that their limits allow."""
+    selected = np.empty(sum(place.size for place in places), np.bool_)
+    for place, solution in zip(places, shares.solutions, strict=True):
+        selected[place] = solution.selected
+    base = np.array([problem.hierarchy.base_cost for problem in shares.problems])
+    low, high = shares.limits.low - base, shares.limits.high - base
+    capacity = min(shares.budget - base.sum(), high.sum())
+    own = np.array([shares.price or 0.0] * base.size)
+    for i in np.flatnonzero(~shares.free).tolist():
+        problem = replace(shares.problems[i], budget=shares.reserved[i])
+        own[i] = price_of(problem, shares.solutions[i])
+    price = clearing_price(own, low, high, capacity) if shares.price is None else shares.price
+    bound = dual_bound(shares.problems, low, high, capacity, own, price)
+    return Solution(selected, price, min(bound, shares.unlimited_bound))
+
+
+def _share(problem: Problem, solution: Solution, seconds: float, context: Any) -> Allocation:
+    """One member's part of a pool's solution, with what it received as its budget."""
+    own = replace(problem, budget=spent(problem, solution))
+    return Allocation(own, Solution(solution.selected, solution.multiplier), seconds, context)

@@ -1,0 +1,122 @@
+"""Splitting a budget over the members of a pool within their limits.
+
+Without limits one price lambda splits the budget. Members that this leaves outside their limits are held at them, and
+the others share the rest, until nobody is outside. Who is held first matters: holding members at their maximum leaves
+more to the others, holding them at their minimum leaves less. If the excess over the maxima is at least what is missing
+to the minima, no later step can bring a member at its maximum back below it, and the other way round, so every member
+is held at most once (Bitran and Hax 1981, for concave returns; what indivisible steps lose is part of the gap).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from hra.pooling.joint import joined
+from hra.pooling.limits import Limits
+from hra.pooling.union import Unions
+from hra.problem import Problem
+from hra.sets import total
+from hra.traversals.base import Solution, Traversal
+from hra.traversals.relaxation import relaxation
+
+
+@dataclass(eq=False)
+class Shares:
+    """A split in the making.
+
+    Attributes
+    ----------
+    limits : with what each member can use, see `Limits.within`.
+    solutions : one per member.
+    free : bool [M], members that share one price; the others are held at a limit.
+    reserved : float64 [M], what the others cannot have: the cost, or the minimum if that is more.
+    price : of the free members together, None if all are held.
+    unlimited_bound : no choice gains more, whatever the limits; inf if the traversal does not say.
+    """
+
+    problems: Sequence[Problem]
+    traversal: Traversal
+    limits: Limits
+    budget: float
+    solutions: list[Solution] = field(init=False)
+    free: np.ndarray = field(init=False)
+    reserved: np.ndarray = field(init=False)
+    price: float | None = field(init=False, default=None)
+    unlimited_bound: float = field(init=False, default=np.inf)
+
+    def __post_init__(self) -> None:
+        nothing = [Solution(np.zeros(len(problem.hierarchy), np.bool_)) for problem in self.problems]
+        self.solutions, self.free = nothing, np.ones(len(nothing), np.bool_)
+        self.reserved = self.limits.low.copy()
+
+    def settle(self, unions: Unions) -> Solution | None:
+        """Hold members at their limits until all are within; the joint solution if nobody had to be held."""
+        joint = None
+        while self.free.any():
+            problem, joint = self._share_rest(unions)
+            if self.free.all() and joint.upper_bound is not None:
+                self.unlimited_bound = joint.upper_bound
+            if not self._hold_outside():
+                self.price = price_of(problem, joint) if not self.free.all() else None
+                break
+        if self.free.all():
+            return joint
+        self._top_up()
+        return None
+
+    def _share_rest(self, unions: Unions) -> tuple[Problem, Solution]:
+        """Solve all free members at one price within what the others leave."""
+        members = np.flatnonzero(self.free).tolist()
+        problems = [self.problems[i] for i in members]
+        whole, places = unions.of([problem.hierarchy for problem in problems])
+        # Fractional limits may round to a rest that is a few ulps below the base.
+        rest = max(self.budget - self.reserved[~self.free].sum(), whole.base_cost)
+        problem = joined(whole, problems, places, rest)
+        solution = self.traversal.solve(problem)
+        for i, place in zip(members, places, strict=True):
+            self._give(i, Solution(solution.selected[place], solution.multiplier))
+        return problem, solution
+
+    def _hold_outside(self) -> bool:
+        """Hold the free members on that side of their limits that is violated more; False if none is outside."""
+        cost = np.array([spent(p, s) for p, s in zip(self.problems, self.solutions, strict=True)])
+        excess = np.where(self.free, np.maximum(cost - self.limits.high, 0.0), 0.0)
+        missing = np.where(self.free, np.maximum(self.limits.low - cost, 0.0), 0.0)
+        above = excess.sum() >= missing.sum()
+        outside, limit = (excess > 0, self.limits.high) if above else (missing > 0, self.limits.low)
+        for i in np.flatnonzero(outside).tolist():
+            self._give(i, self.traversal.solve(replace(self.problems[i], budget=float(limit[i]))))
+        self.free &= ~outside
+        return bool(outside.any())
+
+    def _top_up(self) -> None:
+        """Let held members spend what nobody could, those that would pay most for it first."""
+        left = self.budget - self.reserved.sum()
+        held = np.flatnonzero(~self.free).tolist()
+        for i in sorted(held, key=lambda i: -(self.solutions[i].multiplier or 0.0)):
+            room = float(min(self.limits.high[i], self.reserved[i] + left))
+            if room <= self.reserved[i]:
+                continue
+            before, problem = self.reserved[i], self.problems[i]
+            more = self.traversal.solve(replace(problem, budget=room))
+            if total(problem.gain, more.selected) > total(problem.gain, self.solutions[i].selected):
+                self._give(i, more)
+                left -= self.reserved[i] - before
+
+    def _give(self, member: int, solution: Solution) -> None:
+        self.solutions[member] = solution
+        self.reserved[member] = max(self.limits.low[member], spent(self.problems[member], solution))
+
+
+def spent(problem: Problem, solution: Solution) -> float:
+    """Cost of a solution with the base."""
+    return problem.hierarchy.base_cost + total(problem.hierarchy.cost, solution.selected)
+
+
+def price_of(problem: Problem, solution: Solution) -> float:
+    """Lambda of a solution: gain per cost unit. A multiplier that comes without a bound is another quantity."""
+    known = solution.multiplier is not None and solution.upper_bound is not None
+    return float(solution.multiplier) if known else relaxation(problem).price  # pyright: ignore[reportArgumentType]

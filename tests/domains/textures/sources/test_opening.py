@@ -1,0 +1,407 @@
+"""Image files as lazy textures: every kind that must work, and the ones that are refused, by OpenImageIO."""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import sys
+import tempfile
+import warnings
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.camera import Camera
+from hra.domains.textures import (
+    BC1,
+    BC3,
+    BC5,
+    R8,
+    R16F,
+    R32F,
+    RGBA8,
+    AnalyticFeedback,
+    DetailError,
+    MippedTexture,
+    Scene,
+    TextureAllocator,
+    TileCache,
+    TiledTexture,
+    load_texels,
+    open_image,
+    render,
+)
+from hra.domains.textures.mips import build_mips, level_shapes
+from hra.errors import FileError, HraError, ImageError, MissingExtra, RepairWarning
+
+Image = pytest.importorskip("PIL.Image")
+oiio = pytest.importorskip("OpenImageIO")
+
+KINDS = {"uint8": "uint8", "uint16": "uint16", "float32": "float"}
+
+
+@pytest.fixture(autouse=True)
+def _no_other_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+@pytest.fixture
+def texels(noise: Callable[..., np.ndarray]) -> np.ndarray:
+    return noise(150, 300)
+
+
+def write(path: Path, texels: np.ndarray, **attributes: Any) -> Path:
+    """Write an image by OpenImageIO; ``tile`` and "compression" are attributes of its specification."""
+    spec = oiio.ImageSpec(texels.shape[1], texels.shape[0], texels.shape[2], KINDS[texels.dtype.name])
+    spec.tile_width = spec.tile_height = attributes.pop("tile", 0)
+    for name, value in attributes.items():
+        spec.attribute(name, value)
+    output = oiio.ImageOutput.create(str(path))
+    assert output and output.open(str(path), spec) and output.write_image(texels) and output.close(), oiio.geterror()
+    return path
+
+
+def saved(path: Path, image: Any, **options: Any) -> Path:
+    image.save(path, **options)
+    return path
+
+
+def dds(path: Path, width: int, height: int, levels: int, code: bytes, block_bytes: int, cut: int = 0) -> Path:
+    """A DDS file of random blocks, written by hand: Microsoft's "Programming Guide for DDS"."""
+    sizes = [(max(height >> m, 1), max(width >> m, 1)) for m in range(levels)]
+    blocks = sum(-(-h // 4) * -(-w // 4) for h, w in sizes)
+    flags, mip_caps = 0x1 | 0x2 | 0x4 | 0x1000 | 0x20000, 0x8 | 0x1000 | 0x400000
+    header = struct.pack("<7I44x", 124, flags, height, width, 0, 0, levels)
+    header += struct.pack("<2I4s5I", 32, 4, code, 0, 0, 0, 0, 0) + struct.pack("<5I", mip_caps, 0, 0, 0, 0)
+    content = np.random.default_rng(0).integers(0, 256, blocks * block_bytes - cut, np.uint8).tobytes()
+    path.write_bytes(b"DDS " + header + content)
+    return path
+
+
+class TestReading:
+    """Tiles are those of the whole image."""
+
+    @pytest.mark.parametrize("name", ["a.png", "a.tif", "a.bmp", "a.tga", "a.webp", "a.ppm"])
+    def test_every_page_is_a_part_of_its_level(self, tmp_path: Path, texels: np.ndarray, name: str) -> None:
+        options = {"lossless": True} if name == "a.webp" else {}
+        source = open_image(saved(tmp_path / name, Image.fromarray(texels), **options), srgb=False)
+        lazy, whole = TiledTexture.from_source(source, tile=64), TiledTexture.from_image(texels, tile=64)
+        np.testing.assert_array_equal(lazy.pages.bytes, whole.pages.bytes)
+        assert source.texels == RGBA8
+        for page in range(whole.pages.bytes.size):
+            np.testing.assert_array_equal(lazy.read(page), whole.read(page))
+
+    def test_a_jpeg_is_decoded_as_by_pillow(self, tmp_path: Path) -> None:
+        y, x = np.indices((100, 200))
+        smooth = np.stack([y + 20, x, 255 - x], axis=2).astype(np.uint8)
+        path = saved(tmp_path / "a.jpg", Image.fromarray(smooth), quality=95)
+        np.testing.assert_allclose(np.array(open_image(path).mips[0]), np.float32(load_texels(path)), atol=4)
+
+    def test_a_mipped_texture_has_the_same_texels(self, tmp_path: Path, texels: np.ndarray) -> None:
+        source = open_image(write(tmp_path / "a.tif", texels, tile=64), srgb=False)
+        lazy, whole = MippedTexture.from_source(source, tail=32), MippedTexture.from_image(texels, tail=32)
+        for page in range(whole.pages.bytes.size):
+            np.testing.assert_array_equal(lazy.read(page), whole.read(page))
+
+    @given(data=st.data())
+    def test_levels_are_indexed_like_arrays(
+        self, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        texels = np.random.default_rng(0).integers(0, 256, (150, 300, 3), np.uint8)
+        path = tmp_path_factory.getbasetemp() / "indexed.tif"
+        level = open_image(path if path.exists() else write(path, texels)).mips[0]
+        rows = np.array(data.draw(st.lists(st.integers(-150, 149), max_size=20)), np.int64)
+        columns = np.array(
+            data.draw(st.lists(st.integers(-300, 299), min_size=rows.size, max_size=rows.size)), np.int64
+        )
+        start, stop = data.draw(st.integers(-160, 160)), data.draw(st.integers(-160, 160))
+        part, every_third = slice(start, stop), slice(start, stop, 3)
+        pairs = [(rows, columns), np.ix_(rows, columns), (rows, part), (part, columns), (every_third, part), (3, 4)]
+        keys: list[Any] = [*pairs, rows, part, every_third, 3]
+        for key in keys:
+            np.testing.assert_array_equal(level[key], texels[key])
+
+    def test_memory_stays_within_the_cache(self, tmp_path: Path, noise: Callable[..., np.ndarray]) -> None:
+        texels, limit = noise(2048, 2560), 10 * 2**20
+        cache = TileCache(limit)
+        level = open_image(write(tmp_path / "a.tif", texels, tile=128), cache=cache).mips[0]
+        for row in range(0, 2048, 128):
+            for column in range(0, 2560, 128):
+                part = slice(row, row + 128), slice(column, column + 128)
+                np.testing.assert_array_equal(level[part], texels[part])
+                assert cache.bytes <= limit + 2 * 128 * 128 * 3
+        assert cache.tiles_read == 16 * 20
+
+    def test_opening_reads_no_texels(self, tmp_path: Path, texels: np.ndarray) -> None:
+        cache = TileCache()
+        texture = TiledTexture.from_source(open_image(write(tmp_path / "a.tif", texels, tile=64), cache=cache))
+        assert texture.hierarchy.total_cost > 0 and cache.tiles_read == 0
+
+
+class TestShown:
+    """A texture that stays in its file is used like one in memory."""
+
+    @pytest.fixture
+    def scenes(self, tmp_path: Path, texels: np.ndarray) -> tuple[Scene, Scene]:
+        source = open_image(write(tmp_path / "a.tif", texels, tile=32), srgb=False)
+        lazy, whole = TiledTexture.from_source(source, tile=32), TiledTexture.from_image(texels, tile=32)
+        return Scene.ground(lazy, 10.0), Scene.ground(whole, 10.0)
+
+    def test_views_and_detail_are_the_same(self, scenes: tuple[Scene, Scene], camera_of: Callable[..., Camera]) -> None:
+        seen = []
+        for scene in scenes:
+            allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene), DetailError.of(scene.textures))
+            resident = allocator.realize(allocator.allocate(camera_of(3), 60_000))
+            seen.append((render(scene, resident, camera_of(3)), resident.compose(), resident.compose(1)))
+        for lazy, whole in zip(*seen, strict=True):
+            np.testing.assert_array_equal(lazy, whole)
+
+
+class TestLevels:
+    """Levels of the file, and those that it lacks."""
+
+    def test_missing_levels_are_made_from_light(self, tmp_path: Path, texels: np.ndarray) -> None:
+        source = open_image(write(tmp_path / "a.png", texels))
+        for level, expected in zip(source.mips, build_mips(texels, srgb=True), strict=True):
+            assert level.shape == expected.shape and level.dtype == expected.dtype
+            np.testing.assert_array_equal(np.array(level), expected)
+
+    @given(st.integers(1, 40), st.integers(1, 40))
+    def test_any_size(self, height: int, width: int) -> None:
+        texels = np.random.default_rng(height * 41 + width).integers(0, 256, (height, width, 3), np.uint8)
+        with tempfile.TemporaryDirectory() as folder:
+            source = open_image(write(Path(folder) / "a.png", texels), srgb=False)
+            assert [level.shape[:2] for level in source.mips] == level_shapes(height, width)
+            for level, expected in zip(source.mips, build_mips(texels), strict=True):
+                np.testing.assert_array_equal(np.array(level), expected)
+
+    @pytest.mark.parametrize("size", [(1, 20_000), (20_000, 1)])
+    def test_long_and_thin(self, tmp_path: Path, size: tuple[int, int], noise: Callable[..., np.ndarray]) -> None:
+        texels = noise(*size)
+        texture = TiledTexture.from_source(open_image(write(tmp_path / "a.tif", texels)))
+        np.testing.assert_array_equal(
+            np.concatenate([texture.read(p).ravel() for p in texture.pages.finest.ravel()]), texels.ravel()
+        )
+
+    def test_levels_of_a_dds_are_used_while_they_are_halves_rounded_up(self, tmp_path: Path) -> None:
+        path = dds(tmp_path / "a.dds", 100, 60, 7, b"DXT5", 16)  # 60 x 100, 30 x 50, 15 x 25, then 7 x 12
+        source, reader = open_image(path, srgb=False), oiio.ImageInput.open(str(path))
+        stored = [reader.read_image(0, m, 0, 4, "uint8") for m in range(3)]
+        for level, expected in zip(source.mips, (*stored, *build_mips(stored[2])[1:]), strict=True):
+            np.testing.assert_array_equal(np.array(level), expected)
+
+    @pytest.mark.parametrize(
+        ("code", "block_bytes", "texels"), [(b"DXT1", 8, BC1), (b"DXT5", 16, BC3), (b"ATI2", 16, BC5)]
+    )
+    def test_a_dds_takes_the_bytes_of_its_blocks(
+        self, tmp_path: Path, code: bytes, block_bytes: int, texels: Any
+    ) -> None:
+        path = dds(tmp_path / "a.dds", 256, 128, 9, code, block_bytes)
+        source = open_image(path)
+        assert source.texels == texels
+        assert TiledTexture.from_source(source).pages.bytes.sum() == path.stat().st_size - 128
+
+    def test_a_level_of_an_exr_may_start_anywhere(self, tmp_path: Path) -> None:
+        texels = np.random.default_rng(0).random((20, 30, 3), np.float32)
+        buffer = oiio.ImageBuf(texels)
+        buffer.set_origin(5, -7)
+        assert buffer.write(str(tmp_path / "a.exr"), "float")
+        np.testing.assert_array_equal(np.array(open_image(tmp_path / "a.exr").mips[0]), texels)
+
+
+class TestKinds:
+    """Cases 44-50: bit depths, CMYK, palette, alpha, orientation, animation."""
+
+    def test_one_bit(self, tmp_path: Path, texels: np.ndarray) -> None:
+        image = Image.fromarray(texels).convert("1")
+        for name in ("a.png", "a.tif"):
+            source = open_image(saved(tmp_path / name, image))
+            np.testing.assert_array_equal(np.array(source.mips[0])[..., 0], np.array(image) * np.uint8(255))
+            assert source.texels == R8
+
+    @pytest.mark.parametrize("name", ["a.png", "a.tif"])
+    def test_16_bits_keep_their_steps(self, tmp_path: Path, name: str) -> None:
+        values = np.array([[[0], [1], [257], [65534], [65535]]], np.uint16)
+        source = open_image(write(tmp_path / name, values))
+        assert source.mips[0].dtype == np.float32 and source.texels == R16F
+        np.testing.assert_allclose(np.array(source.mips[0]), values / 65535, rtol=1e-6)
+
+    @pytest.mark.parametrize("name", ["a.exr", "a.tif"])
+    def test_floats_may_exceed_one(self, tmp_path: Path, name: str) -> None:
+        values = np.random.default_rng(0).normal(0, 100, (9, 7, 1)).astype(np.float32)
+        source = open_image(write(tmp_path / name, values))
+        assert source.texels == R32F
+        np.testing.assert_array_equal(np.array(source.mips[0]), values)
+        np.testing.assert_allclose(np.array(source.mips[1]), build_mips(values)[1], rtol=1e-6)
+
+    def test_cmyk_and_palette_become_rgb(self, tmp_path: Path, texels: np.ndarray) -> None:
+        palette = Image.fromarray(texels).convert("P", palette=Image.Palette.ADAPTIVE)
+        np.testing.assert_array_equal(
+            np.array(open_image(saved(tmp_path / "p.png", palette)).mips[0]), np.array(palette.convert("RGB"))
+        )
+        cmyk = saved(tmp_path / "c.tif", Image.fromarray(texels).convert("CMYK"))
+        np.testing.assert_allclose(np.array(open_image(cmyk).mips[0]), np.float32(texels), atol=1)
+
+    def test_alpha_is_kept_and_colours_are_not_multiplied(
+        self, tmp_path: Path, noise: Callable[..., np.ndarray]
+    ) -> None:
+        texels = noise(9, 9, 4)
+        path = saved(tmp_path / "a.png", Image.fromarray(texels))
+        np.testing.assert_array_equal(np.array(open_image(path).mips[0]), texels)
+
+    @pytest.mark.parametrize("orientation", range(1, 9))
+    def test_orientations(self, tmp_path: Path, texels: np.ndarray, orientation: int) -> None:
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        path = saved(tmp_path / "a.png", Image.fromarray(texels), exif=exif)
+        source, upright = open_image(path, srgb=False), load_texels(path)
+        texture = TiledTexture.from_source(source, tile=64)
+        expected = TiledTexture.from_image(upright, tile=64)
+        for page in range(expected.pages.bytes.size):
+            np.testing.assert_array_equal(texture.read(page), expected.read(page))
+
+    def test_an_unknown_orientation_is_ignored_with_a_warning(self, tmp_path: Path, texels: np.ndarray) -> None:
+        exif = Image.Exif()
+        exif[0x0112] = 9
+        path = saved(tmp_path / "a.png", Image.fromarray(texels), exif=exif)
+        with pytest.warns(RepairWarning, match="orientation 9"):
+            assert open_image(path).mips[0].shape == texels.shape
+
+    @pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.webp"])
+    @pytest.mark.parametrize("content", [b"MM\0*\xff\xff\xff\xff", b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0"])
+    def test_corrupt_exif_data_is_ignored_with_a_warning(
+        self, tmp_path: Path, texels: np.ndarray, name: str, content: bytes
+    ) -> None:
+        path = saved(tmp_path / name, Image.fromarray(texels), exif=b"Exif\0\0" + content)
+        with pytest.warns(RepairWarning, match="corrupt EXIF"):
+            assert open_image(path).mips[0].shape == texels.shape
+        with pytest.warns(RepairWarning, match="corrupt EXIF"):
+            assert load_texels(path).shape == texels.shape
+
+    def test_the_first_frame_of_several(self, tmp_path: Path, texels: np.ndarray) -> None:
+        first, second = (Image.fromarray(t).convert("P") for t in (texels, texels[::-1]))
+        path = saved(tmp_path / "a.gif", first, save_all=True, append_images=[second])
+        with pytest.warns(RepairWarning, match="first of several"):
+            level = open_image(path).mips[0]
+        np.testing.assert_array_equal(np.array(level)[..., :3], np.array(first.convert("RGB")))
+
+
+def read_all(path: Path) -> None:
+    texture = TiledTexture.from_source(open_image(path))
+    for page in range(texture.pages.bytes.size):
+        texture.read(page)
+
+
+class TestRefused:
+    """Cases 42, 43, 52 and 53, and lying headers."""
+
+    def test_no_file(self, tmp_path: Path) -> None:
+        for path in (tmp_path / "no.png", tmp_path, "a\0b"):
+            with pytest.raises(FileError):
+                open_image(path)
+
+    @pytest.mark.parametrize(
+        "content", [b"", b"this is no image", b"\x89PNG\r\n\x1a\n", b"DDS ", b"II*\0\xff\xff\xff\xff"]
+    )
+    def test_no_image(self, tmp_path: Path, content: bytes) -> None:
+        for name in ("a.png", "a.dds", "a.tif", "a.exr", "a.null", "a"):
+            (tmp_path / name).write_bytes(content)
+            with pytest.raises(ImageError):
+                open_image(tmp_path / name)
+
+    @pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.tif", "a.exr", "a.webp", "a.bmp", "a.tga", "a.hdr"])
+    @pytest.mark.parametrize("part", [0.3, 0.9])
+    def test_truncated(self, tmp_path: Path, texels: np.ndarray, name: str, part: float) -> None:
+        floats = name in ("a.exr", "a.hdr")
+        content = write(
+            tmp_path / name, (texels / np.float32(255)).astype(np.float32) if floats else texels
+        ).read_bytes()
+        (tmp_path / name).write_bytes(content[: int(part * len(content))])
+        with pytest.raises(ImageError) as caught:
+            read_all(tmp_path / name)
+        assert str(tmp_path / name) in caught.value.where
+
+    def test_truncated_dds(self, tmp_path: Path) -> None:
+        with pytest.raises(ImageError):
+            read_all(dds(tmp_path / "a.dds", 64, 64, 1, b"DXT1", 8, cut=100))
+
+    def test_too_many_texels(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "a.png", np.zeros((20, 30, 1), np.uint8))
+        with pytest.raises(ImageError, match="30 x 20"):
+            open_image(path, max_texels=599)
+        assert open_image(path, max_texels=600).mips[0].shape == (20, 30, 1)
+
+    def test_headers_that_lie(self, tmp_path: Path) -> None:
+        header = struct.pack(">IIBBBBB", 16_000, 16_000, 8, 2, 0, 0, 0)
+        chunks = b"".join(
+            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+            for name, data in ((b"IHDR", header), (b"IDAT", zlib.compress(b"\0" * 99)), (b"IEND", b""))
+        )
+        (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + chunks)
+        with pytest.raises(ImageError, match="claims"):
+            open_image(tmp_path / "a.png")
+        with pytest.raises(ImageError, match="claims"):
+            open_image(dds(tmp_path / "a.dds", 8192, 8192, 1, b"DXT1", 8, cut=2048 * 2048 * 8 - 99))
+
+    def test_values_that_are_not_finite(self, tmp_path: Path) -> None:
+        values = np.zeros((300, 300, 1), np.float32)
+        values[200, 7] = np.nan
+        texture = TiledTexture.from_source(open_image(write(tmp_path / "a.exr", values)))
+        assert not texture.read(int(texture.pages.finest[0, 0])).any(), "other tiles can be read"
+        with pytest.raises(ImageError, match="not finite"):
+            texture.read(int(texture.pages.finest[1, 0]))
+
+    def test_more_than_four_channels(self, tmp_path: Path) -> None:
+        with pytest.raises(ImageError, match="5 channels"):
+            open_image(write(tmp_path / "a.exr", np.zeros((4, 4, 5), np.float32)))
+
+    def test_a_file_that_vanishes(self, tmp_path: Path, texels: np.ndarray) -> None:
+        source = open_image(write(tmp_path / "a.png", texels))
+        (tmp_path / "a.png").unlink()
+        with pytest.raises(ImageError, match="cannot be read"):
+            source.mips[0][:5]
+
+    def test_a_disk_without_space(self, tmp_path: Path, texels: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*arguments: Any) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        source = open_image(write(tmp_path / "a.png", texels))
+        monkeypatch.setattr(os, "posix_fallocate", full)
+        with pytest.raises(FileError, match="No space"):
+            source.mips[1][:]
+        assert source.mips[0][:].shape == texels.shape
+
+    def test_a_cache_that_holds_nothing(self) -> None:
+        with pytest.raises(HraError, match="too small"):
+            TileCache(1000)
+
+
+class TestWithoutOpenImageIO:
+    """What Pillow reads still works."""
+
+    @pytest.fixture(autouse=True)
+    def _absent(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "OpenImageIO", None)
+
+    def test_pillow_decodes_at_once(self, tmp_path: Path, texels: np.ndarray) -> None:
+        source = open_image(saved(tmp_path / "a.png", Image.fromarray(texels)))
+        np.testing.assert_array_equal(np.array(source.mips[0]), texels)
+
+    def test_16_bits_become_floats(self, tmp_path: Path) -> None:
+        values = np.array([[0, 1, 65535]], np.uint16)
+        level = open_image(saved(tmp_path / "a.png", Image.fromarray(values))).mips[0]
+        np.testing.assert_allclose(np.array(level)[0, :, 0], values[0] / 65535, rtol=1e-6)
+
+    @pytest.mark.parametrize("name", ["a.exr", "a.dds"])
+    def test_other_files_name_the_extra(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(MissingExtra, match="OpenImageIO"):
+            open_image(tmp_path / name)
