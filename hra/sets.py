@@ -41,6 +41,14 @@ def take_with_predecessors(offsets, predecessors, selected):
 
 
 @njit(cache=True)
+def drop_without_predecessors(edges, selected):
+    """Deselect what lacks a predecessor, in place; ``edges`` [E, 2] are sorted by successor, coarse to fine."""
+    for e in range(edges.shape[0]):
+        if not selected[edges[e, 0]]:
+            selected[edges[e, 1]] = False
+
+
+@njit(cache=True)
 def cost_step(cost):
     """Greatest common divisor of all costs [R]; 0 if some are fractional, or none costs anything."""
     step = 0

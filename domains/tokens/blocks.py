@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 
@@ -11,9 +13,12 @@ def block_sums(array: np.ndarray, size: int) -> np.ndarray:
     return np.add.reduceat(rows, np.arange(0, array.shape[1], size), axis=1)
 
 
+@lru_cache(maxsize=32)
 def block_counts(height: int, width: int, size: int) -> np.ndarray:
-    """Number of entries in each block, int64 [ceil(height/size), ceil(width/size)]."""
-    return np.outer(_lengths(height, size), _lengths(width, size))
+    """Number of entries in each block, int64 [ceil(height/size), ceil(width/size)]; read-only, kept for a few sizes."""
+    counts = np.outer(_lengths(height, size), _lengths(width, size))
+    counts.flags.writeable = False
+    return counts
 
 
 def block_means(array: np.ndarray, size: int) -> np.ndarray:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from types import MethodType
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,9 +14,11 @@ from hra.builder import HierarchyBuilder
 from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.features import Encoder, checked_features
-from hra.domains.tokens.patches import PatchPyramid
-from hra.domains.tokens.relevance import Relevance, checked_relevance
+from hra.domains.tokens.patches.pyramid import PatchPyramid
+from hra.domains.tokens.relevance.base import Relevance, checked_relevance, scored
 from hra.hierarchy import Hierarchy
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +40,31 @@ class TokenContext:
 
     def hierarchy(self, builder: HierarchyBuilder) -> Hierarchy:
         """What ``builder`` makes of this context, made once: sequences and pools need the same hierarchy every time."""
-        if builder not in self._hierarchies:
-            self._hierarchies[builder] = builder.build(self)
-        return self._hierarchies[builder]
+        return self.once(builder, lambda: builder.build(self))
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What ``make`` returned when this context was first asked for ``key``; later calls must mean the same."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def encoded(self, encoder: Encoder) -> Any:
+        """What ``encoder`` returns for the image, unchecked; it runs once, whoever asks."""
+        for known, features in self._encoded:
+            # Every look-up of a method makes another object; those of one encoder are equal.
+            if known is encoder or (isinstance(known, MethodType) and known == encoder):
+                return features
+        self._encoded.append((encoder, encoder(self.pyramid.image)))
+        return self._encoded[-1][1]
 
     @cached_property
-    def _hierarchies(self) -> dict[HierarchyBuilder, Hierarchy]:
+    def _made(self) -> dict[Hashable, Any]:
         return {}
+
+    @cached_property
+    def _encoded(self) -> list[tuple[Encoder, Any]]:
+        # Not in `_made`: a callable need not be hashable.
+        return []
 
     @cached_property
     def relevance(self) -> np.ndarray:
@@ -51,7 +74,9 @@ class TokenContext:
         ------
         MetricError : the scorer returned another shape, NaN or infinite values.
         """
-        scores = checked_relevance(self.scorer(self.pyramid.image, self.query), self.pyramid.grids[0])
+        scores = checked_relevance(
+            scored(self.scorer, self.pyramid.image, self.query, self.encoded), self.pyramid.grids[0]
+        )
         return scores if scores.any() else np.ones_like(scores)
 
     @cached_property
@@ -64,7 +89,7 @@ class TokenContext:
         """
         if self.encoder is None:
             return np.ascontiguousarray(texture_array(self.pyramid.image, self.pyramid.patch).values)
-        return checked_features(self.encoder(self.pyramid.image), self.pyramid.grids[0])
+        return checked_features(self.encoded(self.encoder), self.pyramid.grids[0])
 
     @cached_property
     def pixel_weight(self) -> np.ndarray:

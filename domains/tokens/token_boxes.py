@@ -24,10 +24,11 @@ def mean_over_boxes(relevance: np.ndarray, boxes: np.ndarray, patch: int) -> np.
 
     Parameters
     ----------
-    relevance : [rows, columns] of the finest patches; boxes : int [K, 4], (x0, y0, x1, y1) in pixels, not empty.
+    relevance : [rows, columns] of the finest patches, >= 0; boxes : int [K, 4], (x0, y0, x1, y1) in pixels, not empty.
     """
     sums = np.zeros((relevance.shape[0] + 1, relevance.shape[1] + 1))
     sums[1:, 1:] = relevance.cumsum(axis=0).cumsum(axis=1)
     x0, y0 = boxes[:, 0] // patch, boxes[:, 1] // patch
     x1, y1 = -(-boxes[:, 2] // patch), -(-boxes[:, 3] // patch)
-    return (sums[y1, x1] - sums[y0, x1] - sums[y1, x0] + sums[y0, x0]) / ((x1 - x0) * (y1 - y0))
+    mean = (sums[y1, x1] - sums[y0, x1] - sums[y1, x0] + sums[y0, x0]) / ((x1 - x0) * (y1 - y0))
+    return np.maximum(mean, 0)  # where nothing is relevant, differences of sums may round to less

@@ -46,7 +46,7 @@ def solve_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int
     capacity = [spendable(hierarchy.capacity(limit), hierarchy) for limit in budgets]
     selected, price = np.empty(rows.shape, np.bool_), np.empty(len(rows))
     bound, proven = np.empty(len(rows)), np.empty(len(rows), np.bool_)
-    order = (hierarchy.parent, hierarchy.first_child, *hierarchy.predecessors)
+    order = (hierarchy.first_child, *hierarchy.predecessors)
     answer = (selected, price, bound, proven)
     _solve_rows(*order, hierarchy.cost, hierarchy.slope_cost, rows, np.array(capacity), new_states(max_states), *answer)
     return [
@@ -65,20 +65,32 @@ def _alone(hierarchy: Hierarchy, gain: np.ndarray, budget: float, max_states: in
 
 @njit(cache=True, nogil=True)
 def _solve_rows(
-    parent, first_child, before, predecessors, cost, slope_cost, gain, capacity, states, selected, price, bound, proven
+    first_child, before, predecessors, cost, slope_cost, gain, capacity, states, selected, price, bound, proven
 ):
     """Search from the hull point of every row; filling it first would take longer than it saves."""
     share = np.ones(predecessors.size)
     for i in range(gain.shape[0]):
-        slope = hull_slopes(first_child, gain[i], slope_cost)
-        price[i] = max(select_threshold(slope, cost, capacity[i]), 0.0)
-        for r in range(parent.size):
-            selected[i, r] = slope[r] > price[i]
-        bound[i], proven[i] = improve(
-            before, predecessors, share, True, gain[i], cost, capacity[i], price[i], states, selected[i]
+        price[i], bound[i], proven[i] = solve_forest(
+            first_child, before, predecessors, share, gain[i], cost, slope_cost, capacity[i], states, selected[i]
         )
-        if proven[i]:
-            bound[i] = total(gain[i], selected[i])
+
+
+@njit(cache=True, nogil=True)
+def solve_forest(first_child, before, predecessors, share, gain, cost, slope_cost, capacity, states, selected):
+    """Fill ``selected`` [R] with the best set of a forest; returns its price, the bound, and whether it is proven.
+
+    Parameters
+    ----------
+    first_child, before, predecessors, cost, slope_cost : see `hra.hierarchy.Hierarchy`; share : ones [E].
+    gain : float64 [R], finite and >= 0; capacity : see `Hierarchy.capacity`.
+    states : memory of the search, see `new_states`.
+    """
+    slope = hull_slopes(first_child, gain, slope_cost)
+    price = max(select_threshold(slope, cost, capacity), 0.0)
+    for r in range(gain.size):
+        selected[r] = slope[r] > price
+    bound, proven = improve(before, predecessors, share, True, gain, cost, capacity, price, states, selected)
+    return price, total(gain, selected) if proven else bound, proven
 
 
 def _rows(gain: Any, size: int) -> np.ndarray:

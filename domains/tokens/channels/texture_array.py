@@ -12,8 +12,8 @@ from hra.domains.tokens.channels.color import color_channels
 from hra.domains.tokens.channels.frame import eccentricity, motion
 from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.features import checked_features, project
-from hra.domains.tokens.saliency import saliency
-from hra.domains.tokens.text_likeness import text_likeness
+from hra.domains.tokens.relevance.saliency import saliency
+from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.errors import ArrayError
 from hra.image_arrays import as_image, luma
 

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from hra.domains.tokens.frequency.frames import Band, Frame
+from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.token_boxes import finest_on_top
 from hra.domains.tokens.token_set import TokenSet
 
@@ -57,6 +58,40 @@ class BandTokens(TokenSet):
     @property
     def _bands(self) -> list[Band]:
         return self.frame.bands(self.image_size, self.patch)
+
+
+@dataclass(frozen=True, eq=False)
+class BandPatches:
+    """The bands of an image, cut into patches; the same for every query.
+
+    Attributes
+    ----------
+    bands : from fine to coarse; positions : int32 [N, 3], (band, x, y) of every patch.
+    boxes : int32 [N, 4], see `band_boxes`; values : float32 [N, patch * patch * 3].
+    energy : float64 [N], squared values times the norm of their band.
+    """
+
+    bands: Sequence[Band]
+    positions: np.ndarray
+    boxes: np.ndarray
+    values: np.ndarray
+    energy: np.ndarray
+
+    @classmethod
+    def of(cls, pyramid: PatchPyramid, frame: Frame) -> BandPatches:
+        """What ``frame`` makes of an image, computed once."""
+        return pyramid.once((frame, "bands"), lambda: cls._make(pyramid, frame))
+
+    @classmethod
+    def _make(cls, pyramid: PatchPyramid, frame: Frame) -> BandPatches:
+        image, patch = pyramid.image, pyramid.patch
+        size = (image.shape[0], image.shape[1])
+        bands = frame.bands(size, patch)
+        positions = band_positions(bands, patch)
+        values = band_values(frame.analyse(image, patch), patch)
+        norm = np.array([band.norm for band in bands])[positions[:, 0]]
+        energy = norm * np.einsum("nd,nd->n", values, values)
+        return cls(bands, positions, band_boxes(bands, positions, patch, size), values, energy)
 
 
 def band_positions(bands: Sequence[Band], patch: int) -> np.ndarray:

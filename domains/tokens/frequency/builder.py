@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.frequency.band_tokens import BandTokens, band_boxes, band_positions, band_values
+from hra.domains.tokens.frequency.band_tokens import BandPatches, BandTokens
 from hra.domains.tokens.frequency.emphasis import direction_weights
 from hra.domains.tokens.frequency.frames import Band, Frame, SteerableFrame
 from hra.domains.tokens.token_boxes import mean_over_boxes
@@ -40,35 +40,31 @@ class FrequencyBuilder(TokenBuilder[BandTokens]):
             raise ArrayError(f"unknown order {self.first!r}", where="first", fix="use 'bands' or 'space'")
 
     def build(self, context: TokenContext) -> Hierarchy:
-        """A flat hierarchy with "band", "x", "y", "values", "gain", "stratum" and the stratum's "share"."""
+        """A flat hierarchy with "band", "x", "y", "gain", "stratum" and the stratum's "share"."""
         image, patch = context.pyramid.image, context.pyramid.patch
-        bands = self.frame.bands(image.shape[:2], patch)
-        positions = band_positions(bands, patch)
-        values = band_values(self.frame.analyse(image, patch), patch)
-        boxes = band_boxes(bands, positions, patch, image.shape[:2])
-        norm = np.array([band.norm for band in bands])[positions[:, 0]]
-        gain = norm * np.einsum("nd,nd->n", values, values) * mean_over_boxes(context.relevance, boxes, patch)
+        patches = BandPatches.of(context.pyramid, self.frame)
+        bands, positions, boxes = patches.bands, patches.positions, patches.boxes
+        gain = patches.energy * mean_over_boxes(context.relevance, boxes, patch)
         if self.first == "bands":
             stratum, share = _by_band(bands, positions[:, 0], gain, context.query)
         else:
             gain = gain * _emphasis(bands, context.query)[positions[:, 0]]
             stratum, share = _by_place(positions[:, 0] == len(bands) - 1, boxes, gain, image.shape[:2])
         places = dict(zip(("band", "x", "y"), positions.T, strict=True))
-        attributes = {**places, "values": values, "gain": gain, "stratum": stratum, "share": share[stratum]}
+        attributes = {**places, "gain": gain, "stratum": stratum, "share": share[stratum]}
         return Hierarchy.flat(np.ones(len(gain)), attributes=attributes, cost_unit="tokens")
 
     def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> BandTokens:
         """The coefficients of ``cut``."""
-        return cut_band_tokens(context, hierarchy, cut, self.frame)
+        return cut_band_tokens(context, cut, self.frame)
 
 
-def cut_band_tokens(context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray, frame: Frame) -> BandTokens:
-    """The nodes ``cut`` of a hierarchy with the attributes "band", "x", "y" and "values" as tokens."""
-    patch, (height, width) = context.pyramid.patch, context.pyramid.image.shape[:2]
-    positions = np.stack([hierarchy.attribute(name)[cut] for name in ("band", "x", "y")], axis=1)
-    boxes = band_boxes(frame.bands((height, width), patch), positions, patch, (height, width))
-    relevance = mean_over_boxes(context.relevance, boxes, patch)
-    return BandTokens(hierarchy.attribute("values")[cut], positions, relevance, (height, width), patch, frame)
+def cut_band_tokens(context: TokenContext, cut: np.ndarray, frame: Frame) -> BandTokens:
+    """The patches ``cut`` of the image's bands, numbered as in `BandPatches`, as tokens."""
+    patches, patch = BandPatches.of(context.pyramid, frame), context.pyramid.patch
+    height, width = context.pyramid.image.shape[:2]
+    relevance = mean_over_boxes(context.relevance, patches.boxes[cut], patch)
+    return BandTokens(patches.values[cut], patches.positions[cut], relevance, (height, width), patch, frame)
 
 
 def _by_band(bands: Sequence[Band], band: np.ndarray, gain: np.ndarray, query: str) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.domains.tokens.patches.pyramid import full_depth
 from hra.kernels import LaplacianPyramid, SteerablePyramid, laplacian_pyramid, steerable_pyramid
 from hra.kernels.layout import Layout
 
@@ -57,16 +58,16 @@ class LaplacianFrame(Frame):
 
     def bands(self, image_size: tuple[int, int], patch: int) -> list[Band]:
         """From fine to coarse."""
-        sizes = Layout.of((*image_size, 3), depth(image_size, patch)).sizes
+        sizes = Layout.of((*image_size, 3), full_depth(image_size, patch)).sizes
         return [Band(height, width, level, 4.0**level) for level, (height, width) in enumerate(sizes)]
 
     def analyse(self, image: np.ndarray, patch: int) -> list[np.ndarray]:
         """The levels of the pyramid."""
-        return list(laplacian_pyramid(image, depth(image.shape[:2], patch)).levels)
+        return list(laplacian_pyramid(image, full_depth(image.shape[:2], patch)).levels)
 
     def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
         """The sum of the expanded levels."""
-        layout = Layout.of((*image_size, 3), depth(image_size, patch))
+        layout = Layout.of((*image_size, 3), full_depth(image_size, patch))
         return LaplacianPyramid(np.concatenate([band.ravel() for band in coefficients]), layout).reconstruct()
 
 
@@ -102,9 +103,4 @@ class SteerableFrame(Frame):
         return SteerablePyramid(highpass, scales, lowpass).reconstruct()
 
     def _scales(self, image_size: tuple[int, int], patch: int) -> int:
-        return max(depth(image_size, patch) - 1, 1)
-
-
-def depth(image_size: tuple[int, int], patch: int) -> int:
-    """Levels that it takes until one patch shows the whole image."""
-    return 1 + (-(-max(image_size) // patch) - 1).bit_length()
+        return max(full_depth(image_size, patch) - 1, 1)

@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from hra.domains.tokens.frequency.frames import Band, Frame, depth
-from hra.domains.tokens.halving import halved
+from hra.domains.tokens.frequency.frames import Band, Frame
+from hra.domains.tokens.patches.halving import halved
+from hra.domains.tokens.patches.pyramid import full_depth
 from hra.errors import ArrayError
 
 
@@ -55,7 +56,7 @@ class HaarFrame(Frame):
         if patch % 2 ** (self.scales - 1):
             what = f"{self.scales} scales of patches of {patch} pixels"
             raise ArrayError(what, where="scales", fix="2**(scales - 1) must divide the patch")
-        return min(self.scales, depth(image_size, patch))
+        return min(self.scales, full_depth(image_size, patch))
 
 
 def _repeated(pixels: np.ndarray) -> np.ndarray:

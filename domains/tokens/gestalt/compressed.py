@@ -12,7 +12,7 @@ from hra.arrays import to_numpy
 from hra.domains.tokens.cells import cell_borders, cell_labels, cell_means
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.gestalt.gestalt import Gestalt, Size
-from hra.domains.tokens.reconstruct import reconstruct
+from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.errors import MetricError
 
 Compressor = Callable[[np.ndarray, tuple[int, int]], Any]

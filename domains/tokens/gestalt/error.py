@@ -31,9 +31,12 @@ class GestaltError(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error that each patch takes away, float64 [N]; base tokens, which are always there, take none."""
-        image, patch = context.pyramid.image, context.pyramid.patch
-        shown = self.gestalt.image(self.gestalt.values(context), image.shape[:2], patch)
-        error = np.square(image - shown).sum(axis=2, dtype=np.float64)
-        removed = context.pixel_weight * block_sums(error, patch)
+        removed = context.pixel_weight * context.pyramid.once((self.gestalt, "error"), lambda: self._squared(context))
         level, x, y = (hierarchy.attribute(name) for name in ("level", "x", "y"))
         return np.where(level == 0, removed[y, x], 0.0)
+
+    def _squared(self, context: TokenContext) -> np.ndarray:
+        """Squared error of every finest patch while the gestalt shows it, float64 [rows, columns]."""
+        image, patch = context.pyramid.image, context.pyramid.patch
+        shown = self.gestalt.image(self.gestalt.base(context), image.shape[:2], patch)
+        return block_sums(np.square(image - shown).sum(axis=2, dtype=np.float64), patch)

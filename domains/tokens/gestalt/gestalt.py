@@ -45,6 +45,10 @@ class Gestalt(ABC):
     def detail(self, size: Size, patch: int) -> float:
         """log2 of the image's pixels along one side of a base token's pixel; 0 if the base shows the image itself."""
 
+    def base(self, context: TokenContext) -> np.ndarray:
+        """`values`, computed once for an image."""
+        return context.pyramid.once((self, "base"), lambda: self.values(context))
+
     @abstractmethod
     def values(self, context: TokenContext) -> np.ndarray:
         """The base tokens, row by row: float32 [rows * columns, patch * patch * 3]."""

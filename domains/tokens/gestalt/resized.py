@@ -8,10 +8,10 @@ from typing import final
 import numpy as np
 
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.downsample import resized, restored
 from hra.domains.tokens.gestalt.gestalt import Gestalt, Size
-from hra.domains.tokens.patches import PatchPyramid
-from hra.domains.tokens.reconstruct import reconstruct
+from hra.domains.tokens.patches.downsample import resized, restored
+from hra.domains.tokens.patches.pyramid import PatchPyramid
+from hra.domains.tokens.patches.reconstruct import reconstruct
 
 
 @final

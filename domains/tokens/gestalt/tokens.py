@@ -9,8 +9,8 @@ import numpy as np
 
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.gestalt.gestalt import Gestalt, boxes_between, cells_between
-from hra.domains.tokens.patches import patch_boxes
-from hra.domains.tokens.reconstruct import reconstruct
+from hra.domains.tokens.patches.pyramid import patch_boxes
+from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.domains.tokens.sampled.tokens import mean_over_boxes
 from hra.domains.tokens.token_set import TokenSet
 from hra.hierarchy import Hierarchy
@@ -47,7 +47,7 @@ class GestaltTokens(TokenSet):
         positions = np.stack([hierarchy.attribute(name)[taken] for name in ("level", "x", "y")], axis=1)
         base = boxes_between(gestalt.borders((height, width), pyramid.patch))
         boxes = np.concatenate([base, pyramid.boxes(positions)])
-        values = np.concatenate([gestalt.values(context), pyramid.values(positions)])
+        values = np.concatenate([gestalt.base(context), pyramid.values(positions)])
         relevance = mean_over_boxes(context.relevance, boxes, pyramid.patch)
         return cls(values, positions[:, 1:], relevance, (height, width), pyramid.patch, gestalt)
 

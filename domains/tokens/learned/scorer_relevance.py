@@ -13,10 +13,11 @@ from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.features import Encoder, TextEncoder
 from hra.domains.tokens.learned.cue_query import cue_query
 from hra.domains.tokens.learned.scorer import RelevanceScorer
+from hra.domains.tokens.relevance.base import Encode, EncodedRelevance
 
 
 @dataclass(frozen=True, eq=False)
-class ScorerRelevance:
+class ScorerRelevance(EncodedRelevance):
     """Texture array, query and gestalt of an image, scored by a `RelevanceScorer`.
 
     The gestalt is the mean of the texture array over the image, filled up with zeros.
@@ -34,14 +35,17 @@ class ScorerRelevance:
     text_encoder: TextEncoder | None = None
     patch: int = 16
 
-    def __call__(self, image: np.ndarray, query: str) -> np.ndarray:
+    def score(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float32; an allocator counts negative ones as 0."""
         with torch.no_grad():
-            return self.scores(image, query).numpy(force=True)
+            return self._scores(image, query, encode).numpy(force=True)
 
     def scores(self, image: np.ndarray, query: str) -> Tensor:
         """The same as a tensor [rows, columns] with a gradient by the scorer's weights."""
-        model = None if self.encoder is None else self.encoder(image)
+        return self._scores(image, query, lambda encoder: encoder(image))
+
+    def _scores(self, image: np.ndarray, query: str, encode: Encode) -> Tensor:
+        model = None if self.encoder is None else encode(self.encoder)
         channels = torch.from_numpy(texture_array(image, self.patch, model=model).complete())
         embedding = None if self.text_encoder is None else self.text_encoder(query)
         parameter = next(self.scorer.parameters())

@@ -8,10 +8,9 @@ import numpy as np
 
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.measures.coverage import Coverage, coverage, empty_cells, pixel_relevance
-from hra.domains.tokens.measures.ssim import ssim
 from hra.domains.tokens.token_set import TokenSet
 from hra.errors import ArrayError
-from hra.image_quality import psnr
+from hra.image_quality import psnr, ssim
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Regions of an image as tokens: region trees, where they come from, and what their nodes are worth.
 
 >>> import numpy as np
->>> from hra.domains.tokens.regions import SemanticTree
+>>> from hra.domains.tokens import SemanticTree
 >>> image = np.random.default_rng(0).random((240, 320, 3), dtype=np.float32)
 >>> allocator = SemanticTree()
 >>> allocator.realize(allocator.allocate((image, "what is at the top left?"), budget=64)).values.shape
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from hra.domains.tokens.regions.agglomeration import Linkage
 from hra.domains.tokens.regions.grid_regions import GridRegions
-from hra.domains.tokens.regions.hybrid_atlas import HybridAtlas
 from hra.domains.tokens.regions.hybrid_regions import ForegroundRegions, RegionsByImageType
 from hra.domains.tokens.regions.importance import importance
 from hra.domains.tokens.regions.mask_regions import MaskRegions
@@ -22,14 +21,11 @@ from hra.domains.tokens.regions.region_metrics import RegionError
 from hra.domains.tokens.regions.region_source import RegionSource
 from hra.domains.tokens.regions.region_tokens import RegionTokens
 from hra.domains.tokens.regions.region_tree import RegionTree
-from hra.domains.tokens.regions.semantic_atlas import SemanticAtlas
-from hra.domains.tokens.regions.semantic_tree import SemanticTree
 from hra.domains.tokens.regions.slic_regions import SlicRegions
 
 __all__ = [
     "ForegroundRegions",
     "GridRegions",
-    "HybridAtlas",
     "Linkage",
     "MaskRegions",
     "PatchRegions",
@@ -40,8 +36,6 @@ __all__ = [
     "RegionTree",
     "RegionTreeBuilder",
     "RegionsByImageType",
-    "SemanticAtlas",
-    "SemanticTree",
     "SlicRegions",
     "importance",
 ]

@@ -15,7 +15,7 @@ from hra.domains.tokens.regions.merged_labels import linkage_features
 from hra.domains.tokens.regions.patch_regions import PatchRegions
 from hra.domains.tokens.regions.region_source import RegionSource, patch_grid, patch_labels
 from hra.domains.tokens.regions.region_tree import RegionTree, parents_of, summed
-from hra.domains.tokens.text_likeness import text_likeness
+from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.kernels.trees import Tree
 
 # Mean text-likeness from which on an image is taken for a document: the shipped page has 0.016, the photos 0.0013.

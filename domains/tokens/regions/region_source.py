@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import Any
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,22 +15,9 @@ from hra.domains.tokens.regions.region_tree import RegionTree
 class RegionSource(ABC):
     """Makes the region tree of an image: subclasses implement `build`."""
 
-    _trees: WeakKeyDictionary[TokenContext, RegionTree] = field(
-        default_factory=WeakKeyDictionary, init=False, repr=False, compare=False
-    )
-
     def tree(self, context: TokenContext) -> RegionTree:
         """The region tree of a context, built once."""
-        if context not in self._trees:
-            self._trees[context] = self.build(context)
-        return self._trees[context]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_trees"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Weak references cannot be pickled; a copy builds its own trees.
-        vars(self).update(state, _trees=WeakKeyDictionary())
+        return context.once(self, lambda: self.build(context))
 
     @abstractmethod
     def build(self, context: TokenContext) -> RegionTree:

@@ -8,6 +8,8 @@ import numpy as np
 
 from hra.arrays import numbers
 
+STEPS = 256  # of a radius, in which densities are integrated
+
 
 @dataclass(frozen=True, eq=False)
 class VisibleArcs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.domains.tokens.blocks import block_sums
-from hra.domains.tokens.interpolation import refine
+from hra.domains.tokens.patches.interpolation import refine
 
 
 def fill_gaps(pixels: np.ndarray, known: np.ndarray) -> np.ndarray:

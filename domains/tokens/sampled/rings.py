@@ -8,8 +8,9 @@ import numpy as np
 
 from hra.apportionment import largest_remainder
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.fixation_finders import FixationFinder, PeakFixation
+from hra.domains.tokens.fixation.finders import FixationFinder, PeakFixation
 from hra.domains.tokens.sampled.arcs import (
+    STEPS,
     VisibleArcs,
     cell_scales,
     farthest_corner,
@@ -22,8 +23,6 @@ from hra.domains.tokens.token_builder import TokenBuilder
 from hra.eccentricity import Eccentricity
 from hra.errors import ArrayError
 from hra.hierarchy import Hierarchy
-
-_STEPS = 256  # of the radius, in which the density is integrated
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Fixation:
 
     def ring_edges(self, low: float, high: float, count: int) -> np.ndarray:
         """Radii of rings from ``low`` to ``high`` that are as wide as ``count`` samples between them are apart."""
-        density = count / self.expected(np.linspace(low, high, _STEPS + 1)).sum()
+        density = count / self.expected(np.linspace(low, high, STEPS + 1)).sum()
         # The integral of the root of rho0 / (e + e0) counts the rings.
         start, end = np.sqrt(low + self.e0), np.sqrt(high + self.e0)
         rings = max(round(2 * np.sqrt(density) * (end - start)), 1)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.fixation import coarse_peak
+from hra.domains.tokens.fixation.peak import coarse_peak
 from hra.domains.tokens.sampled.arcs import (
+    STEPS,
     VisibleArcs,
     cell_scales,
     farthest_corner,
@@ -25,7 +26,6 @@ from hra.hierarchy import Hierarchy
 
 _GOLDEN = (np.sqrt(5) - 1) / 2  # of a full turn from one sample to the next
 _APART = 0.25  # of the longer side, between two centres
-_STEPS = 256  # of the radius, in which the density is integrated
 
 Point = tuple[float, float]
 
@@ -80,7 +80,7 @@ class SpiralBuilder(TokenBuilder[SampledTokens]):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Places float64 [count, 2] of the samples of one spiral, and the pixels float64 [count] each stands for."""
         magnification = Eccentricity(centre, max(image_size) / self.field_of_view)
-        edges = np.linspace(0, reach, _STEPS + 1)
+        edges = np.linspace(0, reach, STEPS + 1)
         middle = (edges[:-1] + edges[1:]) / 2
         visible = visible_areas(centre, edges, image_size)
         below = np.append(0, np.cumsum(visible * _areal_weight(magnification, middle)))

@@ -14,7 +14,7 @@ from hra.bench.kernels.checks import require
 from hra.bench.kernels.peers import gather, host_only, require_host
 from hra.bench.tokens.selection_cases import budget_of
 from hra.domains import tokens
-from hra.domains.tokens.downsample import patch_grid, resized, restored
+from hra.domains.tokens.patches.downsample import patch_grid, resized, restored
 from hra.images import load_image
 
 _CROPS = 8

@@ -34,12 +34,13 @@ class Scored:
         return self.context.relevance.astype(np.float32).ravel()
 
 
-def scored_images(count: int, side: int) -> Callable[[int], list[Scored]]:
+def scored_images(count: int, side: int, levels: int | None = None) -> Callable[[int], list[Scored]]:
     """``count`` crops of the shipped images, ``side`` pixels a side, with new relevance in every round.
 
-    It is that of `CueRelevance` times log-normal noise of 5 %, so that no answer of another round is right.
+    Pyramids have ``levels`` levels, by default down to a single patch. The relevance is that of `CueRelevance` times
+    log-normal noise of 5 %, so that no answer of another round is right.
     """
-    known = [_known(image) for _, image in crops(min(count, _CROPS), side)]
+    known = [_known(image, levels) for _, image in crops(min(count, _CROPS), side)]
 
     def inputs(number: int) -> list[Scored]:
         rng = np.random.default_rng(number)
@@ -48,9 +49,9 @@ def scored_images(count: int, side: int) -> Callable[[int], list[Scored]]:
     return inputs
 
 
-def _known(image: np.ndarray) -> Scored:
+def _known(image: np.ndarray, levels: int | None) -> Scored:
     """All that is the same in every round."""
-    context = tokens.PyramidSampling().context(image, QUERY)
+    context = tokens.PyramidSampling(levels=levels).context(image, QUERY)
     pyramid = context.pyramid
     _ = pyramid.errors_by_level, context.relevance  # computed once, on first use
     return Scored(context, pyramid.values(pyramid.positions[: pyramid.offsets[1]]))

@@ -30,6 +30,8 @@ def _rows(device: Device) -> Iterator[TokenBenchmark]:
     yield choose("grid_batch64", tokens.GridTopK, ("torch.topk",), _BATCH)
     yield choose("pyramid", tokens.PyramidSampling, _REDUCERS)
     yield choose("pyramid_batch64", tokens.PyramidSampling, _REDUCERS, _BATCH)
+    yield choose("pyramid_4_levels_batch64", partial(tokens.PyramidSampling, levels=4), _REDUCERS[:1], _BATCH)
+    yield choose("pyramid_top_k_batch64", tokens.PyramidTopK, ("torch.topk",), _BATCH)
     yield choose("foveated_pyramid", tokens.FoveatedPyramid, _REDUCERS[1:])
     yield choose("stratified", tokens.Stratified, _REDUCERS)
     yield choose("logpolar", tokens.LogPolar, _REDUCERS)

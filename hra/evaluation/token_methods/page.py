@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -75,9 +74,13 @@ def _summary(kind: type) -> str:
 
 
 def _skipped(skipped: list[dict[str, str]]) -> list[str]:
-    """One line per method and reason."""
-    many = Counter((entry["method"], entry["reason"]) for entry in skipped)
-    return [f"`{method}` was not run on {count} of them: {reason}" for (method, reason), count in many.items()]
+    """One line per method, with the first of its reasons."""
+    reasons = {method: [e["reason"] for e in skipped if e["method"] == method] for method in _methods(skipped)}
+    return [f"`{method}` was not run on {len(why)} of them: {why[0]}" for method, why in reasons.items()]
+
+
+def _methods(skipped: list[dict[str, str]]) -> list[str]:
+    return list(dict.fromkeys(entry["method"] for entry in skipped))
 
 
 def _source(image: dict[str, Any]) -> str:

@@ -6,7 +6,8 @@ from string import Template
 
 PAGE = Template("""# Token methods compared
 
-Written by one command; choices and qualities are the same every time, milliseconds are those of the machine:
+Written by one command; choices and qualities are the same every time, milliseconds are those of the machine, in
+processor time:
 
     hra eval tokens --out docs
 
@@ -24,11 +25,12 @@ Where a method refuses a small image's budget, they are of fewer images; differe
 - **redundancy**: mean over tokens of the largest cosine similarity to another one.
 - **residual gap**: how much more error remains than must, at most, by the method's own objective, on the worst image;
   a dash where its gains do not add up, so that nothing is claimed.
-- **ms, to select**: medians from the image to its tokens, and of the choice alone, repeated when everything that
-  follows from image and query is known.
+- **ms, to select**: medians of processor time from the image to its tokens, and of the choice alone, repeated when
+  everything that follows from image and query is known.
 
-`$first` is the classic selection (T1). `$oracle` is the pyramid with the same relevance everywhere, whose objective is
-the squared error that PSNR measures: hardly any other cut of the same pyramid shows the whole image better.
+`$first` is the classic selection. `$oracle` is the proven best cut of the pyramid for the squared error that PSNR
+measures: hardly any other cut of the same pyramid shows the whole image better. It needs no knowledge beyond the image:
+`even-pyramid` aims at the same error without the proof. All others serve a query, or a rule of their own.
 
 PSNR counts every pixel alike. A method that leaves out what a question does not need *must* lose by it. Whether a model
 answers better with its tokens is not measured here, and no number on this page says so.
@@ -64,4 +66,4 @@ $methods
 $sources
 
 $skipped""")
-"""Placeholders are filled in by `hra.evaluation.token_methods_page.render`."""
+"""Placeholders are filled in by `hra.evaluation.token_methods.page.render`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,44 @@ def test_short_embeddings_are_padded():
     assert project([1.0, 2.0], 4).tolist() == [1, 2, 0, 0]
     with pytest.raises(ArrayError):
         project(1.0, 4)
+
+
+class Encoder:
+    """Counts its runs; features that a cosine can tell apart."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def encode(self, image: np.ndarray) -> np.ndarray:
+        self.runs += 1
+        rows, columns = (-(-extent // 16) for extent in image.shape[:2])
+        return np.random.default_rng(0).random((rows, columns, 8))
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda scored: scored, tokens.FoveatedRelevance, lambda r: tokens.PrunedRelevance(r, 0)]
+)
+def test_an_encoder_of_hierarchy_and_relevance_runs_once_for_an_image(smooth_noise, wrap):
+    model = Encoder()
+    # Two look-ups of a method are different objects, but one encoder.
+    cosine = wrap(tokens.CosineRelevance(model.encode, lambda query: np.ones(8)))
+    allocator = tokens.SemanticTree(relevance=cosine, encoder=model.encode)
+    context = allocator.context(smooth_noise(160, 200), "")
+    for budget in (16, 64):
+        allocator.realize(allocator.allocate(context, budget))
+    assert model.runs == 1
+    allocator.allocate((smooth_noise(160, 200), ""), 16)
+    assert model.runs == 2
+
+
+def test_encoders_need_not_be_hashable():
+    @dataclass  # one that can be compared and changed has no hash
+    class Unhashable(Encoder):
+        runs: int = 0
+
+        def __call__(self, image: np.ndarray) -> np.ndarray:
+            return self.encode(image)
+
+    model = Unhashable()
+    context = allocator(model).context(np.zeros((32, 32, 3), np.uint8), "")
+    assert np.array_equal(context.features, context.encoded(model).astype(np.float32)) and model.runs == 1

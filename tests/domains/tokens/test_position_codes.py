@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.patch_tokens import PatchTokens
+from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.position_codes import position_code
-from hra.domains.tokens.pyramid_sampling import PyramidSampling
-from hra.domains.tokens.sampled.log_polar import LogPolar
+from hra.domains.tokens.presets.log_polar import LogPolar
+from hra.domains.tokens.presets.pyramid_sampling import PyramidSampling
 from hra.errors import HraError
 
 WIDTHS = {"centroid": 256, "corners": 512, "corners_and_size": 768, "level": 384, "polar": 256}

@@ -11,7 +11,7 @@ import hra
 from hra.domains import tokens
 from hra.domains.tokens.context import TokenContext
 from hra.errors import BudgetTooSmall
-from hra.pooling import PooledAllocation, pool
+from hra.pooling.pool import PooledAllocation, pool
 
 # Each image repeats white noise in a growing part of its area, the rest is grey: easy to hard.
 NOISY = (0.05, 0.2, 0.5, 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.pyramid_sampling import PyramidSampling
+from hra.domains.tokens.presets.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.token_batch import batch_tokens
 from hra.errors import ArrayError
 

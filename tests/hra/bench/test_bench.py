@@ -221,13 +221,15 @@ def test_cluster_dags_have_groups_with_several_predecessors():
     assert spread[1] > spread[0]
 
 
-def test_terrain_errors_and_spheres_fit_a_screen_error():
+def test_terrain_errors_and_bounds_fit_a_screen_error():
     tiles = terrain.terrain(341)
     parent = tiles.node_parent
     assert parent is not None
     assert tiles.node_cost.size == 341
     error = tiles.attribute("error")
     assert (error[1:] <= error[parent[1:]]).all()
+    box = tiles.attribute("box")
+    assert (box[1:, 0] >= box[parent[1:], 0] - 1e-12).all() and (box[1:, 1] <= box[parent[1:], 1] + 1e-12).all()
     assert tiles.replaces
 
 

@@ -14,14 +14,16 @@ from hra.errors import HraError
 
 torch = pytest.importorskip("torch")
 _NAMES = {
-    "grid", "grid_batch64", "pyramid", "pyramid_batch64", "foveated_pyramid", "stratified", "logpolar", "token_dag",
+    "grid", "grid_batch64", "pyramid", "pyramid_batch64", "pyramid_4_levels_batch64", "pyramid_top_k_batch64",
+    "foveated_pyramid", "stratified", "logpolar", "token_dag",
     "atlas_ward", "features_1024", "reconstruct_documents", "reconstruct_photos",
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def rows() -> dict[str, dict]:
-    names = ["pyramid", "foveated_pyramid", "atlas_ward", "reconstruct_photos"]
+    batches = ["pyramid_4_levels_batch64", "pyramid_top_k_batch64"]
+    names = ["pyramid", *batches, "foveated_pyramid", "atlas_ward", "reconstruct_photos"]
     record = run(token_suite(HOST), names=names, repeat=1, scale="small")
     assert record["skipped"] == []
     return {row["name"]: row for row in record["rows"]}

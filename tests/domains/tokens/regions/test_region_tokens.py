@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.regions import GridRegions, Linkage, PatchRegions, RegionTokens, RegionTreeBuilder, SemanticTree
+from hra.domains.tokens import SemanticTree
+from hra.domains.tokens.regions import GridRegions, Linkage, PatchRegions, RegionTokens, RegionTreeBuilder
 from hra.domains.tokens.regions.descriptors import pooled
 from hra.domains.tokens.regions.region_errors import region_errors
 

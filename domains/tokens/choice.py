@@ -1,0 +1,57 @@
+"""What was chosen for one image of a batch, with its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.allocation import Allocation
+from hra.domains.tokens.context import TokenContext
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The cut of one image, without the objects that a single allocation carries.
+
+    Attributes
+    ----------
+    context : the image.
+    cut : int64 [K], nodes of the builder's hierarchy, ascending.
+    gain, base_error : in the metric's unit.
+    upper_bound : no choice within the budget gains more; None where the metric's gains do not add up.
+    allocation : the whole allocation, where there was no faster way; else None.
+    """
+
+    context: TokenContext
+    cut: np.ndarray
+    gain: float
+    base_error: float
+    upper_bound: float | None
+    allocation: Allocation | None = None
+
+    @classmethod
+    def of(cls, allocation: Allocation) -> Choice:
+        """An allocation of a `TokenContext` as a choice."""
+        bound = allocation.upper_bound if allocation.problem.additive else None
+        numbers = (allocation.gain, allocation.base_error, bound)
+        return cls(allocation.context, allocation.cut, *numbers, allocation=allocation)
+
+    def __len__(self) -> int:
+        """Number of tokens."""
+        return len(self.cut)
+
+    @property
+    def residual(self) -> float:
+        """Error that remains."""
+        return max(self.base_error - self.gain, 0.0)
+
+    @property
+    def residual_gap(self) -> float | None:
+        """(residual - least possible residual) / least possible residual; None without a certificate."""
+        if self.upper_bound is None:
+            return None
+        least = max(self.base_error - self.upper_bound, 0.0)
+        if self.residual <= least:
+            return 0.0
+        return (self.residual - least) / least if least else float("inf")

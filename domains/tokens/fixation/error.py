@@ -1,0 +1,46 @@
+"""Reconstruction error as it counts from one fixation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.patches.metrics import RelevanceError
+from hra.domains.tokens.relevance.foveated import FoveatedRelevance
+from hra.hierarchy import Hierarchy
+from hra.metrics import ErrorMetric
+
+
+@dataclass(frozen=True, eq=False)
+class FixatedError(ErrorMetric):
+    """`RelevanceError` with relevance foveated around one point, see `FoveatedRelevance`. Make it with `at`.
+
+    Attributes
+    ----------
+    seen : the context as it is seen from the fixation; the metric reads it in place of the one that it is given.
+    """
+
+    seen: TokenContext
+    unit = "foveated mean squared error"
+    additive = False  # gains of several fixations are not those of one: no certificate covers them all
+
+    @classmethod
+    def at(cls, gaze: tuple[float, float], context: TokenContext, field_of_view: float = 20.0) -> FixatedError:
+        """The metric of a fixation at (x, y) in pixels; ``field_of_view`` is what the longer side spans, in degrees."""
+        relevance = FoveatedRelevance(
+            lambda image, query: context.relevance,
+            context.pyramid.patch,
+            field_of_view,
+            fixation=lambda image, query, relevance: gaze,
+        )
+        return cls(TokenContext(context.pyramid, context.query, relevance))
+
+    def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Error while the patch itself shows its region, float64 [N]."""
+        return RelevanceError().evaluate(hierarchy, self.seen)
+
+    def inherited(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Error of the same region while its parent shows it, float64 [N]."""
+        return RelevanceError().inherited(hierarchy, self.seen)

@@ -1,0 +1,78 @@
+"""Tokens that are patches of the patch pyramid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.blocks import block_means
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.patches.pyramid import patch_boxes
+from hra.domains.tokens.patches.reconstruct import reconstruct
+from hra.domains.tokens.token_boxes import finest_on_top
+from hra.domains.tokens.token_set import TokenSet
+from hra.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class PatchTokens(TokenSet):
+    """K tokens, each the pixel values of one patch at its level.
+
+    Attributes
+    ----------
+    values : float32 [K, patch * patch * 3] in [0, 1], pixels row by row, channels last.
+    positions : int32 [K, 3], (level, x, y) in patches of that level; level 0 is the finest.
+    relevance : float64 [K], mean relevance of the token's region.
+    image_size : (height, width) of the image in pixels.
+    patch : side of a patch in pixels of its level.
+    """
+
+    values: np.ndarray
+    positions: np.ndarray
+    relevance: np.ndarray
+    image_size: tuple[int, int]
+    patch: int
+
+    @classmethod
+    def of(cls, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
+        """The tokens of the nodes ``cut`` [K] of a hierarchy with the attributes "level", "x" and "y"."""
+        positions = np.stack([hierarchy.attribute(name)[cut] for name in ("level", "x", "y")], axis=1)
+        return cls.at(context, positions)
+
+    @classmethod
+    def at(cls, context: TokenContext, positions: np.ndarray) -> PatchTokens:
+        """The patches at ``positions`` int32 [K, 3], (level, x, y), of an image."""
+        pyramid = context.pyramid
+        height, width = pyramid.image.shape[:2]
+        relevance = region_means(context.relevance, positions)
+        return cls(pyramid.values(positions), positions, relevance, (height, width), pyramid.patch)
+
+    @property
+    def boxes(self) -> np.ndarray:
+        """Pixels (x0, y0, x1, y1), end excluded, that each token covers, int32 [K, 4]."""
+        return patch_boxes(self.positions, self.patch, *self.image_size)
+
+    @property
+    def detail(self) -> np.ndarray:
+        """The pyramid level of each token, float32 [K]."""
+        return self.positions[:, 0].astype(np.float32)
+
+    def token_map(self) -> np.ndarray:
+        """The token of finest level that covers each pixel, -1 for none: int32 [H, W]."""
+        return finest_on_top(self.boxes, self.positions[:, 0], self.image_size)
+
+    def reconstruct(self) -> np.ndarray:
+        """The image from these tokens alone, float32 [H, W, 3] in [0, 1]; see `reconstruct.reconstruct`."""
+        return reconstruct(self.values, self.positions, self.image_size, self.patch)
+
+
+def region_means(relevance: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Mean over the finest patches that each position [K, 3], (level, x, y), covers: [rows, columns] to float64 [K]."""
+    means = np.empty(len(positions))
+    for level in np.unique(positions[:, 0]):
+        here = positions[:, 0] == level
+        size = 2 ** int(level)
+        blocks = block_means(relevance, size)
+        means[here] = blocks[positions[here, 2], positions[here, 1]]
+    return means

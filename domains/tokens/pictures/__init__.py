@@ -1,0 +1,1 @@
+"""Pictures of tokens on their image."""

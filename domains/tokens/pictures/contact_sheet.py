@@ -1,0 +1,84 @@
+"""A contact sheet: many methods on one image, each with where its tokens are and what they give back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.patches.downsample import resized
+from hra.errors import ArrayError, MissingExtra
+
+_GAP = 8  # pixels between pictures
+_TEXT = 13  # pixels of a line's type
+_LINE = 18  # pixels of a line
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One method on the sheet.
+
+    Attributes
+    ----------
+    pictures : [H, W, 3] each, uint8 or floats in [0, 1], shown side by side.
+    lines : of text below them.
+    """
+
+    pictures: Sequence[np.ndarray]
+    lines: Sequence[str]
+
+
+def contact_sheet(panels: Sequence[Panel], columns: int = 2, width: int = 360) -> np.ndarray:
+    """All panels in rows of ``columns``, every picture ``width`` pixels wide.
+
+    Parameters
+    ----------
+    panels : with as many pictures each, all of one size.
+
+    Returns
+    -------
+    uint8 [H, W, 3].
+
+    Raises
+    ------
+    ArrayError : no panel, or panels that differ in number or size of their pictures.
+    MissingExtra : Pillow is not installed.
+    """
+    if len({tuple(picture.shape for picture in panel.pictures) for panel in panels}) != 1:
+        raise ArrayError("a contact sheet needs panels of equal pictures", where="panels")
+    lines = max(len(panel.lines) for panel in panels)
+    cells = [_cell(panel, width, lines) for panel in panels]
+    blank = np.full_like(cells[0], 255)
+    cells += [blank] * (-len(cells) % columns)
+    rows = [np.concatenate(cells[first : first + columns], axis=1) for first in range(0, len(cells), columns)]
+    return np.concatenate(rows)
+
+
+def _cell(panel: Panel, width: int, lines: int) -> np.ndarray:
+    """The panel's pictures with its text below, on white."""
+    small = [_thumbnail(picture, width) for picture in panel.pictures]
+    below = np.full((lines * _LINE + _GAP, small[0].shape[1], 3), 255, np.uint8)
+    columns = [np.pad(picture, ((_GAP, 0), (_GAP, 0), (0, 0)), constant_values=255) for picture in small]
+    text = np.pad(below, ((0, 0), (0, sum(column.shape[1] for column in columns) - width), (0, 0)), constant_values=255)
+    return np.concatenate([np.concatenate(columns, axis=1), _written(text, panel.lines)])
+
+
+def _thumbnail(picture: np.ndarray, width: int) -> np.ndarray:
+    pixels = picture / np.float32(255) if picture.dtype == np.uint8 else picture
+    height = max(1, round(width * pixels.shape[0] / pixels.shape[1]))
+    small = resized(np.ascontiguousarray(pixels, np.float32), (height, width))
+    return np.rint(255 * np.clip(small, 0, 1)).astype(np.uint8)
+
+
+def _written(canvas: np.ndarray, lines: Sequence[str]) -> np.ndarray:
+    """``canvas`` uint8 [h, w, 3] with lines of black text from its top left."""
+    try:
+        from PIL import Image, ImageDraw, ImageFont
+    except ImportError as error:
+        raise MissingExtra.of("pillow", "tokens") from error
+    picture = Image.fromarray(canvas)
+    draw, font = ImageDraw.Draw(picture), ImageFont.load_default(_TEXT)
+    for number, line in enumerate(lines):
+        draw.text((_GAP, number * _LINE), line, fill=(0, 0, 0), font=font)
+    return np.asarray(picture)

@@ -1,0 +1,1 @@
+"""Named compositions of hierarchy, metric and traversal: one file for each."""

@@ -1,0 +1,79 @@
+"""Down-sampling as a method of its own: the baseline that every selection has to beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hra.allocation import Allocation
+from hra.budget import check_budget
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.gestalt.builder import GestaltBuilder
+from hra.domains.tokens.gestalt.error import GestaltError
+from hra.domains.tokens.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.gestalt.tokens import GestaltTokens
+from hra.domains.tokens.patches.builders import GridBuilder
+from hra.domains.tokens.patches.downsample import patch_grid
+from hra.domains.tokens.relevance.base import Relevance
+from hra.errors import HraError
+from hra.hierarchy import Hierarchy
+from hra.traversals.hull import Hull
+
+
+class Downsample(TokenAllocator[GestaltTokens]):
+    """The image made smaller until its patches are at most the budget; the few tokens left go to the largest errors.
+
+    The grid is `patch_grid`'s, which keeps the aspect: 273 tokens are 16 x 17 of a square image. One is then left, and
+    shows the finest patch at which the small image is worst, so that the count is exact. The grid follows from the
+    budget, so there is no hierarchy without one: pools and curves are refused.
+
+    Parameters
+    ----------
+    relevance : weighs those errors and orders the tokens, (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default
+        `CueRelevance`.
+    patch : side of a patch in pixels.
+    """
+
+    def __init__(self, relevance: Relevance | None = None, *, patch: int = 16) -> None:
+        gestalt = ResizedGestalt()
+        super().__init__(
+            *(GestaltBuilder(gestalt), GestaltError(gestalt), Hull(exact=True)),
+            relevance=relevance,
+            patch=patch,
+            levels=1,
+        )
+
+    def allocate(
+        self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None
+    ) -> Allocation:
+        """Allocate exactly ``budget`` tokens, or all finest patches if the image has fewer; see `TokenAllocator`.
+
+        Raises
+        ------
+        BudgetTooSmall : no token at all.
+        MissingExtra : Pillow is not installed.
+        """
+        context = self._context(context)
+        budget = check_budget(budget, context.hierarchy(GridBuilder()))
+        return self._sized(context, budget).allocate(context, budget, previous=previous, pinned=pinned)
+
+    def realize(self, allocation: Allocation) -> GestaltTokens:
+        """The tokens of an allocation."""
+        return self._sized(allocation.context, allocation.budget).realize(allocation)
+
+    def hierarchy_for(self, context: Any) -> Hierarchy:
+        """Refused: the grid follows from the budget."""
+        what = "a down-sampled image has no hierarchy without a budget, from which its grid follows"
+        raise HraError(what, where="Downsample", fix="allocate with a budget; in pools and curves use PyramidSampling")
+
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
+        """The allocator over the grid of ``budget``."""
+        pyramid = context.pyramid
+        height, width = pyramid.image.shape[:2]
+        grid = patch_grid(height, width, int(min(budget, pyramid.offsets[1])), pyramid.patch)
+        gestalt = ResizedGestalt(*grid)
+        return TokenAllocator(
+            *(GestaltBuilder(gestalt), GestaltError(gestalt), self.traversal),
+            relevance=self.relevance,
+            patch=self.patch,
+        )

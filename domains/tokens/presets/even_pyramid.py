@@ -1,0 +1,33 @@
+"""Even pyramid: pyramid sampling that knows no query."""
+
+from __future__ import annotations
+
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.patches.builders import PyramidBuilder
+from hra.domains.tokens.patches.metrics import RelevanceError
+from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.relevance.uniform import UniformRelevance
+from hra.traversals.hull import Hull
+
+
+class EvenPyramid(TokenAllocator[PatchTokens]):
+    """A cut of the patch pyramid that leaves the least squared error of the whole image, every pixel counted alike.
+
+    `PyramidSampling` with relevance 1 everywhere: the choice for reconstruction, where nobody has asked anything yet.
+    The error of a patch is that of showing its region by the mean pyramid, see `RelevanceError`:
+    ``sum over pixels and channels of (image - shown)**2 / (3 H W)``.
+
+    Source: tree-pruned quadtree coding, P. Chou, T. Lookabaugh and R. Gray, "Optimal pruning with applications to
+    tree-structured source coding and modeling" (IEEE Transactions on Information Theory, 1989).
+
+    Parameters
+    ----------
+    patch : side of a patch in pixels.
+    levels : at most so many levels of detail; by default down to a single patch, so that every budget can be met.
+    """
+
+    def __init__(self, *, patch: int = 16, levels: int | None = None) -> None:
+        relevance = UniformRelevance(patch)
+        super().__init__(
+            PyramidBuilder(), RelevanceError(), Hull(exact=True), relevance=relevance, patch=patch, levels=levels
+        )

@@ -1,0 +1,38 @@
+"""Foveated pyramid: fine patches near a fixation that image and query give, coarse ones everywhere else."""
+
+from __future__ import annotations
+
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.patches.builders import PyramidBuilder
+from hra.domains.tokens.patches.metrics import RelevanceError
+from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.relevance.foveated import FoveatedRelevance
+from hra.traversals.hull import Hull
+
+
+class FoveatedPyramid(TokenAllocator[PatchTokens]):
+    """Pyramid sampling with cortical magnification: scale and eccentricity are both in the metric.
+
+    The fixation is the peak of a coarse 16 x 16 pass over the relevance; see `FoveatedRelevance`.
+
+    Parameters
+    ----------
+    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    patch : side of a patch in pixels.
+    levels : at most so many levels of detail; by default down to a single patch.
+    field_of_view : degrees that the longer side of the image spans.
+    """
+
+    def __init__(
+        self,
+        relevance: Relevance | None = None,
+        *,
+        patch: int = 16,
+        levels: int | None = None,
+        field_of_view: float = 20.0,
+    ) -> None:
+        foveated = FoveatedRelevance(relevance, patch, field_of_view)
+        super().__init__(
+            PyramidBuilder(), RelevanceError(), Hull(exact=True), relevance=foveated, patch=patch, levels=levels
+        )

@@ -1,0 +1,34 @@
+"""Gestalt and saccades: the whole image coarsely, the most relevant patches at full resolution."""
+
+from __future__ import annotations
+
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.gestalt.builder import GestaltBuilder
+from hra.domains.tokens.gestalt.gestalt import Gestalt
+from hra.domains.tokens.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.gestalt.tokens import GestaltTokens
+from hra.domains.tokens.patches.metrics import RelevanceGain
+from hra.domains.tokens.relevance.base import Relevance
+from hra.traversals.hull import Hull
+
+
+class GestaltSaccades(TokenAllocator[GestaltTokens]):
+    """All base tokens always, and the most relevant finest patches with what is left of the budget.
+
+    The budget counts both: 529 tokens are 256 base tokens and 273 saccades, 849 with a base of 24 x 24. Weaker patches
+    fill up, so that the count is always met. Nothing but patches of one size is made, so that it works with any encoder
+    of images; `TokenSet.order` is the sequence by relevance and `GestaltTokens.centres_yx` the position.
+
+    The base is fixed, and a patch that the base shows well is worth no less for it: see `TwoPass` for a choice that
+    looks at the base first.
+
+    Parameters
+    ----------
+    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    patch : side of a patch in pixels; 14 for most encoders.
+    gestalt : the base tokens, such as `CompressedGestalt`; by default `ResizedGestalt`, 16 x 16 of the smaller image.
+    """
+
+    def __init__(self, relevance: Relevance | None = None, *, patch: int = 16, gestalt: Gestalt | None = None) -> None:
+        builder = GestaltBuilder(ResizedGestalt() if gestalt is None else gestalt)
+        super().__init__(builder, RelevanceGain(), Hull(exact=True), relevance=relevance, patch=patch, levels=1)

@@ -1,0 +1,25 @@
+"""Grid top-K: the most relevant patches of the full-resolution grid."""
+
+from __future__ import annotations
+
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.patches.builders import GridBuilder
+from hra.domains.tokens.patches.metrics import RelevanceGain
+from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.relevance.base import Relevance
+from hra.traversals.hull import Hull
+
+
+class GridTopK(TokenAllocator[PatchTokens]):
+    """The ``budget`` most relevant finest patches; every other part of the image is not seen at all.
+
+    The classic selection and the baseline of the pyramids: a flat hierarchy, on which the hull is a sort.
+
+    Parameters
+    ----------
+    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    patch : side of a patch in pixels.
+    """
+
+    def __init__(self, relevance: Relevance | None = None, *, patch: int = 16) -> None:
+        super().__init__(GridBuilder(), RelevanceGain(), Hull(exact=True), relevance=relevance, patch=patch, levels=1)

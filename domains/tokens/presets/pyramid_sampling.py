@@ -1,0 +1,39 @@
+"""Pyramid sampling: patches of all levels that together cover the image, fine where relevant error is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.patches.builders import PyramidBuilder
+from hra.domains.tokens.patches.metrics import RelevanceError
+from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.relevance.base import Relevance
+from hra.traversals.hull import Hull
+from hra.traversals.level_shares import LevelShares
+
+
+class PyramidSampling(TokenAllocator[PatchTokens]):
+    """A cut of the patch pyramid: every pixel is seen, at the level that leaves the least relevant error overall.
+
+    Parameters
+    ----------
+    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    patch : side of a patch in pixels.
+    levels : at most so many levels of detail; by default down to a single patch, so that every budget can be met.
+        With 4, a 1024 x 1024 image has 4096 + 1024 + 256 + 64 patches, of which the 64 are the smallest budget.
+    minimum_shares : level -> share of the budget that its patches get at least, see `hra.LevelShares`; level 0 is the
+        finest. ``{3: 0.1}`` with 4 levels keeps a tenth of the tokens at the coarsest. Fixed counts for all levels do
+        not fit a cut that covers the image; they are `PyramidTopK`'s ``level_split``.
+    """
+
+    def __init__(
+        self,
+        relevance: Relevance | None = None,
+        *,
+        patch: int = 16,
+        levels: int | None = None,
+        minimum_shares: Mapping[int, float] | None = None,
+    ) -> None:
+        traversal = LevelShares(minimum_shares, exact=True) if minimum_shares else Hull(exact=True)
+        super().__init__(PyramidBuilder(), RelevanceError(), traversal, relevance=relevance, patch=patch, levels=levels)

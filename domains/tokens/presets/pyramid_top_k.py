@@ -1,0 +1,119 @@
+"""Pyramid top-K: patches of every level scored alike, the best ones taken, whatever they cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from hra.apportionment import largest_remainder
+from hra.arrays import numbers
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.attribute_gain import AttributeGain
+from hra.domains.tokens.blocks import block_means
+from hra.domains.tokens.choice import Choice
+from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.direct_builder import DirectBuilder
+from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.patches.top import best_of
+from hra.domains.tokens.relevance.base import Relevance
+from hra.errors import ArrayError
+from hra.hierarchy import Hierarchy
+from hra.metrics import ErrorMetric
+from hra.traversals.apportion import Apportion
+from hra.traversals.hull import Hull
+
+
+@dataclass(frozen=True)
+class ScoredPatchesBuilder(DirectBuilder[PatchTokens]):
+    """The patches of all levels, independent of each other.
+
+    Parameters
+    ----------
+    level_weight : factor on the score from each level to the next coarser one.
+    level_split : weight of each level in a fixed split, from fine to coarse; empty for none.
+    """
+
+    level_weight: float = 1.1
+    level_split: tuple[float, ...] = ()
+
+    def build(self, context: TokenContext) -> Hierarchy:
+        """A flat hierarchy with the attributes "level", "x", "y", "score", "stratum" (the level) and "split"."""
+        level, x, y = context.pyramid.positions.T
+        split = np.array(self.level_split or np.ones(len(context.pyramid.levels)))
+        attributes = {
+            **{"level": level, "x": x, "y": y, "stratum": level, "split": split[level]},
+            "score": self._scores(context),
+        }
+        return Hierarchy.flat(np.ones(level.size), attributes=attributes, cost_unit="tokens")
+
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
+        """The patches of ``cut``."""
+        return PatchTokens.of(context, hierarchy, cut)
+
+    def choose(self, context: TokenContext, metric: ErrorMetric, budget: int) -> Choice | None:
+        """The best scores; see `DirectBuilder.choose`. They do not add up to a quality, so there is no certificate."""
+        if not isinstance(metric, AttributeGain) or metric.attribute != "score":
+            return None
+        return best_of(context, self._scores(context), budget, certified=metric.additive)
+
+    def chosen(self, context: TokenContext, cut: np.ndarray) -> PatchTokens:
+        """The patches of ``cut``."""
+        return PatchTokens.at(context, context.pyramid.positions[cut])
+
+    def _scores(self, context: TokenContext) -> np.ndarray:
+        """Mean relevance of every patch's region times the weight of its level, float64 [N]."""
+        means = (block_means(context.relevance, 2**level) for level in range(len(context.pyramid.levels)))
+        return np.concatenate([self.level_weight**level * mean.ravel() for level, mean in enumerate(means)])
+
+
+class PyramidTopK(TokenAllocator[PatchTokens]):
+    """The ``budget`` best-scored patches over all levels: "pyramid sampling" as it was first written down.
+
+    A patch scores the mean relevance of its region times ``level_weight ** level``. It differs from `PyramidSampling`:
+    nothing makes the patches cover the image, and nothing keeps a patch and its own children from being taken both. As
+    a mean is no larger than its largest part, without a weight above 1 the finest level wins nearly everywhere.
+
+    A 1024 x 1024 image has 4096 + 1024 + 256 + 64 = 5440 patches in 4 levels.
+
+    Parameters
+    ----------
+    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    patch : side of a patch in pixels.
+    levels : at most so many levels of detail; ``level_split`` gives its own number.
+    level_weight : factor on the score from each level to the next coarser one, > 0; the notes leave it open ("coarse a
+        little higher").
+    level_split : tokens of each level from fine to coarse, such as (64, 128, 64, 17): any budget is dealt out in these
+        proportions by `hra.apportionment.largest_remainder`, and the best of each level are taken. Counts like these
+        are possible only here: a cut that keeps 17 patches of the coarsest 64 has at least 188 of the next level.
+
+    Raises
+    ------
+    ArrayError : weight or split out of range.
+    """
+
+    def __init__(
+        self,
+        relevance: Relevance | None = None,
+        *,
+        patch: int = 16,
+        levels: int = 4,
+        level_weight: float = 1.1,
+        level_split: tuple[float, ...] | None = None,
+    ) -> None:
+        if not 0 < level_weight < np.inf:
+            raise ArrayError(f"a level weight must be above 0, got {level_weight:g}", where="level_weight")
+        split = () if level_split is None else _checked_split(level_split)
+        traversal = Apportion(partial(largest_remainder, minimum=0), importance="split") if split else Hull(exact=True)
+        builder, metric = ScoredPatchesBuilder(level_weight, split), AttributeGain("score", "weighted relevance")
+        super().__init__(
+            builder, metric, traversal, relevance=relevance, patch=patch, levels=len(split) if split else levels
+        )
+
+
+def _checked_split(level_split: tuple[float, ...]) -> tuple[float, ...]:
+    weights = numbers("level_split", level_split)
+    if not weights.any() or (weights < 0).any():
+        raise ArrayError(f"a level split needs weights >= 0, not all 0, got {level_split}", where="level_split")
+    return tuple(weights.tolist())

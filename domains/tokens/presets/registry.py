@@ -1,0 +1,72 @@
+"""Every preset by its name: what the command line and comparisons choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.presets.adaptive_stratified import AdaptiveStratified
+from hra.domains.tokens.presets.difficulty_aware import DifficultyAware
+from hra.domains.tokens.presets.downsample import Downsample
+from hra.domains.tokens.presets.even_pyramid import EvenPyramid
+from hra.domains.tokens.presets.foveated_pyramid import FoveatedPyramid
+from hra.domains.tokens.presets.frequency_aware import FrequencyAware
+from hra.domains.tokens.presets.gestalt_saccades import GestaltSaccades
+from hra.domains.tokens.presets.grid_top_k import GridTopK
+from hra.domains.tokens.presets.hybrid_atlas import HybridAtlas
+from hra.domains.tokens.presets.log_polar import LogPolar
+from hra.domains.tokens.presets.multi_fixation import MultiFixation
+from hra.domains.tokens.presets.pyramid_sampling import PyramidSampling
+from hra.domains.tokens.presets.pyramid_top_k import PyramidTopK
+from hra.domains.tokens.presets.random_patches import Random
+from hra.domains.tokens.presets.residual_scales import ResidualScales
+from hra.domains.tokens.presets.semantic_atlas import SemanticAtlas
+from hra.domains.tokens.presets.semantic_tree import SemanticTree
+from hra.domains.tokens.presets.stratified import Stratified
+from hra.domains.tokens.presets.token_dag import TokenDAG
+from hra.domains.tokens.presets.two_pass import TwoPass
+from hra.domains.tokens.presets.uniform_grid import UniformGrid
+from hra.domains.tokens.presets.vortex import Vortex
+from hra.errors import HraError
+
+PRESETS: Mapping[str, type[Any]] = MappingProxyType(
+    {
+        "grid": GridTopK,
+        "downsample": Downsample,
+        "uniform-grid": UniformGrid,
+        "random": Random,
+        "pyramid": PyramidSampling,
+        "even-pyramid": EvenPyramid,
+        "foveated": FoveatedPyramid,
+        "multi-fixation": MultiFixation,
+        "difficulty-aware": DifficultyAware,
+        "pyramid-top-k": PyramidTopK,
+        "token-dag": TokenDAG,
+        "stratified": Stratified,
+        "adaptive-stratified": AdaptiveStratified,
+        "gestalt-saccades": GestaltSaccades,
+        "two-pass": TwoPass,
+        "log-polar": LogPolar,
+        "vortex": Vortex,
+        "frequency-aware": FrequencyAware,
+        "residual-scales": ResidualScales,
+        "semantic-atlas": SemanticAtlas,
+        "semantic-tree": SemanticTree,
+        "hybrid-atlas": HybridAtlas,
+    }
+)
+"""Name to class: baselines first, then pyramids, strata, fixed bases, samples, bands and regions."""
+
+
+def preset(name: str) -> TokenAllocator[Any]:
+    """The preset called ``name``, as it comes.
+
+    Raises
+    ------
+    HraError : there is none of that name.
+    """
+    if name not in PRESETS:
+        raise HraError(f"there is no method called {name!r}", where="method", fix=f"use one of {', '.join(PRESETS)}")
+    return PRESETS[name]()

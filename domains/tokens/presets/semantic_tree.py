@@ -1,0 +1,41 @@
+"""Semantic tree: the hull chooses which regions of the region tree become tokens."""
+
+from __future__ import annotations
+
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.features import Encoder
+from hra.domains.tokens.regions.patch_regions import PatchRegions
+from hra.domains.tokens.regions.region_builders import RegionTreeBuilder
+from hra.domains.tokens.regions.region_metrics import RegionError
+from hra.domains.tokens.regions.region_source import RegionSource
+from hra.domains.tokens.regions.region_tokens import RegionTokens
+from hra.domains.tokens.relevance.base import Relevance
+from hra.traversals.hull import Hull
+
+
+class SemanticTree(TokenAllocator[RegionTokens]):
+    """A cut of a region tree: every pixel is seen, by the regions that leave the least relevant error overall.
+
+    The hierarchical form of `SemanticAtlas`: 50 to 200 regions are one cut of the tree, and so is any other budget from
+    1 to all patches.
+
+    Parameters
+    ----------
+    source : makes the region tree; by default Ward's linkage of patches.
+    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    encoder : features by which patches are merged, see `TokenAllocator`; by default colour and texture.
+    patch : side of a patch in pixels.
+    """
+
+    def __init__(
+        self,
+        source: RegionSource | None = None,
+        relevance: Relevance | None = None,
+        *,
+        encoder: Encoder | None = None,
+        patch: int = 16,
+    ) -> None:
+        builder = RegionTreeBuilder(PatchRegions() if source is None else source)
+        super().__init__(
+            builder, RegionError(), Hull(exact=True), relevance=relevance, encoder=encoder, patch=patch, levels=1
+        )

@@ -1,0 +1,1 @@
+"""What of an image matters to a query, patch by patch."""

@@ -1,0 +1,56 @@
+"""Relevance as similarity of embeddings: the cosine between each patch and the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hra.arrays import numbers, to_numpy
+from hra.domains.tokens.features import Encoder, TextEncoder, checked_features
+from hra.domains.tokens.relevance.base import Encode, EncodedRelevance
+
+
+@dataclass(frozen=True)
+class CosineRelevance(EncodedRelevance):
+    """Cosine similarity of patch embeddings and a text embedding, as CLIP compares images and captions.
+
+    Embeddings computed elsewhere are given as they are: ``CosineRelevance(lambda image: patches, lambda query: text)``.
+
+    Source: A. Radford et al., "Learning transferable visual models from natural language supervision" (2021).
+
+    Parameters
+    ----------
+    encoder : image -> embeddings of the finest patches [ceil(H/patch), ceil(W/patch), D].
+    text_encoder : query -> embedding [D] in the same space.
+    """
+
+    encoder: Encoder
+    text_encoder: TextEncoder
+
+    def score(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
+        """Relevance [ceil(H/patch), ceil(W/patch)], float32 in [-1, 1]; an allocator counts negative ones as 0."""
+        return cosine_similarity(encode(self.encoder), self.text_encoder(query))
+
+
+def cosine_similarity(patches: Any, text: Any) -> np.ndarray:
+    """Cosine of the angle between each patch embedding and a text embedding.
+
+    Parameters
+    ----------
+    patches : [rows, columns, D].
+    text : [D].
+
+    Returns
+    -------
+    float32 [rows, columns] in [-1, 1], 0 where an embedding is zero.
+
+    Raises
+    ------
+    MetricError : unusable patch embeddings. ArrayError : a text embedding of another length, or not finite.
+    """
+    features = checked_features(patches, np.shape(patches)[:2])
+    query = numbers("text embedding", to_numpy(text), features.shape[2]).astype(np.float32)
+    length = np.linalg.norm(features, axis=-1) * np.linalg.norm(query)
+    return np.divide(features @ query, length, out=np.zeros_like(length), where=length > 0)

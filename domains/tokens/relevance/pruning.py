@@ -1,0 +1,92 @@
+"""Relevance pruning: whole regions without relevance are dropped by one test of a max pyramid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.arrays import to_numpy
+from hra.domains.tokens.relevance.base import checked_relevance
+from hra.errors import MetricError
+from hra.kernels import Pyramid, build_pyramid, rect_max
+
+# Patches along one side of the regions that are tested first.
+_REGION = 16
+
+
+def relevance_pyramid(relevance: Any) -> Pyramid:
+    """The maximum pyramid of relevance maps [..., rows, columns], one entry per finest patch, down to a single cell.
+
+    Raises
+    ------
+    MetricError : not maps of finite numbers.
+    """
+    shape = np.shape(relevance)
+    if len(shape) < 2:
+        raise MetricError(f"the relevance has shape {shape}, expected [..., rows, columns]", where="relevance")
+    rows = to_numpy(relevance).reshape(-1, shape[-1])
+    scores = checked_relevance(rows, rows.shape).astype(np.float32)
+    return build_pyramid(scores.reshape(*shape, 1), reduce="max")
+
+
+def prune(pyramid: Pyramid, boxes: np.ndarray, threshold: float, patch: int = 16) -> np.ndarray:
+    """Which boxes may hold anything of at least ``threshold`` relevance.
+
+    Conservative: a few cells of the pyramid are read, which may reach beyond the box, so that a relevant box is never
+    dropped. Boxes of pyramid patches are met exactly. It is the look-up by which Hi-Z culls triangles.
+
+    Parameters
+    ----------
+    pyramid : from `relevance_pyramid`, of one map.
+    boxes : int [K, 4], pixels (x0, y0, x1, y1), end excluded.
+    patch : side of a finest patch in pixels.
+
+    Returns
+    -------
+    bool [K], True for boxes to keep.
+    """
+    first, last = boxes[:, :2] // patch, (boxes[:, 2:] - 1) // patch
+    cells = np.concatenate([first, last], axis=1).astype(np.int32)
+    # What reaches beyond a box may be relevant where the box is not: where the answer is open, look closer.
+    against = np.full(len(cells), threshold, np.float32)
+    return np.asarray(rect_max(pyramid, cells, against=against)) >= against
+
+
+def prune_patches(pyramid: Pyramid, threshold: float) -> np.ndarray:
+    """Which finest patches hold at least ``threshold`` relevance, from coarse to fine.
+
+    Regions of 16 x 16 patches are tested first, by one look-up each. Only where a region reaches the threshold, its
+    patches are read.
+
+    Parameters
+    ----------
+    pyramid : from `relevance_pyramid`, of any number of maps [..., rows, columns].
+
+    Returns
+    -------
+    bool [..., rows, columns], True for patches to keep.
+    """
+    rows, columns = pyramid.layout.sizes[0]
+    scores = np.asarray(pyramid.levels[0]).reshape(-1, rows, columns)
+    padded = np.pad(scores, [(0, 0), (0, -rows % _REGION), (0, -columns % _REGION)])
+    keep = np.zeros(padded.shape, np.bool_)
+    relevant = _relevant_regions(pyramid, threshold)
+    _by_region(keep)[relevant] = _by_region(padded)[relevant] >= np.float32(threshold)
+    return keep[:, :rows, :columns].reshape(*pyramid.layout.batch, rows, columns)
+
+
+def _relevant_regions(pyramid: Pyramid, threshold: float) -> np.ndarray:
+    """Which regions [maps, down, across] may hold a relevant patch."""
+    rows, columns = pyramid.layout.sizes[0]
+    shape = pyramid.layout.images, -(-rows // _REGION), -(-columns // _REGION)
+    image, down, across = np.indices(shape, np.int32).reshape(3, -1)
+    y, x = down * _REGION, across * _REGION
+    cells = np.stack([x, y, x + (_REGION - 1), y + (_REGION - 1)], axis=1)
+    return (np.asarray(rect_max(pyramid, cells, image)) >= np.float32(threshold)).reshape(shape)
+
+
+def _by_region(patches: np.ndarray) -> np.ndarray:
+    """Patches [maps, rows, columns] as a view [maps, down, across, 16, 16]."""
+    maps, rows, columns = patches.shape
+    return patches.reshape(maps, rows // _REGION, _REGION, columns // _REGION, _REGION).swapaxes(2, 3)

@@ -1,1 +1,0 @@
-"""Relevance from models, maps and pruning."""

@@ -1,0 +1,54 @@
+"""Average interpolation: it keeps means, reproduces polynomials, and matches the plain formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.domains.tokens.patches.halving import halved
+from hra.domains.tokens.patches.interpolation import refine, refine_to
+
+
+def reference(coarse: np.ndarray, axis: int) -> np.ndarray:
+    """One axis in double precision, cell by cell, straight from the five-cell formula."""
+    cells = np.moveaxis(coarse.astype(np.float64), axis, 0)
+    last, halves = len(cells) - 1, []
+    for i, cell in enumerate(cells):
+        near = cells[min(i + 1, last)] - cells[max(i - 1, 0)]
+        far = cells[min(i + 2, last)] - cells[max(i - 2, 0)]
+        slope = (22 * near - 3 * far) / 128
+        halves += [cell - slope, cell + slope]
+    return np.moveaxis(np.array(halves), 0, axis)
+
+
+@given(st.integers(1, 19), st.integers(1, 19), st.integers(0, 10))
+def test_matches_the_plain_formula(height, width, seed):
+    coarse = np.random.default_rng(seed).random((-(-height // 2), -(-width // 2), 3)).astype(np.float32)
+    expected = reference(reference(coarse, 0), 1)[:height, :width]
+    assert refine(coarse, height, width) == pytest.approx(expected, abs=1e-6)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 10))
+def test_halving_undoes_it(rows, columns, seed):
+    coarse = np.random.default_rng(seed).random((rows, columns, 3)).astype(np.float32)
+    assert halved(refine(coarse, 2 * rows, 2 * columns)) == pytest.approx(coarse, abs=1e-6)
+
+
+def test_polynomials_of_degree_four_are_exact_inside():
+    def means(cells: int) -> np.ndarray:
+        edges = np.linspace(-1, 1, cells + 1)
+        return np.diff(edges**5 - edges**3 + edges) / np.diff(edges)  # of 5x^4 - 3x^2 + 1
+
+    coarse = np.broadcast_to(means(16)[None, :, None], (1, 16, 3)).astype(np.float32)
+    fine = refine(coarse, 1, 32)[0, :, 0]
+    assert fine[4:-4] == pytest.approx(means(32)[4:-4], abs=1e-5)
+    assert fine[0] != pytest.approx(means(32)[0], abs=1e-5)  # the repeated edge is no polynomial
+
+
+def test_several_levels_are_single_steps():
+    coarse = np.random.default_rng(0).random((2, 3, 3)).astype(np.float32)
+    expected = refine(refine(coarse, 3, 5), 6, 10)
+    assert np.array_equal(refine_to(coarse, [(3, 5), (6, 10)]), expected)
+    assert refine_to(coarse, []) is coarse

@@ -1,0 +1,124 @@
+"""Batches: as many tokens as asked for, no worse than image by image, with a bound that holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.domains import tokens
+from hra.errors import ArrayError, BudgetTooSmall, ImageError, InvalidBudget, MetricError
+from hra.traversals.exact import Exact
+from hra.traversals.threshold import Threshold
+
+DIRECT = {
+    "pyramid": tokens.PyramidSampling,
+    "four levels": lambda: tokens.PyramidSampling(levels=4),
+    "even": tokens.EvenPyramid,
+    "foveated": tokens.FoveatedPyramid,
+    "grid": tokens.GridTopK,
+    "pyramid top-k": tokens.PyramidTopK,
+}
+SIZES = [(512, 512), (333, 257), (512, 512), (37, 500)]
+
+
+@pytest.mark.parametrize("make", DIRECT.values(), ids=DIRECT)
+@pytest.mark.parametrize("budget", [64, 137, 273])
+def test_mixed_sizes_get_what_single_images_get_or_better(smooth_noise, make, budget: int):
+    allocator = make()
+    contexts = [allocator.context(smooth_noise(*size, seed=i), "on the left") for i, size in enumerate(SIZES)]
+    choices = allocator.allocate_batch(contexts, budget)
+    for context, choice, token_set in zip(contexts, choices, allocator.realize_batch(choices), strict=True):
+        alone = allocator.allocate(context, budget)
+        assert len(choice) == len(token_set) == alone.cost
+        assert choice.gain >= alone.gain * (1 - 1e-12) and choice.base_error == pytest.approx(alone.base_error)
+        if choice.upper_bound is None:
+            assert alone.status == "heuristic" and choice.residual_gap is None
+        else:
+            assert choice.gain <= choice.upper_bound <= alone.upper_bound * (1 + 1e-12) + 1e-15
+        single = allocator.realize(alone)
+        assert token_set.values.shape == single.values.shape and token_set.values.dtype == np.float32
+        if allocator.builder == tokens.GridBuilder():
+            assert np.array_equal(choice.cut, alone.cut)
+
+
+@given(
+    size=st.tuples(st.integers(1, 120), st.integers(1, 120)),
+    budget=st.integers(1, 80),
+    levels=st.sampled_from([None, 2, 3]),
+    seed=st.integers(0, 9),
+)
+def test_the_short_way_finds_what_the_exact_search_proves(size, budget: int, levels, seed: int):
+    rng = np.random.default_rng(seed)
+    image = rng.random((*size, 3), dtype=np.float32) ** 4
+    allocator = tokens.PyramidSampling(lambda image, query: rng.random(grid) ** 3, patch=8, levels=levels)
+    grid = (-(-size[0] // 8), -(-size[1] // 8))
+    context = allocator.context(image, "")
+    hierarchy = allocator.hierarchy_for(context)
+    if budget < hierarchy.base_cost:
+        with pytest.raises(BudgetTooSmall):
+            allocator.allocate_batch([context], budget)
+        return
+    (choice,) = allocator.allocate_batch([context], budget)
+    problem = allocator.error_metric(hierarchy, context, budget)
+    best = Exact(exact=True).solve(problem)
+    assert choice.gain == pytest.approx(problem.gain[best.selected].sum(), rel=1e-9, abs=1e-15)
+    assert len(choice) == min(budget, hierarchy.total_cost)
+    # Whatever is in the cut, or above it, was added: these refinements are down-closed and lead to just this cut.
+    added = np.zeros(hierarchy.node_cost.size, bool)
+    for node in choice.cut:
+        while node >= 0 and not added[node]:
+            added[node], node = True, context.pyramid.parents[node]
+    selected = np.zeros(len(hierarchy), bool)
+    selected[hierarchy.added_by[added & (hierarchy.added_by >= 0)]] = True
+    assert hierarchy.is_valid(selected)
+    assert np.array_equal(np.flatnonzero(hierarchy.active_nodes(selected)), choice.cut)
+    assert (allocator.realize_batch([choice])[0].token_map() >= 0).all()
+
+
+def test_what_has_no_short_way_is_allocated_alone(smooth_noise):
+    image = smooth_noise(320, 400)
+    for allocator in (tokens.TokenDAG(), tokens.Downsample(), tokens.LogPolar(), tokens.SemanticTree()):
+        (choice,) = allocator.allocate_batch([(image, "")], 64)
+        assert choice.allocation is not None and len(choice) == len(allocator.realize_batch([choice])[0]) == 64
+    by_threshold = tokens.TokenAllocator(tokens.PyramidBuilder(), tokens.RelevanceError(), Threshold())
+    assert by_threshold.allocate_batch([(image, "")], 64)[0].allocation is not None
+    (choice,) = tokens.PyramidSampling().allocate_batch([(image, "")], 64)
+    assert choice.allocation is None
+    with pytest.raises(ArrayError, match="carries none"):
+        tokens.TokenDAG().realize_batch([choice])
+
+
+def test_an_own_step_is_not_skipped(smooth_noise):
+    class Halved(tokens.PyramidSampling):
+        def allocate(self, context, budget, **options):
+            return super().allocate(context, budget // 2, **options)
+
+    (choice,) = Halved().allocate_batch([(smooth_noise(320, 400), "")], 64)
+    assert len(choice) == 32
+
+
+def test_flat_images_tiny_images_and_none():
+    allocator = tokens.PyramidSampling()
+    assert allocator.allocate_batch([], 64) == [] and allocator.realize_batch([]) == []
+    images = [np.full((300, 200, 3), 0.5, np.float32), np.zeros((1, 1, 3), np.float32), np.ones((40, 3, 3), np.float32)]
+    choices = allocator.allocate_batch([(image, "") for image in images], 64)
+    assert [len(choice) for choice in choices] == [64, 1, 3]
+    assert [len(choice) for choice in allocator.allocate_batch([(images[0], "")] * 2, float("inf"))] == [247, 247]
+    first, second = (allocator.allocate_batch([(images[0], "")], 64)[0].cut for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("budget", [-1, float("nan"), True, "64"])
+def test_budgets_that_are_none_are_refused(budget):
+    with pytest.raises(InvalidBudget):
+        tokens.PyramidSampling().allocate_batch([], budget)
+
+
+def test_bad_images_and_scores_are_refused():
+    image = np.zeros((64, 64, 3), np.float32)
+    with pytest.raises(ImageError):
+        tokens.PyramidSampling().allocate_batch([(image, ""), (image * np.nan, "")], 4)
+    with pytest.raises(MetricError, match="nan"):
+        tokens.PyramidSampling(lambda image, query: np.full((4, 4), np.nan)).allocate_batch([(image, "")], 4)
