@@ -49,7 +49,7 @@ _EXPORTS = {
     "load_texels": "hra.domains.textures.sources.opening",
     "open_image": "hra.domains.textures.sources.opening",
     "plan": "hra.domains.textures.planning",
-    "psnr": "hra.image_quality",
+    "psnr": "hra.images.quality",
     "record": "hra.domains.textures.recording",
     "render": "hra.domains.textures.views.rendering",
     "replay": "hra.domains.textures.streaming",
@@ -159,7 +159,7 @@ if TYPE_CHECKING:
     from hra.domains.textures.views.scene import TexturedPlane as TexturedPlane
     from hra.flip import flip as flip
     from hra.flip import flip_map as flip_map
-    from hra.image_quality import psnr as psnr
+    from hra.images.quality import psnr as psnr
 
 
 def __getattr__(name: str) -> Any:

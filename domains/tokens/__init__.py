@@ -94,10 +94,10 @@ _EXPORTS = {
     "project": "hra.domains.tokens.features",
     "prune": "hra.domains.tokens.relevance.pruning",
     "prune_patches": "hra.domains.tokens.relevance.pruning",
-    "psnr": "hra.image_quality",
+    "psnr": "hra.images.quality",
     "redundancy": "hra.domains.tokens.measures.report",
     "relevance_pyramid": "hra.domains.tokens.relevance.pruning",
-    "ssim": "hra.image_quality",
+    "ssim": "hra.images.quality",
     "texture_array": "hra.domains.tokens.channels.texture_array",
     "uniform_downsample": "hra.domains.tokens.patches.downsample",
 }
@@ -264,8 +264,8 @@ if TYPE_CHECKING:
     from hra.domains.tokens.token_batch import batch_tokens as batch_tokens
     from hra.domains.tokens.token_builder import TokenBuilder as TokenBuilder
     from hra.domains.tokens.token_set import TokenSet as TokenSet
-    from hra.image_quality import psnr as psnr
-    from hra.image_quality import ssim as ssim
+    from hra.images.quality import psnr as psnr
+    from hra.images.quality import ssim as ssim
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,9 @@ EXPECTED = {
     "lazy_gigapixel.py": r"1,466,015,503,701 tiles.*4,096 of 4,096 tokens.*20 at most",
     "mesh_lod.py": r"of 10,000 triangles.*one pixel of error takes [\d,]+ triangles.*Hull: .*BestFirst: .*Threshold: ",
     "plot_hiz_two_domains.py": r"[\d,]+ houses hidden, [\d,]+ of 9,216 patches pruned",
+    "plot_mesh_budgets.py": r"[\d,]+ of 40,000 triangles: [\d.]+ px.*of 1,000 triangles: [\d.]+ px, at most .* missed",
     "plot_mesh_error_curves.py": r"all in view, clusters, budget: [\d.]+ px.*close up, discrete chain: [\d.]+ px",
+    "plot_mesh_zoom.py": r"discrete chain, 0.5 px: largest pop [\d.]+%.*budget, hysteresis: largest pop [\d.]+%",
     "plot_texture_feedback.py": r"mean wanted level: [\d.]+ drawn, [\d.]+ by rays; 40 frames, peak [\d,]+ of 3,145,728",
     "plot_texture_views.py": r"by texel error: .* dB, FLIP .*by detail error: .* dB.*uniform mip bias: .* dB, FLIP",
     "plot_token_methods.py": r"grid: 273 tokens.*pyramid: 273 tokens.*semantic-tree: 273 tokens",
@@ -33,7 +35,7 @@ def test_every_script_is_listed_and_short():
     assert all(len(script.read_text("utf-8").splitlines()) < 60 for script in scripts)
 
 
-NEEDS_GL = {"plot_texture_feedback.py"}
+NEEDS_GL = {"plot_mesh_budgets.py", "plot_mesh_zoom.py", "plot_texture_feedback.py"}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.gl] if n in NEEDS_GL else []) for n in EXPECTED])

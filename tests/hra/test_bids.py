@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hra
-from hra.bids import Bid
 from hra.hierarchy import Hierarchy
-from hra.pooling import pool
+from hra.pooling.bids import Bid
+from hra.pooling.pool import pool
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.hierarchies import FORESTS, case
 

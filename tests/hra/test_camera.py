@@ -12,16 +12,12 @@ from hypothesis import strategies as st
 
 from hra.camera import Camera
 from hra.errors import ArrayError, CameraError
+from tests.helpers.cameras import inside_clip_volume, random_camera, unit_vectors
 
 ORIGIN = (0.0, 0.0, 0.0)
 FAR = [math.inf, 100.0]
 REVERSED = [False, True]
 seeds = st.integers(0, 2**32 - 1)
-
-
-def unit_vectors(rng: np.random.Generator, count: int) -> np.ndarray:
-    vectors = rng.normal(size=(count, 3))
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def points_in_spheres(rng: np.random.Generator, centers: np.ndarray, radii: np.ndarray, count: int) -> np.ndarray:
@@ -31,38 +27,12 @@ def points_in_spheres(rng: np.random.Generator, centers: np.ndarray, radii: np.n
     return centers[:, None] + radii[:, None, None] * fractions * directions
 
 
-def random_camera(rng: np.random.Generator) -> Camera:
-    """Perspective or orthographic, any depth convention, often with a mirrored and unevenly scaled view."""
-    viewport = (int(rng.integers(1, 3000)), int(rng.integers(1, 3000)))
-    far, flipped = [math.inf, rng.uniform(5, 50)][rng.integers(2)], bool(rng.integers(2))
-    eye = rng.normal(size=3) * 5
-    if rng.random() < 0.3:
-        camera = Camera.orthographic(
-            eye, ORIGIN, height=rng.uniform(1, 9), near=-1, far=20, viewport=viewport, reversed_depth=flipped
-        )
-    else:
-        fov, near = rng.uniform(5, 150), rng.uniform(0.01, 1)
-        camera = Camera.perspective(
-            eye, ORIGIN, vertical_fov_degrees=fov, viewport=viewport, near=near, far=far, reversed_depth=flipped
-        )
-    scale = np.eye(4)
-    if rng.random() < 0.5:
-        scale[:3, :3] = np.diag(rng.choice([-1, 1], 3) * rng.uniform(0.2, 3, 3))
-    return Camera(camera.view @ scale, camera.projection, viewport)
-
-
 def clip_by_hand(camera: Camera, point: np.ndarray) -> np.ndarray:
     """The clip-space coordinates of one point, element by element."""
     vector = [*point, 1.0]
     for matrix in (camera.view, camera.projection):
         vector = [sum(matrix[row, column] * vector[column] for column in range(4)) for row in range(4)]
     return np.array(vector)
-
-
-def inside_clip_volume(camera: Camera, points: np.ndarray) -> np.ndarray:
-    x, y, z, w = camera.projection @ camera.view @ np.column_stack([points, np.ones(len(points))]).T
-    nearest, farthest = (0 * w, w) if camera.reversed_depth else (-w, w)
-    return (w > 0) & (np.abs(x) <= w) & (np.abs(y) <= w) & (nearest <= z) & (z <= farthest)
 
 
 class TestProjection:

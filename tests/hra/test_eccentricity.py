@@ -86,3 +86,23 @@ def test_bad_positions_are_refused(positions):
 def test_the_first_position_that_is_not_finite_is_named():
     with pytest.raises(ArrayError, match=r"positions\[1\]"):
         Eccentricity((0, 0)).degrees([[0, 0], [math.nan, 0], [math.inf, 0]])
+
+
+@given(st.tuples(st.floats(-50, 150), st.floats(-50, 150)), st.integers(0, 10_000))
+def test_the_largest_weight_in_a_rectangle_is_that_of_its_best_point(gaze: tuple[float, float], seed: int):
+    rng = np.random.default_rng(seed)
+    eye, first = Eccentricity(gaze, pixels_per_degree=10), rng.integers(0, 100, (20, 2))
+    rects = np.concatenate([first, first + rng.integers(0, 30, (20, 2))], axis=1)
+    share = np.stack(np.meshgrid(*[np.linspace(0, 1, 61)] * 2), axis=-1).reshape(-1, 1, 2)
+    points = first + share * (rects[:, 2:] + 1 - first)
+    best = eye.linear_weight(points).max(axis=0)
+    largest = eye.largest_linear_weight(rects)
+    assert (largest >= best).all()
+    np.testing.assert_allclose(largest, best, rtol=0.1)
+    assert (eye.largest_linear_weight(rects + np.array([-1, -2, 0, 3])) >= largest).all()
+
+
+@pytest.mark.parametrize("rects", [np.zeros(4), np.zeros((2, 2)), [["a"] * 4]])
+def test_bad_rectangles_are_refused(rects):
+    with pytest.raises(ArrayError):
+        Eccentricity((0, 0)).largest_linear_weight(rects)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import hra
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.hierarchy import Hierarchy
-from hra.union import union
+from hra.pooling.union import union
 from tests.helpers.allocators import allocate
 from tests.helpers.hierarchies import KINDS, case, random_closed_set, random_parents, random_tree
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import hra
 from hra.errors import BudgetTooSmall, HierarchyError, HraError, InvalidBudget, MetricError, RepairWarning
 from hra.hierarchy import Hierarchy
-from hra.lazy import LazyHierarchy, LazyMetric
-from hra.lazy_quadtree import LazyQuadtree
+from hra.lazy.hierarchy import LazyHierarchy, LazyMetric
+from hra.lazy.quadtree import LazyQuadtree
 from hra.traversals.lazy_best_first import LazyBestFirst
 from tests.helpers.allocators import Plain, problem_of
 from tests.helpers.references import best_gain

@@ -15,8 +15,8 @@ import hra
 from hra.allocator import HierarchicalResourceAllocator
 from hra.errors import BudgetTooSmall, HierarchyError, HraError, InvalidBudget, UnitMismatch
 from hra.hierarchy import Hierarchy
-from hra.pooling import Pool, PooledAllocation, pool
-from hra.union import Unions
+from hra.pooling.pool import Pool, PooledAllocation, pool
+from hra.pooling.union import Unions
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.hierarchies import KINDS, case
 from tests.helpers.traversals import TRAVERSALS

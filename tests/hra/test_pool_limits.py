@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import hra
 from hra.errors import BudgetTooSmall, HraError, InvalidBudget
 from hra.hierarchy import Hierarchy
-from hra.limits import Limits
-from hra.pool_bound import clearing_price, dual_bound
-from hra.pooling import PooledAllocation, pool
+from hra.pooling.bound import clearing_price, dual_bound
+from hra.pooling.limits import Limits
+from hra.pooling.pool import PooledAllocation, pool
 from hra.problem import Problem
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.hierarchies import FORESTS, KINDS, case

@@ -15,7 +15,7 @@ from hra.domains.textures.formats import TexelFormat
 from hra.domains.textures.sources.tile_cache import openimageio
 from hra.domains.textures.sources.upright import Orientation
 from hra.errors import ImageError, RepairWarning
-from hra.image_opening import corrupt_exif, open_regular
+from hra.images.opening import corrupt_exif, open_regular
 
 # Readers of OpenImageIO that decode a file by itself; others make up pixels or follow further files.
 _FORMATS = (

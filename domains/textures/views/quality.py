@@ -14,7 +14,7 @@ from hra.domains.textures.views.rendering import render
 from hra.domains.textures.views.scene import Scene
 from hra.errors import ArrayError
 from hra.flip import flip
-from hra.image_quality import psnr
+from hra.images.quality import psnr
 
 
 @dataclass(frozen=True, eq=False)

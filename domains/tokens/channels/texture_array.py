@@ -15,7 +15,7 @@ from hra.domains.tokens.features import checked_features, project
 from hra.domains.tokens.relevance.saliency import saliency
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.errors import ArrayError
-from hra.image_arrays import as_image, luma
+from hra.images.arrays import as_image, luma
 
 MODEL_CHANNELS = range(17, 33)
 """Numbers of the channels that hold features of a model."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import BudgetTooSmall, MissingExtra
-from hra.image_arrays import as_image
+from hra.images.arrays import as_image
 
 _BACK_PROJECTIONS = 3  # more steps change the photo and the page by less than 0.02 dB
 

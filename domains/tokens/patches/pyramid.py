@@ -13,7 +13,7 @@ from hra.domains.tokens.patches.halving import halved
 from hra.domains.tokens.patches.level_errors import error_sums, squared_errors
 from hra.domains.tokens.patches.quadtree import Quadtree, quadtree
 from hra.errors import ArrayError
-from hra.image_arrays import as_image
+from hra.images.arrays import as_image
 
 Made = TypeVar("Made")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.tokens.token_set import TokenSet
 from hra.errors import ArrayError
-from hra.image_arrays import as_image
+from hra.images.arrays import as_image
 
 # From fine to coarse, then again from the start: M. Okabe and K. Ito, readable with colour-blindness.
 _COLOURS = np.array(

@@ -14,7 +14,7 @@ from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.token_builder import TokenBuilder
 from hra.hierarchy import Hierarchy
-from hra.image_arrays import luma
+from hra.images.arrays import luma
 from hra.metrics import ErrorMetric
 from hra.traversals.hull import Hull
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from hra.atomic_write import write_atomically
 from hra.errors import ImageError, MissingExtra
-from hra.image_arrays import as_image as as_image
-from hra.image_decoding import decode
-from hra.image_opening import open_upright
+from hra.images.arrays import as_image
+from hra.images.decoding import decode
+from hra.images.opening import open_upright
 
 # Decoding takes about 16 bytes per pixel (Pillow's copy and the float32 result), so this many stay below 512 MB.
 MAX_PIXELS = 30_000_000

@@ -57,7 +57,7 @@ def unit_range(values: np.ndarray) -> np.ndarray:
 
 
 def _decoded(image: Any) -> np.ndarray:
-    from hra.image_decoding import decode
+    from hra.images.decoding import decode
 
     try:
         return decode(image, channels=3)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.arrays import to_numpy
 from hra.errors import ImageError, MissingExtra
-from hra.image_arrays import luma
+from hra.images.arrays import luma
 
 _WINDOW = 11  # pixels that the Gaussian of `ssim` reaches over
 
