@@ -6,8 +6,9 @@ with a bound on how far each answer is from the best possible one.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hra.lazy_exports import lazy_exports
 
 __version__ = "0.1.0"
 
@@ -87,13 +88,4 @@ if TYPE_CHECKING:
     from hra.traversals.level_shares import LevelShares as LevelShares
     from hra.traversals.threshold import Threshold as Threshold
 
-
-def __getattr__(name: str) -> Any:
-    module = _EXPORTS.get(name)
-    if module is None:
-        raise AttributeError(f"module 'hra' has no attribute {name!r}")
-    return getattr(importlib.import_module(module), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hra.lazy_exports import lazy_exports
 
 # Exported lazily (PEP 562), as in hra itself: what is not used is not imported.
 _EXPORTS = {
@@ -83,13 +84,4 @@ if TYPE_CHECKING:
     from hra.residency.verdict import Verdict as Verdict
     from hra.residency.verdict import judge as judge
 
-
-def __getattr__(name: str) -> Any:
-    module = _EXPORTS.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(module), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
