@@ -53,6 +53,17 @@ def test_values_that_fall_towards_the_root_are_found(certified: meshes.ClusterMe
     assert not report.sound
 
 
+def test_boxes_that_do_not_nest_are_found(certified: meshes.ClusterMesh) -> None:
+    box = certified.hierarchy.attribute("box").copy()
+    roots, sources = certified.hierarchy.added_by < 0, certified.hierarchy.removed_by < 0
+    for changed in (roots, sources):
+        damaged = box.copy()
+        damaged[changed, 1, 2] -= np.float32(1e-3)
+        report = meshes.check(with_attribute(certified, "box", damaged), cuts=1, samples=10)
+        assert report.loose_boxes > 0
+        assert not report.sound
+
+
 def test_bounds_that_do_not_hold_are_found(certified: meshes.ClusterMesh) -> None:
     values = certified.hierarchy.attribute("deviation") / 20
     report = meshes.check(with_attribute(certified, "deviation", values), cuts=20, samples=1000)
@@ -70,10 +81,10 @@ def test_a_cluster_with_a_triangle_too_few_cracks(certified: meshes.ClusterMesh)
 
 
 def test_the_command_reports_and_fails(certified: meshes.ClusterMesh, tmp_path: Path) -> None:
-    certified.save(tmp_path / "good.npz")
+    certified.save(tmp_path / "good.hra")
     values = certified.hierarchy.attribute("deviation") / 20
-    with_attribute(certified, "deviation", values).save(tmp_path / "bad.npz")
+    with_attribute(certified, "deviation", values).save(tmp_path / "bad.hra")
     for name, code in (("good", 0), ("bad", 1)):
-        arguments = ["mesh", "check", f"{tmp_path / name}.npz", "--cuts", "20", "--json", f"{tmp_path / name}.json"]
+        arguments = ["mesh", "check", f"{tmp_path / name}.hra", "--cuts", "20", "--json", f"{tmp_path / name}.json"]
         assert CliRunner().invoke(app, arguments).exit_code == code
         assert json.loads((tmp_path / f"{name}.json").read_text())["sound"] is (code == 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import socket
 import struct
 import warnings
@@ -70,7 +71,8 @@ def test_gltf_scenes_are_joined_with_their_transforms(tmp_path: Path) -> None:
 
 def test_polygons_are_triangulated(tmp_path: Path) -> None:
     quads = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2 -1\n"
-    mesh = meshes.load(written(tmp_path, "quad.obj", quads))
+    with pytest.warns(RepairWarning, match="polygons"):
+        mesh = meshes.load(written(tmp_path, "quad.obj", quads))
     assert len(mesh.triangles) == 2
 
 
@@ -82,6 +84,24 @@ def test_negative_obj_indices_count_back_from_their_line(tmp_path: Path) -> None
 
 def test_names_of_any_language_are_read(tmp_path: Path) -> None:
     assert len(meshes.load(written(tmp_path, "Schädel 頭.obj", OBJ + "f 1 2 3\n")).triangles) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (os.fsdecode(b"sch\xe4del.obj"), OBJ.encode() + b"f 1 2 3\n"),
+        ("names.obj", b"o S\xe4ule\nusemtl gr\xfcn\n" + OBJ.encode() + b"f 1 2 3\n"),
+        (
+            "name.stl",
+            b"solid S\xe4ule\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
+            b"endloop\nendfacet\nendsolid S\xe4ule\n",
+        ),
+    ],
+    ids=["path", "obj", "stl"],
+)
+def test_names_that_are_not_utf_8_are_read(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert len(meshes.load(tmp_path / name).triangles) == 1
 
 
 def ply(
@@ -151,6 +171,8 @@ BROKEN_FILES: dict[str, tuple[str, str | bytes]] = {
     "http address": ("a.gltf", json.dumps(gltf(buffers=[{"byteLength": 72, "uri": "http://localhost/x.bin"}]))),
     "unknown format": ("a.xyz", "0 0 0\n"),
     "zip": ("a.zip", b"PK\x03\x04"),
+    "zipped XML": ("a.3mf", b"PK\x03\x04"),
+    "XML": ("a.dae", '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>'),
 }
 
 
@@ -217,9 +239,12 @@ def test_a_buffer_beside_the_file_is_read(tmp_path: Path) -> None:
     assert len(meshes.load(written(tmp_path, "a.gltf", json.dumps(header))).triangles) == 4
 
 
-def test_materials_are_not_followed(tmp_path: Path, no_network: None) -> None:
-    path = written(tmp_path, "a.obj", f"mtllib ../../secret.mtl\n{OBJ}usemtl x\nf 1 2 3\n")
-    assert len(meshes.load(path).triangles) == 1
+@pytest.mark.parametrize("library", ["../../secret.mtl", "/etc/passwd", "http://localhost/a.mtl", "C:\\a.mtl"])
+def test_materials_outside_of_the_folder_are_refused(library: str, tmp_path: Path, no_network: None) -> None:
+    path = written(tmp_path, "a.obj", f"mtllib {library}\n{OBJ}usemtl x\nf 1 2 3\n")
+    with pytest.raises(FileError, match="outside"):
+        meshes.load(path)
+    assert len(meshes.load(path, attributes=False).triangles) == 1
 
 
 def test_large_files_are_refused_before_reading(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -234,7 +259,8 @@ def test_without_trimesh_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp
     with pytest.raises(MissingExtra, match=r"hra\[meshes\]"):
         meshes.load(path)
     with pytest.raises(MissingExtra):
-        meshes.from_arrays(POINTS, FACES).export(tmp_path / "a.glb")
+        meshes.from_arrays(POINTS, FACES).export(tmp_path / "a.ply")
+    meshes.from_arrays(POINTS, FACES).export(tmp_path / "a.glb")
 
 
 def test_triangle_strips_are_a_mesh_or_an_error(tmp_path: Path) -> None:
