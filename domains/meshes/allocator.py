@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
+import numpy as np
+
 from hra.allocation import Allocation
 from hra.allocator import HierarchicalResourceAllocator
-from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.metrics import ScreenError
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import HierarchyError
+from hra.hierarchy import Hierarchy
 from hra.metrics import ErrorMetric
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
+
+
+class Clusters(Protocol):
+    """Clusters of a mesh: a `ClusterMesh` in memory, or a `MeshAsset` of which only the pages of the cut are read."""
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """Clusters and groups; see `ClusterMesh.hierarchy`."""
+        ...
+
+    @property
+    def triangles_per_cluster(self) -> np.ndarray:
+        """int64 [N]."""
+        ...
+
+    def mesh(self, clusters: Any) -> TriangleMesh:
+        """The triangles of some clusters."""
+        ...
 
 
 class MeshAllocator(HierarchicalResourceAllocator):
@@ -18,7 +40,8 @@ class MeshAllocator(HierarchicalResourceAllocator):
 
     Parameters
     ----------
-    cluster_mesh : built by `build`; `ClusterMesh.with_cost` sets whether budgets are triangles or bytes.
+    cluster_mesh : from `build`, `load_clusters` or `open_asset`; its ``with_cost`` sets whether budgets are triangles
+        or bytes.
     metric : context to error of each cluster; the default reads a `hra.Camera`.
     traversal : `Hull` for the least error within a budget, `Threshold` for a bound on the error in pixels.
 
@@ -34,7 +57,7 @@ class MeshAllocator(HierarchicalResourceAllocator):
     """
 
     def __init__(
-        self, cluster_mesh: ClusterMesh, metric: ErrorMetric | None = None, traversal: Traversal | None = None
+        self, cluster_mesh: Clusters, metric: ErrorMetric | None = None, traversal: Traversal | None = None
     ) -> None:
         super().__init__(cluster_mesh.hierarchy, metric or ScreenError(), traversal or Hull())
         self.cluster_mesh = cluster_mesh

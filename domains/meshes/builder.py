@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
 
-import numpy as np
-
-from hra.arrays import group as sort_by_group
 from hra.domains.meshes.cluster_mesh import ClusterMesh
-from hra.domains.meshes.cluster_table import ClusterTable, concatenate
-from hra.domains.meshes.grouping import group_clusters, lock_shared_vertices
-from hra.domains.meshes.level import Geometry, Groups, coarse_clusters, original_clusters, simplify_groups
+from hra.domains.meshes.geometry import Geometry
+from hra.domains.meshes.levels import BuiltLevels, Settings, build_levels, coarse_first
 from hra.domains.meshes.meshopt import MAX_TRIANGLES
+from hra.domains.meshes.progress import Countdown, Progress
 from hra.domains.meshes.read import load
+from hra.domains.meshes.report import BuildReport, Meter
+from hra.domains.meshes.threads import Workers, processors
 from hra.domains.meshes.triangle_mesh import TriangleMesh
-from hra.domains.meshes.weld import weld, without_degenerate
+from hra.domains.meshes.weld import weld_wedges, without_degenerate
 from hra.errors import HraError, MeshError
-
-# Clusters whose group is stuck get a second chance with other neighbours; after that they stay as they are.
-_ATTEMPTS = 2
 
 
 def build(
-    source: str | Path | TriangleMesh, *, cluster_size: int = 64, group_size: int = 8, certified: bool = False
+    source: str | Path | TriangleMesh,
+    *,
+    cluster_size: int = 64,
+    group_size: int = 8,
+    certified: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> ClusterMesh:
     """Build the cluster hierarchy of a mesh.
 
@@ -39,11 +41,13 @@ def build(
     group_size : clusters per group, 3 .. 64. A step of a budget is half a group; smaller ones are finer, but more of
         their vertices are locked borders, so that the same triangles leave a larger error.
     certified : also bound how far the source lies from each cluster ("deviation"; see `hra.domains.meshes.deviation`),
-        which takes three to four times as long.
+        which takes two and a half to three times as long.
+    threads : by default as many as there are processors that this process may use. The result does not depend on it.
+    progress : called from this thread with the triangles that are simplified away and those of the source.
 
     Returns
     -------
-    ClusterMesh; equal input gives equal output.
+    ClusterMesh; equal input gives equal output, but for the times in its ``report``.
 
     Raises
     ------
@@ -55,98 +59,43 @@ def build(
     """
     _check_size("cluster_size", cluster_size, range(16, MAX_TRIANGLES + 1, 4))
     _check_size("group_size", group_size, range(3, 65))
+    if threads is not None:
+        _check_size("threads", threads, range(1, 1025))
+    meter = Meter()
     mesh = source if isinstance(source, TriangleMesh) else load(source)
-    positions, triangles = weld(mesh.positions, mesh.triangles)
-    triangles = without_degenerate(triangles)
+    positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
+    geometry = Geometry.of(positions, attributes)
+    triangles = without_degenerate(triangles, geometry.position_of)
     if not len(triangles):
         raise MeshError("every triangle of the mesh has two equal corners", where=repr(mesh))
-    clusters, added_by = build_levels(Geometry.of(positions), triangles, cluster_size, group_size, certified)
-    return ClusterMesh.from_table(positions, *coarse_first(clusters, added_by))
+    settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
+    with Workers(threads or processors()) as workers:
+        levels = build_levels(geometry, triangles, settings, workers, countdown)
+    clusters = ClusterMesh.from_table(positions, *coarse_first(levels.clusters, levels.member_of), attributes)
+    countdown.finish()
+    name = "" if isinstance(source, TriangleMesh) else Path(source).name
+    return replace(clusters, report=_report(clusters, levels, settings, workers.threads, meter, name))
+
+
+def _report(
+    clusters: ClusterMesh, levels: BuiltLevels, settings: Settings, threads: int, meter: Meter, source: str
+) -> BuildReport:
+    return BuildReport(
+        **meter.read(),
+        threads=threads,
+        triangles=clusters.triangle_count,
+        root_triangles=clusters.root_triangle_count,
+        levels=int(levels.clusters.level.max()) + 1,
+        clusters=len(levels.clusters),
+        groups=len(clusters.hierarchy),
+        stuck_groups=levels.stuck_groups,
+        merged_islands=levels.merged_islands,
+        source=source,
+        settings=asdict(settings),
+    )
 
 
 def _check_size(name: str, value: int, allowed: range) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value not in allowed:
         choice = f"from {allowed.start} to {allowed[-1]}" + (f" in steps of {allowed.step}" if allowed.step > 1 else "")
         raise HraError(f"{name} must be an integer {choice}, got {value!r}", where=name)
-
-
-@dataclass(frozen=True, eq=False)
-class _Pending:
-    """Clusters that may still be simplified: their rows [n] among all clusters, and how often they were stuck [n]."""
-
-    clusters: ClusterTable
-    rows: np.ndarray
-    failures: np.ndarray
-
-    def take(self, which: np.ndarray) -> _Pending:
-        return _Pending(self.clusters.take(which), self.rows[which], self.failures[which])
-
-    def is_small(self) -> bool:
-        return self.clusters.indices.size <= 3 * MAX_TRIANGLES
-
-
-def build_levels(
-    geometry: Geometry, triangles: np.ndarray, cluster_size: int, group_size: int, certified: bool
-) -> tuple[ClusterTable, np.ndarray]:
-    """All clusters of all levels, fine to coarse, and the group [N] that each is a member of (-1: it is the base).
-
-    Simplification ends when at most 128 triangles are left, or nothing can be simplified any more.
-    """
-    tables = [original_clusters(geometry, triangles, cluster_size)]
-    members: list[np.ndarray] = []
-    count = len(tables[0])
-    pending = _Pending(tables[0], np.arange(count), np.zeros(count, np.int64))
-    locked = np.zeros(len(geometry.positions), np.uint8)
-    while len(pending.rows) and not pending.is_small():
-        label = group_clusters(pending.clusters, len(geometry.positions), group_size)
-        offsets, order = sort_by_group(label, int(label.max()) + 1)
-        pending = pending.take(order)
-        groups = Groups(pending.clusters, offsets)
-        shared = lock_shared_vertices(pending.clusters, label[order], locked)
-        results = simplify_groups(groups, geometry, shared, cluster_size)
-        done = np.array([result is not None for result in results])
-        if not done.any():
-            break
-        numbers = {"level": len(tables), "first_group": len(members)}
-        products = coarse_clusters(groups, results, geometry, **numbers, certified=certified)
-        members += [pending.rows[offsets[g] : offsets[g + 1]] for g in np.flatnonzero(done)]
-        stuck = _retry(pending.take(np.flatnonzero(~done[label[order]])), locked)
-        pending = _joined(products, count, stuck)
-        tables.append(products)
-        count += len(products)
-    return concatenate(tables), _inverse(members, count)
-
-
-def _retry(stuck: _Pending, locked: np.ndarray) -> _Pending:
-    """The stuck clusters that may try again. The others are final: their vertices are ``locked`` from now on."""
-    last = stuck.failures + 1 >= _ATTEMPTS
-    locked[stuck.clusters.take(np.flatnonzero(last)).indices] = 1
-    again = stuck.take(np.flatnonzero(~last))
-    return _Pending(again.clusters, again.rows, again.failures + 1)
-
-
-def _joined(products: ClusterTable, first_row: int, stuck: _Pending) -> _Pending:
-    rows = np.arange(first_row, first_row + len(products))
-    return _Pending(
-        concatenate([products, stuck.clusters]),
-        np.concatenate([rows, stuck.rows]),
-        np.concatenate([np.zeros(len(products), np.int64), stuck.failures]),
-    )
-
-
-def _inverse(members: list[np.ndarray], count: int) -> np.ndarray:
-    """The group that each of ``count`` clusters is a member of, -1 for none."""
-    member_of = np.full(count, -1, np.int64)
-    for group, rows in enumerate(members):
-        member_of[rows] = group
-    return member_of
-
-
-def coarse_first(clusters: ClusterTable, member_of: np.ndarray) -> tuple[ClusterTable, np.ndarray]:
-    """The same clusters and groups numbered from coarse to fine, the order of hierarchies and of streaming."""
-    order = np.argsort(-clusters.level, kind="stable")
-    last = int(member_of.max(initial=-1))
-    table = clusters.take(order)
-    made_by = np.where(table.made_by >= 0, last - table.made_by, -1)
-    member_of = member_of[order]
-    return table.renumbered(made_by), np.where(member_of >= 0, last - member_of, -1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.domains.meshes.boxes import vertex_boxes
 from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.edges import boundary_chain
 from hra.domains.meshes.surface import surface_points
@@ -14,6 +14,7 @@ from hra.domains.meshes.triangle_distance import nearest_distances
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.domains.meshes.weld import weld
 from hra.hierarchy import Hierarchy
+from hra.sets import drop_without_predecessors
 
 # Measuring distances takes longer than looking for cracks.
 _MEASURED_EVERY = 10
@@ -33,12 +34,13 @@ def is_closed(mesh: TriangleMesh) -> bool:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What `check` found. The first five counts are of violations, all 0 for a sound mesh.
+    """What `check` found. The first six counts are of violations, all 0 for a sound mesh.
 
     Attributes
     ----------
     falling_errors, falling_deviations : clusters whose group was simplified to something with a smaller value.
-    loose_spheres : clusters whose sphere sticks out of that of the group that they were simplified to.
+    loose_spheres, loose_boxes : clusters whose sphere or box sticks out of that of the group that they were simplified
+        to, or whose triangles stick out of their own box.
     cracked_cuts : random cuts with a border inside of the source's surface.
     exceeded_bounds : random cuts that lie farther from a sample of the source than their deviation.
     cuts, measured_cuts, samples : cuts that were tried for cracks, those of them that were measured (none without
@@ -50,6 +52,7 @@ class CheckReport:
     falling_errors: int
     falling_deviations: int
     loose_spheres: int
+    loose_boxes: int
     cracked_cuts: int
     exceeded_bounds: int
     cuts: int
@@ -61,12 +64,12 @@ class CheckReport:
     @property
     def sound(self) -> bool:
         """Whether nothing was violated."""
-        counts = (self.falling_errors, self.falling_deviations, self.loose_spheres)
-        return not any((*counts, self.cracked_cuts, self.exceeded_bounds))
+        bounds = (self.falling_errors, self.falling_deviations, self.loose_spheres, self.loose_boxes)
+        return not any((*bounds, self.cracked_cuts, self.exceeded_bounds))
 
 
 def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: int = 0) -> CheckReport:
-    """Test what a cluster mesh promises: monotone errors, nested spheres, cuts without cracks, deviations that bound.
+    """Test what a cluster mesh promises: monotone errors, nested bounds, cuts without cracks, deviations that bound.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
     """
     hierarchy, rng = clusters.hierarchy, np.random.default_rng(seed)
     chosen = [_random_cut(hierarchy, rng) for _ in range(cuts)]
-    source = clusters.triangles(np.flatnonzero(hierarchy.removed_by < 0))
+    source = clusters.position_of[clusters.triangles(np.flatnonzero(hierarchy.removed_by < 0))]
     border = np.zeros(len(clusters.positions), bool)
     border[boundary_chain(source)[0]] = True
     certified = "deviation" in hierarchy.node
@@ -86,7 +89,8 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
         falling_errors=_falling(hierarchy, "error"),
         falling_deviations=_falling(hierarchy, "deviation") if certified else 0,
         loose_spheres=_loose_spheres(hierarchy),
-        cracked_cuts=sum(_is_cracked(clusters.triangles(cut), border) for cut in chosen),
+        loose_boxes=_loose_boxes(clusters),
+        cracked_cuts=sum(_is_cracked(clusters.position_of[clusters.triangles(cut)], border) for cut in chosen),
         exceeded_bounds=sum(share > 1 for share in shares),
         cuts=cuts,
         measured_cuts=len(measured),
@@ -99,16 +103,8 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
 def _random_cut(hierarchy: Hierarchy, rng: np.random.Generator) -> np.ndarray:
     """The clusters of a random set of groups, less those that lack a predecessor."""
     selected = rng.random(len(hierarchy)) < rng.random()
-    _close_downwards(hierarchy.edges, selected)
+    drop_without_predecessors(hierarchy.edges, selected)
     return np.flatnonzero(hierarchy.active_nodes(selected))
-
-
-@njit(cache=True)
-def _close_downwards(edges, selected):
-    """Deselect what has a predecessor that is not selected; ``edges`` are sorted by successor, coarse to fine."""
-    for e in range(len(edges)):
-        if not selected[edges[e, 0]]:
-            selected[edges[e, 1]] = False
 
 
 def _members(hierarchy: Hierarchy) -> tuple[np.ndarray, np.ndarray]:
@@ -130,6 +126,21 @@ def _loose_spheres(hierarchy: Hierarchy) -> int:
     radius = hierarchy.attribute("radius").astype(np.float64)
     reach = np.linalg.norm(center[fine] - center[coarse], axis=1) + radius[fine]
     return int((reach > radius[coarse] * (1 + _ROUNDING)).sum())
+
+
+def _loose_boxes(clusters: ClusterMesh) -> int:
+    """Exact: a union of boxes only compares coordinates."""
+    fine, coarse = _members(clusters.hierarchy)
+    box = clusters.hierarchy.attribute("box")
+    own = vertex_boxes(clusters.positions, clusters.indices, clusters.offsets)
+    loose = _sticks_out(own, box)
+    loose[fine] |= _sticks_out(box[fine], box[coarse])
+    return int(loose.sum())
+
+
+def _sticks_out(inner: np.ndarray, outer: np.ndarray) -> np.ndarray:
+    outside: np.ndarray = (inner[:, 0] < outer[:, 0]) | (inner[:, 1] > outer[:, 1])
+    return np.any(outside, axis=1)
 
 
 def _is_cracked(triangles: np.ndarray, border: np.ndarray) -> bool:

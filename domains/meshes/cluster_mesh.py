@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from hra.arrays import frozen, indices
+from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.cluster_table import ClusterTable
 from hra.domains.meshes.ragged import take_runs
+from hra.domains.meshes.report import BuildReport
 from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
+from hra.domains.meshes.weld import first_at_position
 from hra.errors import HraError
 from hra.hierarchy import Hierarchy
 
@@ -28,13 +32,15 @@ class ClusterMesh:
 
     Attributes
     ----------
-    positions : float32 [V, 3], the source's distinct vertices, object units; all levels share them.
+    positions : float32 [V, 3], the source's distinct vertices, object units; all levels share them. With attributes,
+        several vertices may share a position (both sides of a seam).
     indices : uint32 [3 T], vertex numbers of all clusters, one after the other.
     offsets : int64 [N + 1], where each cluster's indices begin.
     hierarchy : nodes are the clusters, coarse to fine, with these attributes:
 
         - "center" float32 [N, 3], "radius" float32 [N]: sphere around the cluster and around the spheres of all that it
           was simplified from;
+        - "box" float32 [N, 2, 3]: least and largest corner of the box around the same, nested exactly;
         - "error" float32 [N]: distance to the source in object units by the quadric metric, the same for all clusters
           of one group and never below that of its members, 0 for source triangles;
         - "deviation" float32 [N], if built with ``certified=True``: bound on the distance from any point of the
@@ -42,38 +48,51 @@ class ClusterMesh:
           point of the source is farther from the surface than the largest deviation of its clusters;
         - "area" float64 [N]: surface of the source that the cluster stands for;
         - "level" int32 [N]: 0 for source triangles; "vertex_count" int32 [N].
+
+    attributes : texture coordinates, normals, colours and materials of the V vertices, or None. With them, "error" also
+        counts their changes as distances (`hra.domains.meshes.attribute_metric`); "deviation" is of positions alone.
+    report : what the build took, or None where it is not known.
     """
 
     positions: np.ndarray
     indices: np.ndarray
     offsets: np.ndarray
     hierarchy: Hierarchy
+    attributes: VertexAttributes | None = None
+    report: BuildReport | None = None
 
     def __post_init__(self) -> None:
         for array in (self.positions, self.indices, self.offsets):
             frozen(array)
 
     @classmethod
-    def from_table(cls, positions: np.ndarray, clusters: ClusterTable, member_of: np.ndarray) -> ClusterMesh:
+    def from_table(
+        cls,
+        positions: np.ndarray,
+        clusters: ClusterTable,
+        member_of: np.ndarray,
+        attributes: VertexAttributes | None = None,
+    ) -> ClusterMesh:
         """From clusters whose groups are numbered; ``member_of`` [N] is the group that simplifies each, -1 for none."""
-        attributes = {
+        node = {
             "center": clusters.center,
             "radius": clusters.radius,
+            "box": clusters.box,
             "error": clusters.error,
             "area": clusters.area,
             "level": clusters.level,
             "vertex_count": clusters.vertex_count.astype(np.int32),
         }
         if np.isfinite(clusters.deviation).all():
-            attributes["deviation"] = clusters.deviation
+            node["deviation"] = clusters.deviation
         hierarchy = Hierarchy.groups(
             clusters.sizes // 3,
             added_by=member_of,
             removed_by=clusters.made_by,
-            attributes=attributes,
+            attributes=node,
             cost_unit="triangles",
         )
-        return cls(positions, clusters.indices, clusters.offsets, hierarchy)
+        return cls(positions, clusters.indices, clusters.offsets, hierarchy, attributes)
 
     def __repr__(self) -> str:
         clusters, levels = len(self.offsets) - 1, int(self.hierarchy.attribute("level").max()) + 1
@@ -86,6 +105,13 @@ class ClusterMesh:
     def bounds(self) -> np.ndarray:
         """Smallest and largest coordinates, float32 [2, 3]."""
         return np.stack([self.positions.min(axis=0), self.positions.max(axis=0)])
+
+    @cached_property
+    def position_of(self) -> np.ndarray:
+        """The first vertex at the position of each, uint32 [V]: whether a cut has cracks is judged by position."""
+        if self.attributes is None:
+            return np.arange(len(self.positions), dtype=np.uint32)
+        return first_at_position(self.positions)
 
     @property
     def triangle_count(self) -> int:
@@ -115,29 +141,50 @@ class ClusterMesh:
         MeshError : no clusters.
         """
         numbers = indices("clusters", clusters, 0, len(self.offsets) - 1)
-        return referenced_only(self.positions, self.triangles(numbers))
+        return referenced_only(self.positions, self.triangles(numbers), self.attributes)
 
     def with_cost(self, unit: CostUnit) -> ClusterMesh:
         """The same mesh with costs in triangles or in bytes (to share a pool with textures).
 
-        The bytes of a cluster are those it takes when streamed by itself: 12 per distinct vertex for its position and
-        3 per triangle for local vertex numbers, of which there are at most 128.
+        The bytes of a cluster are those it takes when streamed by itself: 12 per distinct vertex for its position,
+        those of its attributes (`VertexAttributes.vertex_bytes`), and 3 per triangle for local vertex numbers, of which
+        there are at most 128. Materials and their images are not counted: they belong to the mesh.
 
         Raises
         ------
         HraError : another unit.
         """
-        if unit not in ("triangles", "bytes"):
-            raise HraError(f"clusters have no cost in {unit!r}", where="unit", fix="use 'triangles' or 'bytes'")
-        cost = self.triangles_per_cluster
-        if unit == "bytes":
-            cost = cost * _TRIANGLE_BYTES + self.hierarchy.attribute("vertex_count").astype(np.int64) * _POSITION_BYTES
-        same = self.hierarchy
-        hierarchy = Hierarchy.groups(cost, same.added_by, same.removed_by, attributes=same.node, cost_unit=unit)
-        return ClusterMesh(self.positions, self.indices, self.offsets, hierarchy)
+        vertex_bytes = self.attributes.vertex_bytes if self.attributes else 0
+        return replace(self, hierarchy=costed(self.hierarchy, self.triangles_per_cluster, vertex_bytes, unit))
 
     def save(self, path: str | Path) -> None:
-        """Write the mesh to an ``.npz`` file; see `hra.domains.meshes.storage`."""
-        from hra.domains.meshes.storage import save
+        """Write the mesh to an ``.hra`` file; see `hra.domains.meshes.asset`.
+
+        Raises
+        ------
+        FileError : another suffix, or the file cannot be written.
+        """
+        from hra.domains.meshes.asset.writing import save
 
         save(self, path)
+
+
+def costed(hierarchy: Hierarchy, triangle_count: np.ndarray, attribute_bytes: int, unit: CostUnit) -> Hierarchy:
+    """The hierarchy with other costs, see `ClusterMesh.with_cost`.
+
+    Parameters
+    ----------
+    triangle_count : int64 [N], of each cluster; attribute_bytes : of each vertex beside its position.
+
+    Raises
+    ------
+    HraError : another unit.
+    """
+    if unit not in ("triangles", "bytes"):
+        raise HraError(f"clusters have no cost in {unit!r}", where="unit", fix="use 'triangles' or 'bytes'")
+    cost = triangle_count
+    if unit == "bytes":
+        vertices = hierarchy.attribute("vertex_count").astype(np.int64)
+        cost = cost * _TRIANGLE_BYTES + vertices * (_POSITION_BYTES + attribute_bytes)
+    links = hierarchy.added_by, hierarchy.removed_by
+    return Hierarchy.groups(cost, *links, attributes=hierarchy.node, cost_unit=unit)

@@ -20,6 +20,7 @@ class ClusterTable:
     offsets : int64 [N + 1], where each cluster's indices begin.
     vertex_count : int32 [N], distinct vertices.
     center, radius : float32 [N, 3], float32 [N], sphere that encloses the spheres of everything finer.
+    box : float32 [N, 2, 3], least and largest corner of the box around the boxes of everything finer.
     error : float32 [N], distance in object units by the quadric metric.
     deviation : float32 [N], bound on the distance from the source in object units, inf where none was computed.
     area : float64 [N], surface of the source that the cluster stands for.
@@ -32,6 +33,7 @@ class ClusterTable:
     vertex_count: np.ndarray
     center: np.ndarray
     radius: np.ndarray
+    box: np.ndarray
     error: np.ndarray
     deviation: np.ndarray
     area: np.ndarray

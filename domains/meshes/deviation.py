@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hra.domains.meshes.triangle_distance import choose_triangles, fill_triangles, nearest_triangle, square_distance
+from hra.domains.meshes.straddling import bound_by_cuts
+from hra.domains.meshes.triangle_distance import fill_triangles, nearest_triangle, square_distance
 
 # A group's bound may be this much looser than what its vertices alone show, before pieces are split further.
 _TOLERANCE = 1.1
@@ -49,18 +50,19 @@ def group_deviations(
     near, seen = np.empty(len(positions), np.int32), np.full(len(positions), -1, np.int32)
     square = np.empty(len(positions))
     most = int(np.diff(coarse[1]).max(initial=0)) // 3
-    triangles, balls = np.empty((most, 9)), np.empty((most, 4))
+    triangles, balls = np.empty((most, 9)), np.empty((4, most))
     for_each_vertex = (near, seen, square)
     _bound_groups(positions, *fine, members, *coarse, *for_each_vertex, triangles, balls, result)
     return np.nextafter(result.astype(np.float32), np.float32(np.inf))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _bound_groups(
     positions, indices, offsets, deviation, members, coarse, coarse_at, near, seen, square, triangles, balls, result
 ):
     corners, labels = np.empty((_MAX_PIECES + 2, 3, 3)), np.empty((_MAX_PIECES + 2, 4), np.int64)
-    origin, everything, chosen = np.empty(3), np.arange(len(balls)), np.empty(len(balls), np.int64)
+    distance, to_main, shares = np.empty(3), np.empty(3), np.empty(3)
+    origin, gaps = np.empty(3), np.empty(len(triangles))
     for g in range(result.size):
         begin, end = coarse_at[g], coarse_at[g + 1]
         for axis in range(3):
@@ -75,7 +77,7 @@ def _bound_groups(
                 v = indices[i]
                 x, y, z = positions[v, 0] - origin[0], positions[v, 1] - origin[1], positions[v, 2] - origin[2]
                 if seen[v] != g:
-                    guess, square[v] = nearest_triangle(x, y, z, triangles, balls, everything, count, guess)
+                    guess, square[v] = nearest_triangle(x, y, z, triangles, balls, count, guess, gaps)
                     near[v], seen[v] = guess, g
                 bound = max(bound, deviation[c] + np.sqrt(square[v]))
                 extent = max(extent, abs(x), abs(y), abs(z))
@@ -86,42 +88,41 @@ def _bound_groups(
                     v = indices[i + corner]
                     for axis in range(3):
                         corners[0, corner, axis] = positions[v, axis] - origin[axis]
-                    labels[0, corner] = near[v]
+                    labels[0, corner], distance[corner] = near[v], np.sqrt(square[v])
                 labels[0, 3] = near[indices[i]]
                 room = max(accepted, bound) - deviation[c]
-                bound = max(
-                    bound, deviation[c] + _bound_triangle(corners, labels, triangles, balls, count, chosen, room)
-                )
+                reach, best, _ = _best_label(corners, labels, 0, triangles, room * room)
+                reach = np.sqrt(reach)
+                if reach > room:
+                    x, y, z = _centroid(corners, 0)
+                    main, _ = nearest_triangle(x, y, z, triangles, balls, count, best, gaps)
+                    labels[0, 3] = main
+                    reach = bound_by_cuts(corners[0], labels[0], distance, main, triangles, room, to_main, shares)
+                if reach > room:
+                    reach = _bound_triangle(corners, labels, triangles, balls, count, gaps, room)
+                bound = max(bound, deviation[c] + reach)
         result[g] = bound + extent * _ROUNDING
 
 
-@njit(cache=True)
-def _bound_triangle(corners, labels, triangles, balls, total, chosen, room):
+@njit(cache=True, nogil=True)
+def _bound_triangle(corners, labels, triangles, balls, count, gaps, room):
     """A bound for the triangle ``corners[0]``; pieces within ``room`` are not split further."""
-    bound, stacked, used, count = 0.0, 1, 1, -1
+    bound, stacked, used = 0.0, 1, 1
     while stacked:
         stacked -= 1
-        reach, best = _best_label(corners, labels, stacked, triangles)
-        if reach > room and count < 0:
-            x, y, z = _centroid(corners, stacked)
-            # What is nearest to any point of the triangle is among these.
-            count = choose_triangles(x, y, z, reach + 2 * _radius(corners, x, y, z), balls, total, chosen)
-            labels[stacked, 3], square = nearest_triangle(x, y, z, triangles, balls, chosen, count, best)
-            room = max(room, _TOLERANCE * np.sqrt(square))
-            if labels[stacked, 3] != best:
-                reach, best = _best_label(corners, labels, stacked, triangles)
-        if reach > room and used < _MAX_PIECES:
-            used += 1
-            stacked += 2
-            least = _split(corners, labels, stacked - 2, best, triangles, balls, chosen, count, room)
-            room = max(room, _TOLERANCE * least)
-        else:
-            bound = max(bound, reach)
+        square, best, far = _best_label(corners, labels, stacked, triangles, room * room)
+        if square <= room * room or used == _MAX_PIECES:
+            bound = max(bound, np.sqrt(square))
             room = max(room, bound)
+            continue
+        used += 1
+        stacked += 2
+        least = _split(corners, labels, stacked - 2, best, far, triangles, balls, count, gaps, room)
+        room = max(room, _TOLERANCE * least)
     return bound
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _centroid(corners, at):
     x = (corners[at, 0, 0] + corners[at, 1, 0] + corners[at, 2, 0]) / 3
     y = (corners[at, 0, 1] + corners[at, 1, 1] + corners[at, 2, 1]) / 3
@@ -129,58 +130,54 @@ def _centroid(corners, at):
     return x, y, z
 
 
-@njit(cache=True)
-def _radius(corners, x, y, z):
-    """Largest distance of a corner of the first piece from a point."""
-    square = 0.0
-    for i in range(3):
-        dx, dy, dz = corners[0, i, 0] - x, corners[0, i, 1] - y, corners[0, i, 2] - z
-        square = max(square, dx * dx + dy * dy + dz * dz)
-    return np.sqrt(square)
+@njit(cache=True, nogil=True)
+def _reach(corners, at, triangles, k, limit):
+    """Square of the largest distance of a corner of the piece ``at`` from triangle ``k``, and which corner that is.
 
-
-@njit(cache=True)
-def _reach(corners, at, triangles, k):
-    """Largest distance of a corner of the piece ``at`` from triangle ``k``, and which corner that is."""
+    It stops at the first corner that is not nearer than ``limit``, a square.
+    """
     most, which = -1.0, 0
     for corner in range(3):
         square = square_distance(corners[at, corner, 0], corners[at, corner, 1], corners[at, corner, 2], triangles, k)
         if square > most:
             most, which = square, corner
-    return np.sqrt(most), which
+            if most >= limit:
+                break
+    return most, which
 
 
-@njit(cache=True)
-def _best_label(corners, labels, at, triangles):
-    """The best of the triangles ``labels[at]`` for the piece, and the bound that it gives."""
-    best, which = np.inf, labels[at, 0]
+@njit(cache=True, nogil=True)
+def _best_label(corners, labels, at, triangles, enough):
+    """The first of ``labels[at]`` within ``enough`` of the piece, else the best: square, label, farthest corner."""
+    best, which, far = np.inf, labels[at, 0], 0
     for i in range(4):
         k = labels[at, i]
         if i and (k == which or k == labels[at, i - 1]):
             continue
-        reach, _ = _reach(corners, at, triangles, k)
-        if reach < best:
-            best, which = reach, k
-    return best, which
+        square, corner = _reach(corners, at, triangles, k, best)
+        if square < best:
+            best, which, far = square, k, corner
+            if best <= enough:
+                break
+    return best, which, far
 
 
-@njit(cache=True)
-def _split(corners, labels, at, best, triangles, balls, chosen, count, room):
+@njit(cache=True, nogil=True)
+def _split(corners, labels, at, best, far, triangles, balls, count, gaps, room):
     """Replace the piece ``at`` by two, cut where its farthest corner becomes nearer to another triangle.
 
     Returns a distance that no bound can go below.
     """
-    _, far = _reach(corners, at, triangles, best)
     other = labels[at, far]
     if other == best:
         other = labels[at, 3]
-    _, near = _reach(corners, at, triangles, other)
+    _, near = _reach(corners, at, triangles, other, np.inf)
     if near == far:
         near = (far + 1) % 3
-    x, y, z = _crossing(corners, at, near, far, triangles, best, other)
+    x, y, z = _crossing(corners, at, near, far, triangles, best, other, room * room)
     label, square = best, 0.0
     if square_distance(x, y, z, triangles, best) > room * room:
-        label, square = nearest_triangle(x, y, z, triangles, balls, chosen, count, best)
+        label, square = nearest_triangle(x, y, z, triangles, balls, count, best, gaps)
     for corner in range(3):
         labels[at + 1, corner] = labels[at, corner]
         for axis in range(3):
@@ -192,15 +189,18 @@ def _split(corners, labels, at, best, triangles, balls, chosen, count, room):
     return np.sqrt(square)
 
 
-@njit(cache=True)
-def _crossing(corners, at, near, far, triangles, here, there):
-    """Where on the way from corner ``near`` to ``far`` triangle ``there`` becomes the nearer one; never at an end."""
+@njit(cache=True, nogil=True)
+def _crossing(corners, at, near, far, triangles, here, there, enough):
+    """Where from corner ``near`` to ``far`` triangle ``there`` becomes the nearer one, or both are near enough."""
     ax, ay, az = corners[at, near, 0], corners[at, near, 1], corners[at, near, 2]
     dx, dy, dz = corners[at, far, 0] - ax, corners[at, far, 1] - ay, corners[at, far, 2] - az
     low, step = 0.0, 0.5
     for _ in range(_BISECTIONS):
         x, y, z = ax + (low + step) * dx, ay + (low + step) * dy, az + (low + step) * dz
-        if square_distance(x, y, z, triangles, here) <= square_distance(x, y, z, triangles, there):
+        mine, other = square_distance(x, y, z, triangles, here), square_distance(x, y, z, triangles, there)
+        if max(mine, other) <= enough:
+            break
+        if mine <= other:
             low += step
         step /= 2
     share = min(max(low + step, 0.02), 0.98)

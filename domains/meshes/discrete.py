@@ -10,11 +10,11 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.meshes import meshopt
-from hra.domains.meshes.level import Geometry
+from hra.domains.meshes.geometry import Geometry
 from hra.domains.meshes.read import load
 from hra.domains.meshes.spheres import enclosing_spheres
 from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
-from hra.domains.meshes.weld import weld, without_degenerate
+from hra.domains.meshes.weld import weld_wedges, without_degenerate
 from hra.errors import BudgetTooSmall, HraError
 
 SHARES = tuple(2.0**-step for step in range(8))
@@ -74,17 +74,18 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
     if list(shares) != sorted(set(shares), reverse=True) or not shares or shares[0] != 1 or shares[-1] <= 0:
         raise HraError(f"shares must fall from 1 and stay above 0, got {tuple(shares)}", where="shares")
     mesh = source if isinstance(source, TriangleMesh) else load(source)
-    positions, triangles = weld(mesh.positions, mesh.triangles)
-    triangles = without_degenerate(triangles)
-    geometry, unlocked = Geometry.of(positions), np.zeros(len(positions), np.uint8)
-    levels, errors = [referenced_only(positions, triangles)], [0.0]
+    positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
+    geometry, unlocked = Geometry.of(positions, attributes), np.zeros(len(positions), np.uint8)
+    triangles = without_degenerate(triangles, geometry.position_of)
+    levels, errors = [referenced_only(positions, triangles, attributes)], [0.0]
     for share in shares[1:]:
         target = 3 * int(len(triangles) * share)
         flat = np.ascontiguousarray(triangles).reshape(-1)
-        coarse, error = meshopt.simplify(flat, geometry.unit_positions, unlocked, target)
+        simplify = meshopt.simplify if geometry.metric is None else geometry.metric.simplify
+        coarse, error = simplify(flat, geometry.unit_positions, unlocked, target)
         if not 0 < coarse.size < 3 * len(levels[-1].triangles):
             break
-        levels.append(referenced_only(positions, coarse.reshape(-1, 3)))
+        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes))
         errors.append(max(error * geometry.scale, errors[-1]))
     everything = np.arange(len(positions))
     ends = np.array([0, len(positions)])

@@ -21,11 +21,13 @@ from hra.errors import ArrayError, BackendUnavailable, MissingExtra
 
 MAX_VERTICES = 128
 MAX_TRIANGLES = 128
+MAX_ATTRIBUTES = 32
 # Clusters wider than twice the expected radius are split once they have a third of their triangles.
 SPLIT_FACTOR = 2.0
 
 SIMPLIFY_SPARSE = 1 << 1
 SIMPLIFY_ERROR_ABSOLUTE = 1 << 2
+SIMPLIFY_PRUNE = 1 << 3
 
 # The signatures below are those of this release: others changed them (partitionClusters took positions later).
 SUPPORTED_VERSIONS = ("0.2.30a0",)
@@ -36,6 +38,7 @@ _SIGNATURES = {
     "meshopt_buildMeshletsBound": [_SIZE, _SIZE, _SIZE],
     "meshopt_buildMeshletsFlex": [_POINTER] * 4 + [_SIZE, _POINTER] + [_SIZE] * 5 + [_FLOAT, _FLOAT],
     "meshopt_partitionClusters": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE, _SIZE],
+    "meshopt_spatialSortTriangles": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE],
     "meshopt_simplifyWithAttributes": [
         *[_POINTER, _POINTER, _SIZE],  # destination, indices, index count
         *[_POINTER, _SIZE, _SIZE],  # positions, vertex count, stride in bytes
@@ -123,6 +126,17 @@ def unique_rows(rows: np.ndarray) -> tuple[np.ndarray, int]:
     return number, count
 
 
+def spatial_sort(indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """The triangles ``indices`` uint32 [3 F] over ``positions`` float32 [V, 3] along a space-filling curve."""
+    _check_mesh(indices, positions)
+    result = np.empty_like(indices)
+    library().meshopt_spatialSortTriangles(
+        *(result.ctypes.data, indices.ctypes.data, indices.size),
+        *(positions.ctypes.data, len(positions), positions.strides[0]),
+    )
+    return result
+
+
 def build_meshlets(indices: np.ndarray, positions: np.ndarray, max_triangles: int) -> Meshlets:
     """Split a mesh into clusters of neighbouring triangles.
 
@@ -172,17 +186,33 @@ def partition_clusters(indices: np.ndarray, sizes: np.ndarray, vertex_count: int
     return group
 
 
-def simplify(indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, target: int) -> tuple[np.ndarray, float]:
+def simplify(
+    indices: np.ndarray,
+    positions: np.ndarray,
+    locked: np.ndarray,
+    target: int,
+    attributes: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    *,
+    prune: bool = False,
+) -> tuple[np.ndarray, float]:
     """Collapse edges by the quadric error until ``target`` indices are left or nothing more can be collapsed.
+
+    Vertices at equal positions are wedges of one vertex: a lock on one holds for all, both sides of a seam collapse
+    together and along it, and where three or more meet they stay. So seams neither open nor move to another chart.
 
     Parameters
     ----------
     indices : uint32 [3 F], a part of the mesh (the time depends on F only).
     positions : float32 [V, 3]; locked : uint8 [V], 1 where a vertex must stay.
+    attributes : float32 [V, k], k <= 32, and their weights float32 [k]: a change of a weighted attribute by 1 over a
+        distance d counts like a displacement by d.
+    prune : also remove islands, the smallest first, whether their vertices are locked or not.
 
     Returns
     -------
-    uint32 indices into the same vertices, and the error as a distance in the unit of ``positions``.
+    uint32 indices into the same vertices, and the error as a distance in the unit of ``positions``, with attributes
+    included.
     """
     _check_mesh(indices, positions)
     _check_array("locked", locked, np.uint8, 1)
@@ -190,13 +220,28 @@ def simplify(indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, tar
         raise ArrayError("one lock per vertex and a target of at most the given indices are needed", where="locked")
     result = np.empty(indices.size, np.uint32)
     error = ctypes.c_float()
+    options = SIMPLIFY_SPARSE | SIMPLIFY_ERROR_ABSOLUTE | (SIMPLIFY_PRUNE if prune else 0)
     count = library().meshopt_simplifyWithAttributes(
         *(result.ctypes.data, indices.ctypes.data, indices.size),
         *(positions.ctypes.data, len(positions), positions.strides[0]),
-        *(None, 0, None, 0, locked.ctypes.data, target),
-        *(np.finfo(np.float32).max, SIMPLIFY_SPARSE | SIMPLIFY_ERROR_ABSOLUTE, ctypes.byref(error)),
+        *_attribute_arguments(attributes, weights, len(positions)),
+        *(locked.ctypes.data, target),
+        *(np.finfo(np.float32).max, options, ctypes.byref(error)),
     )
     return result[:count], error.value
+
+
+def _attribute_arguments(
+    attributes: np.ndarray | None, weights: np.ndarray | None, vertex_count: int
+) -> tuple[int | None, int, int | None, int]:
+    if attributes is None or weights is None:
+        return None, 0, None, 0
+    _check_array("attributes", attributes, np.float32, 2)
+    _check_array("weights", weights, np.float32, 1)
+    if attributes.shape != (vertex_count, weights.size) or weights.size > MAX_ATTRIBUTES or not (weights >= 0).all():
+        expected = f"up to {MAX_ATTRIBUTES} attributes of {vertex_count} vertices with a weight >= 0 each"
+        raise ArrayError(f"expected {expected}, got {attributes.shape} and {weights.shape}", where="attributes")
+    return attributes.ctypes.data, attributes.strides[0], weights.ctypes.data, weights.size
 
 
 def _check_mesh(indices: np.ndarray, positions: np.ndarray) -> None:

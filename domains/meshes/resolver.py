@@ -9,8 +9,12 @@ from urllib.parse import unquote
 from hra.errors import FileError
 
 
+class MissingFile(FileError):
+    """A mesh file names a file that is not there: bad for a buffer, a warning for a texture."""
+
+
 class SiblingFiles:
-    """The files of one folder by plain name, as trimesh's resolver: no path, no address, no link that leads outside.
+    """The files of one folder and its subfolders: no absolute path, no address, nothing and no link that leads outside.
 
     Parameters
     ----------
@@ -25,16 +29,17 @@ class SiblingFiles:
 
         Raises
         ------
-        FileError : the name leads out of the folder, or there is no such file.
+        FileError : the name leads out of the folder.
+        MissingFile : there is no such file.
         """
-        plain = unquote(name)
+        plain = unquote(name).replace("\\", "/").replace("\0", ":")
         file = (self._folder / plain).resolve()
-        if "/" in plain or "\\" in plain or ":" in plain or file.parent != self._folder:
+        if ":" in plain or plain.startswith("/") or not file.is_relative_to(self._folder):
             raise FileError(
                 "the mesh file names a file outside of its folder", where=name, fix="embed it, or use a GLB"
             )
         if not file.is_file():
-            raise FileError("the mesh file names a file that is missing", where=str(file))
+            raise MissingFile("the mesh file names a file that is missing", where=str(file))
         return file.read_bytes()
 
     __getitem__ = get

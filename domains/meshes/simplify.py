@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from hra.domains.meshes import meshopt
+from hra.domains.meshes.attribute_metric import AttributeMetric
 from hra.domains.meshes.compact import local_vertices
 from hra.domains.meshes.ragged import run_offsets
 
@@ -46,7 +47,12 @@ def split_into_clusters(
 
 
 def simplify_group(
-    indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, vertex_references: int, cluster_size: int
+    indices: np.ndarray,
+    positions: np.ndarray,
+    locked: np.ndarray,
+    vertex_references: int,
+    cluster_size: int,
+    metric: AttributeMetric | None = None,
 ) -> Simplified | None:
     """A group's triangles at about half the number, with the ``locked`` vertices in place.
 
@@ -55,12 +61,14 @@ def simplify_group(
     indices : uint32 [3 T]; positions : float32 [V, 3]; locked : uint8 [V].
     vertex_references : sum of the distinct vertices of the group's clusters.
     cluster_size : triangles per cluster at most.
+    metric : of the attributes of the V vertices, None if there are none.
 
     Returns
     -------
     None where simplification is stuck, leaves nothing, or would take more memory than before.
     """
-    coarse, error = meshopt.simplify(indices, positions, locked, indices.size // 6 * 3)
+    simplify = meshopt.simplify if metric is None else metric.simplify
+    coarse, error = simplify(indices, positions, locked, indices.size // 6 * 3)
     if not 0 < coarse.size <= STUCK_SHARE * indices.size:
         return None
     result = split_into_clusters(coarse, positions, cluster_size, error)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def square_distance(x, y, z, triangles, k):
     """Square of the distance from a point to triangle ``k`` of [n, 9], each a corner and the two sides that leave it.
 
@@ -46,42 +46,34 @@ def square_distance(x, y, z, triangles, k):
     return _square_length(ax - s * sx, ay - s * sy, az - s * sz, tx, ty, tz, t)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _square_length(x, y, z, dx, dy, dz, share):
     x, y, z = x - share * dx, y - share * dy, z - share * dz
     return x * x + y * y + z * z
 
 
-@njit(cache=True)
-def nearest_triangle(x, y, z, triangles, balls, chosen, count, guess):
-    """The nearest of the triangles ``chosen[:count]`` of [n, 9], and the square of its distance.
+@njit(cache=True, nogil=True)
+def nearest_triangle(x, y, z, triangles, balls, count, guess, gaps):
+    """The nearest of the first ``count`` triangles of [n, 9], and the square of its distance.
 
-    ``balls`` [n, 4] are a centre and a radius around each triangle; a good ``guess`` saves time.
+    ``balls`` [4, n] are centres and radii around the triangles; a good ``guess`` saves time; ``gaps`` [n] is memory to
+    work in.
     """
     best, which = square_distance(x, y, z, triangles, guess), guess
     reach = np.sqrt(best)
-    for i in range(count):
-        k = chosen[i]
-        dx, dy, dz, limit = x - balls[k, 0], y - balls[k, 1], z - balls[k, 2], reach + balls[k, 3]
-        if dx * dx + dy * dy + dz * dz < limit * limit:
+    # Without branches the compiler tests several balls at once.
+    for k in range(count):
+        dx, dy, dz, limit = x - balls[0, k], y - balls[1, k], z - balls[2, k], reach + balls[3, k]
+        gaps[k] = dx * dx + dy * dy + dz * dz - limit * limit
+    for k in range(count):
+        if gaps[k] < 0:
             square = square_distance(x, y, z, triangles, k)
             if square < best:
-                best, which, reach = square, k, np.sqrt(square)
+                best, which = square, k
     return which, best
 
 
-@njit(cache=True)
-def choose_triangles(x, y, z, reach, balls, total, chosen):
-    """Write to ``chosen`` which of ``total`` balls come within ``reach`` of a point; their count."""
-    count = 0
-    for k in range(total):
-        dx, dy, dz, limit = x - balls[k, 0], y - balls[k, 1], z - balls[k, 2], reach + balls[k, 3]
-        chosen[count] = k
-        count += dx * dx + dy * dy + dz * dz <= limit * limit
-    return count
-
-
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def fill_triangles(positions, indices, begin, end, origin, triangles, balls):
     """Write the triangles ``indices[begin:end]`` relative to ``origin`` [3], and balls around them; see above."""
     for k in range((end - begin) // 3):
@@ -92,14 +84,14 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls):
             triangles[k, axis] = np.float64(a[axis]) - origin[axis]
             triangles[k, 3 + axis] = np.float64(b[axis]) - np.float64(a[axis])
             triangles[k, 6 + axis] = np.float64(c[axis]) - np.float64(a[axis])
-            balls[k, axis] = triangles[k, axis] + (triangles[k, 3 + axis] + triangles[k, 6 + axis]) / 3
+            balls[axis, k] = triangles[k, axis] + (triangles[k, 3 + axis] + triangles[k, 6 + axis]) / 3
         for corner in range(3):
             reach = 0.0
             for axis in range(3):
                 side = triangles[k, 3 * corner + axis] if corner else 0.0
-                reach += (triangles[k, axis] + side - balls[k, axis]) ** 2
+                reach += (triangles[k, axis] + side - balls[axis, k]) ** 2
             square = max(square, reach)
-        balls[k, 3] = np.sqrt(square)
+        balls[3, k] = np.sqrt(square)
 
 
 def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -108,16 +100,17 @@ def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.n
     Every triangle is looked at, in a few nanoseconds each.
     """
     origin = positions[0].astype(np.float64)
-    corners, balls = np.empty((len(triangles), 9)), np.empty((len(triangles), 4))
+    count = len(triangles)
+    corners, balls = np.empty((count, 9)), np.empty((4, count))
     fill_triangles(positions, np.ascontiguousarray(triangles).reshape(-1), 0, triangles.size, origin, corners, balls)
     squares = np.empty(len(points))
-    _measure(points - origin, corners, balls, np.arange(len(triangles)), squares)
+    _measure(points - origin, corners, balls, np.empty(count), squares)
     return np.sqrt(squares)
 
 
-@njit(cache=True)
-def _measure(points, triangles, balls, chosen, squares):
+@njit(cache=True, nogil=True)
+def _measure(points, triangles, balls, gaps, squares):
     guess = 0
     for i in range(len(points)):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        guess, squares[i] = nearest_triangle(x, y, z, triangles, balls, chosen, len(chosen), guess)
+        guess, squares[i] = nearest_triangle(x, y, z, triangles, balls, len(triangles), guess, gaps)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.weld import first_at_position
 from hra.errors import MeshError
 
 # Index buffers stay below 2**31 entries, the limit of meshoptimizer and of many graphics interfaces.
@@ -21,14 +24,18 @@ class TriangleMesh:
     ----------
     positions : float32 [V, 3], object units.
     triangles : uint32 [F, 3], vertex numbers, counter-clockwise from outside.
+    attributes : texture coordinates, normals, colours and materials of the V vertices, or None. Vertices at a seam
+        are doubled: the same position, other attributes.
 
     Raises
     ------
-    MeshError : wrong shape or type, no triangle, a coordinate that is not finite, a vertex number out of range.
+    MeshError : wrong shape or type, no triangle, a coordinate that is not finite, a vertex number out of range,
+        attributes of another number of vertices, or a triangle of several materials.
     """
 
     positions: np.ndarray
     triangles: np.ndarray
+    attributes: VertexAttributes | None = None
 
     def __post_init__(self) -> None:
         check_positions(self.positions, "positions")
@@ -39,9 +46,17 @@ class TriangleMesh:
             raise MeshError(
                 f"positions must be float32 and triangles uint32, got {found}", where="TriangleMesh", fix=fix
             )
+        if self.attributes is not None:
+            check_attributes(self.attributes, self.triangles, len(self.positions), "TriangleMesh")
 
     def __repr__(self) -> str:
-        return f"TriangleMesh({len(self.triangles)} triangles, {len(self.positions)} vertices)"
+        carried = f", {', '.join(self.attributes.names)}" if self.attributes is not None else ""
+        return f"TriangleMesh({len(self.triangles)} triangles, {len(self.positions)} vertices{carried})"
+
+    @cached_property
+    def position_of(self) -> np.ndarray:
+        """The first vertex at the position of each, uint32 [V]: surfaces join by position, seams do not open them."""
+        return first_at_position(self.positions)
 
     @property
     def bounds(self) -> np.ndarray:
@@ -49,7 +64,7 @@ class TriangleMesh:
         return np.stack([self.positions.min(axis=0), self.positions.max(axis=0)])
 
     def export(self, path: str | Path) -> None:
-        """Write the mesh as GLB, PLY, STL, OFF or OBJ, by the file's suffix.
+        """Write the mesh as GLB, PLY, STL, OFF or OBJ, by the file's suffix; see `hra.domains.meshes.write`.
 
         Raises
         ------
@@ -60,12 +75,15 @@ class TriangleMesh:
         export(self, path)
 
 
-def referenced_only(positions: np.ndarray, triangles: np.ndarray) -> TriangleMesh:
+def referenced_only(
+    positions: np.ndarray, triangles: np.ndarray, attributes: VertexAttributes | None = None
+) -> TriangleMesh:
     """The mesh of ``triangles`` with the vertices that none of them uses left out, in their order."""
     used = np.zeros(len(positions), bool)
     used[triangles] = True
     number = np.cumsum(used, dtype=np.int64) - 1
-    return TriangleMesh(positions[used], number[triangles].astype(np.uint32))
+    kept = None if attributes is None else attributes.take(used)
+    return TriangleMesh(positions[used], number[triangles].astype(np.uint32), kept)
 
 
 def check_positions(positions: np.ndarray, where: str) -> None:
@@ -98,3 +116,21 @@ def check_triangles(triangles: np.ndarray, vertex_count: int, where: str) -> Non
         where=f"{where}, triangle {bad[0]} (and {bad.size - 1} more)",
         fix="export the mesh again",
     )
+
+
+def check_attributes(attributes: VertexAttributes, triangles: np.ndarray, vertex_count: int, where: str) -> None:
+    """Raise MeshError unless ``attributes`` are of ``vertex_count`` vertices and give each triangle one material."""
+    if len(attributes) != vertex_count:
+        raise MeshError(
+            f"there are attributes of {len(attributes)} vertices, but {vertex_count} positions", where=where
+        )
+    if attributes.material is None or len(attributes.materials) < 2:
+        return
+    a, b, c = attributes.material[triangles].T
+    bad = np.flatnonzero((a != b) | (b != c))
+    if bad.size:
+        raise MeshError(
+            f"the corners of triangle {bad[0]} have materials {attributes.material[triangles[bad[0]]].tolist()}",
+            where=f"{where}, triangle {bad[0]} (and {bad.size - 1} more)",
+            fix="double the vertices at borders between materials",
+        )

@@ -30,9 +30,7 @@ def orbit_placement(bounds: Any, azimuth: Any, elevation: Any, distance: Any, ha
     center = low + (high - low) / 2
     radius = math.hypot(*(high - low)) / 2 or 1.0  # a single point is shown as though it were a unit sphere
     distance = radius / math.sin(half_fov) if distance is None else checks.positive("distance", distance)
-    turn, tilt = (
-        math.radians(checks.number(*angle)) for angle in (("azimuth", azimuth), ("elevation", elevation))
-    )
+    turn, tilt = (math.radians(checks.number(*angle)) for angle in (("azimuth", azimuth), ("elevation", elevation)))
     outward, up = _orbit_axes(turn, tilt, checks.direction("up", pole))
     # Half-way to the sphere from outside; from inside the near plane must still be ahead of the eye.
     near = max((distance - radius) / 2, radius / 1000)

@@ -12,7 +12,7 @@ from hra.errors import HraError
 from hra.plugins import Group, available
 
 _PACKAGES = ("numpy", "numba", "warp-lang", "networkx", "trimesh", "meshoptimizer", "pillow", "scipy", "matplotlib")
-_OPTIONAL = ("moderngl", "scikit-image", "torch")
+_OPTIONAL = ("moderngl", "pyvista", "scikit-image", "torch")
 
 
 def doctor(json_file: JsonOption = None) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from hra.atomic_write import write_atomically
@@ -59,6 +59,17 @@ def running(name: str) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(name, total=None)
         yield lambda name: progress.update(task, description=name)
+
+
+@contextmanager
+def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of all ``unit`` are done, on a terminal only; what is yielded takes the two numbers."""
+    bar = (BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit), TimeElapsedColumn())
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), *bar)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(name, total=0)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def size(argument: str) -> tuple[int, int]:

@@ -1,0 +1,119 @@
+"""What an asset says about itself in JSON: the mesh in numbers, how it was built, and its materials."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+
+from hra.domains.meshes.asset.layout import Kind
+from hra.domains.meshes.asset.mapped import MappedFile
+from hra.domains.meshes.asset.tables import Tables
+from hra.domains.meshes.cluster_mesh import ClusterMesh
+from hra.domains.meshes.materials import Material
+from hra.domains.meshes.report import BuildReport
+from hra.errors import MeshError
+from hra.hierarchy import Hierarchy
+
+
+def info_sections(mesh: ClusterMesh) -> dict[str, tuple[Kind, np.ndarray]]:
+    """The sections "info" and "images" of a mesh."""
+    materials = mesh.attributes.materials if mesh.attributes else ()
+    images = b"".join(material.image or b"" for material in materials)
+    facts = mesh_facts(mesh.hierarchy, mesh.triangles_per_cluster)
+    info = {"mesh": facts, "report": mesh.report and asdict(mesh.report), "materials": _records(materials)}
+    # Escaped: names may hold half a surrogate pair, which UTF-8 cannot.
+    text = json.dumps(info, indent=1, allow_nan=False).encode("ascii")
+    parts = {"info": text, "images": images} if images else {"info": text}
+    return {name: (Kind.BLOCK, np.frombuffer(part, np.uint8)) for name, part in parts.items()}
+
+
+def _records(materials: tuple[Material, ...]) -> list[dict[str, Any]]:
+    """The materials, each image as its place among the bytes of all images: [offset, length]."""
+    records, at = [], 0
+    for material in materials:
+        size = len(material.image or b"")
+        records.append({**asdict(material), "image": [at, size] if size else None})
+        at += size
+    return records
+
+
+def mesh_facts(hierarchy: Hierarchy, triangle_count: np.ndarray) -> dict[str, Any]:
+    """The mesh in numbers, from its hierarchy and the triangles of each cluster, int [N]."""
+    level = hierarchy.attribute("level")
+    return {
+        "triangles": int(triangle_count[level == 0].sum()),
+        "clusters": triangle_count.size,
+        "groups": len(hierarchy),
+        "levels": int(level.max()) + 1,
+        "root_triangles": int(triangle_count[hierarchy.added_by < 0].sum()),
+        "certified": "deviation" in hierarchy.node,
+    }
+
+
+def read_info(file: MappedFile, tables: Tables) -> dict[str, Any]:
+    """The section "info".
+
+    Raises
+    ------
+    FileError : it is no such JSON object, or it describes another mesh.
+    """
+    try:
+        info = json.loads(file.section("info", Kind.BLOCK, "|u1").tobytes())
+    except (ValueError, RecursionError) as error:
+        raise file.error(f"the info of the mesh asset is no JSON: {error}") from error
+    if not isinstance(info, dict) or set(info) != {"mesh", "report", "materials"}:
+        raise file.error("the info of the mesh asset is incomplete")
+    if info["mesh"] != mesh_facts(tables.hierarchy, tables.triangle_count):
+        raise file.error("the info of the mesh asset describes another mesh")
+    return info
+
+
+def read_report(file: MappedFile, info: dict[str, Any]) -> BuildReport | None:
+    """How the mesh was built, None if that is not known.
+
+    Raises
+    ------
+    FileError : other fields than those of a report, or something else than numbers in them.
+    """
+    record = info["report"]
+    if record is None:
+        return None
+    names = [field.name for field in fields(BuildReport)]
+    if not isinstance(record, dict) or set(record) != set(names) or not _plausible(**record):
+        raise file.error(f"the report of the mesh asset does not have the fields {', '.join(names)}")
+    return BuildReport(**record)
+
+
+def _plausible(settings: Any, source: Any, **measured: Any) -> bool:
+    numbers = (value is None or type(value) in (int, float) for value in measured.values())
+    return isinstance(settings, dict) and isinstance(source, str) and all(numbers)
+
+
+def read_materials(file: MappedFile, info: dict[str, Any]) -> tuple[Material, ...]:
+    """The materials with their images.
+
+    Raises
+    ------
+    FileError : a record that is no material, or an image out of range.
+    """
+    records = info["materials"]
+    images = file.section("images", Kind.BLOCK, "|u1").tobytes() if "images" in file.entries else b""
+    try:
+        return tuple(_material(record, images) for record in records)
+    except (TypeError, ValueError, AttributeError, KeyError, MeshError) as error:
+        raise file.error(f"a material of the mesh asset is invalid: {getattr(error, 'what', error)}") from error
+
+
+def _material(record: dict[str, Any], images: bytes) -> Material:
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
+    }
+    if values["image"] is not None:
+        offset, size = values["image"]
+        if not 0 <= offset < offset + size <= len(images):
+            raise ValueError("its image is not in the file")
+        values["image"] = images[offset : offset + size]
+    return Material(**values)

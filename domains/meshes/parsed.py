@@ -1,0 +1,136 @@
+"""What a parser found in a mesh file, before it is checked and welded."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.meshes.attributes import VertexAttributes, joined
+from hra.domains.meshes.materials import Material
+from hra.domains.meshes.triangle_mesh import check_triangles
+from hra.errors import FileError, RepairWarning
+
+# Normals whose squared length is nearer to 1 than this are kept bit by bit.
+_UNIT = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Parsed:
+    """Unchecked triangles.
+
+    Attributes
+    ----------
+    positions : numbers [V, 3]; triangles : integers [F, 3].
+    attributes : of the V vertices, or None.
+    polygons : how many faces of more than three corners the file has, at least.
+    shares_vertices : whether faces share vertices here; where they cannot, merging equal ones repairs nothing.
+    """
+
+    positions: np.ndarray
+    triangles: np.ndarray
+    attributes: VertexAttributes | None = None
+    polygons: int = 0
+    shares_vertices: bool = True
+
+
+def joined_parts(parts: Sequence[Parsed], where: str) -> Parsed:
+    """Several parsed meshes as one.
+
+    Raises
+    ------
+    MeshError : an index out of range, which would otherwise end up in another part.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return Parsed(np.empty((0, 3)), np.empty((0, 3), np.int64))
+    counts = [len(part.positions) for part in parts]
+    for number, (part, count) in enumerate(zip(parts, counts, strict=True)):
+        check_triangles(part.triangles, count, f"{where}, part {number}")
+    begin = np.cumsum([0, *counts[:-1]])
+    return Parsed(
+        np.concatenate([part.positions for part in parts]),
+        np.concatenate([part.triangles + first for part, first in zip(parts, begin, strict=True)]),
+        joined([part.attributes for part in parts], counts),
+        sum(part.polygons for part in parts),
+    )
+
+
+def fans(faces: np.ndarray) -> np.ndarray:
+    """Polygons of as many corners each, integers [F, K], as triangles [F (K - 2), 3] around their first corners."""
+    if faces.ndim != 2 or faces.shape[1] <= 3:
+        return faces
+    return np.concatenate([faces[:, [0, corner, corner + 1]] for corner in range(1, faces.shape[1] - 1)])
+
+
+def vertex_attributes(
+    count: int,
+    where: str,
+    *,
+    uv: np.ndarray | None = None,
+    normals: np.ndarray | None = None,
+    colors: np.ndarray | None = None,
+    material: Material | None = None,
+) -> VertexAttributes | None:
+    """Attributes of ``count`` vertices in the types of `VertexAttributes`, None if there are none.
+
+    Parameters
+    ----------
+    uv : numbers [V, 2]; normals : numbers [V, 3], made unit length.
+    colors : [V, 3 or 4], floats in 0 .. 1 or unsigned integers over their whole range.
+    material : of all the vertices.
+
+    Raises
+    ------
+    FileError : an array of another shape.
+
+    Warns
+    -----
+    RepairWarning : values that are not finite, replaced by 0.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    if uv is not None:
+        arrays["uv"] = _finite("texture coordinates", uv, (count, 2), where)
+    if normals is not None:
+        arrays["normals"] = _unit(_finite("normals", normals, (count, 3), where))
+    if colors is not None:
+        arrays["colors"] = _bytes(colors, count, where)
+    if material is not None:
+        arrays["material"] = np.zeros(count, np.int32)
+    return VertexAttributes(**arrays, materials=(material,) if material else ()) if arrays else None
+
+
+def _finite(name: str, values: np.ndarray, shape: tuple[int, int], where: str) -> np.ndarray:
+    if values.shape != shape:
+        raise FileError(f"{name} have the shape {values.shape}, expected {shape}", where=where, fix="export it again")
+    with np.errstate(over="ignore"):
+        result = np.array(values, np.float32, order="C")
+    bad = ~np.isfinite(result)
+    if bad.any():
+        result[bad] = 0
+        count = int(bad.any(axis=1).sum())
+        warnings.warn(f"{where}: {name} of {count} vertices are not finite and became 0", RepairWarning, stacklevel=2)
+    return result
+
+
+def _unit(normals: np.ndarray) -> np.ndarray:
+    square = np.einsum("va,va->v", normals.astype(np.float64), normals)
+    other = (np.abs(square - 1) > _UNIT) & (square > 0)
+    normals[other] = normals[other] / np.sqrt(square[other])[:, None]
+    return normals
+
+
+def _bytes(colors: np.ndarray, count: int, where: str) -> np.ndarray:
+    if colors.ndim != 2 or len(colors) != count or colors.shape[1] not in (3, 4):
+        raise FileError(f"colours have the shape {colors.shape}, expected ({count}, 4)", where=where)
+    result = np.full((count, 4), 255, np.uint8)
+    if colors.dtype == np.uint8:
+        result[:, : colors.shape[1]] = colors
+        return result
+    full = 1.0 if colors.dtype.kind == "f" else float(np.iinfo(colors.dtype).max)
+    shares = _finite("colours", colors / full, colors.shape, where)
+    result[:, : colors.shape[1]] = np.rint(np.clip(shares, 0, 1) * 255)
+    return result

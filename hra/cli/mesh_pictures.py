@@ -1,0 +1,96 @@
+"""``hra mesh render`` and ``hra mesh view``: a cut as a picture and in a window."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hra.cli.camera_options import (
+    AzimuthOption,
+    CameraOption,
+    CameraOptions,
+    DistanceOption,
+    ElevationOption,
+    EyeOption,
+    TargetOption,
+    UpOption,
+    ViewportOption,
+)
+from hra.cli.mesh_cut import BytesOption, CutOptions, ErrorOption, InputArgument, PixelsOption, TrianglesOption
+from hra.cli.output import JsonOption, show, write_json
+
+
+class Color(Enum):
+    """What colours stand for."""
+
+    shaded = "shaded"
+    cluster = "cluster"
+    level = "level"
+    error = "error"
+
+
+ColorOption = Annotated[Color, typer.Option(help="What colours stand for.")]
+
+
+def render(
+    mesh: InputArgument,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The picture, PNG.")],
+    color: ColorOption = Color.shaded,
+    triangles: TrianglesOption = None,
+    pixels: PixelsOption = None,
+    byte_budget: BytesOption = None,
+    error: ErrorOption = "quadric",
+    azimuth: AzimuthOption = 30.0,
+    elevation: ElevationOption = 10.0,
+    distance: DistanceOption = None,
+    up: UpOption = "0,1,0",
+    eye: EyeOption = None,
+    target: TargetOption = None,
+    camera_file: CameraOption = None,
+    viewport: ViewportOption = "1280x720",
+    json_file: JsonOption = None,
+) -> None:
+    """Draw a cut of a built mesh, or all of it, to a picture."""
+    from hra.domains import meshes
+    from hra.images import save_png
+
+    asset = meshes.open_asset(mesh)
+    camera = CameraOptions(azimuth, elevation, distance, up, eye, target, camera_file, viewport).camera(asset.bounds)
+    _, allocation = CutOptions(triangles, pixels, byte_budget, error).allocate(asset, camera)
+    save_png(out, meshes.render(asset, allocation.cut, camera, color.value))
+    drawn = int(asset.triangles_per_cluster[allocation.cut].sum())
+    record = {"picture": str(out), "triangles": drawn, "clusters": allocation.cut.size, "color": color.value}
+    write_json(json_file, record)
+    show(repr(allocation), record.items())
+
+
+def view(
+    mesh: InputArgument,
+    triangles: TrianglesOption = None,
+    color: ColorOption = Color.cluster,
+    azimuth: AzimuthOption = 30.0,
+    elevation: ElevationOption = 10.0,
+    distance: DistanceOption = None,
+    up: UpOption = "0,1,0",
+    eye: EyeOption = None,
+    target: TargetOption = None,
+    camera_file: CameraOption = None,
+    viewport: ViewportOption = "1280x800",
+    screenshot: Annotated[Path | None, typer.Option(help="Write a PNG instead of opening a window.")] = None,
+) -> None:
+    """Open a window on a built mesh: a slider for the budget, keys 1 to 4 for the colours."""
+    from hra.domains import meshes
+
+    asset = meshes.open_asset(mesh)
+    camera = CameraOptions(azimuth, elevation, distance, up, eye, target, camera_file, viewport).camera(asset.bounds)
+    budget = math.inf if triangles is None else triangles
+    viewer = meshes.Viewer(asset, camera, budget, color.value, off_screen=screenshot is not None)
+    if screenshot is None:
+        viewer.show()
+    else:
+        viewer.save(screenshot)
+    viewer.close()

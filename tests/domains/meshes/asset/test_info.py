@@ -1,0 +1,53 @@
+"""The info of a file: no JSON, no report, no materials are refused like any other damage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.helpers import mesh_file
+from tests.helpers.mesh_file import refused
+
+HUGE = 2**62
+
+
+def with_info(content: bytes, **changes: object) -> bytes:
+    info = {**json.loads(mesh_file.section(content, "info").tobytes()), **changes}
+    return mesh_file.with_section(content, "info", np.frombuffer(json.dumps(info).encode(), np.uint8))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mesh": None},
+        {"mesh": {}},
+        {"extra": 1},
+        {"report": 3},
+        {"report": {"cpu_s": 1.0}},
+        {"materials": None},
+        {"materials": 4},
+        {"materials": ["red"]},
+        {"materials": [{"name": "red"}]},
+        {"materials": []},
+    ],
+    ids=json.dumps,
+)
+def test_an_invalid_info_is_refused(changes: dict, target: Path, dressed_file: Path) -> None:
+    refused(target, with_info(dressed_file.read_bytes(), **changes))
+
+
+@pytest.mark.parametrize("image", [[0, HUGE], [-1, 4], [5, 0], [1, 9], [0.5, 1.5], "a", [1]], ids=json.dumps)
+def test_images_outside_of_the_file_are_refused(image: object, target: Path, dressed_file: Path) -> None:
+    content = dressed_file.read_bytes()
+    materials = json.loads(mesh_file.section(content, "info").tobytes())["materials"]
+    materials[1]["image"] = image
+    refused(target, with_info(content, materials=materials), "material")
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"3"], ids=["", "{", "deep", "bytes", "3"])
+def test_an_info_that_is_no_json_is_refused(text: bytes, target: Path, tiny_file: Path) -> None:
+    content = tiny_file.read_bytes()
+    refused(target, mesh_file.with_section(content, "info", np.frombuffer(text, np.uint8)))
