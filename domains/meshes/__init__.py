@@ -23,22 +23,22 @@ from hra.domains.meshes.asset import (
     wanted_pages,
 )
 from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.builder import build
-from hra.domains.meshes.check import CheckReport, check, is_closed
+from hra.domains.meshes.building.builder import build
+from hra.domains.meshes.building.discrete import DiscreteLOD, build_discrete
 from hra.domains.meshes.cluster_mesh import ClusterMesh
-from hra.domains.meshes.discrete import DiscreteLOD, build_discrete
-from hra.domains.meshes.drawing import render
-from hra.domains.meshes.edges import boundary_chain
+from hra.domains.meshes.files.read import load
+from hra.domains.meshes.files.validate import from_arrays
 from hra.domains.meshes.materials import Material
+from hra.domains.meshes.measures.check import CheckReport, check, is_closed
+from hra.domains.meshes.measures.edges import boundary_chain
+from hra.domains.meshes.measures.surface import surface_points
+from hra.domains.meshes.measures.triangle_distance import nearest_distances
 from hra.domains.meshes.metrics import ScreenError
 from hra.domains.meshes.occlusion import VisibleScreenError, cluster_boxes, visible_clusters
-from hra.domains.meshes.read import load
+from hra.domains.meshes.pictures.drawing import render
+from hra.domains.meshes.pictures.viewer import Viewer
 from hra.domains.meshes.scene import Instance, Scene
-from hra.domains.meshes.surface import surface_points
-from hra.domains.meshes.triangle_distance import nearest_distances
 from hra.domains.meshes.triangle_mesh import TriangleMesh
-from hra.domains.meshes.validate import from_arrays
-from hra.domains.meshes.viewer import Viewer
 from hra.domains.meshes.views import View
 
 __all__ = [

@@ -11,11 +11,11 @@ import numpy as np
 
 from hra.arrays import frozen, indices
 from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.building.report import BuildReport
+from hra.domains.meshes.building.weld import first_at_position
 from hra.domains.meshes.cluster_table import ClusterTable
 from hra.domains.meshes.ragged import take_runs
-from hra.domains.meshes.report import BuildReport
 from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
-from hra.domains.meshes.weld import first_at_position
 from hra.errors import HraError
 from hra.hierarchy import Hierarchy
 
@@ -50,7 +50,8 @@ class ClusterMesh:
         - "level" int32 [N]: 0 for source triangles; "vertex_count" int32 [N].
 
     attributes : texture coordinates, normals, colours and materials of the V vertices, or None. With them, "error" also
-        counts their changes as distances (`hra.domains.meshes.attribute_metric`); "deviation" is of positions alone.
+        counts their changes as distances (`hra.domains.meshes.building.attribute_metric`); "deviation" is of positions
+        alone.
     report : what the build took, or None where it is not known.
     """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.weld import first_at_position
+from hra.domains.meshes.building.weld import first_at_position
 from hra.errors import MeshError
 
 # Index buffers stay below 2**31 entries, the limit of meshoptimizer and of many graphics interfaces.
@@ -64,13 +64,13 @@ class TriangleMesh:
         return np.stack([self.positions.min(axis=0), self.positions.max(axis=0)])
 
     def export(self, path: str | Path) -> None:
-        """Write the mesh as GLB, PLY, STL, OFF or OBJ, by the file's suffix; see `hra.domains.meshes.write`.
+        """Write the mesh as GLB, PLY, STL, OFF or OBJ, by the file's suffix; see `hra.domains.meshes.files.write`.
 
         Raises
         ------
         FileError : unknown suffix, or the file cannot be written.
         """
-        from hra.domains.meshes.write import export
+        from hra.domains.meshes.files.write import export
 
         export(self, path)
 

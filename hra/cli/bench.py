@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ class SuiteName(StrEnum):
 
     core = "core"
     kernels = "kernels"
+    meshes = "meshes"
     tokens = "tokens"
     textures = "textures"
 
@@ -32,11 +34,14 @@ class Scale(StrEnum):
 
 
 def bench(
-    suite: Annotated[SuiteName, typer.Argument(help="The solver, kernels, streamed textures or visual tokens.")],
+    suite: Annotated[
+        SuiteName, typer.Argument(help="The solver, kernels, meshes, streamed textures or visual tokens.")
+    ],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
     repeat: Annotated[int, typer.Option(help="Rounds per row and budget; medians are shown.")] = 5,
     scale: Annotated[Scale, typer.Option(help="Sizes as the names say, or small.")] = Scale.full,
     device: Annotated[str, typer.Option(help="Where the kernels run: cpu, cuda:0 ...")] = "cpu",
+    data: Annotated[Path, typer.Option(help="What `make data` fetched, for the meshes.")] = Path("data"),
     json_file: JsonOption = None,
 ) -> None:
     """Time the library and its peers in turns on one core or one CUDA device, and check every answer."""
@@ -45,13 +50,13 @@ def bench(
 
     chosen = Device(device)
     with running("copy bandwidth") as progress:
-        rows = _rows(suite, chosen)
+        rows = _rows(suite, chosen, data)
         record = run(rows, names=names.split(","), repeat=repeat, scale=scale.value, device=chosen, progress=progress)
     write_json(json_file, record)
     _show(record, suite)
 
 
-def _rows(suite: SuiteName, device: Any) -> Any:
+def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
     if suite is SuiteName.kernels:
         from hra.bench.kernels.suite import kernel_suite
 
@@ -61,12 +66,16 @@ def _rows(suite: SuiteName, device: Any) -> Any:
 
         return token_suite(device)
     if not device.on_host:
-        what = "solver" if suite is SuiteName.core else "streaming of textures"
+        what = {SuiteName.core: "solver", SuiteName.meshes: "mesh package"}.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
     if suite is SuiteName.textures:
         from hra.bench.textures.suite import texture_suite
 
         return texture_suite()
+    if suite is SuiteName.meshes:
+        from hra.bench.meshes.suite import mesh_suite
+
+        return mesh_suite(data)
     from hra.bench.core import core_suite
 
     return core_suite()

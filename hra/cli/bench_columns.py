@@ -38,7 +38,9 @@ def _percent(key: str) -> Callable[[Row], str]:
 
 
 def _three_digits(number: float | None, factor: float = 1.0) -> str:
-    return "-" if number is None else f"{factor * number:.3g}"
+    if number is None:
+        return "-"
+    return f"{factor * number:.3g}" if factor * number < 999.5 else f"{factor * number:,.0f}"
 
 
 def _gain_db(row: Row) -> str:
@@ -49,6 +51,10 @@ def _threads(row: Row) -> str:
     """Those of the library and of the quoted peer."""
     quoted = [row["threads"][name] for name in ("hra", row["peer"]) if name]
     return " / ".join(map(str, quoted))
+
+
+def _count(key: str) -> Callable[[Row], str]:
+    return lambda row: f"{row[key]:,}" if key in row else "-"
 
 
 def _results(row: Row) -> str:
@@ -72,6 +78,20 @@ TABLES: Mapping[str, BenchTable] = {
     "kernels": BenchTable(
         "milliseconds, beside the fastest peer; every output was checked",
         {**_TIMES, "% of bandwidth": lambda row: _three_digits(row["of_bandwidth"], 100), "threads": _threads},
+    ),
+    "meshes": BenchTable(
+        "milliseconds of the clock and of the processor beside the fastest peer; gaps in percent, memory in MiB",
+        {
+            "n": _TIMES["n"],
+            "wall": _milliseconds("wall_s"),
+            "cpu": _milliseconds("cpu_s"),
+            "peer, cpu": _milliseconds("peer_cpu_s"),
+            "ratio": lambda row: _three_digits(row["cpu_ratio"]),
+            "MiB": lambda row: _three_digits(row.get("rss_mb")),
+            "levels": _count("levels"),
+            "root": _count("root_triangles"),
+            "gap": lambda row: _percent("gap")(row) if "gap" in row else "-",
+        },
     ),
     "textures": BenchTable(
         "milliseconds beside the peer, and what else was found",

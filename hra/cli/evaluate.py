@@ -21,6 +21,7 @@ class SuiteName(StrEnum):
     """What can be evaluated."""
 
     core = "core"
+    meshes = "meshes"
     tokens = "tokens"
 
 
@@ -32,18 +33,21 @@ class Scale(StrEnum):
 
 
 def evaluate(
-    suite: Annotated[SuiteName, typer.Argument(help="core: rules of selection. tokens: every token method.")],
+    suite: Annotated[
+        SuiteName, typer.Argument(help="core: rules of selection. meshes: images of cuts. tokens: methods.")
+    ],
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the page and its pictures.")] = None,
     scale: Annotated[Scale, typer.Option(help="Sizes as on the page, or small.")] = Scale.full,
     json_file: JsonOption = None,
 ) -> None:
     """Run every rule or method on the same real problems, and show what each one loses."""
+    run = {SuiteName.core: _core, SuiteName.meshes: _meshes, SuiteName.tokens: _tokens}[suite]
     with running(suite.value) as progress:
-        record, pages = {SuiteName.core: _core, SuiteName.tokens: _tokens}[suite](scale, progress)
+        record, pages = run(scale, progress)
     write_json(json_file, record)
     if out is not None:
         _write(out, pages)
-    {SuiteName.core: _show_core, SuiteName.tokens: _show_tokens}[suite](record)
+    {SuiteName.core: _show_core, SuiteName.meshes: _show_meshes, SuiteName.tokens: _show_tokens}[suite](record)
 
 
 Pages = Callable[[], Mapping[str, bytes]]
@@ -63,6 +67,15 @@ def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any]
         return render(record, sizes)
 
     return record, pages
+
+
+def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Cuts and whole-mesh simplification at equal triangle counts, judged by images."""
+    from hra.evaluation.meshes.page import render
+    from hra.evaluation.meshes.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
 
 
 def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
@@ -99,6 +112,16 @@ def _show_core(record: dict[str, Any]) -> None:
     # A pipe passes for 80 columns, which would cut the numbers off.
     Console(width=max(Console().width, 100)).print(table)
     typer.echo(f"{record['proven']} of {record['problems']} problems were solved to proven optimality")
+
+
+def _show_meshes(record: dict[str, Any]) -> None:
+    """How often the budget cut is ahead."""
+    from hra.evaluation.meshes.page import findings
+
+    for line in findings(record["rows"]):
+        typer.echo(line)
+    for entry in record["skipped"]:
+        typer.echo(f"skipped {entry['mesh']}: {entry['reason']}")
 
 
 def _show_tokens(record: dict[str, Any]) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 from hra.domains.meshes.asset.layout import Kind
 from hra.domains.meshes.asset.mapped import MappedFile
 from hra.domains.meshes.asset.tables import Tables
+from hra.domains.meshes.building.report import BuildReport
 from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.materials import Material
-from hra.domains.meshes.report import BuildReport
 from hra.errors import MeshError
 from hra.hierarchy import Hierarchy
 

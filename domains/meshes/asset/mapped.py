@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hra.domains.meshes.asset.layout import REBUILD, SECTION_ALIGNMENT, SUFFIXES, Entry, Header, Kind, parse_directory
-from hra.domains.meshes.read import checked_file
+from hra.domains.meshes.files.read import checked_file
 from hra.errors import FileError
 
 

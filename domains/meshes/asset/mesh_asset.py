@@ -20,9 +20,9 @@ from hra.domains.meshes.asset.streams import POSITION, vertex_attributes
 from hra.domains.meshes.asset.tables import Tables, read_tables
 from hra.domains.meshes.asset.welding import weld_pages
 from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.building.report import BuildReport
 from hra.domains.meshes.cluster_mesh import ClusterMesh, CostUnit, costed
 from hra.domains.meshes.materials import Material
-from hra.domains.meshes.report import BuildReport
 from hra.domains.meshes.triangle_mesh import TriangleMesh, check_positions
 from hra.errors import MeshError
 from hra.hierarchy import Hierarchy

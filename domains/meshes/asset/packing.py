@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from hra.domains.meshes.compact import local_vertices
+from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.ragged import run_offsets, take_runs
 
 

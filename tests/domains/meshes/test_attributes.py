@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hra.domains import meshes
 from hra.domains.meshes.attributes import joined
-from hra.domains.meshes.weld import first_at_position, weld, weld_wedges
+from hra.domains.meshes.building.weld import first_at_position, weld, weld_wedges
 from hra.errors import MeshError
 
 UV = np.array([[0, 0], [1, 0], [0, 1]], np.float32)

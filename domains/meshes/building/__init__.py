@@ -1,0 +1,1 @@
+"""From a mesh to its cluster hierarchy."""

@@ -1,0 +1,137 @@
+"""How much a change of texture coordinates, normals or colours counts beside a displacement when simplifying.
+
+The simplifier takes a change of a weighted attribute by 1 over a distance d for a displacement by d (meshoptimizer,
+`quadricFromAttributes`).
+
+- Normals: 0.5 per component, as in meshoptimizer's own cluster hierarchy (demo/clusterlod.cpp).
+- Colours in 0 .. 1: 1 per component, so that black for white over an edge counts like the edge's length.
+- Texture coordinates: in mean edge lengths of the group's triangles in the texture. A texture that slides by one edge
+  counts like a displacement by one edge, whatever the texture's size, its repetitions, or the part of it that is used.
+- Materials have no distance: vertices at their borders are doubled, and such seams are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.building.creases import Creases, without_slivers
+
+NORMAL_WEIGHT, COLOR_WEIGHT = 0.5, 1.0
+# Texture edges count as at least this long, a texel of a texture of 16,384: rounding must not become an error.
+_SHORTEST_UV_EDGE = 2.0**-14
+# A group of which more is left than this share is simplified again with creases smoothed over.
+_WORTH = 0.75
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeMetric:
+    """How groups of a mesh with attributes are simplified.
+
+    Attributes
+    ----------
+    values : float32 [V, k], texture coordinates first if there are any, normals last.
+    weights : float32 [k], of texture coordinates before they are scaled to a group.
+    textured : whether the first two columns are texture coordinates.
+    creases : what may be smoothed over where nothing else helps, None where normals and colours make no seams.
+    """
+
+    values: np.ndarray
+    weights: np.ndarray
+    textured: bool
+    creases: Creases | None
+
+    @classmethod
+    def of(cls, positions: np.ndarray, attributes: VertexAttributes) -> AttributeMetric:
+        """From welded positions float32 [V, 3] and the attributes of the same vertices."""
+        columns = [
+            (values, weight)
+            for values, weight in (
+                (attributes.uv, 1.0),
+                (None if attributes.colors is None else attributes.colors / np.float32(255), COLOR_WEIGHT),
+                (attributes.normals, NORMAL_WEIGHT),
+            )
+            if values is not None
+        ]
+        nothing = np.empty((len(positions), 0), np.float32)
+        values = np.concatenate([nothing, *(array for array, _ in columns)], axis=1, dtype=np.float32)
+        weights = [weight for array, weight in columns for _ in range(array.shape[1])]
+        textured = attributes.uv is not None
+        return cls(values, np.array(weights, np.float32), textured, Creases.of(positions, attributes))
+
+    def simplify(
+        self, indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, target: int, *, prune: bool = False
+    ) -> tuple[np.ndarray, float]:
+        """`meshopt.simplify` of a part of the mesh with attributes in the metric and seams kept.
+
+        Where seams leave too little to collapse, those of normals and colours alone are smoothed over: faceted surfaces
+        consist of nothing else. Seams of texture coordinates and borders of materials always stay.
+        """
+        weights = self._weights_for(indices)
+        coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, prune=prune)
+        if self.creases is not None and coarse.size > _WORTH * indices.size:
+            if self.creases.normals is not None:
+                weights[-3:] = 0
+            smooth, smooth_error = meshopt.simplify(
+                self.creases.first[indices], positions, locked, target, self.values, weights, prune=prune
+            )
+            if smooth.size < coarse.size:
+                coarse, error = self.creases.restored(smooth, positions), smooth_error
+        return without_slivers(coarse, positions), error
+
+    def nearest_wedges(self, indices: np.ndarray, targets: np.ndarray, position_of: np.ndarray) -> np.ndarray:
+        """For corners that move to other positions, the wedges there whose attributes are most like their own.
+
+        Parameters
+        ----------
+        indices : uint32 [3 T], corners of a part of the mesh.
+        targets : integers [3 T], the first vertex at the position that each moves to, a position of the same part.
+        position_of : uint32 [V], the first vertex at the position of each.
+
+        Returns
+        -------
+        uint32 [3 T], vertices of the same part.
+        """
+        wedges = np.unique(indices)
+        wedges = wedges[np.argsort(position_of[wedges], kind="stable")]
+        begin, end = (np.searchsorted(position_of[wedges], targets, side) for side in ("left", "right"))
+        result = np.empty(indices.size, np.uint32)
+        _choose_wedges(indices, wedges, begin, end, self.values, self._weights_for(indices), result)
+        return result
+
+    def _weights_for(self, indices: np.ndarray) -> np.ndarray:
+        """Weights float32 [k] for a group of triangles, ``indices`` uint32 [3 T]."""
+        weights = self.weights.copy()
+        if self.textured:
+            edge = np.sqrt(2 * _texture_area(self.values, indices) / (indices.size // 3))
+            weights[:2] = 1 / max(edge, _SHORTEST_UV_EDGE)
+        return weights
+
+
+@njit(cache=True, nogil=True)
+def _choose_wedges(indices, wedges, begin, end, values, weights, result):
+    for i in range(indices.size):
+        least = np.inf
+        for k in range(begin[i], end[i]):
+            square = 0.0
+            for column in range(weights.size):
+                square += (weights[column] * (values[wedges[k], column] - values[indices[i], column])) ** 2
+            if square < least:
+                least = square
+                result[i] = wedges[k]
+
+
+@njit(cache=True, nogil=True)
+def _texture_area(values, indices):
+    """Sum of the triangles' areas by the first two columns."""
+    total = 0.0
+    for t in range(0, indices.size, 3):
+        a, b, c = indices[t], indices[t + 1], indices[t + 2]
+        x0, y0 = values[b, 0] - values[a, 0], values[b, 1] - values[a, 1]
+        x1, y1 = values[c, 0] - values[a, 0], values[c, 1] - values[a, 1]
+        total += 0.5 * abs(np.float64(x0) * y1 - np.float64(x1) * y0)
+    return total

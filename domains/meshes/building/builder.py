@@ -1,0 +1,101 @@
+"""Build a cluster hierarchy: group neighbouring clusters, simplify each group to half, split, repeat to the root."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.building.levels import BuiltLevels, Settings, build_levels, coarse_first
+from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
+from hra.domains.meshes.building.progress import Countdown, Progress
+from hra.domains.meshes.building.report import BuildReport, Meter
+from hra.domains.meshes.building.threads import Workers, processors
+from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
+from hra.domains.meshes.cluster_mesh import ClusterMesh
+from hra.domains.meshes.files.read import load
+from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.errors import HraError, MeshError
+
+
+def build(
+    source: str | Path | TriangleMesh,
+    *,
+    cluster_size: int = 64,
+    group_size: int = 8,
+    certified: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> ClusterMesh:
+    """Build the cluster hierarchy of a mesh.
+
+    Triangles are split into clusters. Clusters that share borders form groups; each group is simplified to half its
+    triangles with the vertices that it shares with other groups locked, and split into clusters again. Each level draws
+    other borders, so that none stays fine for ever. Every down-closed set of refinements is a surface without cracks,
+    because what meets at a border was simplified with the same locked vertices.
+
+    Parameters
+    ----------
+    source : mesh, or a mesh file (see `load`).
+    cluster_size : triangles per cluster at most, a multiple of 4 from 16 to 128.
+    group_size : clusters per group, 3 .. 64. A step of a budget is half a group; smaller ones are finer, but more of
+        their vertices are locked borders, so that the same triangles leave a larger error.
+    certified : also bound how far the source lies from each cluster ("deviation"; see
+        `hra.domains.meshes.measures.deviation`), which takes two and a half to three times as long.
+    threads : by default as many as there are processors that this process may use. The result does not depend on it.
+    progress : called from this thread with the triangles that are simplified away and those of the source.
+
+    Returns
+    -------
+    ClusterMesh; equal input gives equal output, but for the times in its ``report``.
+
+    Raises
+    ------
+    FileError, MeshError, MissingExtra, BackendUnavailable : see `load`.
+
+    References
+    ----------
+    Karis et al., Nanite, SIGGRAPH 2021 (Advances in Real-Time Rendering); meshoptimizer, demo/clusterlod.h.
+    """
+    _check_size("cluster_size", cluster_size, range(16, MAX_TRIANGLES + 1, 4))
+    _check_size("group_size", group_size, range(3, 65))
+    if threads is not None:
+        _check_size("threads", threads, range(1, 1025))
+    meter = Meter()
+    mesh = source if isinstance(source, TriangleMesh) else load(source)
+    positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
+    geometry = Geometry.of(positions, attributes)
+    triangles = without_degenerate(triangles, geometry.position_of)
+    if not len(triangles):
+        raise MeshError("every triangle of the mesh has two equal corners", where=repr(mesh))
+    settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
+    with Workers(threads or processors()) as workers:
+        levels = build_levels(geometry, triangles, settings, workers, countdown)
+    clusters = ClusterMesh.from_table(positions, *coarse_first(levels.clusters, levels.member_of), attributes)
+    countdown.finish()
+    name = "" if isinstance(source, TriangleMesh) else Path(source).name
+    return replace(clusters, report=_report(clusters, levels, settings, workers.threads, meter, name))
+
+
+def _report(
+    clusters: ClusterMesh, levels: BuiltLevels, settings: Settings, threads: int, meter: Meter, source: str
+) -> BuildReport:
+    return BuildReport(
+        **meter.read(),
+        threads=threads,
+        triangles=clusters.triangle_count,
+        root_triangles=clusters.root_triangle_count,
+        levels=int(levels.clusters.level.max()) + 1,
+        clusters=len(levels.clusters),
+        groups=len(clusters.hierarchy),
+        stuck_groups=levels.stuck_groups,
+        merged_islands=levels.merged_islands,
+        source=source,
+        settings=asdict(settings),
+    )
+
+
+def _check_size(name: str, value: int, allowed: range) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value not in allowed:
+        choice = f"from {allowed.start} to {allowed[-1]}" + (f" in steps of {allowed.step}" if allowed.step > 1 else "")
+        raise HraError(f"{name} must be an integer {choice}, got {value!r}", where=name)

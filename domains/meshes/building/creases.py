@@ -1,0 +1,91 @@
+"""Seams of normals and colours alone: edges that look sharp where the surface and its texture go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba import njit
+
+from hra.arrays import group
+from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.building.weld import first_occurrences, row_numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Creases:
+    """Wedges that differ in normal or colour only.
+
+    Attributes
+    ----------
+    first : uint32 [V], the first vertex with the same position, texture coordinates and material.
+    offsets, wedges : int32 [V + 1], [V], the vertices that have the same first one.
+    normals : float32 [V, 3] or None.
+    """
+
+    first: np.ndarray
+    offsets: np.ndarray
+    wedges: np.ndarray
+    normals: np.ndarray | None
+
+    @classmethod
+    def of(cls, positions: np.ndarray, attributes: VertexAttributes) -> Creases | None:
+        """From welded positions float32 [V, 3] and attributes; None where no two vertices differ in that way."""
+        kept = None
+        if attributes.uv is not None or attributes.material is not None:
+            kept = replace(attributes, normals=None, colors=None)
+        number, count = row_numbers(positions, kept)
+        if count == len(positions):
+            return None
+        first = first_occurrences(number, count)[number].astype(np.uint32)
+        return cls(first, *group(first, len(positions)), attributes.normals)
+
+    def restored(self, indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Triangles uint32 [3 T] of first vertices, each corner replaced by the wedge whose normal suits the triangle.
+
+        Without normals the first wedges stay.
+        """
+        if self.normals is None:
+            return indices
+        result = indices.copy()
+        _restore(indices, positions, self.offsets, self.wedges, self.normals, result)
+        return result
+
+
+@njit(cache=True, nogil=True)
+def _restore(indices, positions, offsets, wedges, normals, result):
+    for t in range(0, indices.size, 3):
+        p, q, r = positions[indices[t]], positions[indices[t + 1]], positions[indices[t + 2]]
+        ax, ay, az = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+        bx, by, bz = r[0] - p[0], r[1] - p[1], r[2] - p[2]
+        x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        for i in range(t, t + 3):
+            best = -np.inf
+            for k in range(offsets[indices[i]], offsets[indices[i] + 1]):
+                n = normals[wedges[k]]
+                alike = x * n[0] + y * n[1] + z * n[2]
+                if alike > best:
+                    best = alike
+                    result[i] = wedges[k]
+
+
+@njit(cache=True, nogil=True)
+def without_slivers(indices, positions):
+    """The triangles of ``indices`` uint32 [3 T] whose corners lie at three positions, of ``positions`` float32 [V, 3].
+
+    The simplifier drops triangles with two equal vertices only. Where it closes a seam up, others are left between
+    wedges of one position: they have no area, and to both sides the surface is complete without them.
+    """
+    kept = np.empty(indices.size, np.uint32)
+    count = 0
+    for t in range(0, indices.size, 3):
+        p, q, r = positions[indices[t]], positions[indices[t + 1]], positions[indices[t + 2]]
+        if not (_equal(p, q) or _equal(q, r) or _equal(r, p)):
+            kept[count : count + 3] = indices[t : t + 3]
+            count += 3
+    return kept[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _equal(p, q):
+    return p[0] == q[0] and p[1] == q[1] and p[2] == q[2]

@@ -1,0 +1,93 @@
+"""The classic chain of separate meshes, each of half as many triangles: what clusters are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.building.spheres import enclosing_spheres
+from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
+from hra.domains.meshes.files.read import load
+from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
+from hra.errors import BudgetTooSmall, HraError
+
+SHARES = tuple(2.0**-step for step in range(8))
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteLOD:
+    """One mesh per level of detail; a frame draws one of them as a whole.
+
+    Attributes
+    ----------
+    levels : fine to coarse.
+    errors : float64 [L], the simplifier's estimate of each level's distance from the source in object units, monotone.
+    center, radius : float32 [3] and a number, sphere around the source.
+
+    References
+    ----------
+    Luebke et al., Level of Detail for 3D Graphics, 2003, chapter 2.
+    """
+
+    levels: tuple[TriangleMesh, ...]
+    errors: np.ndarray
+    center: np.ndarray
+    radius: float
+
+    def by_pixels(self, camera: Camera, pixels: float) -> int:
+        """The coarsest level whose error is at most ``pixels`` wherever the mesh is nearest to the camera."""
+        scale = camera.pixels_per_unit(self.center[None], np.array([self.radius]))[0]
+        return int(np.flatnonzero(self.errors * scale <= pixels).max(initial=0))
+
+    def by_budget(self, triangles: float) -> int:
+        """The finest level of at most ``triangles``.
+
+        Raises
+        ------
+        BudgetTooSmall : even the coarsest has more.
+        """
+        counts = np.array([len(mesh.triangles) for mesh in self.levels])
+        fitting = np.flatnonzero(counts <= triangles)
+        if not fitting.size:
+            raise BudgetTooSmall(f"the coarsest level has {counts[-1]} triangles, the budget is {triangles}")
+        return int(fitting[0])
+
+
+def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = SHARES) -> DiscreteLOD:
+    """Simplify a whole mesh to ``shares`` of its triangles, each level from the source, until one does not shrink.
+
+    Parameters
+    ----------
+    source : mesh, or a mesh file (see `load`).
+    shares : falling from 1.
+
+    Raises
+    ------
+    HraError : other shares; and see `load`.
+    """
+    if list(shares) != sorted(set(shares), reverse=True) or not shares or shares[0] != 1 or shares[-1] <= 0:
+        raise HraError(f"shares must fall from 1 and stay above 0, got {tuple(shares)}", where="shares")
+    mesh = source if isinstance(source, TriangleMesh) else load(source)
+    positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
+    geometry, unlocked = Geometry.of(positions, attributes), np.zeros(len(positions), np.uint8)
+    triangles = without_degenerate(triangles, geometry.position_of)
+    levels, errors = [referenced_only(positions, triangles, attributes)], [0.0]
+    for share in shares[1:]:
+        target = 3 * int(len(triangles) * share)
+        flat = np.ascontiguousarray(triangles).reshape(-1)
+        simplify = meshopt.simplify if geometry.metric is None else geometry.metric.simplify
+        coarse, error = simplify(flat, geometry.unit_positions, unlocked, target)
+        if not 0 < coarse.size < 3 * len(levels[-1].triangles):
+            break
+        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes))
+        errors.append(max(error * geometry.scale, errors[-1]))
+    everything = np.arange(len(positions))
+    ends = np.array([0, len(positions)])
+    center, radius = enclosing_spheres(positions, np.zeros(len(positions), np.float32), ends, everything)
+    return DiscreteLOD(tuple(levels), np.array(errors), center[0], float(radius[0]))

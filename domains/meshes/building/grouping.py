@@ -1,0 +1,56 @@
+"""Which clusters are simplified together, and which vertices must stay meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.building.islands import merge_islands
+from hra.domains.meshes.cluster_table import ClusterTable
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The groups of a level.
+
+    Attributes
+    ----------
+    label : int64 [N], the group of each cluster, numbered 0 .. G - 1 without gaps.
+    shared : uint8 [V], 1 for the vertices of more than one group, which must stay.
+    merged_islands : how many isolated groups were put together with others.
+    """
+
+    label: np.ndarray
+    shared: np.ndarray
+    merged_islands: int
+
+
+def group_clusters(clusters: ClusterTable, geometry: Geometry, group_size: int) -> Grouping:
+    """Group clusters with long common borders, about ``group_size`` of them, and small islands by nearness."""
+    shared = np.zeros(len(geometry.positions), np.uint8)
+    if len(clusters) <= group_size:
+        return Grouping(np.zeros(len(clusters), np.int64), shared, 0)
+    sizes = clusters.sizes.astype(np.uint32)
+    corners = geometry.by_position(clusters.indices)
+    label = meshopt.partition_clusters(corners, sizes, len(shared), group_size).astype(np.int64)
+    isolated = np.ones(int(label.max()) + 1, bool)
+    _mark_shared(corners, clusters.offsets, label, np.full(len(shared), -1, np.int32), shared, isolated)
+    label, merged = merge_islands(clusters, label, isolated, group_size)
+    return Grouping(label, geometry.for_all_wedges(shared), merged)
+
+
+@njit(cache=True)
+def _mark_shared(indices, offsets, group, owner, shared, isolated):
+    """Mark the vertices of more than one group, and the groups that have such a vertex as not isolated."""
+    for c in range(group.size):
+        for i in range(offsets[c], offsets[c + 1]):
+            v = indices[i]
+            if owner[v] < 0:
+                owner[v] = group[c]
+            elif owner[v] != group[c]:
+                shared[v] = 1
+                isolated[owner[v]] = isolated[group[c]] = False

@@ -1,0 +1,85 @@
+"""One group of clusters: simplified to half its triangles and split into clusters again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.building.attribute_metric import AttributeMetric
+from hra.domains.meshes.building.compact import local_vertices
+from hra.domains.meshes.ragged import run_offsets
+
+# A group that keeps more than this share of its triangles is stuck: a level that saves so little is not worth storing.
+STUCK_SHARE = 0.85
+
+
+@dataclass(frozen=True, eq=False)
+class Simplified:
+    """The clusters of a simplified group.
+
+    Attributes
+    ----------
+    indices : uint32 [3 T]; offsets : int64 [M + 1]; vertex_count : uint32 [M], as in `ClusterTable`.
+    error : distance in the unit of the positions.
+    """
+
+    indices: np.ndarray
+    offsets: np.ndarray
+    vertex_count: np.ndarray
+    error: float
+
+
+def split_into_clusters(
+    indices: np.ndarray, positions: np.ndarray, cluster_size: int, error: float = 0.0
+) -> Simplified:
+    """The triangles ``indices`` uint32 [3 T] as clusters of at most ``cluster_size`` triangles and 128 vertices."""
+    # meshoptimizer clears an array over all vertices in each call, so a group gets its own few vertices.
+    vertices, local = local_vertices(indices)
+    meshlets = meshopt.build_meshlets(local, positions[vertices], cluster_size)
+    vertex_count, triangle_count = meshlets.descriptors[:, 2], meshlets.descriptors[:, 3]
+    offsets = run_offsets(3 * triangle_count.astype(np.int64))
+    expanded = np.empty(offsets[-1], np.uint32)
+    _expand(meshlets.descriptors, meshlets.vertices, meshlets.corners, vertices, expanded)
+    return Simplified(expanded, offsets, vertex_count.copy(), error)
+
+
+def simplify_group(
+    indices: np.ndarray,
+    positions: np.ndarray,
+    locked: np.ndarray,
+    vertex_references: int,
+    cluster_size: int,
+    metric: AttributeMetric | None = None,
+) -> Simplified | None:
+    """A group's triangles at about half the number, with the ``locked`` vertices in place.
+
+    Parameters
+    ----------
+    indices : uint32 [3 T]; positions : float32 [V, 3]; locked : uint8 [V].
+    vertex_references : sum of the distinct vertices of the group's clusters.
+    cluster_size : triangles per cluster at most.
+    metric : of the attributes of the V vertices, None if there are none.
+
+    Returns
+    -------
+    None where simplification is stuck, leaves nothing, or would take more memory than before.
+    """
+    simplify = meshopt.simplify if metric is None else metric.simplify
+    coarse, error = simplify(indices, positions, locked, indices.size // 6 * 3)
+    if not 0 < coarse.size <= STUCK_SHARE * indices.size:
+        return None
+    result = split_into_clusters(coarse, positions, cluster_size, error)
+    return result if result.vertex_count.sum() <= vertex_references else None
+
+
+@njit(cache=True)
+def _expand(descriptors, local_vertices, corners, vertices, out):
+    """Local vertex numbers of all meshlets to vertex numbers of the mesh."""
+    position = 0
+    for m in range(len(descriptors)):
+        for i in range(3 * descriptors[m, 3]):
+            out[position] = vertices[local_vertices[descriptors[m, 0] + corners[descriptors[m, 1] + i]]]
+            position += 1

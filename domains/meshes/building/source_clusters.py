@@ -1,0 +1,67 @@
+"""The finest level: the source's triangles as clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hra.domains.meshes.boxes import vertex_boxes
+from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.building.level import join
+from hra.domains.meshes.building.simplify import Simplified, split_into_clusters
+from hra.domains.meshes.building.spheres import enclosing_spheres
+from hra.domains.meshes.building.threads import Workers, batches
+from hra.domains.meshes.cluster_table import ClusterTable
+from hra.domains.meshes.measures.surface import surface_area
+from hra.domains.meshes.ragged import run_offsets
+
+# Enough that few clusters end at the border between two parts, and few enough that a part stays in the cache: parts of
+# this size take a fifth less time than the whole mesh of 1.3 million triangles in one call, for 0.7 % more clusters.
+_PART = 2**15
+
+
+def source_clusters(geometry: Geometry, triangles: np.ndarray, cluster_size: int, workers: Workers) -> ClusterTable:
+    """The source triangles uint32 [F, 3] as clusters of level 0, with their own spheres and boxes and no error.
+
+    The triangles are split part by part along a space-filling curve, by all ``workers``.
+    """
+    positions = geometry.unit_positions
+    near = meshopt.spatial_sort(np.ascontiguousarray(triangles).reshape(-1), positions)
+
+    def split(part: range) -> Simplified:
+        return split_into_clusters(near[3 * part.start : 3 * part.stop], positions, cluster_size)
+
+    parts = list(workers.map(split, batches(len(triangles), _PART)))
+    indices, offsets, vertex_count = join(parts)
+    count = len(vertex_count)
+    vertices = _distinct(indices, offsets, np.full(len(geometry.positions), -1, np.int32), int(vertex_count.sum()))
+    points = np.zeros(len(geometry.positions), np.float32)
+    center, radius = enclosing_spheres(geometry.positions, points, run_offsets(vertex_count), vertices)
+    return ClusterTable(
+        indices=indices,
+        offsets=offsets,
+        vertex_count=vertex_count,
+        center=center,
+        radius=radius,
+        box=vertex_boxes(geometry.positions, indices, offsets),
+        error=np.zeros(count, np.float32),
+        deviation=np.zeros(count, np.float32),
+        area=surface_area(geometry.positions, indices, offsets),
+        level=np.zeros(count, np.int32),
+        made_by=np.full(count, -1, np.int64),
+    )
+
+
+@njit(cache=True)
+def _distinct(indices, offsets, seen, total):
+    """The vertices of each cluster once, one cluster after the other."""
+    vertices, count = np.empty(total, np.uint32), 0
+    for c in range(offsets.size - 1):
+        for i in range(offsets[c], offsets[c + 1]):
+            v = indices[i]
+            if seen[v] != c:
+                seen[v] = c
+                vertices[count] = v
+                count += 1
+    return vertices

@@ -1,0 +1,42 @@
+"""Mesh files out: written beside the target and renamed, so that a reader never sees half a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hra.atomic_write import write_atomically
+from hra.domains.meshes.files.write_glb import glb_bytes
+from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.errors import FileError, MissingExtra
+
+SUFFIXES = (".glb", ".obj", ".off", ".ply", ".stl")
+
+
+def export(mesh: TriangleMesh, path: str | Path) -> None:
+    """Write ``mesh`` as GLB, OBJ, OFF, PLY or STL, by the suffix of ``path``.
+
+    GLB takes all attributes, PLY normals and vertex colours. The others take none, and none of them a material.
+
+    Raises
+    ------
+    FileError : unknown suffix, or the file cannot be written.
+    MissingExtra : trimesh is not installed (GLB needs none).
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise FileError(f"the format {suffix!r} is not written", where=str(path), fix=f"use {', '.join(SUFFIXES)}")
+    write_atomically(path, glb_bytes(mesh) if suffix == ".glb" else _by_trimesh(mesh, suffix[1:]))
+
+
+def _by_trimesh(mesh: TriangleMesh, kind: str) -> bytes:
+    try:
+        import trimesh
+    except ImportError as error:
+        raise MissingExtra.of("trimesh", "meshes") from error
+    carried: dict[str, Any] = {}
+    if kind == "ply" and mesh.attributes is not None:
+        carried = {"vertex_normals": mesh.attributes.normals, "vertex_colors": mesh.attributes.colors}
+    geometry = trimesh.Trimesh(mesh.positions, mesh.triangles, process=False, **carried)
+    content = geometry.export(file_type=kind)
+    return content.encode() if isinstance(content, str) else bytes(content)

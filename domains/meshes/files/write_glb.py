@@ -1,0 +1,160 @@
+"""GLB out: one primitive for each material, attributes as they are, images byte by byte.
+
+trimesh's exporter would encode images anew and keep vertex colours or texture coordinates, not both.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.building.vertex_normals import completed_normals
+from hra.domains.meshes.materials import Material, image_type
+from hra.domains.meshes.triangle_mesh import TriangleMesh
+
+_FLOAT, _UINT8, _UINT16, _UINT32 = 5126, 5121, 5123, 5125
+_ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
+# 65,535 is the restart value of 16-bit strips, which glTF forbids as an index.
+_MAX_UINT16_VERTICES = 65_535
+_JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+
+
+class _Binary:
+    """The binary chunk while it grows, with the header's views and accessors into it."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+        self.views: list[dict[str, Any]] = []
+        self.accessors: list[dict[str, Any]] = []
+
+    def add_view(self, content: bytes, target: int | None = None) -> int:
+        """A view of ``content``, aligned to four bytes; its number."""
+        view = {"buffer": 0, "byteOffset": self.size, "byteLength": len(content)}
+        self.views.append(view | ({"target": target} if target else {}))
+        padding = -len(content) % 4
+        self.parts += [content, bytes(padding)]
+        self.size += len(content) + padding
+        return len(self.views) - 1
+
+    def add_accessor(self, array: np.ndarray, component: int, kind: str, target: int, **more: Any) -> int:
+        """An accessor of all rows of ``array`` with a view of its own; its number."""
+        view = self.add_view(np.ascontiguousarray(array).tobytes(), target)
+        entry = {"bufferView": view, "componentType": component, "count": len(array), "type": kind}
+        self.accessors.append(entry | more)
+        return len(self.accessors) - 1
+
+
+def glb_bytes(mesh: TriangleMesh) -> bytes:
+    """The mesh as a GLB file (Khronos glTF 2.0); equal meshes give equal bytes.
+
+    Normals of length 0 are replaced by those of the surface, because glTF allows none.
+    """
+    binary = _Binary()
+    attributes = mesh.attributes
+    materials = attributes.materials if attributes is not None else ()
+    primitives = [_primitive(mesh, number, triangles, binary) for number, triangles in _by_material(mesh)]
+    header: dict[str, Any] = {
+        "asset": {"version": "2.0", "generator": "hra"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": primitives}],
+    }
+    header |= _material_entries(materials, binary)
+    header |= {"accessors": binary.accessors, "bufferViews": binary.views, "buffers": [{"byteLength": binary.size}]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return _container(text + b" " * (-len(text) % 4), b"".join(binary.parts))
+
+
+def _container(text: bytes, binary: bytes) -> bytes:
+    chunks = struct.pack("<II", len(text), _JSON_CHUNK) + text + struct.pack("<II", len(binary), _BINARY_CHUNK) + binary
+    return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
+
+
+def _by_material(mesh: TriangleMesh) -> Iterable[tuple[int | None, np.ndarray]]:
+    """The triangles [F, 3] of each material that has any, in the order of materials."""
+    material = mesh.attributes.material if mesh.attributes is not None else None
+    if material is None:
+        return [(None, mesh.triangles)]
+    of_triangle = material[mesh.triangles[:, 0]]
+    return [(int(number), mesh.triangles[of_triangle == number]) for number in np.unique(of_triangle)]
+
+
+def _primitive(mesh: TriangleMesh, material: int | None, triangles: np.ndarray, binary: _Binary) -> dict[str, Any]:
+    """A primitive with vertices of its own: no other one uses those of its material."""
+    vertices, local = np.unique(triangles, return_inverse=True)
+    positions = mesh.positions[vertices]
+    accessors = {
+        "POSITION": binary.add_accessor(
+            *(positions, _FLOAT, "VEC3", _ARRAY_BUFFER),
+            min=positions.min(axis=0).tolist(),
+            max=positions.max(axis=0).tolist(),
+        )
+    }
+    if mesh.attributes is not None:
+        accessors |= _attribute_accessors(mesh, mesh.attributes.take(vertices), vertices, binary)
+    short = len(vertices) <= _MAX_UINT16_VERTICES
+    index_type = np.uint16 if short else np.uint32
+    indices = local.reshape(-1).astype(index_type)
+    entry: dict[str, Any] = {
+        "attributes": accessors,
+        "indices": binary.add_accessor(indices, _UINT16 if short else _UINT32, "SCALAR", _ELEMENT_BUFFER),
+    }
+    return entry if material is None else entry | {"material": material}
+
+
+def _attribute_accessors(
+    mesh: TriangleMesh, attributes: VertexAttributes, vertices: np.ndarray, binary: _Binary
+) -> dict[str, int]:
+    found = {}
+    if attributes.normals is not None:
+        normals = completed_normals(mesh)[vertices]
+        found["NORMAL"] = binary.add_accessor(normals, _FLOAT, "VEC3", _ARRAY_BUFFER)
+    if attributes.uv is not None:
+        found["TEXCOORD_0"] = binary.add_accessor(attributes.uv, _FLOAT, "VEC2", _ARRAY_BUFFER)
+    if attributes.colors is not None:
+        found["COLOR_0"] = binary.add_accessor(attributes.colors, _UINT8, "VEC4", _ARRAY_BUFFER, normalized=True)
+    return found
+
+
+def _material_entries(materials: tuple[Material, ...], binary: _Binary) -> dict[str, Any]:
+    """The header's materials, textures and images; an image that several materials share is stored once."""
+    images: dict[bytes, int] = {}
+    entries = []
+    for material in materials:
+        if material.image is not None:
+            images.setdefault(material.image, len(images))
+        entries.append(_material_entry(material, None if material.image is None else images[material.image]))
+    found: dict[str, Any] = {"materials": entries} if entries else {}
+    if images:
+        found["textures"] = [{"source": number} for number in range(len(images))]
+        found["images"] = [
+            {"bufferView": binary.add_view(content), "mimeType": image_type(content)} for content in images
+        ]
+    return found
+
+
+def _material_entry(material: Material, texture: int | None) -> dict[str, Any]:
+    surface: dict[str, Any] = {
+        "baseColorFactor": list(material.base_color),
+        "metallicFactor": material.metallic,
+        "roughnessFactor": material.roughness,
+    }
+    if texture is not None:
+        surface["baseColorTexture"] = {"index": texture}
+    entry: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": surface}
+    if any(material.emissive):
+        entry["emissiveFactor"] = list(material.emissive)
+    if material.alpha_mode != "OPAQUE":
+        entry["alphaMode"] = material.alpha_mode
+    if material.alpha_mode == "MASK":
+        entry["alphaCutoff"] = material.alpha_cutoff
+    if material.double_sided:
+        entry["doubleSided"] = True
+    return entry

@@ -1,0 +1,1 @@
+"""Distances, areas and borders of surfaces, and the check of a built mesh."""

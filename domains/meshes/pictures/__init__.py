@@ -1,0 +1,1 @@
+"""Pictures of cuts and a window to look at them (PyVista)."""

@@ -1,0 +1,1 @@
+"""The meshes suite: building, cutting and loading cluster meshes."""

@@ -1,0 +1,117 @@
+"""The evaluation of cuts: every method at equal triangle counts, judged by what eight cameras see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains import meshes
+from hra.errors import FileError
+from hra.evaluation.mesh_sources import DATA, bumpy, fetched, skull
+from hra.evaluation.meshes.image_error import image_error
+from hra.evaluation.meshes.methods import Subject, surfaces
+from hra.evaluation.meshes.views import draw
+from hra.kernels import raster
+
+# Of the longest side of the mesh's box: as near as the eye comes where part of the mesh is out of view.
+_CLOSE_UP = 0.75
+
+
+@dataclass(frozen=True)
+class MeshSizes:
+    """How much of the evaluation to run.
+
+    Attributes
+    ----------
+    bumpy : subdivisions of the displaced spheres; fetched : files of `make data`, left out where they are missing.
+    shares : of the source's triangles, the budgets; views : around the mesh; viewport : width and height in pixels.
+    """
+
+    bumpy: tuple[int, ...] = (6, 7)
+    fetched: tuple[str, ...] = ("armadillo.off", "dragon.ply")
+    shares: tuple[float, ...] = (0.01, 0.05, 0.2)
+    views: int = 8
+    viewport: tuple[int, int] = (640, 480)
+
+
+FULL = MeshSizes()
+# Shows that everything runs.
+SMALL = MeshSizes(bumpy=(4,), fetched=(), shares=(0.3,), views=2, viewport=(96, 72))
+
+
+def run(sizes: MeshSizes, progress: Callable[[str], None], folder: Path = DATA) -> dict[str, Any]:
+    """All errors as plain data: ``rows``, one per mesh, distance, budget and method, and what was ``skipped`` and why.
+
+    Parameters
+    ----------
+    progress : is told what is being worked on.
+    folder : that `make data` filled.
+
+    Raises
+    ------
+    MissingExtra, BackendUnavailable : ModernGL, or a driver with OpenGL 4.5, is missing.
+    """
+    rows, skipped = [], []
+    with raster.Context() as context:
+        for name, load in _sources(sizes, folder):
+            progress(name)
+            try:
+                subject = Subject.of(name, load())
+            except FileError as error:
+                skipped.append({"mesh": name, "reason": f"{error.what}: {error.where}"})
+                continue
+            rows += _rows(context, subject, sizes)
+    return {"rows": rows, "skipped": skipped, "views": sizes.views, "viewport": sizes.viewport}
+
+
+def _sources(sizes: MeshSizes, folder: Path) -> Iterator[tuple[str, Callable[[], meshes.TriangleMesh]]]:
+    """Names, and what loads each mesh; the skull only where it is shown at full size."""
+    if sizes.fetched:
+        yield "skull", skull
+    for subdivisions in sizes.bumpy:
+        yield f"bumpy sphere {subdivisions}", lambda subdivisions=subdivisions: bumpy(subdivisions)
+    for name in sizes.fetched:
+        yield Path(name).stem, lambda name=name: meshes.load(fetched(name, folder))
+
+
+def _rows(context: raster.Context, subject: Subject, sizes: MeshSizes) -> Iterator[dict[str, Any]]:
+    bounds = subject.source.bounds
+    close = _CLOSE_UP * float(np.ptp(bounds, axis=0).max())
+    for view, distance in (("all in view", None), ("close up", close)):
+        cameras = [_camera(bounds, number, distance, sizes) for number in range(sizes.views)]
+        truth = [draw(context, subject.source, camera) for camera in cameras]
+        for share in sizes.shares:
+            budget = max(int(share * subject.clusters.triangle_count), subject.clusters.root_triangle_count)
+            for method, surface in surfaces(subject, budget, context).items():
+                seen = [(drawn, draw(context, drawn, camera)) for camera in cameras for drawn in [surface(camera)]]
+                diagonal = float(np.linalg.norm(np.ptp(bounds, axis=0)))
+                errors = [
+                    asdict(image_error(view, true, diagonal)) for (_, view), true in zip(seen, truth, strict=True)
+                ]
+                yield {
+                    "mesh": subject.name,
+                    "source_triangles": subject.clusters.triangle_count,
+                    "view": view,
+                    "share": share,
+                    "budget": budget,
+                    "method": method,
+                    "triangles": float(np.mean([len(drawn.triangles) for drawn, _ in seen])),
+                    **{name: float(np.mean([error[name] for error in errors])) for name in errors[0]},
+                }
+
+
+def _camera(bounds: np.ndarray, number: int, distance: float | None, sizes: MeshSizes) -> Camera:
+    """Evenly around the mesh, now from above and now from below."""
+    return Camera.orbit(
+        bounds,
+        azimuth=360 / sizes.views * number,
+        elevation=20 if number % 2 == 0 else -20,
+        distance=distance,
+        viewport=sizes.viewport,
+        reversed_depth=True,
+    )

@@ -1,0 +1,104 @@
+"""Islands, foliage and non-manifold surfaces: builds that go on, with cuts that stay whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.domains import meshes
+from hra.domains.meshes.building.borders import uneven_vertices
+from hra.domains.meshes.building.vertex_clustering import cluster_vertices
+from hra.domains.meshes.measures.edges import boundary_chain, directed_edges
+
+
+def spheres(count: int) -> meshes.TriangleMesh:
+    ball, rng = trimesh.creation.icosphere(subdivisions=1), np.random.default_rng(0)
+    centers, radii = rng.uniform(0, 1, (count, 1, 3)), rng.uniform(0.005, 0.02, (count, 1, 1))
+    points = (centers + radii * np.asarray(ball.vertices)).reshape(-1, 3)
+    return meshes.from_arrays(points, _repeated(np.asarray(ball.faces), len(ball.vertices), count))
+
+
+def leaves(count: int) -> meshes.TriangleMesh:
+    """Cards of two triangles in a crown, none of which touches another."""
+    rng = np.random.default_rng(1)
+    along, across = rng.normal(size=(2, count, 1, 3)) * 0.01
+    corners = np.concatenate([-along - across, along - across, along + across, across - along], axis=1)
+    points = (rng.normal(size=(count, 1, 3)) * 0.3 + corners).reshape(-1, 3)
+    return meshes.from_arrays(points, _repeated(np.array([[0, 1, 2], [0, 2, 3]]), 4, count))
+
+
+def lattice(cells: int) -> meshes.TriangleMesh:
+    """All faces of a grid of cubes: inside, four meet in every edge, on its faces three."""
+    number = np.arange((cells + 1) ** 3).reshape((cells + 1,) * 3)
+    faces = []
+    for axis in range(3):
+        n = np.moveaxis(number, axis, 0)
+        a, b, c, d = (part.reshape(-1) for part in (n[:, :-1, :-1], n[:, 1:, :-1], n[:, 1:, 1:], n[:, :-1, 1:]))
+        faces += [np.stack([a, b, c], 1), np.stack([a, c, d], 1)]
+    points = np.stack(np.meshgrid(*[np.arange(cells + 1.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    return meshes.from_arrays(points, np.concatenate(faces))
+
+
+def _repeated(faces: np.ndarray, vertices: int, count: int) -> np.ndarray:
+    return (faces[None] + vertices * np.arange(count)[:, None, None]).reshape(-1, 3)
+
+
+@pytest.mark.parametrize("make", [lambda: spheres(400), lambda: leaves(3000)], ids=["spheres", "leaves"])
+def test_islands_reach_a_small_root(make: Callable[[], meshes.TriangleMesh]) -> None:
+    built = meshes.build(make(), certified=True)
+    assert built.report is not None
+    assert built.report.merged_islands > 0
+    assert built.root_triangle_count <= 128
+    assert meshes.check(built, cuts=50, samples=500).sound
+
+
+def test_a_lattice_of_edges_with_four_faces_goes_on_without_cracks() -> None:
+    built = meshes.build(lattice(10))
+    assert built.report is not None
+    assert built.report.levels > 3
+    assert built.root_triangle_count < built.triangle_count / 10
+    assert meshes.check(built, cuts=100).sound
+
+
+def uneven_by_counting(triangles: np.ndarray) -> set[int]:
+    net: dict[tuple[int, int], list[int]] = {}
+    for a, b in directed_edges(triangles).tolist():
+        net.setdefault((min(a, b), max(a, b)), []).append(1 if a < b else -1)
+    return {v for edge, signs in net.items() if sum(signs) and len(signs) > 1 for v in edge}
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30))
+def test_uneven_vertices_agree_with_counting(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    triangles = np.array([rng.choice(9, 3, replace=False) for _ in range(count)], np.uint32)
+    assert set(np.flatnonzero(uneven_vertices(triangles, 9)).tolist()) == uneven_by_counting(triangles)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_vertex_clustering_keeps_chains_and_limits(seed: int, target: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(20, 3)).astype(np.float32)
+    triangles = np.array([rng.choice(20, 3, replace=False) for _ in range(40)], np.uint32)
+    coarse, error = cluster_vertices(triangles, points, target)
+    a, b, c = coarse.T
+    kept = coarse[(a != b) & (b != c) & (c != a)]
+    assert len(kept) <= target
+    moved = np.linalg.norm(points[coarse].astype(float) - points[triangles].astype(float), axis=2)
+    assert error == pytest.approx(2 * moved.max())
+    # One place for each vertex: a map of vertices, which keeps chains, and borders on border vertices.
+    assert len(np.unique(np.stack([triangles.reshape(-1), coarse.reshape(-1)]), axis=1).T) == len(np.unique(triangles))
+    border = np.unique(boundary_chain(triangles)[0])
+    assert np.isin(boundary_chain(kept)[0], border).all()
+
+
+def test_a_closed_surface_stays_closed_when_clustered(bumpy: meshes.TriangleMesh) -> None:
+    coarse, _ = cluster_vertices(bumpy.triangles, bumpy.positions, 500)
+    a, b, c = coarse.T
+    kept = coarse[(a != b) & (b != c) & (c != a)]
+    assert 0 < len(kept) <= 500
+    assert not len(boundary_chain(kept)[0])
