@@ -73,7 +73,8 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
 
     Parameters
     ----------
-    cuts : random down-closed sets of groups that are tried for cracks; every tenth is measured against the source.
+    cuts : random down-closed sets of groups that are tried for cracks, from a few groups to nearly all; every tenth is
+        measured against the source.
     samples : points of the source, evenly spread, that are measured on such a cut.
     """
     hierarchy, rng = clusters.hierarchy, np.random.default_rng(seed)
@@ -101,8 +102,18 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
 
 
 def _random_cut(hierarchy: Hierarchy, rng: np.random.Generator) -> np.ndarray:
-    """The clusters of a random set of groups, less those that lack a predecessor."""
-    selected = rng.random(len(hierarchy)) < rng.random()
+    """The clusters of a random set of groups, less those that lack a predecessor.
+
+    Either any set, which mixes all levels near the root, or those groups whose error times a random factor is large:
+    of any set of a large mesh hardly more than the root would be left.
+    """
+    if rng.random() < 0.5:
+        selected = rng.random(len(hierarchy)) < rng.random()
+    else:
+        offsets, products = hierarchy.removed_nodes
+        error = hierarchy.attribute("error")[products[offsets[:-1]]].astype(np.float64)
+        weight = np.maximum(error, np.finfo(np.float32).tiny) * rng.lognormal(0.0, rng.uniform(0.0, 1.5), error.size)
+        selected = weight > np.quantile(weight, rng.random()) if error.size else np.zeros(0, bool)
     drop_without_predecessors(hierarchy.edges, selected)
     return np.flatnonzero(hierarchy.active_nodes(selected))
 
