@@ -11,12 +11,15 @@ from types import ModuleType
 
 import pytest
 
+import hra.domains.meshes
 import hra.domains.textures
 import hra.domains.tokens
 import hra.residency
 
 PACKAGES = pytest.mark.parametrize(
-    "package", [hra.domains.textures, hra.domains.tokens, hra.residency], ids=lambda package: package.__name__
+    "package",
+    [hra.domains.meshes, hra.domains.textures, hra.domains.tokens, hra.residency],
+    ids=lambda package: package.__name__,
 )
 
 
