@@ -13,8 +13,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hra.domains.meshes.measures.straddling import bound_by_cuts
-from hra.domains.meshes.measures.triangle_distance import fill_triangles, nearest_triangle, square_distance
+from hra.domains.meshes.measures.patch import fill_patch, patch_memory
+from hra.domains.meshes.measures.straddling import bound_by_walls, parts_memory
+from hra.domains.meshes.measures.triangle_distance import (
+    fill_triangles,
+    nearest_triangle,
+    square_distance,
+    surface_memory,
+)
 
 # A group's bound may be this much looser than what its vertices alone show, before pieces are split further.
 _TOLERANCE = 1.1
@@ -48,26 +54,25 @@ def group_deviations(
     """
     result = np.zeros(len(members) - 1)
     near, seen = np.empty(len(positions), np.int32), np.full(len(positions), -1, np.int32)
-    square = np.empty(len(positions))
+    for_each_vertex = (near, seen, np.empty(len(positions)))
     most = int(np.diff(coarse[1]).max(initial=0)) // 3
-    triangles, balls = np.empty((most, 9)), np.empty((4, most))
-    for_each_vertex = (near, seen, square)
-    _bound_groups(positions, *fine, members, *coarse, *for_each_vertex, triangles, balls, result)
+    memory = (surface_memory(most), patch_memory(most), parts_memory())
+    _bound_groups(positions, *fine, members, *coarse, for_each_vertex, memory, result)
     return np.nextafter(result.astype(np.float32), np.float32(np.inf))
 
 
 @njit(cache=True, nogil=True)
-def _bound_groups(
-    positions, indices, offsets, deviation, members, coarse, coarse_at, near, seen, square, triangles, balls, result
-):
+def _bound_groups(positions, indices, offsets, deviation, members, coarse, coarse_at, for_each_vertex, memory, result):
+    (near, seen, square), (surface, patch, (points, parts)) = for_each_vertex, memory
+    (triangles, balls, runs, gaps), (walls, behind, keys, places) = surface, patch
     corners, labels = np.empty((_MAX_PIECES + 2, 3, 3)), np.empty((_MAX_PIECES + 2, 4), np.int64)
-    distance, to_main, shares = np.empty(3), np.empty(3), np.empty(3)
-    origin, gaps = np.empty(3), np.empty(len(triangles))
+    origin = np.empty(3)
     for g in range(result.size):
         begin, end = coarse_at[g], coarse_at[g + 1]
         for axis in range(3):
             origin[axis] = positions[coarse[begin], axis]
-        fill_triangles(positions, coarse, begin, end, origin, triangles, balls)
+        fill_triangles(positions, coarse, begin, end, origin, triangles, balls, runs)
+        fill_patch(coarse, begin, end, triangles, walls, behind, keys, places)
         for i in range(begin, end):
             near[coarse[i]], seen[coarse[i]], square[coarse[i]] = (i - begin) // 3, g, 0.0
         first, last = members[g], members[g + 1]
@@ -77,7 +82,7 @@ def _bound_groups(
                 v = indices[i]
                 x, y, z = positions[v, 0] - origin[0], positions[v, 1] - origin[1], positions[v, 2] - origin[2]
                 if seen[v] != g:
-                    guess, square[v] = nearest_triangle(x, y, z, triangles, balls, count, guess, gaps)
+                    guess, square[v] = nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps)
                     near[v], seen[v] = guess, g
                 bound = max(bound, deviation[c] + np.sqrt(square[v]))
                 extent = max(extent, abs(x), abs(y), abs(z))
@@ -88,24 +93,53 @@ def _bound_groups(
                     v = indices[i + corner]
                     for axis in range(3):
                         corners[0, corner, axis] = positions[v, axis] - origin[axis]
-                    labels[0, corner], distance[corner] = near[v], np.sqrt(square[v])
-                labels[0, 3] = near[indices[i]]
+                    labels[0, corner] = near[v]
                 room = max(accepted, bound) - deviation[c]
-                reach, best, _ = _best_label(corners, labels, 0, triangles, room * room)
-                reach = np.sqrt(reach)
+                reach = _at_one_label(corners[0], labels[0], square, indices, i, triangles, room * room)
+                if reach > room:
+                    start = _nearest_label(corners, labels, triangles)
+                    reach = bound_by_walls(corners[0], start, triangles, walls, behind, room, points, parts)
                 if reach > room:
                     x, y, z = _centroid(corners, 0)
-                    main, _ = nearest_triangle(x, y, z, triangles, balls, count, best, gaps)
-                    labels[0, 3] = main
-                    reach = bound_by_cuts(corners[0], labels[0], distance, main, triangles, room, to_main, shares)
-                if reach > room:
-                    reach = _bound_triangle(corners, labels, triangles, balls, count, gaps, room)
+                    labels[0, 3], _ = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
+                    reach = _bound_triangle(corners, labels, triangles, balls, runs, count, gaps, room)
                 bound = max(bound, deviation[c] + reach)
         result[g] = bound + extent * _ROUNDING
 
 
 @njit(cache=True, nogil=True)
-def _bound_triangle(corners, labels, triangles, balls, count, gaps, room):
+def _at_one_label(corners, labels, square, indices, at, triangles, enough):
+    """The largest distance of a corner from the first of the labels that is within ``enough``, a square; else inf."""
+    for i in range(3):
+        k = labels[i]
+        if (i > 0 and k == labels[0]) or (i == 2 and k == labels[1]):
+            continue
+        most = square[indices[at + i]]
+        for step in range(1, 3):
+            j = (i + step) % 3
+            if labels[j] == k:
+                most = max(most, square[indices[at + j]])
+            elif most <= enough:
+                most = max(most, square_distance(corners[j, 0], corners[j, 1], corners[j, 2], triangles, k))
+        if most <= enough:
+            return np.sqrt(most)
+    return np.inf
+
+
+@njit(cache=True, nogil=True)
+def _nearest_label(corners, labels, triangles):
+    """Which of the labels of the corners is nearest to the centroid."""
+    x, y, z = _centroid(corners, 0)
+    best, which = np.inf, labels[0, 0]
+    for i in range(3):
+        square = square_distance(x, y, z, triangles, labels[0, i])
+        if square < best:
+            best, which = square, labels[0, i]
+    return which
+
+
+@njit(cache=True, nogil=True)
+def _bound_triangle(corners, labels, triangles, balls, runs, count, gaps, room):
     """A bound for the triangle ``corners[0]``; pieces within ``room`` are not split further."""
     bound, stacked, used = 0.0, 1, 1
     while stacked:
@@ -117,7 +151,7 @@ def _bound_triangle(corners, labels, triangles, balls, count, gaps, room):
             continue
         used += 1
         stacked += 2
-        least = _split(corners, labels, stacked - 2, best, far, triangles, balls, count, gaps, room)
+        least = _split(corners, labels, stacked - 2, best, far, triangles, balls, runs, count, gaps, room)
         room = max(room, _TOLERANCE * least)
     return bound
 
@@ -163,7 +197,7 @@ def _best_label(corners, labels, at, triangles, enough):
 
 
 @njit(cache=True, nogil=True)
-def _split(corners, labels, at, best, far, triangles, balls, count, gaps, room):
+def _split(corners, labels, at, best, far, triangles, balls, runs, count, gaps, room):
     """Replace the piece ``at`` by two, cut where its farthest corner becomes nearer to another triangle.
 
     Returns a distance that no bound can go below.
@@ -177,7 +211,7 @@ def _split(corners, labels, at, best, far, triangles, balls, count, gaps, room):
     x, y, z = _crossing(corners, at, near, far, triangles, best, other, room * room)
     label, square = best, 0.0
     if square_distance(x, y, z, triangles, best) > room * room:
-        label, square = nearest_triangle(x, y, z, triangles, balls, count, best, gaps)
+        label, square = nearest_triangle(x, y, z, triangles, balls, runs, count, best, gaps)
     for corner in range(3):
         labels[at + 1, corner] = labels[at, corner]
         for axis in range(3):

@@ -1,9 +1,9 @@
-"""A bound for a triangle that lies on one coarse triangle but for its corners.
+"""A bound for a triangle that lies over several coarse triangles of one patch.
 
-Each corner that is too far from the coarse triangle below the middle is cut off and given the coarse triangle that is
-nearest to it. Every part is the convex hull of a few points, so their largest distance from the part's coarse triangle
-bounds all of it. Any cut is valid; those here are found by linear interpolation, because beyond the border of a
-triangle the distance to it grows linearly.
+The triangle is cut by the walls of the coarse triangle below it: the planes through its sides, upright on it. What lies
+outside of a wall goes on to the coarse triangle behind that side. Every part is the convex hull of its corners, so their
+largest distance from the part's coarse triangle bounds all of it. Any cut is valid; those here meet the shared side, so
+that a point of the cut is as near to both coarse triangles if it is above them.
 """
 
 from __future__ import annotations
@@ -13,62 +13,105 @@ from numba import njit
 
 from hra.domains.meshes.measures.triangle_distance import square_distance
 
-_STEPS = 3
+# Coarse triangles that are visited for one triangle at most, and parts that wait meanwhile: two for each, and the first.
+_MOST_VISITS = 12
+_MOST_PARTS = 2 * _MOST_VISITS + 1
+# Room for the corners of a part; a cut adds one, and by rounding no more than there are.
+_MOST_CORNERS = 24
+# A corner may stick out of a wall by this part of the bound that is good enough, rather than be cut off.
+_SLACK = 0.1
+
+
+def parts_memory() -> tuple[np.ndarray, np.ndarray]:
+    """Memory for the parts that wait (the last two are in work) and for how many corners, where and from where."""
+    return np.empty((_MOST_PARTS + 2, _MOST_CORNERS, 3)), np.empty((_MOST_PARTS, 3), np.int64)
 
 
 @njit(cache=True, nogil=True)
-def bound_by_cuts(corners, labels, distance, main, triangles, room, to_main, shares):
-    """How far the triangle ``corners`` [3, 3] is at most from triangles ``main`` and ``labels`` [3]; inf if unknown.
+def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts):
+    """How far the triangle ``corners`` [3, 3] is at most from the patch, if that is within ``room``; else inf.
 
     Parameters
     ----------
-    distance : [3], of each corner from the triangle of its label.
-    room : how good the bound has to be.
-    to_main [3], shares [3] : working memory.
+    start : a coarse triangle that is near to it.
+    walls, behind : see `fill_patch`.
+    points, parts : `parts_memory`.
     """
-    most = 0.0
-    for i in range(3):
-        to_main[i] = np.sqrt(square_distance(corners[i, 0], corners[i, 1], corners[i, 2], triangles, main))
-        most = max(most, min(to_main[i], distance[i]))
-        shares[i] = 0.0
-    for i in range(3):
-        if to_main[i] <= room:
-            most = max(most, to_main[i])
+    enough, most, waiting, visits = room * room, 0.0, 1, 0
+    points[0, :3] = corners
+    parts[0, 0], parts[0, 1], parts[0, 2] = 3, start, -1
+    rest = len(points) - 1
+    while waiting:
+        waiting -= 1
+        count, k, entry = parts[waiting]
+        square = _reach(points[waiting], count, triangles, k, enough)
+        if square <= enough:
+            most = max(most, square)
             continue
-        for step in range(1, 3):
-            j = (i + step) % 3
-            reach, share = _cut(corners, i, j, labels[i], main, distance[i], to_main, triangles, room)
-            most = max(most, reach)
-            # Two cuts that meet on a side would leave a rest with other corners than these.
-            side = 3 - i - j
-            shares[side] += share
-            if most > room or shares[side] > 1:
+        visits += 1
+        if visits > _MOST_VISITS:
+            return np.inf
+        points[rest, :count] = points[waiting, :count]
+        for side in range(3):
+            if side == entry or behind[k, side] < 0:
+                continue
+            if 2 * count > _MOST_CORNERS:
                 return np.inf
+            outside, inside = _cut(points, rest, count, walls[k, side], room * _SLACK, waiting)
+            if outside:
+                parts[waiting, 0], parts[waiting, 1], parts[waiting, 2] = outside, behind[k, side] // 3, behind[k, side] % 3
+                waiting, count, rest = waiting + 1, inside, 2 * len(points) - 3 - rest
+        square = _reach(points[rest], count, triangles, k, enough)
+        if square > enough:
+            return np.inf
+        most = max(most, square)
+    return np.sqrt(most)
+
+
+@njit(cache=True, nogil=True)
+def _reach(corners, count, triangles, k, enough):
+    """Square of the largest distance of the corners [count, 3] from triangle ``k``; of the first beyond ``enough``."""
+    most = 0.0
+    for i in range(count):
+        most = max(most, square_distance(corners[i, 0], corners[i, 1], corners[i, 2], triangles, k))
+        if most > enough:
+            break
     return most
 
 
 @njit(cache=True, nogil=True)
-def _cut(corners, i, j, own, main, distance, to_main, triangles, room):
-    """A point from corner ``i`` to ``j`` that is as near to ``own`` as to ``main``: the larger distance, its place."""
-    ax, ay, az = corners[i, 0], corners[i, 1], corners[i, 2]
-    dx, dy, dz = corners[j, 0] - ax, corners[j, 1] - ay, corners[j, 2] - az
-    low, high, best, found = 0.0, 1.0, np.inf, 1.0
-    # How much nearer `own` is than `main` at the low end, and `main` than `own` at the high end.
-    first = to_main[i] - distance
-    last = np.sqrt(square_distance(ax + dx, ay + dy, az + dz, triangles, own)) - to_main[j]
-    for _ in range(_STEPS):
-        total = first + last
-        part = min(max(first / total, 0.0), 1.0) if total > 0 else 0.5
-        share = low + (high - low) * part
-        x, y, z = ax + share * dx, ay + share * dy, az + share * dz
-        near = np.sqrt(square_distance(x, y, z, triangles, own))
-        far = np.sqrt(square_distance(x, y, z, triangles, main))
-        if max(near, far) < best:
-            best, found = max(near, far), share
-        if best <= room:
-            break
-        if near < far:
-            low, first = share, far - near
-        else:
-            high, last = share, near - far
-    return best, found
+def _cut(points, part, count, wall, slack, to):
+    """Write what of ``points[part]`` is outside of a ``wall`` to ``points[to]``, the rest to the other part in work.
+
+    Returns how many corners both have; nothing is written where none is outside.
+    """
+    other, outside, inside, beyond = 2 * len(points) - 3 - part, 0, 0, False
+    for i in range(count):
+        beyond |= _height(points, part, i, wall, slack) > 0
+    if not beyond:
+        return 0, count
+    last = count - 1
+    before = _height(points, part, last, wall, slack)
+    for i in range(count):
+        here = _height(points, part, i, wall, slack)
+        if (before < 0 and here > 0) or (before > 0 and here < 0):
+            share = before / (before - here)
+            for axis in range(3):
+                value = points[part, last, axis] + share * (points[part, i, axis] - points[part, last, axis])
+                points[to, outside, axis] = points[other, inside, axis] = value
+            outside, inside = outside + 1, inside + 1
+        if here >= 0:
+            points[to, outside] = points[part, i]
+            outside += 1
+        if here <= 0:
+            points[other, inside] = points[part, i]
+            inside += 1
+        last, before = i, here
+    return outside, inside
+
+
+@njit(cache=True, nogil=True)
+def _height(points, part, i, wall, slack):
+    """How far a corner is outside of a wall, 0 within the slack."""
+    height = points[part, i, 0] * wall[0] + points[part, i, 1] * wall[1] + points[part, i, 2] * wall[2] - wall[3]
+    return 0.0 if 0.0 < height <= slack else height

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# Triangles that are passed over at once where they are too far away.
+_RUN = 8
+
 
 @njit(cache=True, nogil=True)
 def square_distance(x, y, z, triangles, k):
@@ -53,38 +56,54 @@ def _square_length(x, y, z, dx, dy, dz, share):
 
 
 @njit(cache=True, nogil=True)
-def nearest_triangle(x, y, z, triangles, balls, count, guess, gaps):
+def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
     """The nearest of the first ``count`` triangles of [n, 9], and the square of its distance.
 
-    ``balls`` [4, n] are centres and radii around the triangles; a good ``guess`` saves time; ``gaps`` [n] is memory to
-    work in.
+    Parameters
+    ----------
+    balls : [4, n], centres and radii around the triangles; runs : [4, m], the same around eight consecutive ones, which
+        are neighbours in clusters.
+    guess : a near triangle saves time; gaps : [m], memory to work in.
     """
     best, which = square_distance(x, y, z, triangles, guess), guess
     reach = np.sqrt(best)
     # Without branches the compiler tests several balls at once.
-    for k in range(count):
-        dx, dy, dz, limit = x - balls[0, k], y - balls[1, k], z - balls[2, k], reach + balls[3, k]
-        gaps[k] = dx * dx + dy * dy + dz * dz - limit * limit
-    for k in range(count):
-        if gaps[k] < 0:
-            square = square_distance(x, y, z, triangles, k)
-            if square < best:
-                best, which = square, k
+    for r in range((count + _RUN - 1) // _RUN):
+        dx, dy, dz, limit = x - runs[0, r], y - runs[1, r], z - runs[2, r], reach + runs[3, r]
+        gaps[r] = dx * dx + dy * dy + dz * dz - limit * limit
+    for r in range((count + _RUN - 1) // _RUN):
+        if gaps[r] >= 0:
+            continue
+        for k in range(_RUN * r, min(_RUN * (r + 1), count)):
+            dx, dy, dz, limit = x - balls[0, k], y - balls[1, k], z - balls[2, k], reach + balls[3, k]
+            if dx * dx + dy * dy + dz * dz < limit * limit:
+                square = square_distance(x, y, z, triangles, k)
+                if square < best:
+                    best, which = square, k
+                    reach = np.sqrt(best)
     return which, best
 
 
+def surface_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Memory for ``count`` triangles: those, the balls around them and around runs of them, and the gaps of a search."""
+    runs = -(-count // _RUN)
+    return np.empty((count, 9)), np.empty((4, count)), np.empty((4, runs)), np.empty(runs)
+
+
 @njit(cache=True, nogil=True)
-def fill_triangles(positions, indices, begin, end, origin, triangles, balls):
+def fill_triangles(positions, indices, begin, end, origin, triangles, balls, runs):
     """Write the triangles ``indices[begin:end]`` relative to ``origin`` [3], and balls around them; see above."""
-    for k in range((end - begin) // 3):
+    count = (end - begin) // 3
+    for k in range(count):
         i = begin + 3 * k
-        a, b, c = positions[indices[i]], positions[indices[i + 1]], positions[indices[i + 2]]
-        square = 0.0
+        a, b, c = indices[i], indices[i + 1], indices[i + 2]
         for axis in range(3):
-            triangles[k, axis] = np.float64(a[axis]) - origin[axis]
-            triangles[k, 3 + axis] = np.float64(b[axis]) - np.float64(a[axis])
-            triangles[k, 6 + axis] = np.float64(c[axis]) - np.float64(a[axis])
+            first = np.float64(positions[a, axis])
+            triangles[k, axis] = first - origin[axis]
+            triangles[k, 3 + axis] = np.float64(positions[b, axis]) - first
+            triangles[k, 6 + axis] = np.float64(positions[c, axis]) - first
             balls[axis, k] = triangles[k, axis] + (triangles[k, 3 + axis] + triangles[k, 6 + axis]) / 3
+        square = 0.0
         for corner in range(3):
             reach = 0.0
             for axis in range(3):
@@ -92,25 +111,42 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls):
                 reach += (triangles[k, axis] + side - balls[axis, k]) ** 2
             square = max(square, reach)
         balls[3, k] = np.sqrt(square)
+    for r in range((count + _RUN - 1) // _RUN):
+        _fill_run(balls, _RUN * r, min(_RUN * (r + 1), count), runs, r)
+
+
+@njit(cache=True, nogil=True)
+def _fill_run(balls, begin, end, runs, r):
+    """Write the ball ``r`` around the balls ``begin`` .. ``end``."""
+    for axis in range(3):
+        total = 0.0
+        for k in range(begin, end):
+            total += balls[axis, k]
+        runs[axis, r] = total / (end - begin)
+    radius = 0.0
+    for k in range(begin, end):
+        dx, dy, dz = balls[0, k] - runs[0, r], balls[1, k] - runs[1, r], balls[2, k] - runs[2, r]
+        radius = max(radius, np.sqrt(dx * dx + dy * dy + dz * dz) + balls[3, k])
+    runs[3, r] = radius
 
 
 def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Distance from each point float64 [S, 3] to the nearest of ``triangles`` uint32 [F, 3]; float64 [S].
 
-    Every triangle is looked at, in a few nanoseconds each.
+    Every run of triangles is looked at, in about a nanosecond each.
     """
     origin = positions[0].astype(np.float64)
-    count = len(triangles)
-    corners, balls = np.empty((count, 9)), np.empty((4, count))
-    fill_triangles(positions, np.ascontiguousarray(triangles).reshape(-1), 0, triangles.size, origin, corners, balls)
+    corners, balls, runs, gaps = surface_memory(len(triangles))
+    indices = np.ascontiguousarray(triangles).reshape(-1)
+    fill_triangles(positions, indices, 0, indices.size, origin, corners, balls, runs)
     squares = np.empty(len(points))
-    _measure(points - origin, corners, balls, np.empty(count), squares)
+    _measure(points - origin, corners, balls, runs, gaps, squares)
     return np.sqrt(squares)
 
 
 @njit(cache=True, nogil=True)
-def _measure(points, triangles, balls, gaps, squares):
+def _measure(points, triangles, balls, runs, gaps, squares):
     guess = 0
     for i in range(len(points)):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        guess, squares[i] = nearest_triangle(x, y, z, triangles, balls, len(triangles), guess, gaps)
+        guess, squares[i] = nearest_triangle(x, y, z, triangles, balls, runs, len(triangles), guess, gaps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,9 @@ def _meshoptimizer() -> Halve:
 
 
 def _fast_simplification() -> Halve:
-    import fast_simplification
+    fast_simplification = import_module(
+        "fast_simplification"
+    )  # no package of ours asks for it: unknown to type checkers
 
     def halve(mesh: Mesh) -> Mesh:
         positions, triangles = fast_simplification.simplify(mesh[0], mesh[1].astype(np.int32), 0.5)[:2]

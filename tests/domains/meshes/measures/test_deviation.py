@@ -15,7 +15,12 @@ import hra
 from hra.domains import meshes
 from hra.domains.meshes.measures.deviation import group_deviations
 from hra.domains.meshes.measures.surface import surface_points
-from hra.domains.meshes.measures.triangle_distance import fill_triangles, nearest_triangle, square_distance
+from hra.domains.meshes.measures.triangle_distance import (
+    fill_triangles,
+    nearest_triangle,
+    square_distance,
+    surface_memory,
+)
 from hra.errors import MetricError
 
 SAMPLES = 10_000
@@ -189,12 +194,12 @@ def test_distances_agree_with_the_reference(seed: int, collapsed: int) -> None:
     points = rng.normal(size=(30, 3)).astype(np.float32)
     corners = rng.integers(0, 30, (20, 3)).astype(np.uint32)
     corners[:, 1] = np.where(np.arange(20) < collapsed, corners[:, 0], corners[:, 1])
-    triangles, balls = np.empty((20, 9)), np.empty((4, 20))
-    fill_triangles(points, corners.reshape(-1), 0, corners.size, np.zeros(3), triangles, balls)
+    triangles, balls, runs, gaps = surface_memory(20)
+    fill_triangles(points, corners.reshape(-1), 0, corners.size, np.zeros(3), triangles, balls, runs)
     query = rng.normal(size=3) * rng.choice([0.1, 1, 10])
     x, y, z = query
     expected = distances(np.repeat(query[None], 20, axis=0), points[corners].astype(np.float64))
     found = np.sqrt([square_distance(x, y, z, triangles, k) for k in range(20)])
     assert np.allclose(found, expected, rtol=1e-6)
-    _, square = nearest_triangle(x, y, z, triangles, balls, 20, 0, np.empty(20))
+    _, square = nearest_triangle(x, y, z, triangles, balls, runs, 20, 0, gaps)
     assert np.sqrt(square) == pytest.approx(expected.min(), rel=1e-6)
