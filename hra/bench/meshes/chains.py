@@ -66,9 +66,8 @@ def _meshoptimizer() -> Halve:
 
 
 def _fast_simplification() -> Halve:
-    fast_simplification = import_module(
-        "fast_simplification"
-    )  # no package of ours asks for it: unknown to type checkers
+    # No package of ours asks for it, so type checkers must not either.
+    fast_simplification = import_module("fast_simplification")
 
     def halve(mesh: Mesh) -> Mesh:
         positions, triangles = fast_simplification.simplify(mesh[0], mesh[1].astype(np.int32), 0.5)[:2]
