@@ -32,8 +32,7 @@ if __name__ == "__main__":
     by_detail = textures.TextureAllocator(scene.textures, source, textures.DetailError.of(scene.textures))
     trace = textures.replay(by_texel, cameras, POOL)
     camera = cameras[int(trace.residual.argmax())]
-    everything = by_texel.realize(by_texel.allocate(camera, np.inf))
-    reference = textures.render(scene, everything, camera)
+    reference = textures.render(scene, everything := by_texel.realize(by_texel.allocate(camera, np.inf)), camera)
     shown = {
         "by texel error": by_texel.realize(by_texel.allocate(camera, POOL)),
         "by detail error": by_detail.realize(by_detail.allocate(camera, POOL)),
@@ -47,7 +46,7 @@ if __name__ == "__main__":
     time.plot(trace.uploaded_bytes / 2**20, label="uploaded")
     time.axhline(POOL / 2**20, color="black", linestyle="--", label="pool")
     time.set(xlabel="frame", ylabel="MiB")
-    time.legend(fontsize=8)
+    time.legend()
     for (view_axes, flip_axes, level_axes), (name, resident) in zip(columns, shown.items(), strict=True):
         view = textures.render(scene, resident, camera)
         difference = textures.flip_map(view, reference)
@@ -55,7 +54,6 @@ if __name__ == "__main__":
         panel(view_axes, title, np.clip(view, 0, 1))
         panel(flip_axes, "FLIP", difference, cmap="magma", vmin=0, vmax=0.5)
         panel(level_axes, f"level, {resident.bytes:,} bytes", resident.level_map(), **LEVELS)
-    rows = np.array([first, time, wanted]), *columns
-    for row, label in ((1, "FLIP"), (2, "finest resident level")):
-        figure.colorbar(columns[-1][row].images[0], ax=[column[row] for column in rows], label=label, shrink=0.8)
+    figure.colorbar(columns[-1][1].images[0], ax=columns[-1][1], label="FLIP", shrink=0.8)
+    figure.colorbar(columns[-1][2].images[0], ax=columns[-1][2], label="finest resident level", shrink=0.8)
     figure.savefig(folder / "texture_views.png", dpi=90)
