@@ -12,6 +12,9 @@ from hypothesis import settings
 if TYPE_CHECKING:
     import moderngl
 
+# Tests run in as many processes as there are cores: torch's threads on top of that would wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # The default profile repeats itself, so that a red run can be run again; the slow one explores.
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True)
 settings.register_profile("slow", max_examples=1000, deadline=None, print_blob=True)

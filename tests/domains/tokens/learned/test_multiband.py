@@ -13,15 +13,6 @@ torch = pytest.importorskip("torch")
 from hra.domains.tokens.learned.multiband import MultiBandLoss, laplacian_bands  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Small tensors: threads of a busy machine would only wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def pair(height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     first, second = np.random.default_rng(0).random((2, height, width, 3), dtype=np.float32)
     return first, second
