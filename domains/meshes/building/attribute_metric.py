@@ -83,7 +83,9 @@ class AttributeMetric:
                 coarse, error = self.creases.restored(smooth, positions), smooth_error
         return without_slivers(coarse, positions), error
 
-    def nearest_wedges(self, indices: np.ndarray, targets: np.ndarray, position_of: np.ndarray) -> np.ndarray:
+    def nearest_wedges(
+        self, indices: np.ndarray, targets: np.ndarray, position_of: np.ndarray, material: np.ndarray | None
+    ) -> np.ndarray:
         """For corners that move to other positions, the wedges there whose attributes are most like their own.
 
         Parameters
@@ -91,6 +93,7 @@ class AttributeMetric:
         indices : uint32 [3 T], corners of a part of the mesh.
         targets : integers [3 T], the first vertex at the position that each moves to, a position of the same part.
         position_of : uint32 [V], the first vertex at the position of each.
+        material : int32 [V], of which each target has a wedge of the corner's one; or None.
 
         Returns
         -------
@@ -99,8 +102,9 @@ class AttributeMetric:
         wedges = np.unique(indices)
         wedges = wedges[np.argsort(position_of[wedges], kind="stable")]
         begin, end = (np.searchsorted(position_of[wedges], targets, side) for side in ("left", "right"))
-        result = np.empty(indices.size, np.uint32)
-        _choose_wedges(indices, wedges, begin, end, self.values, self._weights_for(indices), result)
+        result = targets.astype(np.uint32)
+        material = np.zeros(len(position_of), np.int32) if material is None else material
+        _choose_wedges(indices, wedges, begin, end, self.values, self._weights_for(indices), material, result)
         return result
 
     def _weights_for(self, indices: np.ndarray) -> np.ndarray:
@@ -113,10 +117,12 @@ class AttributeMetric:
 
 
 @njit(cache=True, nogil=True)
-def _choose_wedges(indices, wedges, begin, end, values, weights, result):
+def _choose_wedges(indices, wedges, begin, end, values, weights, material, result):
     for i in range(indices.size):
         least = np.inf
         for k in range(begin[i], end[i]):
+            if material[wedges[k]] != material[indices[i]]:
+                continue
             square = 0.0
             for column in range(weights.size):
                 square += (weights[column] * (values[wedges[k], column] - values[indices[i], column])) ** 2

@@ -1,39 +1,64 @@
-"""Where a surface ends although faces meet: vertices that no edge collapse may take off the border."""
+"""Where a surface ends: vertices that edge collapses must not take off the border."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
+from hra.domains.meshes.building.compact import local_vertices
+from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.measures.edges import directed_edges
 
 
-def uneven_vertices(triangles: np.ndarray, vertex_count: int) -> np.ndarray:
-    """The vertices of edges where several faces meet whose directions do not cancel, bool [V].
+@dataclass(frozen=True, eq=False)
+class Borders:
+    """The border of the source by its signed boundary chain; all wedges of a position are alike.
 
-    Three faces at an edge, or two that traverse it in the same direction, are a border of the surface by its signed
-    boundary chain. The simplifier sees a closed edge there, or a complex one, and would move the border off the
-    source's border vertices, so that what is a crack and what is not could no longer be told apart.
-
-    Parameters
+    Attributes
     ----------
-    triangles : uint32 [F, 3], by position: vertices at the same position have the same number.
+    ends : bool [V], vertices where the surface ends.
+    uneven : bool [V], those of edges where several faces meet whose directions do not cancel: three faces, or two that
+        traverse it in the same direction. The simplifier sees a closed edge there, or a complex one, and would move the
+        border off the source's border vertices, so that what is a crack and what is not could no longer be told apart.
     """
+
+    ends: np.ndarray
+    uneven: np.ndarray
+
+    @classmethod
+    def of(cls, geometry: Geometry, triangles: np.ndarray) -> Borders:
+        """Of ``triangles`` uint32 [F, 3]."""
+        ends, uneven = border_vertices(geometry.by_position(triangles), len(geometry.positions))
+        return cls(geometry.for_all_wedges(ends), geometry.for_all_wedges(uneven))
+
+    def left_by(self, coarse: np.ndarray, fine: np.ndarray, geometry: Geometry) -> bool:
+        """Whether the triangles ``coarse`` uint32 [3 S] end where those that they replace, ``fine`` [3 T], do not.
+
+        Ends at the source's border vertices do not count. Collapsed edges map boundary chains, so only a group at such
+        a vertex can end anywhere else: where uneven edges come up during simplification.
+        """
+        return bool(_end_elsewhere(geometry.by_position(coarse), geometry.by_position(fine), self.ends))
+
+
+def border_vertices(triangles: np.ndarray, vertex_count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where ``triangles`` uint32 [F, 3], by position, end, and which vertices are uneven: bool [V], see `Borders`."""
     sums = np.zeros(vertex_count, np.uint64)
     _add_edges(triangles, sums)
-    border, uneven = sums != 0, np.zeros(vertex_count, bool)
-    if border.any():
-        edges = directed_edges(triangles[border[triangles].sum(axis=1) > 1])
-        edges = edges[border[edges].all(axis=1)]
+    ends, uneven = sums != 0, np.zeros(vertex_count, bool)
+    if ends.any():
+        edges = directed_edges(triangles[ends[triangles].sum(axis=1) > 1])
+        edges = edges[ends[edges].all(axis=1)]
         low, high = edges.min(axis=1), edges.max(axis=1)
         undirected, which, faces = np.unique((low << 32) | high, return_inverse=True, return_counts=True)
         net = np.bincount(which, np.where(edges[:, 0] == low, 1, -1))
         chosen = undirected[(net != 0) & (faces > 1)]
         uneven[chosen >> 32] = uneven[chosen & (2**32 - 1)] = True
-    return uneven
+    return ends, uneven
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _add_edges(triangles, sums):
     """Add to both ends of every edge a random number for one direction, and take it off for the other.
 
@@ -51,3 +76,21 @@ def _add_edges(triangles, sums):
                 value = ~value + np.uint64(1)
             sums[a] += value
             sums[b] += value
+
+
+@njit(cache=True, nogil=True)
+def _end_elsewhere(coarse, fine, ends):
+    """Whether the boundary chains of two sets of triangles differ at a vertex that is none of ``ends`` [V]."""
+    for v in fine:
+        if ends[v]:
+            break
+    else:
+        return False
+    vertices, corners = local_vertices(np.concatenate((fine, coarse)))
+    sums = np.zeros(vertices.size, np.uint64)
+    _add_edges(corners[: fine.size].reshape(-1, 3), sums)
+    _add_edges(corners[fine.size :].reshape(-1, 3)[:, ::-1], sums)
+    elsewhere = False
+    for k in range(vertices.size):
+        elsewhere |= sums[k] != 0 and not ends[vertices[k]]
+    return elsewhere

@@ -41,7 +41,7 @@ def build(
     group_size : clusters per group, 3 .. 64. A step of a budget is half a group; smaller ones are finer, but more of
         their vertices are locked borders, so that the same triangles leave a larger error.
     certified : also bound how far the source lies from each cluster ("deviation"; see
-        `hra.domains.meshes.measures.deviation`), which takes two and a half to three times as long.
+        `hra.domains.meshes.measures.deviation`), which takes about twice as long.
     threads : by default as many as there are processors that this process may use. The result does not depend on it.
     progress : called from this thread with the triangles that are simplified away and those of the source.
 

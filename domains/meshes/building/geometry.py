@@ -24,7 +24,7 @@ class Geometry:
     scale : object units per unit, a power of two.
     position_of : uint32 [V], the first vertex at the position of each; None if all positions differ.
     metric : of the attributes, None if there are none.
-    has_materials : whether there are several, so that vertices belong to one of them.
+    material : int32 [V], the number of each vertex's material; None if there are not several.
     """
 
     positions: np.ndarray
@@ -32,7 +32,7 @@ class Geometry:
     scale: float
     position_of: np.ndarray | None = None
     metric: AttributeMetric | None = None
-    has_materials: bool = False
+    material: np.ndarray | None = None
 
     @classmethod
     def of(cls, positions: np.ndarray, attributes: VertexAttributes | None = None) -> Geometry:
@@ -40,8 +40,8 @@ class Geometry:
         position_of = None if attributes is None else first_at_position(positions)
         unit_positions, scale = exactly_scaled(positions)
         metric = None if attributes is None else AttributeMetric.of(positions, attributes)
-        several = attributes is not None and len(attributes.materials) > 1
-        return cls(positions, unit_positions, scale, position_of, metric, several)
+        material = attributes.material if attributes is not None and len(attributes.materials) > 1 else None
+        return cls(positions, unit_positions, scale, position_of, metric, material)
 
     def by_position(self, vertices: np.ndarray) -> np.ndarray:
         """Each of ``vertices`` as the first one at its position: seams do not separate what touches there."""

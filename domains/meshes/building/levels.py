@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.arrays import group as sort_by_group
-from hra.domains.meshes.building.borders import uneven_vertices
+from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.grouping import group_clusters
 from hra.domains.meshes.building.level import Groups, coarse_clusters, simplify_groups
@@ -61,14 +61,14 @@ def build_levels(
     tables = [source_clusters(geometry, triangles, settings.cluster_size, workers)]
     members: list[np.ndarray] = []
     pending, rows, count = tables[0], np.arange(len(tables[0])), len(tables[0])
-    fixed = geometry.for_all_wedges(uneven_vertices(geometry.by_position(triangles), len(geometry.positions)))
+    borders = Borders.of(geometry, triangles)
     group_size, merged_islands, stuck_groups = settings.group_size, 0, 0
     while pending.indices.size > 3 * MAX_TRIANGLES:
         grouping = group_clusters(pending, geometry, group_size)
         merged_islands += grouping.merged_islands
         offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
         groups, rows, before = Groups(pending.take(order), offsets), rows[order], pending.indices.size
-        results = _simplify(groups, geometry, (grouping.shared, fixed), settings.cluster_size, workers, countdown)
+        results = _simplify(groups, geometry, (grouping.shared, borders), settings.cluster_size, workers, countdown)
         done = np.array([result is not None for result in results])
         stuck = np.flatnonzero(~np.repeat(done, np.diff(offsets)))
         stuck_groups += int((~done).sum())
@@ -91,7 +91,7 @@ def build_levels(
 def _simplify(
     groups: Groups,
     geometry: Geometry,
-    kept: tuple[np.ndarray, np.ndarray],
+    kept: tuple[np.ndarray, Borders],
     cluster_size: int,
     workers: Workers,
     countdown: Countdown,

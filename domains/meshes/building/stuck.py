@@ -29,11 +29,12 @@ def simplify_stuck_group(
     target = indices.size // 6
     simplify = meshopt.simplify if geometry.metric is None else geometry.metric.simplify
     coarse, error = simplify(indices, geometry.unit_positions, locked, 3 * target, prune=True)
-    if not 0 < coarse.size <= STUCK_SHARE * indices.size and not geometry.has_materials:
-        triangles, error = cluster_vertices(
-            geometry.by_position(indices).reshape(-1, 3), geometry.unit_positions, target
-        )
-        coarse = _with_wedges(indices, triangles.astype(np.uint32), geometry)
+    if not 0 < coarse.size <= STUCK_SHARE * indices.size:
+        triangles, materials = geometry.by_position(indices).reshape(-1, 3), None
+        if geometry.material is not None:
+            materials = geometry.material[indices].reshape(-1, 3)
+        moved, error = cluster_vertices(triangles, geometry.unit_positions, target, materials)
+        coarse = _with_wedges(indices, moved.astype(np.uint32), geometry)
     if not 0 < coarse.size <= STUCK_SHARE * indices.size:
         return None
     return split_into_clusters(coarse, geometry.unit_positions, cluster_size, error)
@@ -43,5 +44,5 @@ def _with_wedges(indices: np.ndarray, moved: np.ndarray, geometry: Geometry) -> 
     """The triangles ``moved`` [F, 3] with three positions as wedges like the corners ``indices`` [3 F] were, uint32."""
     if geometry.metric is None or geometry.position_of is None:
         return without_degenerate(moved).reshape(-1)
-    corners = geometry.metric.nearest_wedges(indices, moved.reshape(-1), geometry.position_of)
+    corners = geometry.metric.nearest_wedges(indices, moved.reshape(-1), geometry.position_of, geometry.material)
     return without_slivers(corners, geometry.positions)

@@ -11,17 +11,21 @@ _FINEST = 2**12
 _ERROR_FACTOR = 2.0
 
 
-def cluster_vertices(triangles: np.ndarray, positions: np.ndarray, target: int) -> tuple[np.ndarray, float]:
+def cluster_vertices(
+    triangles: np.ndarray, positions: np.ndarray, target: int, materials: np.ndarray | None = None
+) -> tuple[np.ndarray, float]:
     """Merge the vertices in each cell of the finest grid that leaves at most ``target`` triangles.
 
     Every vertex moves to one of the vertices of its cell, and triangles that lose a corner are dropped. Such a map
     keeps boundary chains: what was closed stays closed, also where many faces meet in an edge. Borders move to border
-    vertices. Nothing else is kept, so the error is twice the largest displacement.
+    vertices, and vertices where materials meet to others where the same ones meet, so that every triangle finds its
+    material at its new corners. Nothing else is kept, so the error is twice the largest displacement.
 
     Parameters
     ----------
     triangles : uint32 [F, 3], by position: vertices at the same position have the same number.
     positions : float32 [V, 3]; target : triangles.
+    materials : integers [F, 3], the same at all corners of a triangle; None if there is only one.
 
     Returns
     -------
@@ -36,12 +40,13 @@ def cluster_vertices(triangles: np.ndarray, positions: np.ndarray, target: int) 
     points = positions[vertices].astype(np.float64)
     points -= points.min(axis=0)
     unit = points / (points.max() or 1.0)
+    kind = np.zeros(len(vertices), np.int64) if materials is None else _material_sets(corners, materials)
     fits, fails = 1, _FINEST
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        few = _count(_cells(unit, middle)[corners]) <= target
+        few = _count(_cells(unit, middle, kind)[corners]) <= target
         fits, fails = (middle, fails) if few else (fits, middle)
-    cells = _cells(unit, fits)
+    cells = _cells(unit, fits, kind)
     border = np.zeros(len(vertices), bool)
     border[boundary_chain(corners)[0]] = True
     kept = _representatives(cells, points, border)[cells]
@@ -49,10 +54,19 @@ def cluster_vertices(triangles: np.ndarray, positions: np.ndarray, target: int) 
     return vertices[kept][corners], _ERROR_FACTOR * float(moved)
 
 
-def _cells(unit: np.ndarray, side: int) -> np.ndarray:
-    """The cell of each point [n, 3] of the unit cube in a grid of ``side`` cells, numbered without gaps."""
+def _material_sets(corners: np.ndarray, materials: np.ndarray) -> np.ndarray:
+    """For each vertex 0 .. n - 1 of ``corners`` [F, 3] a number for the set of materials that meet there, int64 [n]."""
+    _, material = np.unique(materials, return_inverse=True)
+    material = material.reshape(-1)
+    sets = np.zeros((int(corners.max()) + 1, int(material.max()) // 8 + 1), np.uint8)  # a bit for each material
+    np.bitwise_or.at(sets, (corners.reshape(-1), material // 8), (1 << material % 8).astype(np.uint8))
+    return np.unique(sets, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _cells(unit: np.ndarray, side: int, kind: np.ndarray) -> np.ndarray:
+    """The cell of each point [n, 3] of the unit cube in a grid of ``side`` cells for each kind, without gaps."""
     x, y, z = np.minimum((unit * side).astype(np.int64), side - 1).T
-    return np.unique((x * side + y) * side + z, return_inverse=True)[1].reshape(-1)
+    return np.unique(((kind * side + x) * side + y) * side + z, return_inverse=True)[1].reshape(-1)
 
 
 def _count(corners: np.ndarray) -> int:

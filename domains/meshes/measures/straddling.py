@@ -1,9 +1,9 @@
 """A bound for a triangle that lies over several coarse triangles of one patch.
 
-The triangle is cut by the walls of the coarse triangle below it: the planes through its sides, upright on it. What lies
-outside of a wall goes on to the coarse triangle behind that side. Every part is the convex hull of its corners, so their
-largest distance from the part's coarse triangle bounds all of it. Any cut is valid; those here meet the shared side, so
-that a point of the cut is as near to both coarse triangles if it is above them.
+The triangle is cut by the walls of the coarse triangle below it: the planes through its sides, upright on it. What is
+outside of a wall goes on to the coarse triangle behind that side. Every part is the convex hull of its corners, so that
+their largest distance from the part's coarse triangle bounds all of it. Any cut is valid. With these, a point of a cut
+that is above the coarse triangle is nearest to a point of the shared side: the triangle behind it is no farther away.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numba import njit
 
 from hra.domains.meshes.measures.triangle_distance import square_distance
 
-# Coarse triangles that are visited for one triangle at most, and parts that wait meanwhile: two for each, and the first.
+# Coarse triangles that are visited for one triangle at most, and parts that wait: two more for each, and the first.
 _MOST_VISITS = 12
 _MOST_PARTS = 2 * _MOST_VISITS + 1
 # Room for the corners of a part; a cut adds one, and by rounding no more than there are.
@@ -38,30 +38,37 @@ def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts
     points, parts : `parts_memory`.
     """
     enough, most, waiting, visits = room * room, 0.0, 1, 0
-    points[0, :3] = corners
+    for i in range(3):
+        for axis in range(3):
+            points[0, i, axis] = corners[i, axis]
     parts[0, 0], parts[0, 1], parts[0, 2] = 3, start, -1
     rest = len(points) - 1
     while waiting:
         waiting -= 1
-        count, k, entry = parts[waiting]
-        square = _reach(points[waiting], count, triangles, k, enough)
+        count, k, entry = parts[waiting, 0], parts[waiting, 1], parts[waiting, 2]
+        square = _reach(points, waiting, count, triangles, k, enough)
         if square <= enough:
             most = max(most, square)
             continue
         visits += 1
         if visits > _MOST_VISITS:
             return np.inf
-        points[rest, :count] = points[waiting, :count]
+        for i in range(count):
+            _copy(points, waiting, i, rest, i)
         for side in range(3):
             if side == entry or behind[k, side] < 0:
                 continue
             if 2 * count > _MOST_CORNERS:
                 return np.inf
-            outside, inside = _cut(points, rest, count, walls[k, side], room * _SLACK, waiting)
+            outside, inside = _cut(points, rest, count, walls, k, side, room * _SLACK, waiting)
             if outside:
-                parts[waiting, 0], parts[waiting, 1], parts[waiting, 2] = outside, behind[k, side] // 3, behind[k, side] % 3
+                parts[waiting, 0], parts[waiting, 1], parts[waiting, 2] = (
+                    outside,
+                    behind[k, side] // 3,
+                    behind[k, side] % 3,
+                )
                 waiting, count, rest = waiting + 1, inside, 2 * len(points) - 3 - rest
-        square = _reach(points[rest], count, triangles, k, enough)
+        square = _reach(points, rest, count, triangles, k, enough)
         if square > enough:
             return np.inf
         most = max(most, square)
@@ -69,31 +76,31 @@ def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts
 
 
 @njit(cache=True, nogil=True)
-def _reach(corners, count, triangles, k, enough):
-    """Square of the largest distance of the corners [count, 3] from triangle ``k``; of the first beyond ``enough``."""
+def _reach(points, part, count, triangles, k, enough):
+    """Square of the largest distance of a part's corners from triangle ``k``; of the first beyond ``enough``."""
     most = 0.0
     for i in range(count):
-        most = max(most, square_distance(corners[i, 0], corners[i, 1], corners[i, 2], triangles, k))
+        most = max(most, square_distance(points[part, i, 0], points[part, i, 1], points[part, i, 2], triangles, k))
         if most > enough:
             break
     return most
 
 
 @njit(cache=True, nogil=True)
-def _cut(points, part, count, wall, slack, to):
-    """Write what of ``points[part]`` is outside of a ``wall`` to ``points[to]``, the rest to the other part in work.
+def _cut(points, part, count, walls, k, side, slack, to):
+    """Write what of ``points[part]`` is outside of a wall to ``points[to]``, the rest to the other part in work.
 
     Returns how many corners both have; nothing is written where none is outside.
     """
     other, outside, inside, beyond = 2 * len(points) - 3 - part, 0, 0, False
     for i in range(count):
-        beyond |= _height(points, part, i, wall, slack) > 0
+        beyond |= _height(points, part, i, walls, k, side, slack) > 0
     if not beyond:
         return 0, count
     last = count - 1
-    before = _height(points, part, last, wall, slack)
+    before = _height(points, part, last, walls, k, side, slack)
     for i in range(count):
-        here = _height(points, part, i, wall, slack)
+        here = _height(points, part, i, walls, k, side, slack)
         if (before < 0 and here > 0) or (before > 0 and here < 0):
             share = before / (before - here)
             for axis in range(3):
@@ -101,17 +108,24 @@ def _cut(points, part, count, wall, slack, to):
                 points[to, outside, axis] = points[other, inside, axis] = value
             outside, inside = outside + 1, inside + 1
         if here >= 0:
-            points[to, outside] = points[part, i]
+            _copy(points, part, i, to, outside)
             outside += 1
         if here <= 0:
-            points[other, inside] = points[part, i]
+            _copy(points, part, i, other, inside)
             inside += 1
         last, before = i, here
     return outside, inside
 
 
 @njit(cache=True, nogil=True)
-def _height(points, part, i, wall, slack):
+def _copy(points, part, corner, to, place):
+    for axis in range(3):
+        points[to, place, axis] = points[part, corner, axis]
+
+
+@njit(cache=True, nogil=True)
+def _height(points, part, i, walls, k, side, slack):
     """How far a corner is outside of a wall, 0 within the slack."""
-    height = points[part, i, 0] * wall[0] + points[part, i, 1] * wall[1] + points[part, i, 2] * wall[2] - wall[3]
+    x, y, z = points[part, i, 0], points[part, i, 1], points[part, i, 2]
+    height = x * walls[k, side, 0] + y * walls[k, side, 1] + z * walls[k, side, 2] - walls[k, side, 3]
     return 0.0 if 0.0 < height <= slack else height

@@ -85,7 +85,7 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
 
 
 def surface_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Memory for ``count`` triangles: those, the balls around them and around runs of them, and the gaps of a search."""
+    """Memory for ``count`` triangles: they, the balls around them and around runs of them, and the gaps of a search."""
     runs = -(-count // _RUN)
     return np.empty((count, 9)), np.empty((4, count)), np.empty((4, runs)), np.empty(runs)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.building.borders import uneven_vertices
+from hra.domains.meshes.building.borders import border_vertices
 from hra.domains.meshes.building.vertex_clustering import cluster_vertices
 from hra.domains.meshes.measures.edges import boundary_chain, directed_edges
 
@@ -76,7 +76,9 @@ def uneven_by_counting(triangles: np.ndarray) -> set[int]:
 def test_uneven_vertices_agree_with_counting(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     triangles = np.array([rng.choice(9, 3, replace=False) for _ in range(count)], np.uint32)
-    assert set(np.flatnonzero(uneven_vertices(triangles, 9)).tolist()) == uneven_by_counting(triangles)
+    ends, uneven = border_vertices(triangles, 9)
+    assert set(np.flatnonzero(uneven).tolist()) == uneven_by_counting(triangles)
+    assert set(np.flatnonzero(ends).tolist()) == set(boundary_chain(triangles)[0].ravel().tolist())
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40))

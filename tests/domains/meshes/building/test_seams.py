@@ -222,14 +222,14 @@ def test_moved_corners_get_the_wedge_most_like_their_own(rng: np.random.Generato
     metric = AttributeMetric.of(mesh.positions, carried(mesh))
     indices = mesh.triangles.reshape(-1)
     targets = mesh.position_of[rng.permutation(indices)]
-    found = metric.nearest_wedges(indices, targets, mesh.position_of)
+    found = metric.nearest_wedges(indices, targets, mesh.position_of, None)
     assert np.array_equal(mesh.position_of[found], targets)
     normals = carried(mesh).normals
     for corner, target, wedge in zip(indices, targets, found, strict=True):
         there = np.flatnonzero(mesh.position_of == target)
         distance = np.linalg.norm(normals[there] - normals[corner], axis=1)
         assert np.linalg.norm(normals[wedge] - normals[corner]) == distance.min()
-    assert np.array_equal(metric.nearest_wedges(indices, mesh.position_of[indices], mesh.position_of), indices)
+    assert np.array_equal(metric.nearest_wedges(indices, mesh.position_of[indices], mesh.position_of, None), indices)
 
 
 def test_slivers_are_found_by_position() -> None:

@@ -1,0 +1,117 @@
+"""A bound for a triangle that lies anyhow to the coarse ones: it is cut in two until each piece is near to one.
+
+This takes long. It is for what the walls of coarse triangles do not cut well: over folds and pits, and beyond borders.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hra.domains.meshes.measures.triangle_distance import nearest_triangle, square_distance
+
+# A bound may be this much looser than what the corners of pieces show, before pieces are split further.
+TOLERANCE = 1.1
+# Pieces of one fine triangle at most; the last ones count with the bound that they have.
+_MAX_PIECES = 200
+_BISECTIONS = 20
+
+
+def pieces_memory() -> tuple[np.ndarray, np.ndarray]:
+    """Memory for the corners of pieces and for their labels: coarse triangles near to each corner, and one more."""
+    return np.empty((_MAX_PIECES + 2, 3, 3)), np.empty((_MAX_PIECES + 2, 4), np.int64)
+
+
+@njit(cache=True, nogil=True)
+def bound_by_pieces(corners, labels, triangles, balls, runs, count, gaps, room):
+    """A bound for the triangle ``corners[0]``; pieces within ``room`` are not split further."""
+    bound, stacked, used = 0.0, 1, 1
+    while stacked:
+        stacked -= 1
+        square, best, far = _best_label(corners, labels, stacked, triangles, room * room)
+        if square <= room * room or used == _MAX_PIECES:
+            bound = max(bound, np.sqrt(square))
+            room = max(room, bound)
+            continue
+        used += 1
+        stacked += 2
+        least = _split(corners, labels, stacked - 2, best, far, triangles, balls, runs, count, gaps, room)
+        room = max(room, TOLERANCE * least)
+    return bound
+
+
+@njit(cache=True, nogil=True)
+def _reach(corners, at, triangles, k, limit):
+    """Square of the largest distance of a corner of the piece ``at`` from triangle ``k``, and which corner that is.
+
+    It stops at the first corner that is not nearer than ``limit``, a square.
+    """
+    most, which = -1.0, 0
+    for corner in range(3):
+        square = square_distance(corners[at, corner, 0], corners[at, corner, 1], corners[at, corner, 2], triangles, k)
+        if square > most:
+            most, which = square, corner
+            if most >= limit:
+                break
+    return most, which
+
+
+@njit(cache=True, nogil=True)
+def _best_label(corners, labels, at, triangles, enough):
+    """The first of ``labels[at]`` within ``enough`` of the piece, else the best: square, label, farthest corner."""
+    best, which, far = np.inf, labels[at, 0], 0
+    for i in range(4):
+        k = labels[at, i]
+        if i and (k == which or k == labels[at, i - 1]):
+            continue
+        square, corner = _reach(corners, at, triangles, k, best)
+        if square < best:
+            best, which, far = square, k, corner
+            if best <= enough:
+                break
+    return best, which, far
+
+
+@njit(cache=True, nogil=True)
+def _split(corners, labels, at, best, far, triangles, balls, runs, count, gaps, room):
+    """Replace the piece ``at`` by two, cut where its farthest corner becomes nearer to another triangle.
+
+    Returns a distance that no bound can go below.
+    """
+    other = labels[at, far]
+    if other == best:
+        other = labels[at, 3]
+    _, near = _reach(corners, at, triangles, other, np.inf)
+    if near == far:
+        near = (far + 1) % 3
+    x, y, z = _crossing(corners, at, near, far, triangles, best, other, room * room)
+    label, square = best, 0.0
+    if square_distance(x, y, z, triangles, best) > room * room:
+        label, square = nearest_triangle(x, y, z, triangles, balls, runs, count, best, gaps)
+    for corner in range(3):
+        labels[at + 1, corner] = labels[at, corner]
+        for axis in range(3):
+            corners[at + 1, corner, axis] = corners[at, corner, axis]
+    corners[at, far, 0], corners[at, far, 1], corners[at, far, 2] = x, y, z
+    corners[at + 1, near, 0], corners[at + 1, near, 1], corners[at + 1, near, 2] = x, y, z
+    labels[at, far] = labels[at + 1, near] = label
+    labels[at, 3], labels[at + 1, 3] = best, other
+    return np.sqrt(square)
+
+
+@njit(cache=True, nogil=True)
+def _crossing(corners, at, near, far, triangles, here, there, enough):
+    """Where from corner ``near`` to ``far`` triangle ``there`` becomes the nearer one, or both are near enough."""
+    ax, ay, az = corners[at, near, 0], corners[at, near, 1], corners[at, near, 2]
+    dx, dy, dz = corners[at, far, 0] - ax, corners[at, far, 1] - ay, corners[at, far, 2] - az
+    low, step = 0.0, 0.5
+    for _ in range(_BISECTIONS):
+        x, y, z = ax + (low + step) * dx, ay + (low + step) * dy, az + (low + step) * dz
+        mine, other = square_distance(x, y, z, triangles, here), square_distance(x, y, z, triangles, there)
+        if max(mine, other) <= enough:
+            break
+        if mine <= other:
+            low += step
+        step /= 2
+    share = min(max(low + step, 0.02), 0.98)
+    return ax + share * dx, ay + share * dy, az + share * dz
