@@ -67,6 +67,8 @@ def _add_edges(triangles, sums):
     for t in range(len(triangles)):
         for side in range(3):
             a, b = triangles[t, side], triangles[t, (side + 1) % 3]
+            if a == b:
+                continue
             # Two rounds of splitmix64 (Steele, Lea and Flood 2014) over both numbers.
             value = (np.uint64(min(a, b)) << np.uint64(32)) | np.uint64(max(a, b))
             value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from hra.camera import Camera
 from hra.domains import meshes
@@ -16,8 +18,9 @@ from hra.traversals.hull import Hull
 from hra.traversals.threshold import Threshold
 
 OURS, VISIBLE = "budget cut", "budget cut, visible"
+FROM_SOURCE, IN_HALVES, EQUAL = "simplified from the source", "simplified in halves", ", equal count"
 # What the budget cut is meant to be no worse than.
-PEERS = ("threshold cut", "simplified from the source", "simplified in halves")
+PEERS = ("threshold cut", FROM_SOURCE + EQUAL, IN_HALVES + EQUAL, FROM_SOURCE, IN_HALVES)
 
 Surface = Callable[[Camera], meshes.TriangleMesh]
 
@@ -41,17 +44,30 @@ class Subject:
         return cls(name, source, meshes.build(source))
 
 
-def surfaces(subject: Subject, triangles: int, context: raster.Context) -> Mapping[str, Surface]:
-    """By name, what each method draws with at most so many ``triangles`` as a camera sees it."""
-    whole, halves = from_source(subject.source, triangles), in_halves(subject.source, triangles)
+def surfaces(
+    subject: Subject, triangles: int, context: raster.Context, cameras: Sequence[Camera]
+) -> Mapping[str, Surface]:
+    """By name, what each method draws with at most so many ``triangles`` as a camera sees it.
+
+    Cuts have steps and leave a part of the budget; so that surfaces are compared at equal counts, whole-mesh
+    simplification is also run to as many triangles as the budget cut draws on average over the ``cameras``.
+    """
+    ours = _cut(subject, Hull(), triangles)
+    drawn = round(float(np.mean([len(ours(camera).triangles) for camera in cameras])))
     return {
-        OURS: _cut(subject, Hull(), triangles),
+        OURS: ours,
         VISIBLE: _visible_cut(subject, triangles, context),
         "threshold cut": _cut(subject, Threshold(), triangles),
-        "simplified from the source": lambda camera: whole,
-        "simplified in halves": lambda camera: halves,
+        FROM_SOURCE + EQUAL: _always(from_source(subject.source, drawn)),
+        IN_HALVES + EQUAL: _always(in_halves(subject.source, drawn)),
+        FROM_SOURCE: _always(from_source(subject.source, triangles)),
+        IN_HALVES: _always(in_halves(subject.source, triangles)),
         "whole levels": _cut(subject, WholeLevels(), triangles),
     }
+
+
+def _always(mesh: meshes.TriangleMesh) -> Surface:
+    return lambda camera: mesh
 
 
 def _cut(subject: Subject, traversal: Traversal, triangles: int) -> Surface:

@@ -31,6 +31,7 @@ and close up, where part of it is out of view.
 | threshold cut | clusters: the least pixel tolerance that the budget allows (`Threshold()`), for each view |
 | simplified from the source | one mesh for all views: meshoptimizer on the whole mesh |
 | simplified in halves | the same in halving steps, each from the last; mostly the better of the two |
+| ..., equal count | either of them with as many triangles as the budget cut draws on average, since steps leave some |
 | whole levels | clusters: one level everywhere, the next one begun in storage order |
 
 The budget cut against every other method, at each budget and distance:

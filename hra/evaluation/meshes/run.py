@@ -87,7 +87,7 @@ def _rows(context: raster.Context, subject: Subject, sizes: MeshSizes) -> Iterat
         truth = [draw(context, subject.source, camera) for camera in cameras]
         for share in sizes.shares:
             budget = max(int(share * subject.clusters.triangle_count), subject.clusters.root_triangle_count)
-            for method, surface in surfaces(subject, budget, context).items():
+            for method, surface in surfaces(subject, budget, context, cameras).items():
                 seen = [(drawn, draw(context, drawn, camera)) for camera in cameras for drawn in [surface(camera)]]
                 diagonal = float(np.linalg.norm(np.ptp(bounds, axis=0)))
                 errors = [
