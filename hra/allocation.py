@@ -134,8 +134,7 @@ class Allocation:
     @property
     def residual_gap(self) -> float:
         """(residual - least possible residual) / least possible residual; 0 / 0 = 0, inf if only the latter is 0."""
-        least = max(self.base_error - self.upper_bound, 0.0)
-        return _ratio(self.residual - least, least)
+        return residual_gap(self.residual, self.base_error, self.upper_bound)
 
     @property
     def status(self) -> Status:
@@ -153,6 +152,12 @@ class Allocation:
             return f"{spent}, the best possible"
         gap, residual_gap = _percent(self.gap), _percent(self.residual_gap)
         return f"{spent}, within {gap} % of the best possible gain ({residual_gap} % of the residual)"
+
+
+def residual_gap(residual: float, base_error: float, upper_bound: float) -> float:
+    """(residual - least possible residual) / least possible residual; 0 / 0 = 0, inf if only the latter is 0."""
+    least = max(base_error - upper_bound, 0.0)
+    return _ratio(residual - least, least)
 
 
 def _ratio(part: float, whole: float) -> float:

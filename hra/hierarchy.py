@@ -345,10 +345,14 @@ class Hierarchy:
             )
 
 
+# Free refinements count as this part of the least cost where gains are divided by costs: no sum feels it.
+FREE_COST = 1e-20
+
+
 def divisible(cost: np.ndarray) -> np.ndarray:
     """``cost`` [R] with zeros replaced by something that no sum with another cost feels."""
     paid = cost > 0
-    return cost if paid.all() else np.where(paid, cost, 1e-20 * cost[paid].min(initial=1.0))
+    return cost if paid.all() else np.where(paid, cost, FREE_COST * cost[paid].min(initial=1.0))
 
 
 def _restored(cls: type[Hierarchy], fields: dict[str, Any]) -> Hierarchy:

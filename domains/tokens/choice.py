@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.allocation import Allocation
+from hra.allocation import Allocation, residual_gap
 from hra.domains.tokens.context import TokenContext
 
 
@@ -51,7 +51,4 @@ class Choice:
         """(residual - least possible residual) / least possible residual; None without a certificate."""
         if self.upper_bound is None:
             return None
-        least = max(self.base_error - self.upper_bound, 0.0)
-        if self.residual <= least:
-            return 0.0
-        return (self.residual - least) / least if least else float("inf")
+        return residual_gap(self.residual, self.base_error, self.upper_bound)

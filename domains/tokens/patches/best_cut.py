@@ -15,11 +15,9 @@ from numba import njit
 
 from hra.domains.tokens.patches.quadtree import Quadtree
 from hra.gains import step_gains
+from hra.hierarchy import FREE_COST
 from hra.traversals.exact_batch import solve_forest
 from hra.traversals.pareto import States, new_states
-
-# What a free refinement costs where gains are divided by costs, see `hra.hierarchy.divisible`.
-_FREE = 1e-20
 
 # Enough for nearly all pyramids of some thousand patches, and 7 MB: memory that is touched again and again.
 _MAX_STATES = 2**18
@@ -131,7 +129,7 @@ def _steps(node, last, parent, inherited, own):
     """Cost, cost to divide by, and gain of every refinement, as `hra.gains` has it, and how many were repaired."""
     cost, paid, inherited_sum = np.empty(node.size), np.empty(node.size), np.zeros(parent.size)
     for r in range(node.size):
-        cost[r], paid[r] = (0.0, _FREE) if last[r] else (1.0, 1.0)
+        cost[r], paid[r] = (0.0, FREE_COST) if last[r] else (1.0, 1.0)
         inherited_sum[parent[node[r]]] += inherited[node[r]]
     gain, at = np.zeros(node.size), np.arange(node.size + 1)
     return cost, paid, gain, step_gains(at, node, parent, inherited_sum, own.copy(), inherited, gain)

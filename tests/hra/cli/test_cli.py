@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,27 +10,14 @@ import pytest
 from PIL import Image
 
 from hra import samples
-from hra.cli import main
 from hra.cli.output import byte_count, size
 from hra.errors import HraError
-
-
-def run(*arguments: object) -> int:
-    """Exit code of ``hra`` with these arguments, in this process."""
-    old = sys.argv
-    sys.argv = ["hra", *map(str, arguments)]
-    try:
-        main()
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    finally:
-        sys.argv = old
-    return 0
+from tests.helpers.command import run_hra
 
 
 def test_tokens_of_a_page(tmp_path: Path):
     page, overlay, record = samples.path("page.png"), tmp_path / "o.png", tmp_path / "t.json"
-    assert run("tokens", "allocate", page, "--query", "bottom right", "-o", overlay, "--json", record) == 0
+    assert run_hra("tokens", "allocate", page, "--query", "bottom right", "-o", overlay, "--json", record) == 0
     result = json.loads(record.read_text())
     assert result["count"] == len(result["positions"]) == 273
     assert Image.open(overlay).size == (1240, 1754)
@@ -41,14 +27,14 @@ def test_texture_replay_stays_in_the_pool(tmp_path: Path):
     texture, record = tmp_path / "noise.png", tmp_path / "r.json"
     noise = np.random.default_rng(0).integers(0, 256, (600, 900, 3), dtype=np.uint8)
     Image.fromarray(noise).save(texture)
-    assert run("texture", "replay", texture, "--pool", "600KiB", "--frames", 5, "--json", record) == 0
+    assert run_hra("texture", "replay", texture, "--pool", "600KiB", "--frames", 5, "--json", record) == 0
     result = json.loads(record.read_text())
     assert result["frames"] == len(result["per_frame"]["resident"]) == 5
     assert result["peak_bytes"] == max(result["per_frame"]["resident"]) <= 600 * 1024
 
 
 def test_doctor_lists_every_backend(tmp_path: Path):
-    assert run("doctor", "--json", tmp_path / "d.json") == 0
+    assert run_hra("doctor", "--json", tmp_path / "d.json") == 0
     record = json.loads((tmp_path / "d.json").read_text())
     assert {name.split(" ")[0] for name in record["backends"]} >= {"reference", "warp"}
     assert record["backends"]["reference (cpu)"] == "ok"
@@ -57,7 +43,7 @@ def test_doctor_lists_every_backend(tmp_path: Path):
 
 @pytest.mark.gl
 def test_doctor_finds_opengl(tmp_path: Path):
-    assert run("doctor", "--json", tmp_path / "d.json") == 0
+    assert run_hra("doctor", "--json", tmp_path / "d.json") == 0
     assert json.loads((tmp_path / "d.json").read_text())["opengl"]["context"] == "ok"
 
 
@@ -84,7 +70,7 @@ def test_bad_input_is_three_lines_and_code_2(
     (tmp_path / "text.ply").write_text("this is no mesh")
     Image.new("RGB", (40, 30)).save("tiny.png")
     before = sorted(tmp_path.iterdir())
-    assert run(*arguments) == 2
+    assert run_hra(*arguments) == 2
     lines = capsys.readouterr().err.strip().splitlines()
     assert lines[0].startswith("error: ") and 2 <= len(lines) <= 3
     assert sorted(tmp_path.iterdir()) == before, "nothing may be half-written"

@@ -13,21 +13,13 @@ import trimesh
 from PIL import Image
 
 from hra.camera import Camera
-from hra.cli import main
 from hra.domains import meshes
+from tests.helpers.command import run_hra
 
 
 def run(*arguments: object) -> int:
-    """Exit code of ``hra mesh`` with these arguments, in this process."""
-    old = sys.argv
-    sys.argv = ["hra", "mesh", *map(str, arguments)]
-    try:
-        main()
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    finally:
-        sys.argv = old
-    return 0
+    """Exit code of ``hra mesh`` with these arguments."""
+    return run_hra("mesh", *arguments)
 
 
 @pytest.fixture(scope="module")

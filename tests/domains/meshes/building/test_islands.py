@@ -14,6 +14,7 @@ from hra.domains import meshes
 from hra.domains.meshes.building.borders import border_vertices
 from hra.domains.meshes.building.vertex_clustering import cluster_vertices
 from hra.domains.meshes.measures.edges import boundary_chain, directed_edges
+from tests.helpers.lattices import lattice
 
 
 def spheres(count: int) -> meshes.TriangleMesh:
@@ -32,18 +33,6 @@ def leaves(count: int) -> meshes.TriangleMesh:
     return meshes.from_arrays(points, _repeated(np.array([[0, 1, 2], [0, 2, 3]]), 4, count))
 
 
-def lattice(cells: int) -> meshes.TriangleMesh:
-    """All faces of a grid of cubes: inside, four meet in every edge, on its faces three."""
-    number = np.arange((cells + 1) ** 3).reshape((cells + 1,) * 3)
-    faces = []
-    for axis in range(3):
-        n = np.moveaxis(number, axis, 0)
-        a, b, c, d = (part.reshape(-1) for part in (n[:, :-1, :-1], n[:, 1:, :-1], n[:, 1:, 1:], n[:, :-1, 1:]))
-        faces += [np.stack([a, b, c], 1), np.stack([a, c, d], 1)]
-    points = np.stack(np.meshgrid(*[np.arange(cells + 1.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    return meshes.from_arrays(points, np.concatenate(faces))
-
-
 def _repeated(faces: np.ndarray, vertices: int, count: int) -> np.ndarray:
     return (faces[None] + vertices * np.arange(count)[:, None, None]).reshape(-1, 3)
 
@@ -58,7 +47,7 @@ def test_islands_reach_a_small_root(make: Callable[[], meshes.TriangleMesh]) -> 
 
 
 def test_a_lattice_of_edges_with_four_faces_goes_on_without_cracks() -> None:
-    built = meshes.build(lattice(10))
+    built = meshes.build(meshes.from_arrays(*lattice(10)))
     assert built.report is not None
     assert built.report.levels > 3
     assert built.root_triangle_count < built.triangle_count / 10

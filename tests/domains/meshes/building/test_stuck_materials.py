@@ -10,18 +10,12 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.building.attribute_metric import AttributeMetric
 from hra.domains.meshes.building.vertex_clustering import cluster_vertices
+from tests.helpers.lattices import lattice
 
 
-def lattice(cells: int, materials: int) -> meshes.TriangleMesh:
-    """All faces of a grid of cubes, in slabs of different materials."""
-    number = np.arange((cells + 1) ** 3).reshape((cells + 1,) * 3)
-    faces = []
-    for axis in range(3):
-        n = np.moveaxis(number, axis, 0)
-        a, b, c, d = (part.reshape(-1) for part in (n[:, :-1, :-1], n[:, 1:, :-1], n[:, 1:, 1:], n[:, :-1, 1:]))
-        faces += [np.stack([a, b, c], 1), np.stack([a, c, d], 1)]
-    corners = np.concatenate(faces)
-    points = np.stack(np.meshgrid(*[np.arange(cells + 1.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+def slabs(cells: int, materials: int) -> meshes.TriangleMesh:
+    """A lattice in slabs of different materials."""
+    points, corners = lattice(cells)
     slab = (points[corners].mean(axis=1)[:, 0] * materials / (cells + 1)).astype(np.int32)
     attributes = meshes.VertexAttributes(
         material=np.repeat(slab, 3), materials=tuple(meshes.Material(name=str(k)) for k in range(materials))
@@ -33,7 +27,7 @@ def lattice(cells: int, materials: int) -> meshes.TriangleMesh:
 
 @pytest.fixture(scope="module")
 def built() -> meshes.ClusterMesh:
-    return meshes.build(lattice(10, 3))
+    return meshes.build(slabs(10, 3))
 
 
 def material_of(clusters: meshes.ClusterMesh, triangles: np.ndarray) -> np.ndarray:
