@@ -18,7 +18,7 @@ class BuildReport:
     ----------
     cpu_s, wall_s : seconds of all threads, and of the clock; reading the file included if `build` was given a path.
     rss_mb : most resident memory during the build beyond that before it, in MiB; None where Linux's counters are
-        missing. If the process has held more before, the largest of samples at each level.
+        missing. If the process has held more before, what is resident at the end, which may be less.
     threads : that worked on it.
     triangles : of the source; root_triangles : of the coarsest cut.
     levels, clusters, groups : of the hierarchy.
@@ -50,16 +50,11 @@ class Meter:
     def __init__(self) -> None:
         self._cpu, self._wall = time.process_time(), time.perf_counter()
         self._resident, self._peak = _megabytes("VmRSS"), _megabytes("VmHWM")
-        self._sampled = self._resident
-
-    def sample(self) -> None:
-        """Note how much memory is resident now."""
-        self._sampled = max(self._sampled, _megabytes("VmRSS"))
 
     def read(self) -> dict[str, Any]:
         """The first three fields of `BuildReport`."""
         peak = _megabytes("VmHWM")
-        most = peak if peak > self._peak else self._sampled
+        most = peak if peak > self._peak else _megabytes("VmRSS")
         return {
             "cpu_s": time.process_time() - self._cpu,
             "wall_s": time.perf_counter() - self._wall,
