@@ -24,7 +24,7 @@ def build(
     source: Annotated[Path, typer.Argument(help="OBJ, PLY, STL, OFF, GLB or glTF.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The built mesh, .hra.")],
     cluster_size: Annotated[int, typer.Option(help="Triangles per cluster at most.")] = 64,
-    group_size: Annotated[int, typer.Option(help="Clusters per group; smaller gives finer budgets.")] = 8,
+    group_size: Annotated[int, typer.Option(help="Clusters per group; smaller gives finer budgets.")] = 12,
     certified: Annotated[bool, typer.Option("--certified", help="Bound the distance from the source as well.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="All processors by default.")] = None,
     json_file: JsonOption = None,

@@ -22,7 +22,7 @@ def build(
     source: str | Path | TriangleMesh,
     *,
     cluster_size: int = 64,
-    group_size: int = 8,
+    group_size: int = 12,
     certified: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -71,7 +71,7 @@ def build(
     settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
     with Workers(threads or processors()) as workers:
         levels = build_levels(geometry, triangles, settings, workers, countdown)
-    clusters = ClusterMesh.from_table(positions, *coarse_first(levels.clusters, levels.member_of), attributes)
+    clusters = ClusterMesh.from_table(positions, *coarse_first(levels), attributes)
     countdown.finish()
     name = "" if isinstance(source, TriangleMesh) else Path(source).name
     return replace(clusters, report=_report(clusters, levels, settings, workers.threads, meter, name))
@@ -85,8 +85,8 @@ def _report(
         threads=threads,
         triangles=clusters.triangle_count,
         root_triangles=clusters.root_triangle_count,
-        levels=int(levels.clusters.level.max()) + 1,
-        clusters=len(levels.clusters),
+        levels=int(clusters.hierarchy.attribute("level").max()) + 1,
+        clusters=levels.cluster_count,
         groups=len(clusters.hierarchy),
         stuck_groups=levels.stuck_groups,
         merged_islands=levels.merged_islands,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
 from hra.domains.meshes.boxes import enclosing_boxes
-from hra.domains.meshes.building.borders import Borders
+from hra.domains.meshes.building.balance import balanced_shares
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.simplify import Simplified, simplify_group
+from hra.domains.meshes.building.part import Kept, simplify_part
+from hra.domains.meshes.building.progress import Countdown
+from hra.domains.meshes.building.simplify import Simplified, Step
 from hra.domains.meshes.building.spheres import enclosing_spheres
-from hra.domains.meshes.building.stuck import simplify_stuck_group
 from hra.domains.meshes.building.threads import Workers, batches
 from hra.domains.meshes.cluster_table import ClusterTable
 from hra.domains.meshes.measures.deviation import group_deviations
@@ -22,6 +23,11 @@ from hra.domains.meshes.ragged import run_offsets, take_runs
 
 # About 5 ms of work: short beside a level, long beside handing it to a thread.
 _GROUPS_AT_ONCE = 16
+# Levels of so many triangles at most are balanced. It takes a second pass over them, most of which is worth it: finer
+# levels of larger meshes would take half as long again, for errors that few cuts show.
+_BALANCED = 2**17
+# A group is not simplified again for a smaller difference of shares.
+_NEAR = 0.02
 # Each call takes memory for all vertices.
 _DEVIATIONS_AT_ONCE = 64
 
@@ -41,10 +47,15 @@ class Groups:
         begin, end = self.clusters.offsets[self.offsets[group : group + 2]]
         return self.clusters.indices[begin:end]
 
-    def size(self, group: int) -> int:
-        """How many indices one group has."""
-        begin, end = self.clusters.offsets[self.offsets[group : group + 2]]
-        return int(end - begin)
+    @classmethod
+    def single(cls, clusters: ClusterTable) -> Groups:
+        """All ``clusters`` as one group."""
+        return cls(clusters, np.array([0, len(clusters)]))
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Indices of each group, int64 [G]."""
+        return np.diff(self.clusters.offsets[self.offsets])
 
     def reduce(self, function: np.ufunc, column: np.ndarray) -> np.ndarray:
         """``function`` over the rows of each group [G]."""
@@ -52,33 +63,48 @@ class Groups:
 
 
 def simplify_groups(
-    groups: Groups, geometry: Geometry, shared: np.ndarray, borders: Borders, cluster_size: int, workers: Workers
-) -> Iterator[Simplified | None]:
+    groups: Groups, geometry: Geometry, kept: Kept, cluster_size: int, workers: Workers, countdown: Countdown
+) -> list[Simplified | None]:
     """Each group simplified, in order; None where it is stuck.
 
-    Parameters
-    ----------
-    shared : uint8 [V], 1 for vertices of several groups, which must stay.
-    borders : of the source. Where a group would leave them, it is simplified again without moving any border vertex.
+    Groups are halved at first. Small levels are then balanced: groups are simplified again to more or fewer triangles.
     """
-    locked, without_borders = shared | borders.uneven, shared | borders.ends
     references = groups.reduce(np.add, groups.clusters.vertex_count.astype(np.int64)).tolist()
-    positions, metric = geometry.unit_positions, geometry.metric
+    results: list[Simplified | None] = [None] * len(groups)
+    sizes = groups.sizes
 
-    def attempt(group: int, kept: np.ndarray) -> Simplified | None:
-        indices = groups.indices(group)
-        return simplify_group(
-            indices, positions, kept, references[group], cluster_size, metric
-        ) or simplify_stuck_group(indices, geometry, shared, kept, cluster_size)
+    def simplify_again(chosen: np.ndarray, shares: np.ndarray) -> None:
+        steps = [Step(cluster_size, share) for share in shares.tolist()]
 
-    def simplify(batch: range) -> list[Simplified | None]:
-        results = [attempt(group, locked) for group in batch]
-        for at, (group, result) in enumerate(zip(batch, results, strict=True)):
-            if result is not None and borders.left_by(result.indices, groups.indices(group), geometry):
-                results[at] = attempt(group, without_borders)
-        return results
+        def simplify(batch: range) -> list[Simplified | None]:
+            return [
+                simplify_part(groups.indices(g), references[g], geometry, kept, step)
+                for g, step in zip(chosen[batch.start : batch.stop], steps[batch.start : batch.stop], strict=True)
+            ]
 
-    return chain.from_iterable(workers.map(simplify, batches(len(groups), _GROUPS_AT_ONCE)))
+        done = chain.from_iterable(workers.map(simplify, batches(len(chosen), _GROUPS_AT_ONCE)))
+        for g, result in zip(chosen.tolist(), done, strict=True):
+            if result is not None:
+                countdown.advance(int(sizes[g] - result.indices.size) // 3)
+                sizes[g], results[g] = result.indices.size, result
+
+    simplify_again(np.arange(len(groups)), np.full(len(groups), 0.5))
+    if groups.clusters.indices.size <= 3 * _BALANCED:
+        simplify_again(*_rebalanced(groups, results))
+    return results
+
+
+def _rebalanced(groups: Groups, results: Sequence[Simplified | None]) -> tuple[np.ndarray, np.ndarray]:
+    """The groups that shall be simplified to other shares than they were, and those."""
+    exact = np.array([g for g, result in enumerate(results) if result is not None and result.error > 0], np.int64)
+    if len(exact) < 2:
+        return np.empty(0, np.int64), np.empty(0)
+    triangles = groups.sizes[exact] // 3
+    simplified = [result for g in exact.tolist() if (result := results[g]) is not None]
+    kept = np.array([result.indices.size // 3 for result in simplified])
+    shares = balanced_shares(triangles, kept, np.array([result.error for result in simplified]))
+    other = np.abs(shares - kept / triangles) > _NEAR
+    return exact[other], shares[other]
 
 
 def join(parts: Sequence[Simplified]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -96,13 +122,18 @@ def coarse_clusters(
     *,
     level: int,
     first_group: int,
-    certified: bool,
+    measured_from: Groups | None,
 ) -> ClusterTable:
     """The clusters that the groups were simplified to; stuck groups are passed over, the others numbered on.
 
     All clusters of one group carry the same error, sphere and box, which cover those of the group's members: so the
     projected error never falls from fine to coarse, and one test per cluster decides alike on both sides of a border.
-    With ``certified`` their deviations are computed, which takes nearly as long as all else.
+
+    Parameters
+    ----------
+    level, first_group : numbers of the level and of its first group.
+    measured_from : what the deviations of the groups are measured from, ``groups`` or what these were simplified from;
+        None for no deviations, which take nearly as long as all else.
     """
     done = np.array([g for g, result in enumerate(results) if result is not None], np.int64)
     parts = [result for result in results if result is not None]
@@ -114,9 +145,10 @@ def coarse_clusters(
     indices, offsets, vertex_count = join(parts)
     group = np.repeat(np.arange(len(done)), counts)
     deviation = np.full(len(done), np.inf, np.float32)
-    if certified:
+    if measured_from is not None:
         coarse_at = offsets[run_offsets(counts)]
-        deviation = _deviations(groups, done, geometry.positions, (indices, coarse_at), workers)
+        measured = _deviations(measured_from, done, geometry.positions, (indices, coarse_at), workers)
+        deviation = np.maximum(measured, groups.reduce(np.maximum, groups.clusters.deviation)[done])
     own_area = surface_area(geometry.positions, indices, offsets)
     return ClusterTable(
         indices=indices,

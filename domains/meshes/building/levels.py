@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,16 +12,22 @@ from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.grouping import group_clusters
 from hra.domains.meshes.building.level import Groups, coarse_clusters, simplify_groups
 from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
+from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.progress import Countdown
-from hra.domains.meshes.building.simplify import Simplified
 from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.building.threads import Workers
+from hra.domains.meshes.building.whole_steps import whole_steps
 from hra.domains.meshes.cluster_table import ClusterTable, concatenate
+from hra.domains.meshes.ragged import run_offsets
 
 # Where a level saves less than this share of the triangles, groups get twice as large: fewer vertices are locked then.
 _POOR_SHARE = 0.25
 # Grouping takes minutes beyond this where every cluster touches every other: the next step is one group for all.
 _LARGEST_GROUP = 64
+# From so many triangles on, and such a part of the source, the mesh is simplified as a whole.
+_WHOLE, _WHOLE_SHARE = 4096, 1 / 16
+# Those steps begin so many times finer.
+_AHEAD = 4
 
 
 @dataclass(frozen=True)
@@ -33,21 +39,32 @@ class Settings:
     certified: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass
 class BuiltLevels:
     """Clusters of all levels, fine to coarse.
 
     Attributes
     ----------
-    clusters : N clusters.
-    member_of : int64 [N], the group that each is a member of, -1 where nothing simplifies it: it is in the base.
+    tables : the clusters, one table per level or step.
+    members : for each group, the numbers of the clusters that it simplifies, counted through all ``tables``.
     stuck_groups, merged_islands : see `hra.domains.meshes.building.report.BuildReport`.
     """
 
-    clusters: ClusterTable
-    member_of: np.ndarray
-    stuck_groups: int
-    merged_islands: int
+    tables: list[ClusterTable] = field(default_factory=list)
+    members: list[np.ndarray] = field(default_factory=list)
+    stuck_groups: int = 0
+    merged_islands: int = 0
+
+    @property
+    def cluster_count(self) -> int:
+        """Of all tables."""
+        return sum(len(table) for table in self.tables)
+
+    def add(self, table: ClusterTable) -> np.ndarray:
+        """The next table; the numbers of its clusters [N]."""
+        first = self.cluster_count
+        self.tables.append(table)
+        return np.arange(first, first + len(table))
 
 
 def build_levels(
@@ -55,68 +72,59 @@ def build_levels(
 ) -> BuiltLevels:
     """The clusters of all levels of ``triangles`` uint32 [F, 3].
 
-    Groups that are stuck wait for other neighbours, or for larger groups. It ends when at most 128 triangles are left,
-    or when all that is left is stuck as one group.
+    Groups that are stuck wait for other neighbours, or for larger groups. Near the root the mesh is simplified as a
+    whole. It ends when at most 128 triangles are left, or when all that is left is stuck as one group.
     """
-    tables = [source_clusters(geometry, triangles, settings.cluster_size, workers)]
-    members: list[np.ndarray] = []
-    pending, rows, count = tables[0], np.arange(len(tables[0])), len(tables[0])
-    borders = Borders.of(geometry, triangles)
-    group_size, merged_islands, stuck_groups = settings.group_size, 0, 0
-    while pending.indices.size > 3 * MAX_TRIANGLES:
+    built, borders, group_size = BuiltLevels(), Borders.of(geometry, triangles), settings.group_size
+    pending = source_clusters(geometry, triangles, settings.cluster_size, workers)
+    rows = built.add(pending)
+    whole, ahead = min(_WHOLE, int(_WHOLE_SHARE * len(triangles))), None
+    while pending.indices.size > 3 * max(whole, MAX_TRIANGLES):
+        if ahead is None and pending.indices.size <= 3 * _AHEAD * whole:
+            ahead = pending
         grouping = group_clusters(pending, geometry, group_size)
-        merged_islands += grouping.merged_islands
+        built.merged_islands += grouping.merged_islands
         offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
         groups, rows, before = Groups(pending.take(order), offsets), rows[order], pending.indices.size
-        results = _simplify(groups, geometry, (grouping.shared, borders), settings.cluster_size, workers, countdown)
+        kept = Kept.of(grouping.shared, borders)
+        results = simplify_groups(groups, geometry, kept, settings.cluster_size, workers, countdown)
         done = np.array([result is not None for result in results])
         stuck = np.flatnonzero(~np.repeat(done, np.diff(offsets)))
-        stuck_groups += int((~done).sum())
+        built.stuck_groups += int((~done).sum())
         pending = groups.clusters.take(stuck)
         if done.any():
-            numbers = {"level": len(tables), "first_group": len(members)}
-            products = coarse_clusters(groups, results, geometry, workers, **numbers, certified=settings.certified)
-            members += [rows[offsets[g] : offsets[g + 1]] for g in np.flatnonzero(done)]
-            tables.append(products)
+            numbers = {"level": len(built.tables), "first_group": len(built.members)}
+            measured_from = groups if settings.certified else None
+            products = coarse_clusters(groups, results, geometry, workers, **numbers, measured_from=measured_from)
+            built.members += [rows[offsets[g] : offsets[g + 1]] for g in np.flatnonzero(done)]
             pending = concatenate([products, pending])
-            rows = np.concatenate([np.arange(count, count + len(products)), rows[stuck]])
-            count += len(products)
+            rows = np.concatenate([built.add(products), rows[stuck]])
         elif len(groups) == 1:
-            break
+            return built
         if pending.indices.size > (1 - _POOR_SHARE) * before:
             group_size = 2 * group_size if 2 * group_size <= _LARGEST_GROUP else len(rows)
-    return BuiltLevels(concatenate(tables), _inverse(members, count), stuck_groups, merged_islands)
+    if pending.indices.size > 3 * MAX_TRIANGLES:
+        kept = Kept.of(np.zeros(len(geometry.positions), np.uint8), borders)
+        start = {"first_group": len(built.members), "certified": settings.certified}
+        for products in whole_steps(pending, ahead or pending, geometry, kept, settings.cluster_size, workers, **start):
+            countdown.advance((pending.indices.size - products.indices.size) // 3)
+            built.members.append(rows)
+            pending, rows = products, built.add(products)
+    return built
 
 
-def _simplify(
-    groups: Groups,
-    geometry: Geometry,
-    kept: tuple[np.ndarray, Borders],
-    cluster_size: int,
-    workers: Workers,
-    countdown: Countdown,
-) -> list[Simplified | None]:
-    results: list[Simplified | None] = []
-    for result in simplify_groups(groups, geometry, *kept, cluster_size, workers):
-        if result is not None:
-            countdown.advance((groups.size(len(results)) - result.indices.size) // 3)
-        results.append(result)
-    return results
+def coarse_first(built: BuiltLevels) -> tuple[ClusterTable, np.ndarray]:
+    """All clusters and groups numbered from coarse to fine, the order of hierarchies and of streaming.
 
-
-def _inverse(members: list[np.ndarray], count: int) -> np.ndarray:
-    """The group that each of ``count`` clusters is a member of, -1 for none."""
-    member_of = np.full(count, -1, np.int64)
-    for group, rows in enumerate(members):
-        member_of[rows] = group
-    return member_of
-
-
-def coarse_first(clusters: ClusterTable, member_of: np.ndarray) -> tuple[ClusterTable, np.ndarray]:
-    """The same clusters and groups numbered from coarse to fine, the order of hierarchies and of streaming."""
-    order = np.argsort(-clusters.level, kind="stable")
-    last = int(member_of.max(initial=-1))
-    table = clusters.take(order)
+    Returns
+    -------
+    N clusters; the group that each is a member of, int64 [N], -1 where nothing simplifies it: it is in the base.
+    """
+    ends = run_offsets(np.array([len(table) for table in built.tables]))
+    order = np.concatenate([np.arange(*ends[k : k + 2]) for k in reversed(range(len(built.tables)))])
+    table, last = concatenate(built.tables[::-1]), len(built.members) - 1
     made_by = np.where(table.made_by >= 0, last - table.made_by, -1)
-    member_of = member_of[order]
-    return table.renumbered(made_by), np.where(member_of >= 0, last - member_of, -1)
+    member_of = np.full(len(table), -1, np.int64)
+    for group, rows in enumerate(built.members):
+        member_of[rows] = last - group
+    return table.renumbered(made_by), member_of[order]

@@ -1,4 +1,4 @@
-"""One group of clusters: simplified to half its triangles and split into clusters again."""
+"""One group of clusters: simplified to a share of its triangles and split into clusters again."""
 
 from __future__ import annotations
 
@@ -12,8 +12,34 @@ from hra.domains.meshes.building.attribute_metric import AttributeMetric
 from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.ragged import run_offsets
 
-# A group that keeps more than this share of its triangles is stuck: a level that saves so little is not worth storing.
-STUCK_SHARE = 0.85
+# A group that loses less than this part of what it shall lose is stuck: so small a step is not worth storing.
+_WORTH = 0.3
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a group is simplified.
+
+    Attributes
+    ----------
+    cluster_size : triangles per cluster at most.
+    share : of its triangles that a group shall keep.
+    """
+
+    cluster_size: int
+    share: float = 0.5
+
+    def target(self, indices: np.ndarray) -> int:
+        """How many of the ``indices`` [3 T] shall be left."""
+        return 3 * int(indices.size // 3 * self.share)
+
+    def most(self, size: int) -> float:
+        """How many indices may be left of ``size`` to be worth storing in their place."""
+        return (1 - _WORTH * (1 - self.share)) * size
+
+    def reached(self, coarse: np.ndarray, indices: np.ndarray) -> bool:
+        """Whether ``coarse`` [3 S] is worth storing in place of ``indices`` [3 T]."""
+        return 0 < coarse.size <= self.most(indices.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,16 +77,15 @@ def simplify_group(
     positions: np.ndarray,
     locked: np.ndarray,
     vertex_references: int,
-    cluster_size: int,
+    step: Step,
     metric: AttributeMetric | None = None,
 ) -> Simplified | None:
-    """A group's triangles at about half the number, with the ``locked`` vertices in place.
+    """A group's triangles at about the ``step``'s share, with the ``locked`` vertices in place.
 
     Parameters
     ----------
     indices : uint32 [3 T]; positions : float32 [V, 3]; locked : uint8 [V].
     vertex_references : sum of the distinct vertices of the group's clusters.
-    cluster_size : triangles per cluster at most.
     metric : of the attributes of the V vertices, None if there are none.
 
     Returns
@@ -68,10 +93,10 @@ def simplify_group(
     None where simplification is stuck, leaves nothing, or would take more memory than before.
     """
     simplify = meshopt.simplify if metric is None else metric.simplify
-    coarse, error = simplify(indices, positions, locked, indices.size // 6 * 3)
-    if not 0 < coarse.size <= STUCK_SHARE * indices.size:
+    coarse, error = simplify(indices, positions, locked, step.target(indices))
+    if not step.reached(coarse, indices):
         return None
-    result = split_into_clusters(coarse, positions, cluster_size, error)
+    result = split_into_clusters(coarse, positions, step.cluster_size, error)
     return result if result.vertex_count.sum() <= vertex_references else None
 
 

@@ -13,6 +13,7 @@ from hra.camera import Camera
 from hra.domains import meshes
 from hra.errors import FileError
 from hra.evaluation.mesh_sources import DATA, bumpy, fetched, skull
+from hra.evaluation.meshes.groups import group_size_rows
 from hra.evaluation.meshes.image_error import image_error
 from hra.evaluation.meshes.methods import Subject, surfaces
 from hra.evaluation.meshes.views import draw
@@ -30,6 +31,7 @@ class MeshSizes:
     ----------
     bumpy : subdivisions of the displaced spheres; fetched : files of `make data`, left out where they are missing.
     shares : of the source's triangles, the budgets; views : around the mesh; viewport : width and height in pixels.
+    group_sizes : clusters per group that are compared.
     """
 
     bumpy: tuple[int, ...] = (6, 7)
@@ -37,15 +39,19 @@ class MeshSizes:
     shares: tuple[float, ...] = (0.01, 0.05, 0.2)
     views: int = 8
     viewport: tuple[int, int] = (640, 480)
+    group_sizes: tuple[int, ...] = (4, 8, 12, 16, 32)
 
 
 FULL = MeshSizes()
 # Shows that everything runs.
-SMALL = MeshSizes(bumpy=(4,), fetched=(), shares=(0.3,), views=2, viewport=(96, 72))
+SMALL = MeshSizes(bumpy=(4,), fetched=(), shares=(0.3,), views=2, viewport=(96, 72), group_sizes=(4, 12))
 
 
 def run(sizes: MeshSizes, progress: Callable[[str], None], folder: Path = DATA) -> dict[str, Any]:
-    """All errors as plain data: ``rows``, one per mesh, distance, budget and method, and what was ``skipped`` and why.
+    """All errors as plain data.
+
+    ``rows`` has one row per mesh, distance, budget and method, ``groups`` one per mesh and group size, and ``skipped``
+    says what was left out and why.
 
     Parameters
     ----------
@@ -56,7 +62,7 @@ def run(sizes: MeshSizes, progress: Callable[[str], None], folder: Path = DATA) 
     ------
     MissingExtra, BackendUnavailable : ModernGL, or a driver with OpenGL 4.5, is missing.
     """
-    rows, skipped = [], []
+    rows, groups, skipped = [], [], []
     with raster.Context() as context:
         for name, load in _sources(sizes, folder):
             progress(name)
@@ -66,7 +72,8 @@ def run(sizes: MeshSizes, progress: Callable[[str], None], folder: Path = DATA) 
                 skipped.append({"mesh": name, "reason": f"{error.what}: {error.where}"})
                 continue
             rows += _rows(context, subject, sizes)
-    return {"rows": rows, "skipped": skipped, "views": sizes.views, "viewport": sizes.viewport}
+            groups += _group_rows(context, subject, sizes)
+    return {"rows": rows, "groups": groups, "skipped": skipped, "views": sizes.views, "viewport": sizes.viewport}
 
 
 def _sources(sizes: MeshSizes, folder: Path) -> Iterator[tuple[str, Callable[[], meshes.TriangleMesh]]]:
@@ -103,6 +110,13 @@ def _rows(context: raster.Context, subject: Subject, sizes: MeshSizes) -> Iterat
                     "triangles": float(np.mean([len(drawn.triangles) for drawn, _ in seen])),
                     **{name: float(np.mean([error[name] for error in errors])) for name in errors[0]},
                 }
+
+
+def _group_rows(context: raster.Context, subject: Subject, sizes: MeshSizes) -> Iterator[dict[str, Any]]:
+    cameras = [_camera(subject.source.bounds, number, None, sizes) for number in range(sizes.views)]
+    seen = [(camera, draw(context, subject.source, camera)) for camera in cameras]
+    for row in group_size_rows(context, subject.source, sizes.group_sizes, sizes.shares, seen):
+        yield {"mesh": subject.name, **row}
 
 
 def _camera(bounds: np.ndarray, number: int, distance: float | None, sizes: MeshSizes) -> Camera:

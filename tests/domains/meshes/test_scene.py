@@ -105,7 +105,7 @@ class TestSequences:
 
     CASES = (("plain", hra.Hull()), ("held", hra.Coherent()), ("limited", hra.Coherent(max_churn=2)))
 
-    @pytest.mark.parametrize("budget", [8_000, 20_000])
+    @pytest.mark.parametrize("budget", [15_000, 20_000])
     def test_hysteresis_holds_what_is_there(self, skull_clusters: meshes.ClusterMesh, budget: int) -> None:
         changes, residual = {}, {}
         extent = float(np.linalg.norm(np.ptp(skull_clusters.bounds, axis=0)))

@@ -114,7 +114,19 @@ def test_the_page_counts_losses_as_losses():
     lines = list(findings(rows))
     assert all("1 better, 0 equal, 1 worse, at worst 2.00 times (m, near, 10 triangles)" in line for line in lines[:10])
     assert all("0.10 times" in line and "2 better, 0 equal, 0 worse." in line for line in lines[10:20])
-    assert "wins at small budgets, up to 10 triangles" in lines[20]
+    assert "10% near 2.00, 10% far 0.50" in lines[20]
+
+
+@pytest.mark.gl
+def test_larger_groups_take_larger_steps(record: dict):
+    small, large = record["groups"]
+    assert (small["group_size"], large["group_size"]) == (4, 12)
+    assert small["step"] < large["step"] and small["groups"] > large["groups"]
+    for row in (small, large):
+        assert row["root_triangles"] <= 128 and row["cpu_s"] > 0
+        (cut,) = row["cuts"]
+        assert 0 < cut["triangles"] <= 0.3 * 5120 and 0 < cut["depth"] < 0.05 and cut["residual_gap"] >= 0
+    assert f"| {small['mesh']} | 4 | {small['groups']:,} |" in render(record)["mesh-quality.md"].decode()
 
 
 @pytest.mark.gl

@@ -48,7 +48,8 @@ def test_progress_rises_to_the_whole(bumpy: meshes.TriangleMesh) -> None:
     done = [call[0] for call in calls]
     assert done == sorted(done)
     assert calls[-1] == (5120, 5120)
-    assert done[-2] == 5120 - built.root_triangle_count
+    left = 5120 - built.root_triangle_count - done[-2]
+    assert 0 <= left < 5120 / 200  # less than what is told
     assert {total for _, total in calls} == {5120}
 
 

