@@ -1,6 +1,7 @@
 """One scan, four budgets: the cut of the skull that each buys, shaded, and coloured by the level of its clusters.
 
-Run ``python examples/plot_mesh_budgets.py [FOLDER]``; the picture is written there (default: out).
+A second picture shows the clusters themselves, at full detail and in a cut.
+Run ``python examples/plot_mesh_budgets.py [FOLDER]``; the pictures are written there (default: out).
 """
 
 import sys
@@ -34,6 +35,18 @@ def main(folder: Path) -> None:
             axes.axis("off")
         print(f"{allocation.cost:,.0f} of {budget:,} triangles: {pixels:.3g} px, at most {allocation.gap:.1e} missed")
     figure.savefig(folder / "mesh_budgets.png", dpi=90)
+    plot_clusters(allocator, camera, folder / "mesh_clusters.png")
+
+
+def plot_clusters(allocator: meshes.MeshAllocator, camera: hra.Camera, path: Path) -> None:
+    """A colour for every cluster: all of the source's, and those of a cut."""
+    figure = Figure(figsize=(12, 4.4), layout="constrained")
+    for axes, budget in zip(figure.subplots(1, 2), (np.inf, 10_000), strict=True):
+        allocation = allocator.allocate(camera, budget)
+        axes.set_title(f"{allocation.cost:,.0f} triangles in {len(allocation.cut)} clusters")
+        axes.imshow(meshes.render(allocator.cluster_mesh, allocation.cut, camera, "cluster"))
+        axes.axis("off")
+    figure.savefig(path, dpi=100)
 
 
 if __name__ == "__main__":

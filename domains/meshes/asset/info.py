@@ -64,7 +64,7 @@ def read_info(file: MappedFile, tables: Tables) -> dict[str, Any]:
         info = json.loads(file.section("info", Kind.BLOCK, "|u1").tobytes())
     except (ValueError, RecursionError) as error:
         raise file.error(f"the info of the mesh asset is no JSON: {error}") from error
-    if not isinstance(info, dict) or set(info) != {"mesh", "report", "materials"}:
+    if not isinstance(info, dict) or not set(info) >= {"mesh", "report", "materials"}:
         raise file.error("the info of the mesh asset is incomplete")
     if info["mesh"] != mesh_facts(tables.hierarchy, tables.triangle_count):
         raise file.error("the info of the mesh asset describes another mesh")
@@ -72,19 +72,20 @@ def read_info(file: MappedFile, tables: Tables) -> dict[str, Any]:
 
 
 def read_report(file: MappedFile, info: dict[str, Any]) -> BuildReport | None:
-    """How the mesh was built, None if that is not known.
+    """How the mesh was built, None if that is not known. Fields of later versions are passed over.
 
     Raises
     ------
-    FileError : other fields than those of a report, or something else than numbers in them.
+    FileError : not the fields of a report, or something else than numbers in them.
     """
     record = info["report"]
     if record is None:
         return None
     names = [field.name for field in fields(BuildReport)]
-    if not isinstance(record, dict) or set(record) != set(names) or not _plausible(**record):
+    known = {name: record[name] for name in names if name in record} if isinstance(record, dict) else {}
+    if len(known) < len(names) or not _plausible(**known):
         raise file.error(f"the report of the mesh asset does not have the fields {', '.join(names)}")
-    return BuildReport(**record)
+    return BuildReport(**known)
 
 
 def _plausible(settings: Any, source: Any, **measured: Any) -> bool:

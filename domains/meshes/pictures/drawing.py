@@ -23,8 +23,9 @@ Coloring = Literal["shaded", "cluster", "level", "error"]
 # What the actors of a cut are called, with a number where there are several.
 _ACTOR = "cut"
 _PLASTER, _BACKGROUND = (0.85, 0.82, 0.77), "#20242b"
-# The fractional part of multiples of the golden ratio: hues of consecutive clusters lie far apart.
-_GOLDEN = 0.618033988749895
+# Fractional parts of multiples of these fill the unit cube evenly (Roberts 2018, R3), so that hue, shade and saturation
+# of clusters with near numbers, which often touch, do not agree all at once.
+_EVEN = np.array([0.8191725134, 0.6710436067, 0.5497004779])
 _BAR = {"vertical": True, "position_x": 0.87, "position_y": 0.1, "height": 0.8, "color": "white", "fmt": "%.1e"}
 
 
@@ -153,9 +154,10 @@ def _colors(clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> tuple[np
 
 def _distinct(numbers: np.ndarray) -> np.ndarray:
     """A colour for each number, uint8 [K, 3], always the same."""
-    hue, shade = (numbers * _GOLDEN) % 1.0, 0.65 + 0.35 * ((numbers * _GOLDEN**2) % 1.0)
+    hue, shade, pale = ((numbers[:, None] * _EVEN) % 1.0).T
     waves = np.clip(np.abs((hue[:, None] * 6 + np.array([0.0, 4.0, 2.0])) % 6 - 3) - 1, 0, 1)
-    return np.round(255 * shade[:, None] * (0.35 + 0.65 * waves)).astype(np.uint8)
+    floor = (0.15 + 0.5 * pale)[:, None]
+    return np.round(255 * (0.5 + 0.5 * shade)[:, None] * (floor + (1 - floor) * waves)).astype(np.uint8)
 
 
 def _surface(mesh: TriangleMesh) -> Any:

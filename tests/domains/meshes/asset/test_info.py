@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hra.domains import meshes
 from tests.helpers import mesh_file
 from tests.helpers.mesh_file import refused
 
@@ -24,7 +25,6 @@ def with_info(content: bytes, **changes: object) -> bytes:
     [
         {"mesh": None},
         {"mesh": {}},
-        {"extra": 1},
         {"report": 3},
         {"report": {"cpu_s": 1.0}},
         {"materials": None},
@@ -37,6 +37,13 @@ def with_info(content: bytes, **changes: object) -> bytes:
 )
 def test_an_invalid_info_is_refused(changes: dict, target: Path, dressed_file: Path) -> None:
     refused(target, with_info(dressed_file.read_bytes(), **changes))
+
+
+def test_fields_of_later_versions_are_passed_over(target: Path, dressed_file: Path) -> None:
+    content = dressed_file.read_bytes()
+    report = json.loads(mesh_file.section(content, "info").tobytes())["report"]
+    target.write_bytes(with_info(content, extra=1, report={**report, "watts": [1]}))
+    assert meshes.open_asset(target).report == meshes.open_asset(dressed_file).report
 
 
 @pytest.mark.parametrize("image", [[0, HUGE], [-1, 4], [5, 0], [1, 9], [0.5, 1.5], "a", [1]], ids=json.dumps)
