@@ -47,7 +47,8 @@ class ClusterMesh:
           source beneath to the group that the cluster belongs to, in object units, monotone like "error". In a cut no
           point of the source is farther from the surface than the largest deviation of its clusters;
         - "area" float64 [N]: surface of the source that the cluster stands for;
-        - "level" int32 [N]: 0 for source triangles; "vertex_count" int32 [N].
+        - "level" int32 [N]: 0 for source triangles; a level has about half the triangles of the one before, near the
+          root in several steps; "vertex_count" int32 [N].
 
     attributes : texture coordinates, normals, colours and materials of the V vertices, or None. With them, "error" also
         counts their changes as distances (`hra.domains.meshes.building.attribute_metric`); "deviation" is of positions
@@ -102,10 +103,10 @@ class ClusterMesh:
             f"{len(self.hierarchy)} groups, root of {self.root_triangle_count} triangles)"
         )
 
-    @property
+    @cached_property
     def bounds(self) -> np.ndarray:
-        """Smallest and largest coordinates, float32 [2, 3]."""
-        return np.stack([self.positions.min(axis=0), self.positions.max(axis=0)])
+        """Smallest and largest coordinates, float32 [2, 3], read-only."""
+        return frozen(np.stack([self.positions.min(axis=0), self.positions.max(axis=0)]))
 
     @cached_property
     def position_of(self) -> np.ndarray:

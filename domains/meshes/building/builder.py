@@ -1,4 +1,4 @@
-"""Build a cluster hierarchy: group neighbouring clusters, simplify each group to half, split, repeat to the root."""
+"""Build a cluster hierarchy: group neighbouring clusters, simplify each group, split it again, repeat to the root."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ def build(
 ) -> ClusterMesh:
     """Build the cluster hierarchy of a mesh.
 
-    Triangles are split into clusters. Clusters that share borders form groups; each group is simplified to half its
-    triangles with the vertices that it shares with other groups locked, and split into clusters again. Each level draws
-    other borders, so that none stays fine for ever. Every down-closed set of refinements is a surface without cracks,
-    because what meets at a border was simplified with the same locked vertices.
+    Triangles are split into clusters. Clusters that share borders form groups; each group is simplified to about half
+    its triangles, more where it has less detail, with the vertices that it shares with other groups locked, and split
+    into clusters again. Each level draws other borders, so that none stays fine for ever. Every down-closed set of
+    refinements is a surface without cracks, because what meets at a border was simplified with the same locked
+    vertices. Near the root all clusters are one group, which is simplified in small steps.
 
     Parameters
     ----------
     source : mesh, or a mesh file (see `load`).
     cluster_size : triangles per cluster at most, a multiple of 4 from 16 to 128.
     group_size : clusters per group, 3 .. 64. A step of a budget is half a group; smaller ones are finer, but more of
-        their vertices are locked borders, so that the same triangles leave a larger error.
+        their vertices are locked borders, so that the same triangles leave a larger error (`docs/mesh-quality.md`).
     certified : also bound how far the source lies from each cluster ("deviation"; see
         `hra.domains.meshes.measures.deviation`), which takes about twice as long.
     threads : by default as many as there are processors that this process may use. The result does not depend on it.

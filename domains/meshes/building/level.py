@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -63,23 +63,22 @@ class Groups:
 
 
 def simplify_groups(
-    groups: Groups, geometry: Geometry, kept: Kept, cluster_size: int, workers: Workers, countdown: Countdown
+    groups: Groups, geometry: Geometry, kept: Kept, step: Step, workers: Workers, countdown: Countdown
 ) -> list[Simplified | None]:
     """Each group simplified, in order; None where it is stuck.
 
-    Groups are halved at first. Small levels are then balanced: groups are simplified again to more or fewer triangles.
+    All take the same ``step`` at first. Small levels are then balanced: groups are simplified again to other shares.
     """
     references = groups.reduce(np.add, groups.clusters.vertex_count.astype(np.int64)).tolist()
     results: list[Simplified | None] = [None] * len(groups)
     sizes = groups.sizes
 
     def simplify_again(chosen: np.ndarray, shares: np.ndarray) -> None:
-        steps = [Step(cluster_size, share) for share in shares.tolist()]
+        steps = [replace(step, share=share) for share in shares.tolist()]
 
         def simplify(batch: range) -> list[Simplified | None]:
             return [
-                simplify_part(groups.indices(g), references[g], geometry, kept, step)
-                for g, step in zip(chosen[batch.start : batch.stop], steps[batch.start : batch.stop], strict=True)
+                simplify_part(groups.indices(chosen[i]), references[chosen[i]], geometry, kept, steps[i]) for i in batch
             ]
 
         done = chain.from_iterable(workers.map(simplify, batches(len(chosen), _GROUPS_AT_ONCE)))
@@ -88,7 +87,7 @@ def simplify_groups(
                 countdown.advance(int(sizes[g] - result.indices.size) // 3)
                 sizes[g], results[g] = result.indices.size, result
 
-    simplify_again(np.arange(len(groups)), np.full(len(groups), 0.5))
+    simplify_again(np.arange(len(groups)), np.full(len(groups), step.share))
     if groups.clusters.indices.size <= 3 * _BALANCED:
         simplify_again(*_rebalanced(groups, results))
     return results

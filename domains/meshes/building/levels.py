@@ -14,6 +14,7 @@ from hra.domains.meshes.building.level import Groups, coarse_clusters, simplify_
 from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.progress import Countdown
+from hra.domains.meshes.building.simplify import Step
 from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.building.threads import Workers
 from hra.domains.meshes.building.whole_steps import whole_steps
@@ -87,7 +88,8 @@ def build_levels(
         offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
         groups, rows, before = Groups(pending.take(order), offsets), rows[order], pending.indices.size
         kept = Kept.of(grouping.shared, borders)
-        results = simplify_groups(groups, geometry, kept, settings.cluster_size, workers, countdown)
+        step = Step(settings.cluster_size, coarse=2 * group_size > _LARGEST_GROUP)
+        results = simplify_groups(groups, geometry, kept, step, workers, countdown)
         done = np.array([result is not None for result in results])
         stuck = np.flatnonzero(~np.repeat(done, np.diff(offsets)))
         built.stuck_groups += int((~done).sum())

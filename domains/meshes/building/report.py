@@ -21,7 +21,7 @@ class BuildReport:
         missing. If the process has held more before, what is resident at the end, which may be less.
     threads : that worked on it.
     triangles : of the source; root_triangles : of the coarsest cut.
-    levels, clusters, groups : of the hierarchy.
+    levels, clusters, groups : of the hierarchy; a level is a halving, also where it is made of several steps.
     stuck_groups : groups that could not be simplified, and were given other neighbours on a later level. They are part
         of the root only if all of it is stuck as one group.
     merged_islands : groups without a common border that were simplified together with near ones.

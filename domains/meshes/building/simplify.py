@@ -24,10 +24,12 @@ class Step:
     ----------
     cluster_size : triangles per cluster at most.
     share : of its triangles that a group shall keep.
+    coarse : whether vertices may be clustered where a group's edges cannot be collapsed and it has neighbours.
     """
 
     cluster_size: int
     share: float = 0.5
+    coarse: bool = False
 
     def target(self, indices: np.ndarray) -> int:
         """How many of the ``indices`` [3 T] shall be left."""

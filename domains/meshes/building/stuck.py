@@ -17,28 +17,38 @@ def simplify_stuck_group(
 ) -> Simplified | None:
     """A stuck group's triangles at about the ``step``'s share, by removing islands or by clustering vertices.
 
-    Whichever leaves the smaller error: islands of one size go all at once, and may be much more than is asked for. Both
-    move or drop ``locked`` vertices, so they are for groups without ``shared`` ones: whole islands, and in the end all
-    that is left. Other groups can wait until they are put together with what they touch.
+    Whichever leaves the smaller error: islands of one size go all at once, and may be much more than is asked for.
+    Neither minds ``locked`` vertices. Where a vertex is ``shared`` with other groups, only clustering is tried, without
+    those, and only if the step is a coarse one: other groups can wait until they are put together with what they touch.
 
     Returns
     -------
-    None where a vertex is shared with other groups, or where nothing helps.
+    None where nothing helps.
     """
-    if shared[indices].any():
+    alone = not shared[indices].any()
+    if not (alone or step.coarse):
         return None
-    simplify = meshopt.simplify if geometry.metric is None else geometry.metric.simplify
-    pruned = simplify(indices, geometry.unit_positions, locked, step.target(indices), prune=True)
-    triangles, materials = geometry.by_position(indices).reshape(-1, 3), None
-    if geometry.material is not None:
-        materials = geometry.material[indices].reshape(-1, 3)
-    moved, moved_by = cluster_vertices(triangles, geometry.unit_positions, step.target(indices) // 3, materials)
-    clustered = _with_wedges(indices, moved.astype(np.uint32), geometry), moved_by
-    found = [(error, coarse) for coarse, error in (pruned, clustered) if step.reached(coarse, indices)]
+    found = [_clustered(indices, geometry, None if alone else shared.astype(bool), step)]
+    if alone:
+        simplify = meshopt.simplify if geometry.metric is None else geometry.metric.simplify
+        found.append(simplify(indices, geometry.unit_positions, locked, step.target(indices), prune=True))
+    found = [(error, coarse) for coarse, error in found if step.reached(coarse, indices)]
     if not found:
         return None
     error, coarse = min(found, key=lambda pair: pair[0])
     return split_into_clusters(coarse, geometry.unit_positions, step.cluster_size, error)
+
+
+def _clustered(
+    indices: np.ndarray, geometry: Geometry, pinned: np.ndarray | None, step: Step
+) -> tuple[np.ndarray, float]:
+    """The triangles with clustered vertices, indices uint32 [3 S], and the error."""
+    triangles, materials = geometry.by_position(indices).reshape(-1, 3), None
+    if geometry.material is not None:
+        materials = geometry.material[indices].reshape(-1, 3)
+    target = step.target(indices) // 3
+    moved, error = cluster_vertices(triangles, geometry.unit_positions, target, materials, pinned)
+    return _with_wedges(indices, moved.astype(np.uint32), geometry), error
 
 
 def _with_wedges(indices: np.ndarray, moved: np.ndarray, geometry: Geometry) -> np.ndarray:

@@ -12,7 +12,11 @@ _ERROR_FACTOR = 2.0
 
 
 def cluster_vertices(
-    triangles: np.ndarray, positions: np.ndarray, target: int, materials: np.ndarray | None = None
+    triangles: np.ndarray,
+    positions: np.ndarray,
+    target: int,
+    materials: np.ndarray | None = None,
+    pinned: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
     """Merge the vertices in each cell of the finest grid that leaves at most ``target`` triangles.
 
@@ -26,6 +30,7 @@ def cluster_vertices(
     triangles : uint32 [F, 3], by position: vertices at the same position have the same number.
     positions : float32 [V, 3]; target : triangles.
     materials : integers [F, 3], the same at all corners of a triangle; None if there is only one.
+    pinned : bool [V], vertices that stay, and that no other vertex moves to; None for none.
 
     Returns
     -------
@@ -41,6 +46,9 @@ def cluster_vertices(
     points -= points.min(axis=0)
     unit = points / (points.max() or 1.0)
     kind = np.zeros(len(vertices), np.int64) if materials is None else _material_sets(corners, materials)
+    if pinned is not None:
+        alone = pinned[vertices]
+        kind[alone] = kind.max(initial=0) + 1 + np.arange(alone.sum())
     fits, fails = 1, _FINEST
     while fails - fits > 1:
         middle = (fits + fails) // 2

@@ -23,7 +23,7 @@ _SHARE, _SHARE_AHEAD = 2.0 ** (-1 / 8), 2.0 ** (-1 / 4)
 # goes changes about six: until half of them are gone, a place is simplified about twice. Squared distances add up.
 _LEVEL_PER_STEP = math.sqrt(2)
 # Deviations are measured from meshes of so many times the triangles.
-_FINER = 8
+_FINER = 4
 
 
 def whole_steps(

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 from hra.domains import meshes
 from hra.domains.meshes.building.borders import border_vertices
+from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.building.simplify import Step
+from hra.domains.meshes.building.stuck import simplify_stuck_group
 from hra.domains.meshes.building.vertex_clustering import cluster_vertices
 from hra.domains.meshes.measures.edges import boundary_chain, directed_edges
 from tests.helpers.lattices import lattice
@@ -93,3 +96,44 @@ def test_a_closed_surface_stays_closed_when_clustered(bumpy: meshes.TriangleMesh
     kept = coarse[(a != b) & (b != c) & (c != a)]
     assert 0 < len(kept) <= 500
     assert not len(boundary_chain(kept)[0])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_pinned_vertices_stay_and_draw_no_others(seed: int, target: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(20, 3)).astype(np.float32)
+    triangles = np.array([rng.choice(20, 3, replace=False) for _ in range(40)], np.uint32)
+    pinned = rng.random(20) < rng.random()
+    coarse, _ = cluster_vertices(triangles, points, target, pinned=pinned)
+    assert np.array_equal(coarse[pinned[triangles]], triangles[pinned[triangles]])
+    assert not pinned[coarse[~pinned[triangles]]].any()
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_a_stuck_group_with_neighbours_is_clustered_only_in_coarse_steps(coarse: bool) -> None:
+    """Cubes that share all their edges, of which half are another group's."""
+    points, corners = lattice(6)
+    mesh = meshes.from_arrays(points, corners)
+    geometry, half = Geometry.of(mesh.positions), mesh.positions[mesh.triangles].mean(axis=1)[:, 0] < 3
+    ours, theirs = mesh.triangles[half], mesh.triangles[~half]
+    shared = np.zeros(len(mesh.positions), np.uint8)
+    shared[np.intersect1d(ours, theirs)] = 1
+    assert shared.any()
+    step = Step(64, coarse=coarse)
+    result = simplify_stuck_group(ours.reshape(-1).copy(), geometry, shared, shared, step)
+    if not coarse:
+        assert result is None
+        return
+    assert result is not None
+    assert 0 < result.indices.size <= 0.85 * ours.size
+    # What the two groups have in common is as it was, so that nothing opens between them.
+    for before, after in zip(_common(ours, shared), _common(result.indices.reshape(-1, 3), shared), strict=True):
+        assert len(before)
+        assert np.array_equal(before, after)
+
+
+def _common(triangles: np.ndarray, shared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The edges of the boundary chain between shared vertices, with their counts."""
+    edges, counts = boundary_chain(triangles)
+    inside = shared[edges].all(axis=1)
+    return edges[inside], counts[inside]
