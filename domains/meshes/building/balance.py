@@ -20,7 +20,7 @@ def balanced_shares(triangles: np.ndarray, kept: np.ndarray, errors: np.ndarray)
 
     Parameters
     ----------
-    triangles : [G], of the groups; kept : [G], what simplification left of them, with ``errors`` [G] > 0.
+    triangles : [G], of the groups; kept : [G], what simplification left of them, with ``errors`` [G] >= 0, not all 0.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def balanced_shares(triangles: np.ndarray, kept: np.ndarray, errors: np.ndarray)
     def shares(scale: float) -> np.ndarray:
         return np.clip(wanted * scale, _LEAST, _MOST)
 
-    low, high = 0.0, _MOST / wanted.min()
+    low, high = 0.0, _MOST / wanted[wanted > 0].min()
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         if (triangles * shares(middle)).sum() > kept.sum():

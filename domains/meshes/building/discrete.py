@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from hra.camera import Camera
-from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.spheres import enclosing_spheres
 from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
@@ -81,8 +80,7 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
     for share in shares[1:]:
         target = 3 * int(len(triangles) * share)
         flat = np.ascontiguousarray(triangles).reshape(-1)
-        simplify = meshopt.simplify if geometry.metric is None else geometry.metric.simplify
-        coarse, error = simplify(flat, geometry.unit_positions, unlocked, target)
+        coarse, error = geometry.simplify(flat, unlocked, target)
         if not 0 < coarse.size < 3 * len(levels[-1].triangles):
             break
         levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.attribute_metric import AttributeMetric
 from hra.domains.meshes.building.weld import first_at_position
 
@@ -50,6 +51,13 @@ class Geometry:
     def for_all_wedges(self, values: np.ndarray) -> np.ndarray:
         """``values`` [V] of the first vertex at each position, for all vertices there."""
         return values if self.position_of is None else values[self.position_of]
+
+    def simplify(
+        self, indices: np.ndarray, locked: np.ndarray, target: int, *, prune: bool = False
+    ) -> tuple[np.ndarray, float]:
+        """`meshopt.simplify` of a part of the mesh, with attributes in the metric if there are any."""
+        simplify = meshopt.simplify if self.metric is None else self.metric.simplify
+        return simplify(indices, self.unit_positions, locked, target, prune=prune)
 
 
 def exactly_scaled(positions: np.ndarray) -> tuple[np.ndarray, float]:

@@ -23,11 +23,9 @@ from hra.domains.meshes.ragged import run_offsets, take_runs
 
 # About 5 ms of work: short beside a level, long beside handing it to a thread.
 _GROUPS_AT_ONCE = 16
-# Levels of so many triangles at most are balanced. It takes a second pass over them, most of which is worth it: finer
-# levels of larger meshes would take half as long again, for errors that few cuts show.
+# Levels of so many triangles at most are balanced, which takes a second pass. With finer levels as well, builds of large
+# meshes would take a quarter longer, for errors that few cuts show.
 _BALANCED = 2**17
-# A group is not simplified again for a smaller difference of shares.
-_NEAR = 0.02
 # Each call takes memory for all vertices.
 _DEVIATIONS_AT_ONCE = 64
 
@@ -52,10 +50,10 @@ class Groups:
         """All ``clusters`` as one group."""
         return cls(clusters, np.array([0, len(clusters)]))
 
-    @property
-    def sizes(self) -> np.ndarray:
-        """Indices of each group, int64 [G]."""
-        return np.diff(self.clusters.offsets[self.offsets])
+    def size(self, group: int) -> int:
+        """How many indices one group has."""
+        begin, end = self.clusters.offsets[self.offsets[group : group + 2]]
+        return int(end - begin)
 
     def reduce(self, function: np.ufunc, column: np.ndarray) -> np.ndarray:
         """``function`` over the rows of each group [G]."""
@@ -67,43 +65,40 @@ def simplify_groups(
 ) -> list[Simplified | None]:
     """Each group simplified, in order; None where it is stuck.
 
-    All take the same ``step`` at first. Small levels are then balanced: groups are simplified again to other shares.
+    All take the ``step``; on small levels it is balanced, with other shares for each group.
     """
     references = groups.reduce(np.add, groups.clusters.vertex_count.astype(np.int64)).tolist()
-    results: list[Simplified | None] = [None] * len(groups)
-    sizes = groups.sizes
-
-    def simplify_again(chosen: np.ndarray, shares: np.ndarray) -> None:
-        steps = [replace(step, share=share) for share in shares.tolist()]
-
-        def simplify(batch: range) -> list[Simplified | None]:
-            return [
-                simplify_part(groups.indices(chosen[i]), references[chosen[i]], geometry, kept, steps[i]) for i in batch
-            ]
-
-        done = chain.from_iterable(workers.map(simplify, batches(len(chosen), _GROUPS_AT_ONCE)))
-        for g, result in zip(chosen.tolist(), done, strict=True):
-            if result is not None:
-                countdown.advance(int(sizes[g] - result.indices.size) // 3)
-                sizes[g], results[g] = result.indices.size, result
-
-    simplify_again(np.arange(len(groups)), np.full(len(groups), step.share))
+    steps = [step] * len(groups)
     if groups.clusters.indices.size <= 3 * _BALANCED:
-        simplify_again(*_rebalanced(groups, results))
+        steps = [replace(step, share=share) for share in _balanced(groups, geometry, kept, step, workers)]
+
+    def simplify(batch: range) -> list[Simplified | None]:
+        return [simplify_part(groups.indices(g), references[g], geometry, kept, steps[g]) for g in batch]
+
+    results: list[Simplified | None] = []
+    for result in chain.from_iterable(workers.map(simplify, batches(len(groups), _GROUPS_AT_ONCE))):
+        if result is not None:
+            countdown.advance((groups.size(len(results)) - result.indices.size) // 3)
+        results.append(result)
     return results
 
 
-def _rebalanced(groups: Groups, results: Sequence[Simplified | None]) -> tuple[np.ndarray, np.ndarray]:
-    """The groups that shall be simplified to other shares than they were, and those."""
-    exact = np.array([g for g, result in enumerate(results) if result is not None and result.error > 0], np.int64)
-    if len(exact) < 2:
-        return np.empty(0, np.int64), np.empty(0)
-    triangles = groups.sizes[exact] // 3
-    simplified = [result for g in exact.tolist() if (result := results[g]) is not None]
-    kept = np.array([result.indices.size // 3 for result in simplified])
-    shares = balanced_shares(triangles, kept, np.array([result.error for result in simplified]))
-    other = np.abs(shares - kept / triangles) > _NEAR
-    return exact[other], shares[other]
+def _balanced(groups: Groups, geometry: Geometry, kept: Kept, step: Step, workers: Workers) -> list[float]:
+    """A share for each group by what the ``step`` would leave of it; that of the step where it is stuck."""
+
+    def attempt(batch: range) -> list[tuple[int, float]]:
+        tried = []
+        for indices in map(groups.indices, batch):
+            coarse, error = geometry.simplify(indices, kept.locked, step.target(indices))
+            tried.append((coarse.size if step.reached(coarse, indices) else 0, error))
+        return tried
+
+    left, errors = np.array(list(chain.from_iterable(workers.map(attempt, batches(len(groups), _GROUPS_AT_ONCE))))).T
+    shares, free = np.full(len(groups), step.share), np.flatnonzero(left)
+    if errors[free].any():
+        sizes = np.array([groups.size(g) for g in free.tolist()])
+        shares[free] = balanced_shares(sizes, left[free], errors[free])
+    return shares.tolist()
 
 
 def join(parts: Sequence[Simplified]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -47,9 +47,9 @@ def simplify_part(
     """
 
     def attempt(locked: np.ndarray) -> Simplified | None:
-        return simplify_group(
-            indices, geometry.unit_positions, locked, vertex_references, step, geometry.metric
-        ) or simplify_stuck_group(indices, geometry, kept.shared, locked, step)
+        return simplify_group(indices, geometry, locked, vertex_references, step) or simplify_stuck_group(
+            indices, geometry, kept.shared, locked, step
+        )
 
     result = attempt(kept.locked)
     if result is not None and kept.borders.left_by(result.indices, indices, geometry):

@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from hra.domains.meshes.building import meshopt
-from hra.domains.meshes.building.attribute_metric import AttributeMetric
 from hra.domains.meshes.building.compact import local_vertices
+from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.ragged import run_offsets
 
 # A group that loses less than this part of what it shall lose is stuck: so small a step is not worth storing.
@@ -75,30 +75,23 @@ def split_into_clusters(
 
 
 def simplify_group(
-    indices: np.ndarray,
-    positions: np.ndarray,
-    locked: np.ndarray,
-    vertex_references: int,
-    step: Step,
-    metric: AttributeMetric | None = None,
+    indices: np.ndarray, geometry: Geometry, locked: np.ndarray, vertex_references: int, step: Step
 ) -> Simplified | None:
     """A group's triangles at about the ``step``'s share, with the ``locked`` vertices in place.
 
     Parameters
     ----------
-    indices : uint32 [3 T]; positions : float32 [V, 3]; locked : uint8 [V].
+    indices : uint32 [3 T]; locked : uint8 [V].
     vertex_references : sum of the distinct vertices of the group's clusters.
-    metric : of the attributes of the V vertices, None if there are none.
 
     Returns
     -------
     None where simplification is stuck, leaves nothing, or would take more memory than before.
     """
-    simplify = meshopt.simplify if metric is None else metric.simplify
-    coarse, error = simplify(indices, positions, locked, step.target(indices))
+    coarse, error = geometry.simplify(indices, locked, step.target(indices))
     if not step.reached(coarse, indices):
         return None
-    result = split_into_clusters(coarse, positions, step.cluster_size, error)
+    result = split_into_clusters(coarse, geometry.unit_positions, step.cluster_size, error)
     return result if result.vertex_count.sum() <= vertex_references else None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.creases import without_slivers
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.simplify import Simplified, Step, split_into_clusters
@@ -30,8 +29,7 @@ def simplify_stuck_group(
         return None
     found = [_clustered(indices, geometry, None if alone else shared.astype(bool), step)]
     if alone:
-        simplify = meshopt.simplify if geometry.metric is None else geometry.metric.simplify
-        found.append(simplify(indices, geometry.unit_positions, locked, step.target(indices), prune=True))
+        found.append(geometry.simplify(indices, locked, step.target(indices), prune=True))
     found = [(error, coarse) for coarse, error in found if step.reached(coarse, indices)]
     if not found:
         return None

@@ -50,6 +50,12 @@ def test_a_larger_error_keeps_more() -> None:
     assert (np.diff(shares) > 0).all()
 
 
+def test_groups_without_an_error_keep_least() -> None:
+    triangles = np.full(3, 400)
+    shares = balanced_shares(triangles, triangles // 2, np.array([0.0, 1.0, 0.0]))
+    np.testing.assert_allclose(shares, [0.3, 0.7, 0.3])
+
+
 @pytest.fixture(scope="module")
 def uneven() -> meshes.TriangleMesh:
     """A bumpy ball, flat on one side: as many triangles everywhere, and half of them without any detail."""

@@ -65,7 +65,7 @@ def test_a_group_that_leaves_the_border_is_simplified_again(patches: int) -> Non
     with Workers(1) as workers:
         table = source_clusters(geometry, triangles, 64, workers)
         groups = Groups(table, np.array([0, len(table)]))
-        free = simplify_group(groups.indices(0), geometry.unit_positions, shared, 10**6, Step(64))
+        free = simplify_group(groups.indices(0), geometry, shared, 10**6, Step(64))
         assert free is not None
         assert not ends_of(free.indices) <= ends_of(triangles)
         (result,) = simplify_groups(groups, geometry, Kept.of(shared, borders), Step(64), workers, Countdown(1, None))
