@@ -189,7 +189,7 @@ def sequences(data: Path) -> None:
     orbit = partial(hra.Camera.orbit, built.bounds, distance=0.8 * _diagonal(built), up=(0, 0, 1))
     cameras = [orbit(azimuth=a) for a in np.arange(60) + np.random.default_rng(0).normal(size=60)]
     _head("budget", "traversal", "changes", "mean residual, px2")
-    for budget, traversal in product((15_000, 20_000), (hra.Hull(), hra.Coherent())):
+    for budget, traversal in product((10_000, 20_000, 25_000), (hra.Hull(), hra.Coherent())):
         allocator, frames = meshes.MeshAllocator(built, traversal=traversal), []
         for camera in cameras:
             frames.append(allocator.allocate(camera, budget, previous=frames[-1] if frames else None))

@@ -23,8 +23,8 @@ from hra.domains.meshes.ragged import run_offsets, take_runs
 
 # About 5 ms of work: short beside a level, long beside handing it to a thread.
 _GROUPS_AT_ONCE = 16
-# Levels of so many triangles at most are balanced, which takes a second pass. With finer levels as well, builds of large
-# meshes would take a quarter longer, for errors that few cuts show.
+# Levels of so many triangles at most are balanced, which takes a second pass. With finer levels as well, large builds
+# would take a quarter longer, for errors that few cuts show.
 _BALANCED = 2**17
 # Each call takes memory for all vertices.
 _DEVIATIONS_AT_ONCE = 64

@@ -54,7 +54,7 @@ def test_one_instance_is_the_mesh_seen_by_a_moved_camera(skull_clusters: meshes.
     # Boxes of turned clusters are not turned boxes, so that scales differ a little.
     assert np.corrcoef(found, expected)[0, 1] > 0.999
     assert 0.95 < found.sum() / expected.sum() < 1.05
-    assert 7900 < allocation.whole.cost <= 8000
+    assert 7600 < allocation.whole.cost <= 8000  # a step adds about 320
 
 
 def test_a_thousand_instances_of_the_skull_share_a_budget(skull_clusters: meshes.ClusterMesh, rng) -> None:
@@ -105,25 +105,29 @@ class TestSequences:
 
     CASES = (("plain", hra.Hull()), ("held", hra.Coherent()), ("limited", hra.Coherent(max_churn=2)))
 
-    @pytest.mark.parametrize("budget", [15_000, 20_000])
-    def test_hysteresis_holds_what_is_there(self, skull_clusters: meshes.ClusterMesh, budget: int) -> None:
-        changes, residual = {}, {}
-        extent = float(np.linalg.norm(np.ptp(skull_clusters.bounds, axis=0)))
-        azimuths = np.arange(60) + np.random.default_rng(0).normal(size=60)  # a hand-held camera
-        for name, traversal in self.CASES:
-            allocator, previous = meshes.MeshAllocator(skull_clusters, traversal=traversal), None
-            churn, left = [], []
-            for azimuth in azimuths:
-                camera = hra.Camera.orbit(skull_clusters.bounds, azimuth=azimuth, distance=0.8 * extent, up=(0, 0, 1))
-                previous = allocator.allocate(camera, budget, previous=previous)
-                assert previous.cost <= budget
-                churn.append(previous.churn or 0)
-                left.append(previous.residual)
-            assert previous is not None and meshes.is_closed(allocator.realize(previous))
-            changes[name], residual[name] = churn, np.mean(left)
+    def test_hysteresis_holds_what_is_there(self, skull_clusters: meshes.ClusterMesh) -> None:
+        """Over several budgets: what is nearly equal, and swaps, differs from one to the next."""
+        changes: dict[str, list[int]] = {name: [] for name, _ in self.CASES}
+        for budget in (8_000, 10_000, 20_000, 25_000):
+            residual = {}
+            for name, traversal in self.CASES:
+                path = self._around(skull_clusters, traversal, budget)
+                assert max(allocation.cost for allocation in path) <= budget
+                changes[name] += [allocation.churn or 0 for allocation in path]
+                residual[name] = np.mean([allocation.residual for allocation in path])
+            assert residual["held"] < 1.02 * residual["plain"]
         assert sum(changes["held"]) < 0.7 * sum(changes["plain"])
         assert max(changes["limited"]) <= 2 < max(changes["plain"])
-        assert residual["held"] < 1.02 * residual["plain"]
+
+    def _around(self, clusters: meshes.ClusterMesh, traversal: hra.Traversal, budget: int) -> list[hra.Allocation]:
+        """A hand-held camera around a mesh, of which the last cut is closed."""
+        extent = float(np.linalg.norm(np.ptp(clusters.bounds, axis=0)))
+        allocator, path = meshes.MeshAllocator(clusters, traversal=traversal), []
+        for azimuth in np.arange(60) + np.random.default_rng(0).normal(size=60):
+            camera = hra.Camera.orbit(clusters.bounds, azimuth=azimuth, distance=0.8 * extent, up=(0, 0, 1))
+            path.append(allocator.allocate(camera, budget, previous=path[-1] if path else None))
+        assert meshes.is_closed(allocator.realize(path[-1]))
+        return path
 
     def test_scenes_keep_their_budget_along_a_path(self, small: meshes.ClusterMesh, rng) -> None:
         placements, churn = random_placements(rng, 100, 3.0), {}
