@@ -9,7 +9,7 @@ _LEAST, _MOST = 0.3, 0.7
 # Shares go with this power of the errors. As errors fall about as 1 / triangles, 1 would make all of them equal; but
 # they are the largest of each group, and a single sharp corner must not keep the triangles of flat surface around it.
 _POWER = 1 / 3
-# Bisection to 2**-40 of the range of prices.
+# Bisection to 2**-40 of the range of scales.
 _BISECTIONS = 40
 
 

@@ -27,7 +27,7 @@ def simplify_stuck_group(
     alone = not shared[indices].any()
     if not (alone or step.coarse):
         return None
-    found = [_clustered(indices, geometry, None if alone else shared.astype(bool), step)]
+    found = [_clustered(indices, geometry, None if alone else shared.view(bool), step)]
     if alone:
         found.append(geometry.simplify(indices, locked, step.target(indices), prune=True))
     found = [(error, coarse) for coarse, error in found if step.reached(coarse, indices)]

@@ -9,8 +9,8 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains import meshes
-from hra.evaluation.meshes.image_error import image_error
-from hra.evaluation.meshes.views import View, draw
+from hra.evaluation.meshes.image_error import mean_errors
+from hra.evaluation.meshes.views import View
 from hra.kernels import raster
 
 
@@ -31,8 +31,8 @@ def group_size_rows(
     Yields
     ------
     "group_size", "groups", "root_triangles", "cpu_s" as in `BuildReport`; "step", median of the triangles that a
-    refinement adds; and for each share, as a list: "share", "triangles" drawn on average, mean "depth" and "normal"
-    errors as in `image_error`, and "residual_gap", the largest of all views.
+    refinement adds; and for each share, as a list: "share", "triangles" drawn on average, the mean errors of
+    `mean_errors`, and "residual_gap", the largest of all views.
     """
     diagonal = float(np.linalg.norm(np.ptp(source.bounds, axis=0)))
     for size in sizes:
@@ -61,14 +61,10 @@ def _cuts(
     allocator = meshes.MeshAllocator(clusters)
     budget = max(int(share * clusters.triangle_count), clusters.root_triangle_count)
     allocations = [allocator.allocate(camera, budget) for camera, _ in seen]
-    errors = [
-        image_error(draw(context, allocator.realize(allocation), camera), view, diagonal)
-        for allocation, (camera, view) in zip(allocations, seen, strict=True)
-    ]
+    shown = [(allocator.realize(own), *view) for own, view in zip(allocations, seen, strict=True)]
     return {
         "share": share,
         "triangles": float(np.mean([allocation.cost for allocation in allocations])),
-        "depth": float(np.mean([error.depth for error in errors])),
-        "normal": float(np.mean([error.normal for error in errors])),
+        **mean_errors(context, shown, diagonal),
         "residual_gap": max(allocation.residual_gap for allocation in allocations),
     }

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from hra.evaluation.meshes.views import View
+from hra.camera import Camera
+from hra.domains.meshes import TriangleMesh
+from hra.evaluation.meshes.views import View, draw
+from hra.kernels import raster
 
 # Depths count as different by at most this share of the mesh's diagonal, normals by at most this many degrees where
 # only one of the two views has a surface.
@@ -43,3 +47,11 @@ def image_error(view: View, source: View, diagonal: float) -> ImageError:
         normal=(float(angle.sum()) + alone * _MOST_ANGLE) / seen,
         outline=alone / seen,
     )
+
+
+def mean_errors(
+    context: raster.Context, shown: Iterable[tuple[TriangleMesh, Camera, View]], diagonal: float
+) -> dict[str, float]:
+    """Means of the fields of `ImageError` over views: each a mesh, the camera that sees it, and the source's view."""
+    errors = [asdict(image_error(draw(context, mesh, camera), true, diagonal)) for mesh, camera, true in shown]
+    return {name: float(np.mean([error[name] for error in errors])) for name in errors[0]}

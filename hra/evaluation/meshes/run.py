@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from hra.domains import meshes
 from hra.errors import FileError
 from hra.evaluation.mesh_sources import DATA, bumpy, fetched, skull
 from hra.evaluation.meshes.groups import group_size_rows
-from hra.evaluation.meshes.image_error import image_error
+from hra.evaluation.meshes.image_error import mean_errors
 from hra.evaluation.meshes.methods import Subject, surfaces
 from hra.evaluation.meshes.views import draw
 from hra.kernels import raster
@@ -92,14 +92,11 @@ def _rows(context: raster.Context, subject: Subject, sizes: MeshSizes) -> Iterat
     for view, distance in (("all in view", None), ("close up", close)):
         cameras = [_camera(bounds, number, distance, sizes) for number in range(sizes.views)]
         truth = [draw(context, subject.source, camera) for camera in cameras]
+        diagonal = float(np.linalg.norm(np.ptp(bounds, axis=0)))
         for share in sizes.shares:
             budget = max(int(share * subject.clusters.triangle_count), subject.clusters.root_triangle_count)
             for method, surface in surfaces(subject, budget, context, cameras).items():
-                seen = [(drawn, draw(context, drawn, camera)) for camera in cameras for drawn in [surface(camera)]]
-                diagonal = float(np.linalg.norm(np.ptp(bounds, axis=0)))
-                errors = [
-                    asdict(image_error(view, true, diagonal)) for (_, view), true in zip(seen, truth, strict=True)
-                ]
+                drawn = [surface(camera) for camera in cameras]
                 yield {
                     "mesh": subject.name,
                     "source_triangles": subject.clusters.triangle_count,
@@ -107,8 +104,8 @@ def _rows(context: raster.Context, subject: Subject, sizes: MeshSizes) -> Iterat
                     "share": share,
                     "budget": budget,
                     "method": method,
-                    "triangles": float(np.mean([len(drawn.triangles) for drawn, _ in seen])),
-                    **{name: float(np.mean([error[name] for error in errors])) for name in errors[0]},
+                    "triangles": float(np.mean([len(mesh.triangles) for mesh in drawn])),
+                    **mean_errors(context, zip(drawn, cameras, truth, strict=True), diagonal),
                 }
 
 
