@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -12,12 +13,15 @@ from hra.budget import exact_number
 from hra.errors import HraError
 from hra.hierarchy import Hierarchy
 from hra.metrics import ErrorMetric
+from hra.precise import ceiling, precise_total
 from hra.problem import Problem
-from hra.sets import total
 from hra.traversals.base import Solution
-from hra.traversals.relaxation import relaxation
+from hra.traversals.duals import Certificate, certify, shortfall_of
+from hra.traversals.hull import Hull
 
 Status = Literal["optimal", "certified", "heuristic"]
+# A residual gap up to this is none.
+_OPTIMAL = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,9 +31,10 @@ class Allocation:
     Attributes
     ----------
     selected : bool [R], refinements taken, in the hierarchy's level order.
-    cost, budget : in the hierarchy's ``cost_unit``; ``cost <= budget`` always.
+    cost, budget : in the hierarchy's ``cost_unit``; ``cost <= budget`` always, in exact arithmetic.
     gain, base_error : in the metric's ``unit``.
-    multiplier : lambda (gain per cost unit) or tau (error) of the traversal, None if it has none.
+    price : lambda, gain per cost unit at the margin, None if the traversal has none.
+    tau : error that the traversal accepts everywhere, None if it has none.
     seconds : metric and traversal together.
     """
 
@@ -44,9 +49,7 @@ class Allocation:
             raise HraError("a traversal must return one bool per refinement", where=f"{selected.dtype}{selected.shape}")
         if not hierarchy.is_valid(selected):
             raise HraError("the traversal took a refinement without its predecessors", fix="report this as a bug")
-        # Fractional costs round differently in every order of summation.
-        slack = 0.0 if hierarchy.whole_costs else 1e-12 * hierarchy.total_cost
-        if self.cost > self.budget + slack:
+        if self.cost > self.budget:
             raise HraError(
                 f"the traversal spent {exact_number(self.cost)} of {exact_number(self.budget)}",
                 fix="report this as a bug",
@@ -74,9 +77,14 @@ class Allocation:
         return self.problem.metric
 
     @property
-    def multiplier(self) -> float | None:
-        """Lambda or tau of the traversal."""
-        return self.solution.multiplier
+    def price(self) -> float | None:
+        """Lambda of the traversal: gain per cost unit."""
+        return None if self.solution.price is None else self.solution.price / float(self.hierarchy.units.size)
+
+    @property
+    def tau(self) -> float | None:
+        """Error that the traversal accepts everywhere, in the unit of the metric's `peak`."""
+        return self.solution.tau
 
     @cached_property
     def cut(self) -> np.ndarray:
@@ -86,7 +94,7 @@ class Allocation:
     @cached_property
     def cost(self) -> float:
         """Cost of the cut: the base and what was taken."""
-        return self.hierarchy.base_cost + total(self.hierarchy.cost, self.selected)
+        return self.hierarchy.cost_of(self.selected)
 
     @property
     def utilisation(self) -> float:
@@ -96,17 +104,23 @@ class Allocation:
     @cached_property
     def gain(self) -> float:
         """Error removed, in the metric's unit."""
-        return total(self.problem.gain, self.selected)
+        return self._gain[0]
+
+    @cached_property
+    def _gain(self) -> tuple[float, float, float]:
+        """The gain as a sum of two doubles, and what they may miss."""
+        return precise_total(self.problem.gain, self.selected)
 
     @property
     def base_error(self) -> float:
         """Error before any refinement."""
         return self.problem.base_error
 
-    @property
+    @cached_property
     def residual(self) -> float:
-        """Error that remains."""
-        return max(self.base_error - self.gain, 0.0)
+        """Error that remains: that of full detail, and the gain of all that was not taken."""
+        high, low, _ = precise_total(self.problem.gain, ~self.selected)
+        return math.fsum((self.problem.least_error, high, low))
 
     @cached_property
     def max_error(self) -> float:
@@ -120,50 +134,80 @@ class Allocation:
         return None if previous is None else int(np.count_nonzero(previous != self.selected))
 
     @cached_property
+    def certificate(self) -> Certificate:
+        """The price, and on graphs the flows, that prove a bound to anybody (see `hra.verify`); made on first use.
+
+        What a search has ruled out beyond that is part of `shortfall`, but not of the certificate.
+        """
+        solution = self.solution if self._priced else Hull(finish="none").solve(self.problem)
+        return certify(self.problem, self.selected, solution.price or 0.0, solution.share)
+
+    @cached_property
+    def shortfall(self) -> float:
+        """No choice within the budget gains more than so much more, in the metric's unit; never rounded down."""
+        stated = self.solution.shortfall is not None or self.solution.upper_bound is not None
+        return shortfall_of(self.problem, self.solution) if stated else self.certificate.shortfall
+
+    @cached_property
     def upper_bound(self) -> float:
-        """No choice within the budget gains more. Computed on first use where the traversal does not give one."""
-        bound = self.solution.upper_bound
-        bound = relaxation(self.problem).upper_bound if bound is None else bound
-        return max(bound, self.gain)
+        """No choice within the budget gains more: the gain and the shortfall, never rounded down."""
+        return ceiling((*self._gain, self.shortfall))
 
     @property
     def gap(self) -> float:
-        """(upper bound - gain) / upper bound; 0 / 0 = 0."""
-        return _ratio(self.upper_bound - self.gain, self.upper_bound)
+        """Shortfall / upper bound; 0 / 0 = 0."""
+        return ratio(self.shortfall, self.upper_bound)
 
     @property
     def residual_gap(self) -> float:
-        """(residual - least possible residual) / least possible residual; 0 / 0 = 0, inf if only the latter is 0."""
-        return residual_gap(self.residual, self.base_error, self.upper_bound)
+        """Shortfall / least possible residual; 0 / 0 = 0, inf if only the latter is 0."""
+        return ratio(self.shortfall, self.least_residual)
+
+    @property
+    def least_residual(self) -> float:
+        """Error that remains at least, whatever is chosen within the budget."""
+        return max(self.residual - self.shortfall, 0.0)
 
     @property
     def status(self) -> Status:
-        """How good the answer is known to be: exactly optimal, certified by its gap, or heuristic (non-additive)."""
+        """How good the answer is known to be: optimal, certified by its gap, or heuristic (gains do not add up).
+
+        Optimal means that no choice leaves less error by more than a part in 1e12 of what remains at least.
+        """
         if not self.problem.additive:
             return "heuristic"
-        return "optimal" if self.gap <= 1e-12 else "certified"
+        return "optimal" if self.residual_gap <= _OPTIMAL else "certified"
 
     def __repr__(self) -> str:
         unit = self.hierarchy.cost_unit
         spent = f"{self.cost:,.12g} of {self.budget:,.12g} {unit}, residual {self.residual:.3g} {self.problem.unit}"
-        if self.status == "heuristic":
+        if not self.problem.additive:
             return f"{spent}, not certified: the metric's gains do not add up"
+        if not self._bounded:
+            return f"{spent}, no bound yet: read `gap`"
         if self.status == "optimal":
             return f"{spent}, the best possible"
         gap, residual_gap = _percent(self.gap), _percent(self.residual_gap)
         return f"{spent}, within {gap} % of the best possible gain ({residual_gap} % of the residual)"
 
+    @property
+    def _bounded(self) -> bool:
+        """Whether a bound can be stated without solving anything."""
+        stated = self.solution.shortfall is not None or self.solution.upper_bound is not None
+        return stated or self._priced or "certificate" in self.__dict__
 
-def residual_gap(residual: float, base_error: float, upper_bound: float) -> float:
-    """(residual - least possible residual) / least possible residual; 0 / 0 = 0, inf if only the latter is 0."""
-    least = max(base_error - upper_bound, 0.0)
-    return _ratio(residual - least, least)
+    @property
+    def _priced(self) -> bool:
+        """Whether the solution comes with what proves a bound; on graphs a price without shares proves little."""
+        on_graph = self.hierarchy.parent is None
+        return self.solution.price is not None and not (on_graph and self.solution.price > 0 and self.solution.share is None)
 
 
-def _ratio(part: float, whole: float) -> float:
+def ratio(part: float, whole: float) -> float:
+    """``part / whole``; 0 / 0 = 0, inf if only ``whole`` is 0."""
     if part <= 0:
         return 0.0
-    return part / whole if whole > 0 else float("inf")
+    return part / whole if whole > 0 else math.inf
 
 
 def _percent(share: float) -> str:

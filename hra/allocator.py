@@ -52,7 +52,7 @@ class HierarchicalResourceAllocator(ABC):
         ------
         InvalidBudget : the budget is not a number >= 0.
         BudgetTooSmall : it does not cover the coarsest level and what is pinned.
-        MetricError : the metric returned unusable values.
+        MetricError : the metric returned unusable values, or gains whose sum overflows.
         HierarchyError : ``previous`` belongs to another hierarchy.
         ArrayError : ``pinned`` are not nodes of the hierarchy.
         """
@@ -60,6 +60,7 @@ class HierarchicalResourceAllocator(ABC):
         hierarchy = self.hierarchy_for(context)
         budget = check_budget(budget, hierarchy)
         problem = self.error_metric(hierarchy, context, budget)
+        problem.check()
         problem = in_sequence(pin(problem, pinned), previous)
         solution = self.traverse_and_select(problem)
         return Allocation(problem, with_pinned(problem, solution), time.perf_counter() - start, context)

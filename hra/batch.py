@@ -24,9 +24,10 @@ from hra.errors import ArrayError, BackendUnavailable, HierarchyError
 from hra.hierarchy import Hierarchy
 from hra.kernels.arrays import adopt, give_back, on_host, require_host
 from hra.kernels.cut import Cut, Forest, all_valid, check_gain, price_search
+from hra.precise import ceiling, precise_total
 from hra.problem import Problem
-from hra.sets import total
 from hra.traversals.base import Solution
+from hra.traversals.duals import shortfall_of
 from hra.traversals.greedy import complete
 from hra.traversals.hull import Hull
 
@@ -70,7 +71,7 @@ def allocate_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, backend: str
 
     Raises
     ------
-    HierarchyError : the hierarchy is a DAG.
+    HierarchyError : the hierarchy is a DAG, or costs are not whole numbers >= 0 for "reference" and "warp".
     ArrayError : gains of another shape or dtype, negative or not finite; budgets of another shape.
     InvalidBudget, BudgetTooSmall : see `check_budget`.
     BackendUnavailable : there is no such backend, or it cannot read the device.
@@ -78,12 +79,14 @@ def allocate_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, backend: str
     rows = _checked_rows(hierarchy, gain, backend)
     budgets = _budgets(budget, rows.shape[0], hierarchy)
     if not on_host(rows):
+        _require_whole(hierarchy, "warp")
         cut = price_search(_forest_on(hierarchy, str(rows.device)), rows, _capacity(hierarchy, budgets), "warp")
         return BatchAllocation(*(give_back(array, gain) for array in _arrays(cut)))
     problems = [_problem(hierarchy, row, limit) for row, limit in zip(rows, budgets, strict=True)]
     if backend in ("auto", "numba"):
         solutions = [Hull().solve(problem) for problem in problems]
     else:
+        _require_whole(hierarchy, backend)
         cut = price_search(_forest(hierarchy), rows, _capacity(hierarchy, budgets), backend)
         solutions = [_filled(problem, cut, i) for i, problem in enumerate(problems)]
     return BatchAllocation(*(give_back(array, gain) for array in _stacked(problems, solutions, rows.shape)))
@@ -91,15 +94,17 @@ def allocate_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, backend: str
 
 def _filled(problem: Problem, cut: Cut, row: int) -> Solution:
     selected = complete(problem, cut.selected[row], problem.ratio, exact=False)
-    return Solution(selected, float(cut.price[row]), max(float(cut.bound[row]), total(problem.gain, selected)))
+    return Solution(selected, float(cut.price[row]))
 
 
 def _stacked(problems: list[Problem], solutions: list[Solution], shape: tuple[int, int]) -> tuple[np.ndarray, ...]:
     selected, numbers = np.zeros(shape, np.bool_), np.zeros((4, shape[0]))
     for i, (problem, solution) in enumerate(zip(problems, solutions, strict=True)):
-        selected[i] = solution.selected
-        cost = problem.hierarchy.base_cost + total(problem.cost, solution.selected)
-        numbers[:, i] = cost, total(problem.gain, solution.selected), solution.upper_bound, solution.multiplier
+        selected[i], hierarchy = solution.selected, problem.hierarchy
+        gained = precise_total(problem.gain, solution.selected)
+        bound = ceiling((*gained, shortfall_of(problem, solution)))
+        price = (solution.price or 0.0) / float(hierarchy.units.size)
+        numbers[:, i] = hierarchy.cost_of(solution.selected), gained[0], bound, price
     return selected, *numbers
 
 
@@ -108,14 +113,14 @@ def _arrays(cut: Cut) -> tuple[Any, ...]:
 
 
 def _problem(hierarchy: Hierarchy, row: np.ndarray, budget: float) -> Problem:
-    """One row alone; errors do not matter, so they are counted from what full detail leaves."""
+    """One row alone; errors do not matter, so full detail leaves none."""
     gain = np.ascontiguousarray(row, np.float64)
-    return Problem(hierarchy, gain, float(gain.sum()), budget, "gain", True, lambda: gain)
+    return Problem(hierarchy, gain, 0.0, budget, "gain", True, lambda: gain)
 
 
 def _forest(hierarchy: Hierarchy) -> Forest:
     levels = tuple(hierarchy.level_offsets.tolist())
-    return Forest(levels, hierarchy.parent, hierarchy.first_child, hierarchy.cost, hierarchy.base_cost)
+    return Forest(levels, hierarchy.parent, hierarchy.first_child, hierarchy.unit_cost, hierarchy.base_cost)
 
 
 @lru_cache(maxsize=4)
@@ -142,6 +147,12 @@ def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
         fix = "pass finite gains >= 0"
         raise ArrayError("a gain is negative, infinite or not a number", where=_first_invalid(rows), fix=fix)
     return rows
+
+
+def _require_whole(hierarchy: Hierarchy, backend: str) -> None:
+    if hierarchy.shrinks or not hierarchy.units.size == 1:
+        what = f"the backend {backend!r} needs costs that are whole numbers >= 0"
+        raise HierarchyError(what, where="allocate_batch", fix="give costs in a smaller unit, or backend='numba'")
 
 
 def _first_invalid(rows: Any) -> str:

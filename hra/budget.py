@@ -40,4 +40,4 @@ def check_budget(budget: Any, hierarchy: Hierarchy) -> float:
 
 def exact_number(value: float) -> str:
     """``value`` with all its digits, so that it can be typed in again."""
-    return str(int(value)) if value == int(value) else repr(value)
+    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))

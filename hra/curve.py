@@ -10,6 +10,7 @@ from hra.problem import Problem
 from hra.sets import total
 from hra.traversals.dag_relaxation import price_range
 from hra.traversals.pava import hull_slopes
+from hra.traversals.reduction import join
 from hra.traversals.split_flow import closure, even_shares
 
 # Prices tried on a DAG, evenly on a logarithmic scale, and sweeps at each.
@@ -33,10 +34,16 @@ class Curve:
 
 def curve(problem: Problem) -> Curve:
     """All hull points of a forest; on a DAG those met at a range of prices, each with the best set that was found."""
+    whole = problem.hierarchy
+    if whole.shrinks:
+        problem = join(whole).problem(problem)
     cost, gain = _forest(problem) if problem.hierarchy.parent is not None else _dag(problem)
-    return Curve(
-        cost + problem.hierarchy.base_cost + problem.pinned_cost, gain, np.maximum(problem.base_error - gain, 0.0)
-    )
+    cost = problem.hierarchy.units.costs(cost) + problem.hierarchy.cost_of(_pinned(problem))
+    return Curve(cost, gain, np.maximum(problem.base_error - gain, 0.0))
+
+
+def _pinned(problem: Problem) -> np.ndarray:
+    return np.zeros(len(problem.hierarchy), np.bool_) if problem.pinned is None else problem.pinned
 
 
 def _forest(problem: Problem) -> tuple[np.ndarray, np.ndarray]:

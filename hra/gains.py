@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ from numba import njit
 
 from hra.errors import RepairWarning
 from hra.hierarchy import Hierarchy
+from hra.precise import precise_total
 
 
 @njit(cache=True)
@@ -80,7 +82,7 @@ def _even_gains(added_at, added, parent, children, child_error, error, gain):
 def gains_from_errors(
     hierarchy: Hierarchy, error: np.ndarray, inherited: np.ndarray | None
 ) -> tuple[np.ndarray, float]:
-    """Gain of every refinement [R] and the total error of the base, float64.
+    """Gain of every refinement [R] and the error that remains at full detail, float64.
 
     Parameters
     ----------
@@ -95,12 +97,19 @@ def gains_from_errors(
     error = error.copy()
     gain = np.zeros(len(hierarchy))
     if hierarchy.node_parent is not None and not hierarchy.replaces:
-        base_error = float(error[hierarchy.added_by < 0].sum())
+        base = error[hierarchy.added_by < 0]
         warn_of_repairs(_steps(hierarchy, hierarchy.node_parent, error, inherited, gain))
-        return gain, base_error
-    base_error = float(error[_counted_at_first(hierarchy)].sum())
+        return gain, _left(base, gain)
+    base = error[_counted_at_first(hierarchy)]
     warn_of_repairs(_swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain))
-    return gain, base_error
+    # Where all that is refined is replaced, what remains are the errors of what is never replaced: no difference.
+    return gain, float(error[hierarchy.removed_by < 0].sum()) if hierarchy.replaces else _left(base, gain)
+
+
+def _left(base: np.ndarray, gain: np.ndarray) -> float:
+    """What all gains [R] leave of the errors of the base."""
+    before, removed = (precise_total(values, np.ones(values.size, np.bool_)) for values in (base, gain))
+    return max(math.fsum((before[0], before[1], -removed[0], -removed[1])), 0.0)
 
 
 def _counted_at_first(hierarchy: Hierarchy) -> np.ndarray:
@@ -126,11 +135,10 @@ def _steps(
     return _even_gains(*hierarchy.added_nodes, parent, children, over_children(error), error, gain)
 
 
-def gains_from_values(hierarchy: Hierarchy, value: np.ndarray) -> tuple[np.ndarray, float]:
-    """Gain of every refinement [R] from the gain of adding each node [N], and their sum: what the base lacks."""
+def gains_from_values(hierarchy: Hierarchy, value: np.ndarray) -> np.ndarray:
+    """Gain of every refinement [R] from the gain of adding each node [N]."""
     added = hierarchy.added_by >= 0
-    gain = np.bincount(hierarchy.added_by[added], value[added], len(hierarchy)).astype(np.float64)
-    return gain, float(gain.sum())
+    return np.bincount(hierarchy.added_by[added], value[added], len(hierarchy)).astype(np.float64)
 
 
 def peak_errors(hierarchy: Hierarchy, peak: np.ndarray, inherited: np.ndarray | None) -> np.ndarray:

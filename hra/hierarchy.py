@@ -15,8 +15,9 @@ from hra.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of,
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.ordering import level_order
 from hra.scratch import Scratch
-from hra.sets import active, cost_step, is_down_closed
+from hra.sets import active, cost_step, is_down_closed, total
 from hra.topology import Topology
+from hra.units import Units, rounded_up_sum, swap_units
 
 Mode = Literal["replace", "child", "add"]
 
@@ -25,8 +26,8 @@ Mode = Literal["replace", "child", "add"]
 class Hierarchy:
     """Nodes at several levels of detail, and the refinements that lead from coarse to fine.
 
-    A refinement is one indivisible step: it adds nodes, may remove the nodes that they replace, costs ``cost[r] >= 0``
-    and can be taken only after its predecessors. Nodes that no refinement adds are the base. Build one with `tree`,
+    A refinement is one indivisible step: it adds nodes, may remove the nodes that they replace, costs ``cost[r]`` (less
+    than 0 where its fine nodes are cheaper than what they replace) and can be taken only after its predecessors. Nodes that no refinement adds are the base. Build one with `tree`,
     `chains`, `flat`, `dag`, `groups` or `from_networkx`; all arrays are copied and read-only.
 
     Attributes
@@ -34,7 +35,6 @@ class Hierarchy:
     node_cost : float64 [N], cost of a node while it is active, in ``cost_unit``.
     added_by, removed_by : int32 [N], the refinement that activates or deactivates a node; -1 for base or never.
     node_parent : int32 [N] or None, the coarser node that a node refines (trees), -1 for roots.
-    cost : float64 [R], refinements in level order (a predecessor has the smaller index).
     parent : int32 [R] or None, the predecessor of each refinement of a forest; None for a DAG.
     edges : int32 [E, 2], (predecessor, successor), sorted by successor.
     level_offsets : int32 [L + 1], where each level of refinements begins.
@@ -45,7 +45,6 @@ class Hierarchy:
     added_by: np.ndarray
     removed_by: np.ndarray
     node_parent: np.ndarray | None
-    cost: np.ndarray
     parent: np.ndarray | None
     edges: np.ndarray
     level_offsets: np.ndarray
@@ -77,7 +76,7 @@ class Hierarchy:
 
         Raises
         ------
-        HierarchyError : cycle, or children that cost less than what they replace.
+        HierarchyError : cycle.
         ArrayError : parents out of range, costs negative or not finite.
         """
         cost = _costs(cost)
@@ -193,26 +192,24 @@ class Hierarchy:
         rank[order], rank[-1] = np.arange(shape.size, dtype=np.int32), -1
         edges = rank[shape.edges]
         edges = edges[np.lexsort((edges[:, 0], edges[:, 1]))]
-        hierarchy = cls(
+        _check_total(cost)
+        return cls(
             node_cost=frozen(cost),
             added_by=frozen(rank[shape.added_by]),
             removed_by=frozen(rank[shape.removed_by]),
             node_parent=None if node_parent is None else frozen(np.array(node_parent, np.int32)),
-            cost=frozen(_refinement_costs(cost, rank[shape.added_by], rank[shape.removed_by], shape.size)),
             parent=_forest(edges, shape.size),
             edges=frozen(edges),
             level_offsets=frozen(offsets_of(np.bincount(level))),
             cost_unit=cost_unit,
             node=_attributes(attributes, cost.size),
         )
-        hierarchy._check_costs()
-        return hierarchy
 
     # ---- queries ------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         """Number of refinements."""
-        return self.cost.size
+        return int(self.level_offsets[-1])
 
     def __repr__(self) -> str:
         kind = "DAG" if self.parent is None else "forest"
@@ -221,19 +218,63 @@ class Hierarchy:
         )
 
     @cached_property
+    def cost(self) -> np.ndarray:
+        """Cost of each refinement in ``cost_unit``, float64 [R], in level order (a predecessor has the smaller index)."""
+        return frozen(self.units.costs(self.unit_cost))
+
+    @cached_property
     def base_cost(self) -> float:
         """Cost of the base: the smallest budget that can be served."""
-        return float(self.node_cost[self.added_by < 0].sum())
+        if self.units.exact:
+            return self.units.cost(self._base_units[0])
+        return rounded_up_sum(self.node_cost[self.added_by < 0])
 
     @cached_property
     def total_cost(self) -> float:
         """Cost of full detail."""
-        return self.base_cost + float(self.cost.sum())
+        if self.units.exact:
+            return self.units.cost(self._base_units[0] + float(self.unit_cost.sum()))
+        return rounded_up_sum(self.node_cost[self.removed_by < 0])
+
+    @cached_property
+    def largest_cost(self) -> float:
+        """What no cut exceeds: the cost of full detail, or more where some refinements cost less than nothing."""
+        return self.units.cost(self._most_units(strict=True)) if self.shrinks else self.total_cost
+
+    @cached_property
+    def units(self) -> Units:
+        """The unit in which all costs are whole numbers, see `hra.units`."""
+        return Units.of(self.node_cost)
+
+    @property
+    def unit_cost(self) -> np.ndarray:
+        """Cost of each refinement in whole units, float64 [R]; rounded down where costs have no common unit."""
+        return self._unit_costs[0]
+
+    @property
+    def unit_cost_high(self) -> np.ndarray:
+        """`unit_cost` rounded up, float64 [R]; the same array where costs have a common unit."""
+        return self._unit_costs[1]
+
+    @cached_property
+    def _unit_costs(self) -> tuple[np.ndarray, np.ndarray]:
+        low, high = swap_units(self.units, self.node_cost, self.added_by, self.removed_by, len(self))
+        return frozen(low), frozen(high)
+
+    @cached_property
+    def _base_units(self) -> tuple[float, float]:
+        base = self.added_by < 0
+        return total(self.units.low, base), total(self.units.high, base)
+
+    @cached_property
+    def shrinks(self) -> bool:
+        """Whether some refinement costs less than nothing."""
+        return bool(self.unit_cost.min(initial=0.0) < 0)
 
     @cached_property
     def slope_cost(self) -> np.ndarray:
-        """Costs to divide by, float64 [R]: those of free refinements are too small to be felt in any sum."""
-        return frozen(divisible(self.cost))
+        """Unit costs to divide by, float64 [R]: those of free refinements are too small to be felt in any sum."""
+        return frozen(divisible(self.unit_cost))
 
     @cached_property
     def scratch(self) -> Scratch:
@@ -241,27 +282,35 @@ class Hierarchy:
         return Scratch()
 
     @cached_property
-    def least_cost(self) -> float:
-        """The smallest cost of a refinement, inf without any."""
-        return float(self.cost.min(initial=np.inf))
+    def least_unit_cost(self) -> float:
+        """The smallest of the unit costs, inf without any."""
+        return float(self.unit_cost.min(initial=np.inf))
 
     @cached_property
     def cost_step(self) -> float:
-        """Greatest common divisor of all costs, in which every total comes; 0 if some are fractional or all free."""
-        return float(cost_step(self.cost))
+        """Greatest common divisor of all unit costs, in which every total comes; 0 if all are free."""
+        return float(cost_step(self.unit_cost))
 
-    def capacity(self, budget: float, paid: float = 0.0) -> float:
-        """What ``budget`` leaves for refinements beyond the base and ``paid``: what sums of costs can reach of it.
+    def capacity(self, budget: float, paid: float = 0.0, *, strict: bool = False) -> float:
+        """What ``budget`` leaves for refinements beyond the base and ``paid``, in units: what sums can reach of it.
 
-        Finite, because more than all refinements cost is never needed.
+        Finite, because more than all refinements cost is never needed. Where costs have no common unit, every set that
+        the budget admits costs no more than that by `unit_cost`, and if ``strict``, the budget admits every set that
+        costs no more than that by `unit_cost_high`.
         """
-        left = min(budget, self.total_cost) - self.base_cost - paid
-        return left // self.cost_step * self.cost_step if self.cost_step else left
+        limit = self.units.floor(budget) if strict or self.units.exact else self.units.ceil(budget)
+        left = min(limit, self._most_units(strict)) - self._base_units[strict] - paid
+        return left // self.cost_step * self.cost_step if self.cost_step and self.units.exact else left
 
-    @cached_property
-    def whole_costs(self) -> bool:
-        """Whether every cost is a whole number, so that sums are exact in any order."""
-        return bool((self.node_cost == np.floor(self.node_cost)).all())
+    def _most_units(self, strict: bool) -> float:
+        cost = self.unit_cost_high if strict else self.unit_cost
+        return self._base_units[strict] + float(np.maximum(cost, 0.0).sum() if self.shrinks else cost.sum())
+
+    def cost_of(self, selected: np.ndarray) -> float:
+        """Cost of the cut that ``selected`` [R] leaves, in ``cost_unit``: exact, or the least double above it."""
+        if self.units.exact:
+            return self.units.cost(self._base_units[0] + total(self.unit_cost, selected))
+        return rounded_up_sum(self.node_cost[self.active_nodes(selected)])
 
     @cached_property
     def successors(self) -> tuple[np.ndarray, np.ndarray]:
@@ -328,22 +377,6 @@ class Hierarchy:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return _restored, (type(self), {**fields, "node": dict(self.node)})
 
-    def _check_costs(self) -> None:
-        if self.node_cost.sum() > EXACT_LIMIT:
-            raise HierarchyError(
-                "the total cost exceeds 2**53, above which whole units are no longer exact",
-                where="cost",
-                fix="use a larger cost unit (KiB instead of bytes)",
-            )
-        bad = np.flatnonzero(self.cost < 0)
-        if bad.size:
-            nodes = np.flatnonzero(self.removed_by == bad[0])[:5].tolist()
-            raise HierarchyError(
-                f"a refinement costs {self.cost[bad[0]]:g}: its fine nodes cost less than what they replace",
-                where=f"nodes {nodes} and what refines them",
-                fix="drop the coarser nodes, or use mode='add'",
-            )
-
 
 # Free refinements count as this part of the least cost where gains are divided by costs: no sum feels it.
 FREE_COST = 1e-20
@@ -386,11 +419,13 @@ def _attributes(attributes: Mapping[str, Any] | None, size: int) -> Mapping[str,
     return MappingProxyType(copies)
 
 
-def _refinement_costs(node_cost: np.ndarray, added_by: np.ndarray, removed_by: np.ndarray, size: int) -> np.ndarray:
-    """Cost of what each refinement adds less the cost of what it removes."""
-    added, removed = added_by >= 0, removed_by >= 0
-    cost = np.bincount(added_by[added], node_cost[added], size).astype(np.float64)
-    return cost - np.bincount(removed_by[removed], node_cost[removed], size)
+def _check_total(cost: np.ndarray) -> None:
+    if cost.sum() > EXACT_LIMIT:
+        raise HierarchyError(
+            "the total cost exceeds 2**53, above which whole units are no longer exact",
+            where="cost",
+            fix="use a larger cost unit (KiB instead of bytes)",
+        )
 
 
 def _forest(edges: np.ndarray, size: int) -> np.ndarray | None:

@@ -11,7 +11,7 @@ from hra.arrays import indices
 from hra.budget import exact_number
 from hra.errors import BudgetTooSmall, HierarchyError
 from hra.problem import Problem
-from hra.sets import take_with_predecessors, total
+from hra.sets import take_with_predecessors
 from hra.traversals.base import Solution
 
 if TYPE_CHECKING:
@@ -33,12 +33,11 @@ def pin(problem: Problem, nodes: Any) -> Problem:
     pinned = np.zeros(len(hierarchy), np.bool_)
     pinned[added_by[added_by >= 0]] = True
     take_with_predecessors(*hierarchy.predecessors, pinned)
-    least = hierarchy.base_cost + total(hierarchy.cost, pinned)
+    least = hierarchy.cost_of(pinned)
     if problem.budget < least:
         what = f"what is pinned costs {exact_number(least)} {hierarchy.cost_unit} with the coarsest level"
         raise BudgetTooSmall(what, where="pinned", fix=f"use at least {exact_number(least)} {hierarchy.cost_unit}")
-    base_error = problem.base_error - total(problem.gain, pinned)
-    return replace(problem, gain=np.where(pinned, 0.0, problem.gain), base_error=base_error, pinned=pinned)
+    return replace(problem, gain=np.where(pinned, 0.0, problem.gain), pinned=pinned)
 
 
 def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
@@ -53,7 +52,7 @@ def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
     if previous.hierarchy is not problem.hierarchy:
         fix = "keep one hierarchy for a sequence"
         raise HierarchyError("the previous allocation belongs to another hierarchy", where="previous", fix=fix)
-    return replace(problem, previous=previous.selected, price=previous.multiplier)
+    return replace(problem, previous=previous.selected, price=previous.solution.price)
 
 
 def with_pinned(problem: Problem, solution: Solution) -> Solution:

@@ -23,6 +23,16 @@ def total(values, selected):
 
 
 @njit(cache=True)
+def extremes(values):
+    """The least of ``values`` [R], NaN if one is, and their sum."""
+    least, everything = np.inf, 0.0
+    for value in values:
+        least = value if not value >= least else least
+        everything += value
+    return least, everything
+
+
+@njit(cache=True)
 def is_down_closed(edges, selected):
     """Whether every selected refinement's predecessors are selected; ``edges`` [E, 2]."""
     for e in range(edges.shape[0]):  # noqa: SIM110 (a generator does not compile)
@@ -41,6 +51,20 @@ def take_with_predecessors(offsets, predecessors, selected):
 
 
 @njit(cache=True)
+def take_shrinking(offsets, predecessors, cost, selected):
+    """Add, in place, every refinement of negative cost whose predecessors are there; whether there was any."""
+    any_taken = False
+    for r in range(selected.size):
+        if cost[r] < 0.0 and not selected[r]:
+            ready = True
+            for k in range(offsets[r], offsets[r + 1]):
+                ready = ready and selected[predecessors[k]]
+            selected[r] = ready
+            any_taken = any_taken or ready
+    return any_taken
+
+
+@njit(cache=True)
 def drop_without_predecessors(edges, selected):
     """Deselect what lacks a predecessor, in place; ``edges`` [E, 2] are sorted by successor, coarse to fine."""
     for e in range(edges.shape[0]):
@@ -50,12 +74,10 @@ def drop_without_predecessors(edges, selected):
 
 @njit(cache=True)
 def cost_step(cost):
-    """Greatest common divisor of all costs [R]; 0 if some are fractional, or none costs anything."""
+    """Greatest common divisor of whole costs [R]; 0 if none costs anything."""
     step = 0
     for value in cost:
-        whole = np.int64(value)
-        if whole != value:
-            return 0.0
+        whole = np.int64(abs(value))
         if step != 1 and (step == 0 or whole % step):
             while whole:
                 step, whole = whole, step % whole

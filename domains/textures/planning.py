@@ -38,7 +38,7 @@ class TexturePlan:
     @property
     def residual_bound(self) -> float:
         """No choice of pages within the pool has a smaller error than this, px2."""
-        return max(self.allocation.base_error - self.allocation.upper_bound, 0.0)
+        return self.allocation.least_residual
 
     def by_texture(self) -> list[dict[str, Any]]:
         """One record per texture: its size, resident and total bytes and pages, and resident pages of each level."""

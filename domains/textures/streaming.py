@@ -163,7 +163,7 @@ class _Recorder:
         self.resident.append(resident)
         moved = cost[loaded].sum(), cost[evicted].sum(), loaded.size, evicted.size, changes.queued.size
         residual = _residual(allocation.problem, resident)
-        least = max(allocation.base_error - allocation.upper_bound, 0.0)
+        least = allocation.least_residual
         self.rows.append((cost[resident].sum(), *moved, residual, least, allocation.gap))
 
     def trace(self, pool_bytes: float) -> ResidencyTrace:

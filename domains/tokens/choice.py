@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.allocation import Allocation, residual_gap
+from hra.allocation import Allocation, ratio
 from hra.domains.tokens.context import TokenContext
+from hra.precise import ceiling
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class Choice:
     context : the image.
     cut : int64 [K], nodes of the builder's hierarchy, ascending.
     gain, base_error : in the metric's unit.
-    upper_bound : no choice within the budget gains more; None where the metric's gains do not add up.
+    shortfall : no choice within the budget gains more than so much more; None where the metric's gains do not add up.
     allocation : the whole allocation, where there was no faster way; else None.
     """
 
@@ -27,14 +28,14 @@ class Choice:
     cut: np.ndarray
     gain: float
     base_error: float
-    upper_bound: float | None
+    shortfall: float | None
     allocation: Allocation | None = None
 
     @classmethod
     def of(cls, allocation: Allocation) -> Choice:
         """An allocation of a `TokenContext` as a choice."""
-        bound = allocation.upper_bound if allocation.problem.additive else None
-        numbers = (allocation.gain, allocation.base_error, bound)
+        shortfall = allocation.shortfall if allocation.problem.additive else None
+        numbers = (allocation.gain, allocation.base_error, shortfall)
         return cls(allocation.context, allocation.cut, *numbers, allocation=allocation)
 
     def __len__(self) -> int:
@@ -49,6 +50,11 @@ class Choice:
     @property
     def residual_gap(self) -> float | None:
         """(residual - least possible residual) / least possible residual; None without a certificate."""
-        if self.upper_bound is None:
+        if self.shortfall is None:
             return None
-        return residual_gap(self.residual, self.base_error, self.upper_bound)
+        return ratio(self.shortfall, self.residual - self.shortfall)
+
+    @property
+    def upper_bound(self) -> float | None:
+        """No choice within the budget gains more; None without a certificate."""
+        return None if self.shortfall is None else ceiling((self.gain, self.shortfall))

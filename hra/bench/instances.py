@@ -31,7 +31,7 @@ class Instance:
         return Problem(
             hierarchy=self.hierarchy,
             gain=gain,
-            base_error=float(gain.sum()),
+            least_error=0.0,
             budget=float(np.floor(share * self.hierarchy.total_cost)),
             unit="error",
             additive=True,

@@ -33,7 +33,8 @@ def judge_batch(problems: Sequence[Problem], outputs: Mapping[str, Any]) -> dict
 
     A peer that solved only the first problems is judged by these.
     """
-    bounds = [solution.upper_bound for solution in next(iter(outputs.values()))]
+    own = next(iter(outputs.values()))
+    bounds = [Allocation(p, replace(s, selected=s.selected.copy()), 0.0).upper_bound for p, s in zip(problems, own)]
     worst = {}
     for name, output in outputs.items():
         worst[name] = Gaps(0.0, 0.0)

@@ -48,7 +48,8 @@ def judge(problem: Problem, rules: Mapping[str, Traversal]) -> Judged:
     HraError : an answer breaks the partial order or the budget.
     """
     solutions = {name: rule.solve(problem) for name, rule in rules.items()}
-    bound = min(s.upper_bound for s in solutions.values() if s.upper_bound is not None)
-    answers = {name: Allocation(problem, replace(s, upper_bound=bound), 0.0) for name, s in solutions.items()}
+    bound = min(Allocation(problem, s, 0.0).upper_bound for s in solutions.values())
+    judged = {name: replace(s, shortfall=None, upper_bound=bound) for name, s in solutions.items()}
+    answers = {name: Allocation(problem, s, 0.0) for name, s in judged.items()}
     losses = {name: Loss(a.gap, a.residual_gap, 1 - a.utilisation) for name, a in answers.items()}
     return Judged(losses, any(a.status == "optimal" for a in answers.values()))

@@ -17,6 +17,6 @@ class RandomOrder(Traversal):
 
     seed: int = 0
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """A random set that nothing can be added to."""
         return Solution(in_order(problem, np.random.default_rng(self.seed).permutation(len(problem.hierarchy))))

@@ -19,7 +19,7 @@ class SortByRatio(Traversal):
     What comes before its predecessors is passed over and never looked at again.
     """
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """What one pass over the sorted list takes."""
         selected = np.zeros(len(problem.hierarchy), np.bool_)
         _one_pass(by_ratio(problem), *problem.hierarchy.predecessors, problem.cost, problem.capacity, selected)

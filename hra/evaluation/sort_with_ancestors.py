@@ -20,7 +20,7 @@ class SortWithAncestors(Traversal):
     The ancestors are not asked what they gain.
     """
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """What one pass over the sorted list takes."""
         selected = np.zeros(len(problem.hierarchy), np.bool_)
         order, capacity = by_ratio(problem), problem.capacity

@@ -18,7 +18,7 @@ class WholeLevels(Traversal):
     Needs the node attribute ``level``, 0 at the finest.
     """
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """The finest uniform level that fits, and the beginning of the next one."""
         hierarchy = problem.hierarchy
         offsets, nodes = hierarchy.added_nodes

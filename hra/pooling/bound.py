@@ -17,11 +17,14 @@ their limits, the bound is the least of this form wherever the members' relaxati
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from hra.problem import Problem
+from hra.traversals.duals import distance
 from hra.traversals.split_flow import closure, even_shares
 
 # On DAGs: sweeps at each price, as many as the relaxation makes.
@@ -29,30 +32,40 @@ _SWEEPS = 60
 
 
 def dual_bound(
-    problems: Sequence[Problem], low: np.ndarray, high: np.ndarray, capacity: float, own: np.ndarray, price: float
+    problems: Sequence[Problem],
+    low: Sequence[Fraction],
+    high: Sequence[Fraction],
+    capacity: Fraction,
+    own: np.ndarray,
+    price: float,
 ) -> float:
     """The most that any choice within the limits can gain.
 
     Parameters
     ----------
-    low, high : float64 [M], limits on what each member costs beyond its base.
-    capacity : what all may cost beyond their bases.
-    own : float64 [M], a price per member, >= 0; ``price`` for members that no limit holds.
+    low, high : limits on what each member costs beyond its base, [M], in cost units.
+    capacity : what all may cost beyond their bases, in cost units.
+    own : float64 [M], a price per member and cost unit, >= 0; ``price`` for members that no limit holds.
     price : of the pool, >= 0.
+
+    Returns
+    -------
+    The bound, never rounded down: prices and limits count as they are, and their products are exact.
     """
-    rest, paid = capacity, 0.0
+    shared, most = Fraction(price), Fraction(price) * capacity
     for i, problem in enumerate(problems):
-        limit = low[i] if own[i] < price else high[i]
-        shared, held = relaxed_value(problem, price), np.inf
-        if own[i] != price:
-            held = relaxed_value(problem, own[i]) + own[i] * limit - price * limit
-        if shared <= held:
-            paid += shared
-        else:
-            # Limits are taken off the capacity before it is multiplied by the price: whole units cancel exactly.
-            rest -= limit
-            paid += relaxed_value(problem, own[i]) + own[i] * limit
-    return float(paid + price * rest)
+        parts = [_part(problem, at, shared, low[i], high[i]) for at in {price, float(own[i])}]
+        most += min(parts)
+    nearest = float(most)
+    return nearest if Fraction(nearest) >= most else math.nextafter(nearest, math.inf)
+
+
+def _part(problem: Problem, price: float, shared: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    """What a member adds to the bound at a price of its own."""
+    size = problem.hierarchy.units.size
+    per_unit = float(Fraction(price) * size)
+    own = Fraction(per_unit) / size
+    return Fraction(relaxed_value(problem, per_unit)) - max(shared - own, 0) * low + max(own - shared, 0) * high
 
 
 def clearing_price(own: np.ndarray, low: np.ndarray, high: np.ndarray, capacity: float) -> float:
@@ -69,8 +82,10 @@ def clearing_price(own: np.ndarray, low: np.ndarray, high: np.ndarray, capacity:
 
 
 def relaxed_value(problem: Problem, price: float) -> float:
-    """An upper bound on gain - price * cost over all down-closed sets; exact on forests."""
+    """An upper bound on gain - price * cost over all down-closed sets, price and costs per unit; never rounded down."""
     offsets, predecessors = problem.hierarchy.predecessors
-    selected = np.empty(len(problem.hierarchy), np.bool_)
-    share = even_shares(offsets)
-    return float(closure(offsets, predecessors, problem.gain, problem.cost, price, share, _SWEEPS, selected))
+    nothing, share = np.zeros(len(problem.hierarchy), np.bool_), even_shares(offsets)
+    if problem.hierarchy.parent is None:
+        closure(offsets, predecessors, problem.gain, problem.cost, price, share, _SWEEPS, nothing.copy())
+    order = (offsets, predecessors, problem.gain, problem.cost)
+    return float(distance(*order, price, share, nothing, 0.0, np.empty(predecessors.size)))

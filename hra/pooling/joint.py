@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -28,14 +29,16 @@ def joined(whole: Hierarchy, problems: Sequence[Problem], places: Sequence[np.nd
         fix = "use metrics of one unit, or scale one of them"
         raise UnitMismatch("one pool needs one unit of error", where=", ".join(units), fix=fix)
     gain = _placed([problem.gain for problem in problems], places)
-    base_error = sum(problem.base_error for problem in problems)
+    least_error = math.fsum(problem.least_error for problem in problems)
     additive = all(problem.additive for problem in problems)
     steps = [problem.previous for problem in problems if problem.previous is not None]
     previous = _placed(steps, places) if len(steps) == len(problems) else None
     peak = partial(_joined_peak, tuple(problems), tuple(places))
     # Members of one pool ended the last step at one price, unless a limit held them: it is only a guess.
-    guess = problems[0].price
-    return Problem(whole, gain, base_error, budget, units[0], additive, peak, previous=previous, price=guess)
+    first = problems[0]
+    per_unit = float(whole.units.size / first.hierarchy.units.size)
+    guess = None if first.price is None else first.price * per_unit
+    return Problem(whole, gain, least_error, budget, units[0], additive, peak, previous=previous, price=guess)
 
 
 def _joined_peak(problems: Sequence[Problem], places: Sequence[np.ndarray]) -> np.ndarray:

@@ -13,7 +13,8 @@ from hra.budget import exact_number
 from hra.errors import BudgetTooSmall, HraError, InvalidBudget
 from hra.hierarchy import Hierarchy
 from hra.problem import Problem
-from hra.sets import take_with_predecessors, total
+from hra.sets import take_with_predecessors
+from hra.units import exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +59,10 @@ class Limits:
                 least = exact_number(hierarchy.base_cost)
                 what = f"member {i} may cost {exact_number(self.high[i])} {unit}, its coarsest level costs {least}"
                 raise BudgetTooSmall(what, where=f"limits[{i}]", fix=f"allow at least {least} {unit}")
-        least = [max(h.base_cost, min(low, h.total_cost)) for h, low in zip(hierarchies, self.low, strict=True)]
-        if sum(least) > budget:
+        least = [max(h.base_cost, min(low, h.largest_cost)) for h, low in zip(hierarchies, self.low, strict=True)]
+        if budget < np.inf and sum(map(exactly, least)) > exactly(budget):
             largest = int(np.argmax(least))
-            needed = exact_number(sum(least))
+            needed = exact_number(float(sum(map(exactly, least))))
             what = f"the members must receive {needed} {unit} together, the pool has {exact_number(budget)}"
             where = f"limits[{largest}]: member {largest} takes the most, {exact_number(least[largest])} {unit}"
             raise BudgetTooSmall(what, where=where, fix=f"lower the minima, or use at least {needed} {unit}")
@@ -69,7 +70,7 @@ class Limits:
     def within(self, problems: Sequence[Problem]) -> Limits:
         """The limits with what each member can neither use nor go below taken into account."""
         usable = [_usable(problem, low) for problem, low in zip(problems, self.low, strict=True)]
-        most = np.array([problem.hierarchy.total_cost for problem in problems])
+        most = np.array([problem.hierarchy.largest_cost for problem in problems])
         return Limits(np.array(usable), np.minimum(self.high, most))
 
 
@@ -80,7 +81,7 @@ def _usable(problem: Problem, low: float) -> float:
         return base
     useful = problem.gain > 0
     take_with_predecessors(*problem.hierarchy.predecessors, useful)
-    return min(float(low), base + total(problem.hierarchy.cost, useful))
+    return min(float(low), problem.hierarchy.cost_of(useful))
 
 
 def _pair(pair: Any, where: str) -> tuple[float, float]:

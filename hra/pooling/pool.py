@@ -19,7 +19,7 @@ from hra.pooling.bids import Bid, bid_of
 from hra.pooling.bound import clearing_price, dual_bound
 from hra.pooling.joint import joined
 from hra.pooling.limits import Limits
-from hra.pooling.shares import Shares, price_of, spent
+from hra.pooling.shares import Shares, part_of, price_of, spent
 from hra.pooling.union import Unions
 from hra.problem import Problem
 from hra.traversals.base import Solution, Traversal
@@ -34,8 +34,8 @@ class PooledAllocation:
     Attributes
     ----------
     whole : the allocation over the union of all hierarchies; its gap certifies the split as well.
-    members : one allocation per member, whose budget is what the pool gave to it. The multiplier of a member that a
-        limit holds is its own.
+    members : one allocation per member, whose budget is what the pool gave to it. The price of a member that a limit
+        holds is its own.
     """
 
     whole: Allocation
@@ -109,7 +109,10 @@ class Pool:
         """The solution over the union, and each member's part of it."""
         if self.limits is None:
             solution = self.traversal.solve(problem)
-            return solution, [Solution(solution.selected[place], solution.multiplier) for place in places]
+            return solution, [
+                part_of(solution, place, problem.hierarchy, member.hierarchy)
+                for member, place in zip(problems, places, strict=True)
+            ]
         shares = Shares(problems, self.traversal, self.limits.within(problems), problem.budget)
         solution = shares.settle(self._unions)
         return solution or _held(shares, places), shares.solutions
@@ -162,19 +165,27 @@ def _held(shares: Shares, places: list[np.ndarray]) -> Solution:
     selected = np.empty(sum(place.size for place in places), np.bool_)
     for place, solution in zip(places, shares.solutions, strict=True):
         selected[place] = solution.selected
-    base = np.array([problem.hierarchy.base_cost for problem in shares.problems])
-    low, high = shares.limits.low - base, shares.limits.high - base
-    capacity = min(shares.budget - base.sum(), high.sum())
-    own = np.array([shares.price or 0.0] * base.size)
+    units = [problem.hierarchy.units for problem in shares.problems]
+    base = [unit.exactly(problem.hierarchy.base_cost) for unit, problem in zip(units, shares.problems, strict=True)]
+    low, high = (
+        [unit.exactly(limit) - least for unit, limit, least in zip(units, limits, base, strict=True)]
+        for limits in (shares.limits.low.tolist(), shares.limits.high.tolist())
+    )
+    capacity = sum(high)
+    if shares.budget < np.inf:
+        capacity = min(max(unit.exactly(shares.budget) for unit in units) - sum(base), capacity)
+    own = np.array([shares.price or 0.0] * len(base))
     for i in np.flatnonzero(~shares.free).tolist():
         problem = replace(shares.problems[i], budget=shares.reserved[i])
         own[i] = price_of(problem, shares.solutions[i])
-    price = clearing_price(own, low, high, capacity) if shares.price is None else shares.price
+    price = shares.price
+    if price is None:
+        price = clearing_price(own, *(np.array(limits, np.float64) for limits in (low, high)), float(capacity))
     bound = dual_bound(shares.problems, low, high, capacity, own, price)
-    return Solution(selected, price, min(bound, shares.unlimited_bound))
+    return Solution(selected, upper_bound=min(bound, shares.unlimited_bound), restricted=True)
 
 
 def _share(problem: Problem, solution: Solution, seconds: float, context: Any) -> Allocation:
     """One member's part of a pool's solution, with what it received as its budget."""
     own = replace(problem, budget=spent(problem, solution))
-    return Allocation(own, Solution(solution.selected, solution.multiplier), seconds, context)
+    return Allocation(own, replace(solution, shortfall=None, upper_bound=None, restricted=False), seconds, context)

@@ -14,13 +14,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hra.hierarchy import Hierarchy
 from hra.pooling.joint import joined
 from hra.pooling.limits import Limits
 from hra.pooling.union import Unions
+from hra.precise import ceiling, precise_total
 from hra.problem import Problem
 from hra.sets import total
 from hra.traversals.base import Solution, Traversal
-from hra.traversals.relaxation import relaxation
+from hra.traversals.duals import shortfall_of
+from hra.traversals.hull import Hull
 
 
 @dataclass(eq=False)
@@ -57,8 +60,9 @@ class Shares:
         joint = None
         while self.free.any():
             problem, joint = self._share_rest(unions)
-            if self.free.all() and joint.upper_bound is not None:
-                self.unlimited_bound = joint.upper_bound
+            if self.free.all():
+                gained = precise_total(problem.gain, joint.selected)
+                self.unlimited_bound = ceiling((*gained, shortfall_of(problem, joint)))
             if not self._hold_outside():
                 self.price = price_of(problem, joint) if not self.free.all() else None
                 break
@@ -72,12 +76,12 @@ class Shares:
         members = np.flatnonzero(self.free).tolist()
         problems = [self.problems[i] for i in members]
         whole, places = unions.of([problem.hierarchy for problem in problems])
-        # Fractional limits may round to a rest that is a few ulps below the base.
-        rest = max(self.budget - self.reserved[~self.free].sum(), whole.base_cost)
+        # Where costs have no common unit, the rest may round to less than the base.
+        rest = max(whole.units.less(self.budget, self.reserved[~self.free].tolist()), whole.base_cost)
         problem = joined(whole, problems, places, rest)
         solution = self.traversal.solve(problem)
         for i, place in zip(members, places, strict=True):
-            self._give(i, Solution(solution.selected[place], solution.multiplier))
+            self._give(i, part_of(solution, place, whole, self.problems[i].hierarchy))
         return problem, solution
 
     def _hold_outside(self) -> bool:
@@ -94,29 +98,39 @@ class Shares:
 
     def _top_up(self) -> None:
         """Let held members spend what nobody could, those that would pay most for it first."""
-        left = self.budget - self.reserved.sum()
         held = np.flatnonzero(~self.free).tolist()
-        for i in sorted(held, key=lambda i: -(self.solutions[i].multiplier or 0.0)):
-            room = float(min(self.limits.high[i], self.reserved[i] + left))
+        for i in sorted(held, key=self._pays):
+            problem, others = self.problems[i], np.delete(self.reserved, i).tolist()
+            room = min(float(self.limits.high[i]), problem.hierarchy.units.less(self.budget, others))
             if room <= self.reserved[i]:
                 continue
-            before, problem = self.reserved[i], self.problems[i]
             more = self.traversal.solve(replace(problem, budget=room))
             if total(problem.gain, more.selected) > total(problem.gain, self.solutions[i].selected):
                 self._give(i, more)
-                left -= self.reserved[i] - before
+
+    def _pays(self, i: int) -> float:
+        """What a member would pay for a cost unit, negative."""
+        return -(self.solutions[i].price or 0.0) / float(self.problems[i].hierarchy.units.size)
 
     def _give(self, member: int, solution: Solution) -> None:
         self.solutions[member] = solution
         self.reserved[member] = max(self.limits.low[member], spent(self.problems[member], solution))
 
 
+def part_of(solution: Solution, place: np.ndarray, whole: Hierarchy, member: Hierarchy) -> Solution:
+    """One member's part [R_i] of a solution over a union: at the price that all share, without a bound of its own."""
+    price = solution.price
+    if price is not None:
+        price *= float(member.units.size / whole.units.size)
+    return Solution(solution.selected[place], price, solution.tau)
+
+
 def spent(problem: Problem, solution: Solution) -> float:
     """Cost of a solution with the base."""
-    return problem.hierarchy.base_cost + total(problem.hierarchy.cost, solution.selected)
+    return problem.hierarchy.cost_of(solution.selected)
 
 
 def price_of(problem: Problem, solution: Solution) -> float:
-    """Lambda of a solution: gain per cost unit. A multiplier that comes without a bound is another quantity."""
-    known = solution.multiplier is not None and solution.upper_bound is not None
-    return float(solution.multiplier) if known else relaxation(problem).price  # pyright: ignore[reportArgumentType]
+    """Lambda of a solution, gain per cost unit."""
+    price = Hull(finish="none").solve(problem).price if solution.price is None else solution.price
+    return (price or 0.0) / float(problem.hierarchy.units.size)

@@ -60,7 +60,7 @@ class Fitter:
         there = self.residents.resident[items]
         gain = np.zeros(items.size)
         gain[hierarchy.added_by[1:]] = weights * np.where(there, 1 + self.hysteresis, 1.0)
-        problem = Problem(hierarchy, gain, float(gain.sum()), float(self.capacity), "weight", True, gain.copy)
+        problem = Problem(hierarchy, gain, 0.0, float(self.capacity), "weight", True, gain.copy)
         return Hull().solve(problem).selected[hierarchy.added_by[1:]]
 
 

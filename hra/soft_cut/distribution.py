@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -26,7 +27,7 @@ class CutDistribution:
     ----------
     forest : the refinements.
     gain : [..., R], as given.
-    capacity : float64 [...], what may be spent on refinements.
+    budget : float64 [...], as given; capacity : float64 [...], what may be spent on refinements.
     temperature : in the unit of the gains.
     probabilities : [..., R], dtype of the gains: how likely each refinement is taken. Differentiable.
     price : float64 [...], the multiplier lambda, gain per cost unit, >= 0. Differentiable.
@@ -37,6 +38,7 @@ class CutDistribution:
 
     forest: Forest
     gain: Tensor
+    budget: Tensor
     capacity: Tensor
     temperature: float
     probabilities: Tensor
@@ -44,21 +46,22 @@ class CutDistribution:
     log_partition: Tensor
 
     @classmethod
-    def of(cls, forest: Forest, gain: Tensor, capacity: Tensor, temperature: float) -> CutDistribution:
-        """The distribution whose expected cost is ``capacity`` [...], or less where not all of it is wanted.
+    def of(cls, forest: Forest, gain: Tensor, budget: Tensor, temperature: float) -> CutDistribution:
+        """The distribution whose expected cost is ``budget`` [...], or less where not all of it is wanted.
 
         Raises
         ------
         ArrayError : the gains are not finite floating-point numbers, one per refinement.
         """
         _check_gain(gain, len(forest))
-        batch = gain.shape[:-1]
+        batch, capacity = gain.shape[:-1], budget - forest.base_cost
         reward = forest.columns(gain.reshape(batch.numel(), -1).double() / temperature)
         least = _NOTHING * float(forest.cost.sum())
         probability, price, log_partition = GibbsCut.apply(reward, capacity.reshape(-1).clamp_min(least), forest)
         return cls(
             forest=forest,
             gain=gain,
+            budget=budget,
             capacity=capacity,
             temperature=temperature,
             probabilities=forest.rows(probability).reshape(gain.shape).to(gain.dtype),
@@ -92,11 +95,11 @@ class CutDistribution:
         first = self.probabilities > 0.5 if first is None else first
         selected = round_cuts(
             self.forest.parent,
-            to_numpy(self.forest.cost[:, 0]),
+            self.forest.unit_cost,
             to_numpy(self._columns(self.gain.double()).T),
             to_numpy(log_probability.T.sort(dim=-1, descending=True, stable=True).indices),
             to_numpy(self._columns(first).T),
-            to_numpy(self.capacity.reshape(-1)),
+            np.array([self.forest.room(budget) for budget in self.budget.reshape(-1).tolist()], np.float64),
         )
         columns = torch.from_numpy(selected).to(self.gain.device).T
         return self.forest.rows(columns).reshape(self.gain.shape)
@@ -120,8 +123,8 @@ class CutDistribution:
         return log_odds(self.forest, reward / self.temperature)[0]
 
 
-def capacity_of(budget: float | Tensor, forest: Forest, gain: Tensor) -> Tensor:
-    """What ``budget`` leaves for refinements, float64 with the leading shape of ``gain`` [..., R].
+def budgets_of(budget: float | Tensor, forest: Forest, gain: Tensor) -> Tensor:
+    """``budget`` as float64 with the leading shape of ``gain`` [..., R], checked.
 
     Raises
     ------
@@ -139,7 +142,7 @@ def capacity_of(budget: float | Tensor, forest: Forest, gain: Tensor) -> Tensor:
     if bool((budget < forest.base_cost).any()):
         least = f"{forest.base_cost:g}"
         raise BudgetTooSmall(f"the coarsest level costs {least}", where="budget", fix=f"use at least {least}")
-    return budget - forest.base_cost
+    return budget
 
 
 def _check_gain(gain: Tensor, size: int) -> None:

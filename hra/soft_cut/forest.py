@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from hra.arrays import indices, numbers, offsets_of
 from hra.errors import HierarchyError
 from hra.hierarchy import Hierarchy
 from hra.ordering import level_order
+from hra.units import Units
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,8 @@ class Forest:
     parents : int64 [refinements of the level] for each level but the first, positions within the level above.
     order : int64 [R], the caller's number of each refinement, or None if the caller uses level order too.
     base_cost : cost of what is there before any refinement.
+    unit_cost, room : float64 [R] and a function from a budget to a capacity, in whole units (see `hra.units`): what
+        hard cuts are decided by, so that they never exceed a budget.
     """
 
     parent: np.ndarray
@@ -36,10 +41,12 @@ class Forest:
     parents: tuple[Tensor, ...]
     order: Tensor | None
     base_cost: float
+    unit_cost: np.ndarray
+    room: Callable[[float], float]
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, device: torch.device | str = "cpu", *, cost: np.ndarray | None = None) -> Forest:
-        """The refinements of ``hierarchy``, with its costs or with ``cost`` [R].
+        """The refinements of ``hierarchy``, with its base and costs, or without a base at ``cost`` [R], whole numbers.
 
         Raises
         ------
@@ -52,8 +59,10 @@ class Forest:
                 fix="use a tree, or Hull",
             )
         levels = hierarchy.level_offsets
-        cost = hierarchy.cost if cost is None else cost
-        return cls._of(hierarchy.parent, cost, levels, None, hierarchy.base_cost, device)
+        if cost is not None:
+            return cls._of(hierarchy.parent, cost, levels, None, 0.0, device, (cost, _same))
+        exact = hierarchy.unit_cost_high, partial(hierarchy.capacity, strict=True)
+        return cls._of(hierarchy.parent, hierarchy.cost, levels, None, hierarchy.base_cost, device, exact)
 
     @classmethod
     def of_parents(cls, parent: Any, cost: Any, device: torch.device | str = "cpu") -> Forest:
@@ -76,7 +85,9 @@ class Forest:
         order, level = level_order(topology.pairs(parent, np.arange(cost.size, dtype=np.int32)), cost.size)
         rank = np.full(cost.size + 1, -1, np.int32)
         rank[order] = np.arange(cost.size)
-        return cls._of(rank[parent[order]], cost[order], offsets_of(np.bincount(level)), order, 0.0, device)
+        units = Units.of(cost)
+        exact = units.high[order], units.floor
+        return cls._of(rank[parent[order]], cost[order], offsets_of(np.bincount(level)), order, 0.0, device, exact)
 
     @classmethod
     def _of(
@@ -87,6 +98,7 @@ class Forest:
         order: np.ndarray | None,
         base_cost: float,
         device: torch.device | str,
+        exact: tuple[np.ndarray, Callable[[float], float]],
     ) -> Forest:
         begin, end = offsets[:-1].tolist(), offsets[1:].tolist()
         return cls(
@@ -99,6 +111,8 @@ class Forest:
             ),
             order=None if order is None else torch.tensor(order, dtype=torch.int64, device=device),
             base_cost=base_cost,
+            unit_cost=exact[0],
+            room=exact[1],
         )
 
     def __len__(self) -> int:
@@ -120,3 +134,7 @@ class Forest:
         if self.order is not None:
             columns = columns.index_select(0, self.order.argsort())
         return columns.movedim(0, -1)
+
+
+def _same(budget: float) -> float:
+    return budget

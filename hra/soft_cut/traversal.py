@@ -73,14 +73,14 @@ class SoftCut(Traversal):
         """
         soft_cut = _soft_cut()
         forest = soft_cut.Forest.of(hierarchy, gain.device) if isinstance(hierarchy, Hierarchy) else hierarchy
-        capacity = soft_cut.capacity_of(budget, forest, gain)
-        return soft_cut.CutDistribution.of(forest, gain, capacity, self.temperature)
+        budgets = soft_cut.budgets_of(budget, forest, gain)
+        return soft_cut.CutDistribution.of(forest, gain, budgets, self.temperature)
 
     def probabilities(self, hierarchy: Hierarchy | Forest, gain: Tensor, budget: float | Tensor) -> Tensor:
         """How likely each refinement is taken, [..., R]; arguments and errors as of `distribution`."""
         return self.distribution(hierarchy, gain, budget).probabilities
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """The better of two cuts that begin with what is more likely than not, as far as it fits.
 
         One goes on in falling probability, the other best-first by gain per cost.

@@ -33,7 +33,7 @@ class Apportion(Traversal):
     rule: Callable[[np.ndarray, int, np.ndarray], np.ndarray] = largest_remainder
     importance: str | None = None
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """The best nodes of every stratum, as many as the rule gives it.
 
         Raises

@@ -19,7 +19,7 @@ class BestFirst(Traversal):
     baseline that users know (ROAM: Duchaineau et al. 1997).
     """
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """Greedy choice from the base; refinements without gain are left out."""
         nothing = np.zeros(len(problem.hierarchy), np.bool_)
         return Solution(complete(problem, nothing, problem.ratio, exact=False))

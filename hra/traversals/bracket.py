@@ -82,7 +82,7 @@ def _grown(first_child, gain, cost, worth, roots):
 
 @dataclass(frozen=True, eq=False)
 class HullPoint:
-    """selected bool [R], the price and the bound at it, and the refinements that were undecided [K] with slopes [K]."""
+    """selected bool [R], the price and the bound at it (but for rounding), and the refinements that were undecided [K] with slopes [K]."""
 
     selected: np.ndarray
     price: float

@@ -27,7 +27,7 @@ class Chord:
     low, high : (cost, gain) of the ends.
     everything : the gain of all refinements.
     selected : bool [R], the set of most gain within the capacity, and ``most``, its gain.
-    bound : no set within the capacity gains more; found at ``bound_price``.
+    bound : no set within the capacity gains more; found at ``bound_price``, proven by ``bound_share`` [E].
     """
 
     problem: Problem
@@ -38,6 +38,7 @@ class Chord:
     most: float = 0.0
     bound: float = np.inf
     bound_price: float = 0.0
+    bound_share: np.ndarray | None = None
 
     @classmethod
     def up_to(cls, problem: Problem, useful: np.ndarray) -> Chord:
@@ -79,12 +80,15 @@ class Chord:
         """Whether the bound is close to what a set within the capacity gains."""
         return self.solved and self.bound - self.most <= _CLOSE_ENOUGH * self.scale
 
-    def add(self, price: float, worth: float, selected: np.ndarray) -> bool:
-        """Note the set [R] found at a price, and an upper bound on the ``worth`` of all; whether it moved an end."""
+    def add(self, price: float, worth: float, share: np.ndarray, selected: np.ndarray) -> bool:
+        """Note the set [R] found at a price, and an upper bound on the ``worth`` of all; whether it moved an end.
+
+        ``share`` [E] is the split of surplus that proves the bound.
+        """
         capacity = self.problem.capacity
         cost, gain = total(self.problem.cost, selected), total(self.problem.gain, selected)
         if worth + price * capacity < self.bound:
-            self.bound, self.bound_price = worth + price * capacity, price
+            self.bound, self.bound_price, self.bound_share = worth + price * capacity, price, share.copy()
         if cost <= capacity and gain > self.most:
             self.selected, self.most = selected.copy(), gain
         above = gain - price * cost > self.worth_at(price)

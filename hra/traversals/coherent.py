@@ -18,8 +18,8 @@ from hra.traversals.hull import Hull
 class Coherent(Traversal):
     """Any traversal, held close to the last step of a sequence.
 
-    The budget comes first, then the limit on changes, then quality: what no longer fits is dropped even if that takes
-    more changes than allowed. Without a previous allocation it is the plain traversal.
+    The budget and what is pinned come first, then the limit on changes, then quality: what no longer fits is dropped,
+    and what is pinned is taken, even if that takes more changes than allowed. Without a previous allocation it is the plain traversal.
 
     Parameters
     ----------
@@ -38,17 +38,18 @@ class Coherent(Traversal):
         if self.max_churn is not None and (isinstance(self.max_churn, bool) or not self.max_churn >= 0):
             raise HraError(f"max_churn must be an integer >= 0 or None, got {self.max_churn!r}", where="Coherent")
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """The traversal's choice for gains in favour of what is there, approached within ``max_churn`` changes."""
         previous = problem.previous
         if previous is None:
             return self.traversal.solve(problem)
         biased = replace(problem, gain=problem.gain * np.where(previous, 1 + self.hysteresis, 1.0))
         target = self.traversal.solve(biased)
-        # The bound belongs to the biased gains: the allocation computes that of the true ones when it is asked for.
-        if self.max_churn is None:
-            return Solution(target.selected, target.multiplier)
-        return Solution(_approach(biased, previous, target.selected, self.max_churn), target.multiplier)
+        selected = target.selected
+        if self.max_churn is not None:
+            selected = _approach(biased, previous, selected, self.max_churn)
+        # What bounds the biased gains is no bound on the true ones, but its price and shares prove one.
+        return Solution(selected, target.price, target.tau, target.share)
 
 
 def _approach(problem: Problem, previous: np.ndarray, target: np.ndarray, changes: int) -> np.ndarray:

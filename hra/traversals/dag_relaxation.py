@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.problem import Problem
-from hra.sets import take_with_predecessors, total
+from hra.sets import take_shrinking, take_with_predecessors, total
 from hra.traversals.chord import Chord
 from hra.traversals.max_closure import available, max_closure
 from hra.traversals.split_flow import better_set, even_shares, surplus_bound
@@ -19,20 +19,24 @@ from hra.traversals.split_flow import better_set, even_shares, surplus_bound
 _FIRST_SWEEPS, _SWEEPS, _FLOWS, _AT_ONCE = 40, 400, 50, 40
 
 
-def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, float]:
+def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, float, None, np.ndarray | None]:
     """Solve the relaxation closely, or for as long as is reasonable (see `Chord.tolerance`).
 
     Returns
     -------
     selected : bool [R], down-closed and within the capacity.
-    price : gain per cost unit.
+    price : gain per unit cost.
     priority : float64 [R], gain per cost unit of each refinement with what it opens up.
-    bound : no set within the capacity gains more.
+    bound : no set within the capacity gains more, but for rounding.
+    candidates : None, all refinements may be.
+    share : float64 [E], the split of surplus that proves the bound, None where everything that gains is selected.
     """
     order, everything, useful = problem.hierarchy.predecessors, float(problem.gain.sum()), problem.gain > 0
     take_with_predecessors(*order, useful)
+    if problem.hierarchy.shrinks:
+        take_shrinking(*order, problem.cost, useful)
     if total(problem.cost, useful) <= problem.capacity:
-        return useful, 0.0, problem.ratio, everything
+        return useful, 0.0, problem.ratio, everything, None, None
     chord, share = Chord.up_to(problem, useful), even_shares(order[0])
     _sweep(chord, share, _FIRST_SWEEPS if available() else _SWEEPS)
     if available() and not chord.solved:
@@ -42,7 +46,7 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
     surplus_bound(*order, problem.gain, problem.cost, chord.bound_price, share, surplus)
     # Rounding may leave what gains nothing a little under 0, where it would be no candidate at all.
     priority = np.maximum(chord.bound_price + surplus / problem.slope_cost, 0.0)
-    return chord.selected, chord.bound_price, priority, min(chord.bound, everything)
+    return chord.selected, chord.bound_price, priority, min(chord.bound, everything), None, chord.bound_share
 
 
 def _sweep(chord: Chord, share: np.ndarray, sweeps: int) -> None:
@@ -54,7 +58,7 @@ def _sweep(chord: Chord, share: np.ndarray, sweeps: int) -> None:
     while sweeps > 0 and not chord.solved:
         known, tolerance = chord.worth_at(price), chord.tolerance
         worth, made = better_set(*order, price, share, min(sweeps, _AT_ONCE), known, tolerance, selected)
-        chord.add(price, worth, selected)
+        chord.add(price, worth, share, selected)
         sweeps -= made
         price = chord.price
 
@@ -69,7 +73,7 @@ def _flow(chord: Chord) -> None:
         price, selected = chord.price, taken.copy()
         best = max_closure(*order, (gain - price * cost)[undecided], undecided, share)
         selected[undecided[best]] = True
-        above = chord.add(price, surplus_bound(*order, gain, cost, price, share, surplus), selected)
+        above = chord.add(price, surplus_bound(*order, gain, cost, price, share, surplus), share, selected)
         if chord.settled or not above:
             break
         # What is taken here is taken at all lower prices, what is not at none that is higher.
@@ -86,5 +90,5 @@ def price_range(problem: Problem) -> tuple[float, float]:
     gaining, paid = problem.gain > 0, problem.cost > 0
     if not gaining.any() or not paid.any():
         return 1.0, 1.0
-    low = problem.gain[gaining].min() / problem.cost.sum()
+    low = problem.gain[gaining].min() / problem.cost[paid].sum()
     return float(low), float(problem.gain.sum() / problem.cost[paid].min())

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.errors import HraError
-from hra.hierarchy import Hierarchy
+from hra.precise import precise_difference, up
 from hra.problem import Problem
-from hra.sets import total
 from hra.traversals.base import Solution, Traversal
 from hra.traversals.deepening import improve
+from hra.traversals.duals import certify
 from hra.traversals.greedy import complete
 from hra.traversals.hull import Hull
 from hra.traversals.pareto import new_states
@@ -22,8 +22,6 @@ MAX_STATES = 2**22
 # Sweeps for the shares of surplus on DAGs: good shares leave the search less to decide. Those of a maximum flow are as
 # good for the bound, but fewer refinements are decided by them.
 _SWEEPS = 100
-# Fractional costs round differently in every order of summation: a set may exceed the budget by that.
-_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Exact(Traversal):
     """The best set of all, proven, or the hull's answer with a tighter bound where the proof would take too long.
 
     Starts from `Hull`, lets the relaxation decide what it can (reduced-cost fixing) and searches the rest: by dominance
-    lists on forests, depth-first on DAGs. Costs need not be whole. With the proof the gain never falls when the budget
+    lists on forests, depth-first on DAGs. With the proof the gain never falls when the budget
     grows; without it the answer is never worse than that of `Hull`, and ``gap`` says how far off it can be.
 
     Parameters
@@ -47,24 +45,21 @@ class Exact(Traversal):
         if self.max_states < 1:
             raise HraError(f"max_states must be at least 1, got {self.max_states}", where="Exact")
 
-    def solve(self, problem: Problem) -> Solution:
-        """The best set; its upper bound equals its gain if that is proven."""
-        start, hierarchy = Hull(exact=self.exact).solve(problem), problem.hierarchy
-        selected, price = start.selected.copy(), start.multiplier or 0.0
+    def select(self, problem: Problem) -> Solution:
+        """The best set; its shortfall is that of the search, whose proof is not part of the solution."""
+        start, hierarchy = Hull(exact=self.exact).select(problem), problem.hierarchy
+        selected, price = start.selected.copy(), start.price or 0.0
         is_forest = hierarchy.parent is not None
         share = np.ones(len(hierarchy.edges)) if is_forest else _shares(problem, price)
-        capacity = spendable(problem.capacity, hierarchy)
         order, memory = (*hierarchy.predecessors, share, is_forest), new_states(self.max_states)
-        bound, proven = improve(*order, problem.gain, problem.cost, capacity, price, memory, selected)
-        selected = complete(problem, selected, problem.ratio, exact=self.exact)
-        gain = total(problem.gain, selected)
-        known = bound if start.upper_bound is None else min(bound, start.upper_bound)
-        return Solution(selected, price, gain if proven else max(known, gain))
-
-
-def spendable(capacity: float, hierarchy: Hierarchy) -> float:
-    """``capacity`` with room for rounding where costs are fractional."""
-    return capacity if hierarchy.cost_step else capacity * (1.0 + _ROUNDING)
+        shortfall, proven = improve(*order, problem.gain, problem.cost, problem.capacity, price, memory, selected)
+        filled = complete(problem, selected, problem.ratio, exact=self.exact)
+        more = precise_difference(problem.gain, filled, selected)
+        shortfall = max(up(shortfall - more), 0.0) if more else shortfall
+        if not proven:
+            # The shares of the relaxation bound better than those that decide most refinements.
+            shortfall = min(shortfall, certify(problem, filled, price, start.share).shortfall)
+        return Solution(filled, price, share=start.share, shortfall=shortfall)
 
 
 def _shares(problem: Problem, price: float) -> np.ndarray:
@@ -72,4 +67,7 @@ def _shares(problem: Problem, price: float) -> np.ndarray:
     order, selected = problem.hierarchy.predecessors, np.empty(len(problem.hierarchy), np.bool_)
     share = even_shares(order[0])
     closure(*order, problem.gain, problem.cost, price, share, _SWEEPS, selected)
-    return share
+    # Rounded shares must not add up to more than 1: what is passed on twice would be counted twice.
+    several = np.diff(order[0]) > 1
+    scale = np.where(several, 1.0 - 2.0**-50 * np.diff(order[0]), 1.0)
+    return share * np.repeat(scale, np.diff(order[0]))

@@ -12,10 +12,9 @@ from hra.budget import check_budget
 from hra.errors import ArrayError
 from hra.hierarchy import Hierarchy
 from hra.problem import Problem
-from hra.sets import total
 from hra.traversals.base import Solution
 from hra.traversals.deepening import improve
-from hra.traversals.exact import MAX_STATES, Exact, spendable
+from hra.traversals.exact import MAX_STATES, Exact
 from hra.traversals.pareto import new_states
 from hra.traversals.pava import hull_slopes
 from hra.traversals.selection import select_threshold
@@ -41,16 +40,16 @@ def solve_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int
     """
     rows = _rows(gain, len(hierarchy))
     budgets = [check_budget(limit, hierarchy) for limit in _budgets(budget, len(rows))]
-    if hierarchy.parent is None:
+    if hierarchy.parent is None or hierarchy.shrinks or not hierarchy.units.exact:
         return [_alone(hierarchy, *given, max_states) for given in zip(rows, budgets, strict=True)]
-    capacity = [spendable(hierarchy.capacity(limit), hierarchy) for limit in budgets]
+    capacity = np.array([hierarchy.capacity(limit) for limit in budgets], np.float64)
     selected, price = np.empty(rows.shape, np.bool_), np.empty(len(rows))
-    bound, proven = np.empty(len(rows)), np.empty(len(rows), np.bool_)
+    shortfall, proven = np.empty(len(rows)), np.empty(len(rows), np.bool_)
     order = (hierarchy.first_child, *hierarchy.predecessors)
-    answer = (selected, price, bound, proven)
-    _solve_rows(*order, hierarchy.cost, hierarchy.slope_cost, rows, np.array(capacity), new_states(max_states), *answer)
+    answer = (selected, price, shortfall, proven)
+    _solve_rows(*order, hierarchy.unit_cost, hierarchy.slope_cost, rows, capacity, new_states(max_states), *answer)
     return [
-        Solution(selected[i], float(price[i]), float(bound[i]))
+        Solution(selected[i], float(price[i]), shortfall=float(shortfall[i]))
         if proven[i]
         else _alone(hierarchy, rows[i], budgets[i], max_states)
         for i in range(len(rows))
@@ -58,30 +57,30 @@ def solve_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int
 
 
 def _alone(hierarchy: Hierarchy, gain: np.ndarray, budget: float, max_states: int) -> Solution:
-    """The answer to one row; errors do not matter, so they are counted from what full detail leaves."""
-    problem = Problem(hierarchy, gain, float(gain.sum()), budget, "gain", True, lambda: gain)
+    """The answer to one row; errors do not matter, so full detail leaves none."""
+    problem = Problem(hierarchy, gain, 0.0, budget, "gain", True, lambda: gain)
     return Exact(max_states).solve(problem)
 
 
 @njit(cache=True, nogil=True)
 def _solve_rows(
-    first_child, before, predecessors, cost, slope_cost, gain, capacity, states, selected, price, bound, proven
+    first_child, before, predecessors, cost, slope_cost, gain, capacity, states, selected, price, shortfall, proven
 ):
     """Search from the hull point of every row; filling it first would take longer than it saves."""
     share = np.ones(predecessors.size)
     for i in range(gain.shape[0]):
-        price[i], bound[i], proven[i] = solve_forest(
+        price[i], shortfall[i], proven[i] = solve_forest(
             first_child, before, predecessors, share, gain[i], cost, slope_cost, capacity[i], states, selected[i]
         )
 
 
 @njit(cache=True, nogil=True)
 def solve_forest(first_child, before, predecessors, share, gain, cost, slope_cost, capacity, states, selected):
-    """Fill ``selected`` [R] with the best set of a forest; returns its price, the bound, and whether it is proven.
+    """Fill ``selected`` [R] with the best set of a forest; returns its price, its shortfall, and whether it is proven.
 
     Parameters
     ----------
-    first_child, before, predecessors, cost, slope_cost : see `hra.hierarchy.Hierarchy`; share : ones [E].
+    first_child, before, predecessors, slope_cost : see `hra.hierarchy.Hierarchy`; cost : its `unit_cost`; share : ones [E].
     gain : float64 [R], finite and >= 0; capacity : see `Hierarchy.capacity`.
     states : memory of the search, see `new_states`.
     """
@@ -89,8 +88,8 @@ def solve_forest(first_child, before, predecessors, share, gain, cost, slope_cos
     price = max(select_threshold(slope, cost, capacity), 0.0)
     for r in range(gain.size):
         selected[r] = slope[r] > price
-    bound, proven = improve(before, predecessors, share, True, gain, cost, capacity, price, states, selected)
-    return price, total(gain, selected) if proven else bound, proven
+    shortfall, proven = improve(before, predecessors, share, True, gain, cost, capacity, price, states, selected)
+    return price, shortfall, proven
 
 
 def _rows(gain: Any, size: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from hra.problem import Problem
-from hra.sets import total
+from hra.sets import take_shrinking, total
 from hra.traversals.structure_keys import structure_keys
 
 # How far each window reaches down, as a share of the best priority that is left; the last one reaches the bottom.
@@ -26,11 +26,22 @@ def complete(
     then to the smaller cost, then to what opens up nothing, then to the larger structure key: on forests the numbering
     does not matter. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
     """
+    selected = _completed(problem, start, priority, exact, among)
+    # What costs less than nothing makes room for others.
+    while problem.hierarchy.shrinks and take_shrinking(*problem.hierarchy.predecessors, problem.cost, selected):
+        selected = _completed(problem, selected, priority, exact, None)
+    return selected
+
+
+def _completed(
+    problem: Problem, start: np.ndarray, priority: np.ndarray, exact: bool, among: np.ndarray | None
+) -> np.ndarray:
     hierarchy = problem.hierarchy
     left = problem.capacity - total(problem.cost, start)
     least = 0.0 if exact else np.nextafter(0.0, 1.0)
     among = np.arange(len(hierarchy), dtype=np.int32) if among is None else among
     order = (*hierarchy.predecessors, *hierarchy.successors)
+    selected = start.copy()
     # Keys cost a pass over everything, and ties that need them are rare: first without.
     for key in (_no_keys, _keys):
         selected = start.copy()

@@ -42,13 +42,13 @@ class Hull(Traversal):
         if self.exact and self.finish == "none":
             raise HraError("exact counts are met by filling", where="Hull", fix="use finish='fill'")
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """The hull point of the problem, filled up."""
         relaxed = relaxation(problem)
         selected = relaxed.selected
         if self.finish == "fill":
             selected = self._fill(problem, relaxed)
-        return Solution(selected, relaxed.price, relaxed.upper_bound)
+        return Solution(selected, relaxed.price, share=relaxed.share)
 
     def _fill(self, problem: Problem, relaxed: Relaxation) -> np.ndarray:
         """The best of up to three fills; further ones are tried only while there is something left to win."""
@@ -69,6 +69,6 @@ class Hull(Traversal):
     def _to_the_last(self, problem: Problem, selected: np.ndarray) -> np.ndarray:
         """Take what still fits among the refinements that were no candidates."""
         left = problem.capacity - total(problem.cost, selected)
-        if left < problem.hierarchy.least_cost:
+        if left < problem.hierarchy.least_unit_cost:
             return selected
         return complete(problem, selected, problem.ratio, exact=self.exact)

@@ -10,7 +10,7 @@ from hra.problem import Problem
 from hra.sets import total
 from hra.traversals.bracket import HullPoint, hull_point
 from hra.traversals.dag_relaxation import dag_relaxation
-from hra.traversals.pava import hull_slopes, relaxed_gain
+from hra.traversals.pava import hull_slopes
 from hra.traversals.sampled_price import sampled_price
 from hra.traversals.selection import select_threshold
 
@@ -26,10 +26,11 @@ class Relaxation:
     Attributes
     ----------
     selected : bool [R], down-closed.
-    price : gain per cost unit, lambda.
+    price : gain per unit cost, lambda.
     priority : float64 [R], to rank what is left; negative for what is no candidate. Valid until the next solve.
-    upper_bound : no set within the capacity gains more.
+    upper_bound : no set within the capacity gains more, but for rounding (`duals` makes proofs).
     candidates : int [K] or None for all, the refinements near the price.
+    share : float64 [E] or None, on graphs: the split of surplus over predecessors that proves the bound.
     """
 
     selected: np.ndarray
@@ -37,13 +38,13 @@ class Relaxation:
     priority: np.ndarray
     upper_bound: float
     candidates: np.ndarray | None = None
+    share: np.ndarray | None = None
 
 
 def relaxation(problem: Problem) -> Relaxation:
     """Solve the relaxation; exact on forests, a set with a valid bound on DAGs."""
     if problem.hierarchy.parent is None:
-        selected, price, priority, bound = dag_relaxation(problem)
-        return Relaxation(selected, price, priority, _at_least(bound, problem.gain, selected))
+        return Relaxation(*dag_relaxation(problem))
     near = _near_price(problem) if len(problem.hierarchy) >= _LARGE else None
     return _pooled(problem) if near is None else _near(problem, near)
 
@@ -54,7 +55,9 @@ def _pooled(problem: Problem) -> Relaxation:
     slope = hull_slopes(hierarchy.first_child, problem.gain, problem.slope_cost)
     price = max(select_threshold(slope, problem.cost, problem.capacity), 0.0)
     selected = slope > price
-    return Relaxation(selected, price, slope, _forest_bound(problem, price, selected))
+    # The set is the best one at this price, so that the bound lies above it by what the unused capacity is worth.
+    unused = problem.capacity - total(problem.cost, selected)
+    return Relaxation(selected, price, slope, total(problem.gain, selected) + price * unused)
 
 
 def _near_price(problem: Problem) -> HullPoint | None:
@@ -69,17 +72,4 @@ def _near(problem: Problem, point: HullPoint) -> Relaxation:
     priority = problem.hierarchy.scratch.array("priority", (len(problem.hierarchy),))
     priority.fill(-1.0)
     priority[point.undecided] = point.slope
-    bound = _at_least(point.upper_bound, problem.gain, point.selected)
-    return Relaxation(point.selected, point.price, priority, bound, point.undecided)
-
-
-def _forest_bound(problem: Problem, price: float, selected: np.ndarray) -> float:
-    """The dual value at ``price``, from a sweep of its own: weak duality holds whatever happened before."""
-    worth = np.empty(len(problem.hierarchy))
-    best = relaxed_gain(problem.hierarchy.first_child, problem.gain, problem.cost, price, worth)
-    return _at_least(best + price * problem.capacity, problem.gain, selected)
-
-
-def _at_least(bound: float, gain: np.ndarray, selected: np.ndarray) -> float:
-    """Rounding may put the bound a few ulps under the gain of the set that attains it."""
-    return max(float(bound), total(gain, selected))
+    return Relaxation(point.selected, point.price, priority, point.upper_bound, point.undecided)

@@ -35,9 +35,9 @@ class Threshold(Traversal):
         if self.tau is not None and not (valid and self.tau >= 0):
             raise MetricError(f"tau must be a number >= 0, got {self.tau!r}", where="Threshold")
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """All refinements above the larger of tau and what the budget allows."""
-        reachable = select_threshold(problem.peak, problem.cost, problem.capacity)
+        reachable = _reachable(problem)
         # Refinements of error 0 change nothing, so an ample budget still stops at 0.
         acceptable = 0.0 if self.tau is None else float(self.tau)
         tau = max(reachable, acceptable)
@@ -45,4 +45,18 @@ class Threshold(Traversal):
         if reachable > acceptable and np.count_nonzero(tied) > 1:
             # Not all refinements at tau fit, but some may: those of most gain per cost first.
             selected = complete(problem, selected, np.where(tied, problem.ratio, 0.0), exact=False)
-        return Solution(selected=selected, multiplier=tau)
+        return Solution(selected=selected, tau=tau)
+
+
+def _reachable(problem: Problem) -> float:
+    """The smallest tau that the capacity allows, -inf if it allows everything."""
+    if not problem.hierarchy.shrinks:
+        return float(select_threshold(problem.peak, problem.cost, problem.capacity))
+    # What costs less than nothing makes room again: the last of all thresholds that fit, not the first that does not.
+    order = np.argsort(-problem.peak, kind="stable")
+    peak, spent = problem.peak[order], np.cumsum(problem.cost[order])
+    ends = np.flatnonzero(np.append(peak[1:] < peak[:-1], True)[: peak.size])
+    fitting = ends[spent[ends] <= problem.capacity]
+    if not fitting.size:
+        return float(peak.max(initial=-np.inf))
+    return float(peak[fitting[-1] + 1]) if fitting[-1] + 1 < peak.size else -np.inf

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
+from hra.allocation import Allocation
 from hra.hierarchy import Hierarchy
 from hra.problem import Problem
+from hra.traversals.base import Solution
 
 
 def closed_sets(hierarchy: Hierarchy) -> np.ndarray:
@@ -43,6 +47,11 @@ def smallest_closure(hierarchy: Hierarchy, gain: np.ndarray, price: float) -> np
     return np.logical_and.reduce(sets[value >= value.max() - 1e-9], axis=0)
 
 
+def bound_of(problem: Problem, solution: Solution) -> float:
+    """What the solution proves that no choice within the budget gains more than."""
+    return Allocation(problem, replace(solution, selected=solution.selected.copy()), 0.0).upper_bound
+
+
 def linear_bound(problem: Problem) -> float:
     """The most gain if refinements could be taken in part: x[successor] <= x[predecessor], 0 <= x <= 1."""
     hierarchy, edges = problem.hierarchy, problem.hierarchy.edges
@@ -55,7 +64,7 @@ def linear_bound(problem: Problem) -> float:
     ).toarray()
     result = linprog(
         -problem.gain,
-        A_ub=np.vstack([order, hierarchy.cost]),
+        A_ub=np.vstack([order, problem.cost]),
         b_ub=np.r_[np.zeros(len(edges)), problem.capacity],
         bounds=(0, 1),
         method="highs",

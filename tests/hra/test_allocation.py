@@ -29,8 +29,8 @@ class Fixed(Traversal):
     selected: Any
     upper_bound: float | None = None
 
-    def solve(self, problem: Problem) -> Solution:
-        return Solution(self.selected, None, self.upper_bound)
+    def select(self, problem: Problem) -> Solution:
+        return Solution(self.selected, upper_bound=self.upper_bound)
 
 
 def test_the_numbers_of_an_allocation():

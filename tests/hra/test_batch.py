@@ -30,7 +30,7 @@ def batch_case(kind: str, seed: int) -> tuple[Hierarchy, np.ndarray, np.ndarray]
 
 
 def problem_of(hierarchy: Hierarchy, gain: np.ndarray, budget: float) -> Problem:
-    return Problem(hierarchy, gain, float(gain.sum()), float(budget), "gain", True, lambda: gain)
+    return Problem(hierarchy, gain, 0.0, float(budget), "gain", True, lambda: gain)
 
 
 def rows_of(batch: BatchAllocation) -> list[tuple]:

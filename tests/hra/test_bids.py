@@ -65,7 +65,7 @@ def test_held_members_bid_past_the_price():
     rich, free, poor = result.bids
     assert rich.next == 8 > result.price  # would pay more, but may not
     assert poor.last == 1 < result.price  # was given what it would not have bought
-    assert free.next == result.price == 3 == result.members[1].multiplier
+    assert free.next == result.price == 3 == result.members[1].price
 
 
 def test_the_price_does_not_depend_on_the_traversal_having_one():

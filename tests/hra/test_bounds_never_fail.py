@@ -11,7 +11,7 @@ from hra.traversals.bracket import hull_point
 from hra.traversals.relaxation import relaxation
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import KINDS, case, random_closed_set
-from tests.helpers.references import best_gain
+from tests.helpers.references import best_gain, bound_of
 from tests.helpers.traversals import TRAVERSALS
 
 INSTANCES, PARTS = 10_000, 10
@@ -40,9 +40,7 @@ def bounds(problem: Problem) -> dict[str, float]:
     """Every upper bound that the library computes of this problem."""
     found = {"relaxation": relaxation(problem).upper_bound}
     for name in ("hull", "exact"):
-        bound = TRAVERSALS[name].solve(problem).upper_bound
-        if bound is not None:
-            found[name] = bound
+        found[name] = bound_of(problem, TRAVERSALS[name].solve(problem))
     hierarchy: Hierarchy = problem.hierarchy
     if hierarchy.parent is not None and problem.capacity > 0 and found["relaxation"] > 0:
         # The bracket that large forests use, from a good and from a bad guess.

@@ -243,9 +243,10 @@ def test_a_set_above_the_chord_replaces_the_end_on_its_side():
     problem = problem_of(hierarchy, [1, 4, 1, 2], "gain", 5.0)
     chord = Chord.up_to(problem, np.ones(4, np.bool_))
     assert chord.price == 1
-    assert chord.add(1.0, 2.0, np.array([False, True, False, False]))
+    share = np.ones(3)
+    assert chord.add(1.0, 2.0, share, np.array([False, True, False, False]))
     assert (chord.low, chord.most, chord.price) == ((2, 4), 4, 4 / 6)
-    assert not chord.add(chord.price, 3.0, np.array([True, False, False, False]))
-    assert chord.add(chord.price, 3.0, np.array([True, True, False, True]))
+    assert not chord.add(chord.price, 3.0, share, np.array([True, False, False, False]))
+    assert chord.add(chord.price, 3.0, share, np.array([True, True, False, True]))
     assert (chord.low, chord.high) == ((2, 4), (6, 7))
     assert (chord.bound, chord.at_capacity) == (3 + 4 / 6 * 4, 5.5)

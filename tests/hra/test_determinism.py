@@ -45,7 +45,7 @@ NAMES = [name for name in TRAVERSALS if name != "exact"]
 
 def answer(allocation: Allocation) -> tuple[bytes, float, float, float | None]:
     """Everything that a thread could have disturbed."""
-    return allocation.selected.tobytes(), allocation.gain, allocation.upper_bound, allocation.multiplier
+    return allocation.selected.tobytes(), allocation.gain, allocation.upper_bound, allocation.price
 
 
 def answers(hierarchy: Hierarchy, values: np.ndarray, name: str, threads: int) -> Sequence[tuple]:

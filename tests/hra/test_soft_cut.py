@@ -315,7 +315,7 @@ def test_as_a_traversal_it_keeps_to_the_budget(kind, seed):
     optimum = best_gain(allocation.problem)
     assert allocation.gain <= optimum * (1 + 1e-12)
     assert optimum <= allocation.upper_bound * (1 + 1e-12)
-    assert allocation.multiplier is not None and allocation.multiplier >= 0
+    assert allocation.price is not None and allocation.price >= 0
     everything = allocate(hierarchy, values, np.inf, SoftCut(0.1), "gain")
     assert everything.gain == pytest.approx(everything.problem.gain.sum())
 

@@ -117,7 +117,7 @@ def test_the_same_input_gives_the_same_choice(kind, name, seed):
     first = allocate(hierarchy, values, budget, TRAVERSALS[name], "gain")
     second = allocate(again, values, budget, TRAVERSALS[name], "gain")
     assert (first.selected == second.selected).all()
-    assert (first.gain, first.upper_bound, first.multiplier) == (second.gain, second.upper_bound, second.multiplier)
+    assert (first.gain, first.upper_bound, first.price) == (second.gain, second.upper_bound, second.price)
 
 
 def permuted_tree(seed: int, ties: bool) -> tuple[Hierarchy, Hierarchy, np.ndarray, np.ndarray, float]:
@@ -193,9 +193,9 @@ def test_the_hull_point_misses_the_bound_by_the_price_of_what_it_leaves_unused(k
     hierarchy, values, rng = case(kind, seed)
     budget = random_budget(rng, hierarchy)
     allocation = allocate(hierarchy, values, budget, hra.Hull(finish="none"), "gain")
-    assert allocation.multiplier is not None
+    assert allocation.price is not None
     unused = allocation.problem.capacity - (allocation.cost - hierarchy.base_cost)
-    assert allocation.upper_bound == pytest.approx(allocation.gain + allocation.multiplier * unused, rel=1e-9)
+    assert allocation.upper_bound == pytest.approx(allocation.gain + allocation.price * unused, rel=1e-9)
 
 
 @kinds
@@ -214,7 +214,7 @@ def test_threshold_with_tau_takes_exactly_what_is_worse(kind, seed, tau):
     allocation = allocate(hierarchy, values, np.inf, hra.Threshold(tau), "gain")
     assert (allocation.selected == (allocation.problem.peak > tau)).all()
     assert allocation.max_error <= tau
-    assert allocation.multiplier == tau
+    assert allocation.tau == tau
     budget = random_budget(rng, hierarchy)
     tight = allocate(hierarchy, values, budget, hra.Threshold(tau), "gain")
     assert tight.max_error <= max(tau, least_peak(tight.problem))

@@ -27,14 +27,14 @@ _memory = threading.local()
 class Cut(NamedTuple):
     """The best cut of one pyramid.
 
-    active : bool [N]; gain, base_error, bound : in the unit of the errors.
+    active : bool [N]; gain, base_error, shortfall : in the unit of the errors.
     proven : whether nothing is better; spent : tokens; repaired : refinements whose finer error was capped.
     """
 
     active: np.ndarray
     gain: float
     base_error: float
-    bound: float
+    shortfall: float
     proven: bool
     spent: int
     repaired: int
@@ -69,7 +69,7 @@ def _solve(parent, offsets, children, first_root, own, inherited, budget, states
     node, first_child, before, predecessors, last = _chains(offsets, children, first_root, inherited)
     cost, paid, gain, repaired = _steps(node, last, parent, inherited, own)
     capacity, share = min(float(budget - roots), cost.sum()), np.ones(predecessors.size)
-    _, bound, proven = solve_forest(
+    _, shortfall, proven = solve_forest(
         first_child, before, predecessors, share, gain, cost, paid, capacity, states, selected
     )
     gained, spent = 0.0, roots
@@ -81,7 +81,7 @@ def _solve(parent, offsets, children, first_root, own, inherited, budget, states
             active[node[r]] = True
             if last[r]:
                 active[parent[node[r]]] = False
-    return gained, own[first_root:].sum(), max(bound, gained), proven, spent, repaired
+    return gained, own[first_root:].sum(), shortfall, proven, spent, repaired
 
 
 @njit(cache=True, nogil=True)

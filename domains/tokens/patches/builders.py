@@ -83,7 +83,7 @@ class PyramidBuilder(DirectBuilder[PatchTokens]):
         if not cut.proven or cut.spent != budget:
             return None
         warn_of_repairs(cut.repaired)
-        return Choice(context, np.flatnonzero(cut.active), cut.gain, cut.base_error, cut.bound)
+        return Choice(context, np.flatnonzero(cut.active), cut.gain, cut.base_error, cut.shortfall)
 
     def chosen(self, context: TokenContext, cut: np.ndarray) -> PatchTokens:
         """The patches of ``cut``."""

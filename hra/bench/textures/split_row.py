@@ -40,8 +40,7 @@ class Chains:
     def problem(self, share: float) -> Problem:
         """The split of ``share`` of what all wanted levels take."""
         budget = self.hierarchy.base_cost + share * (self.hierarchy.total_cost - self.hierarchy.base_cost)
-        error = float(self.gain.sum())
-        return Problem(self.hierarchy, self.gain, error, budget, "pixel levels", True, self.gain.copy)
+        return Problem(self.hierarchy, self.gain, 0.0, budget, "pixel levels", True, self.gain.copy)
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def _errors(chains: Chains, share: float, rules: dict[str, Any]) -> dict[str, fl
     """Error of every rule as a multiple of the bound of the relaxation."""
     problem = chains.problem(share)
     allocation = _allocation(problem)
-    least = problem.base_error - allocation.upper_bound
+    least = allocation.least_residual
     errors = {"hra": allocation.residual}
     for name, rule in rules.items():
         errors[name] = problem.base_error - float(problem.gain[rule(chains, problem.capacity)].sum())

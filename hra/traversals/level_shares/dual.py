@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from hra.hierarchy import Hierarchy
+from hra.precise import ulps
 from hra.traversals.level_shares.needs import Needs
 from hra.traversals.pava import relaxed_gain
 from hra.traversals.split_flow import closure, even_shares
@@ -35,7 +36,7 @@ class Dual:
     Attributes
     ----------
     prices : float64 [1 + K], >= 0, gain per cost unit: of the budget and of each level's need.
-    bound : no set that meets all needs gains more.
+    bound : no set that meets all needs gains more; rounded up.
     sets : bool [S, R], down-closed sets met on the way.
     """
 
@@ -51,12 +52,12 @@ def closures_of(hierarchy: Hierarchy) -> Closure:
 
     def of_forest(value: np.ndarray) -> tuple[float, np.ndarray]:
         worth = np.empty(value.size)
-        most = relaxed_gain(hierarchy.first_child, value, hierarchy.cost, 0.0, worth)
+        most = relaxed_gain(hierarchy.first_child, value, hierarchy.unit_cost, 0.0, worth)
         return most, _worth_taking(hierarchy.parent, worth)
 
     def of_dag(value: np.ndarray) -> tuple[float, np.ndarray]:
         selected = np.zeros(value.size, np.bool_)
-        return closure(*order, value, hierarchy.cost, 0.0, share, _SWEEPS, selected), selected
+        return closure(*order, value, hierarchy.unit_cost, 0.0, share, _SWEEPS, selected), selected
 
     return of_dag if hierarchy.parent is None else of_forest
 
@@ -76,8 +77,9 @@ def least_bound(best: Closure, gain: np.ndarray, needs: Needs, penalty: float) -
     prices, bound, sets = np.zeros(needs.slack.size), np.inf, []
     for _ in range(_SETS):
         trial, target = master.prices()
-        most, selected = best(gain + needs.change @ trial)
-        value = most + float(trial @ needs.slack)
+        worth = gain + needs.change @ trial
+        most, selected = best(worth)
+        value = most + float(trial @ needs.slack) + _rounding(gain, needs, trial)
         if value < bound:
             prices, bound = trial, value
         if bound - target <= _CLOSED * abs(bound):
@@ -86,6 +88,12 @@ def least_bound(best: Closure, gain: np.ndarray, needs: Needs, penalty: float) -
         if not master.add(float(gain[selected].sum()), needs.left(selected)):
             break
     return Dual(prices, bound, sets)
+
+
+def _rounding(gain: np.ndarray, needs: Needs, prices: np.ndarray) -> float:
+    """What rounding can take off the bound at these prices; sweeps on graphs add up as many terms as refinements."""
+    magnitude = float(gain.sum() + (np.abs(needs.change) @ prices).sum() + np.abs(needs.slack) @ prices)
+    return ulps(4 * gain.size + 4 * prices.size, magnitude)
 
 
 class _Master:

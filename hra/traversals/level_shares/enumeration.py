@@ -17,7 +17,7 @@ def first_found(problem: Problem, needs: Needs) -> tuple[np.ndarray | None, bool
     order = problem.hierarchy.predecessors
     selected = np.zeros(len(problem.hierarchy), np.bool_)
     reach = np.cumsum(np.maximum(needs.change, 0.0)[::-1], axis=0)[::-1]
-    reach = np.vstack([reach, np.zeros(needs.slack.size)]) + needs.rounding
+    reach = np.vstack([reach, np.zeros(needs.slack.size)])
     found, decisions = _enumerate(*order, needs.change, needs.slack, reach, selected)
     return (selected if found else None), decisions <= _DECISIONS
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -11,9 +13,7 @@ from hra.errors import ArrayError, HierarchyError
 from hra.hierarchy import Hierarchy
 from hra.problem import Problem
 from hra.sets import cost_step
-
-# Shares of a budget come out a few ulps too large: 7 % of 100 tokens are 7 tokens.
-_ROUNDING = 1e-12
+from hra.units import exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +22,8 @@ class Needs:
 
     Attributes
     ----------
+    All are whole numbers of units (see `hra.units`).
+
     levels : int64 [K], the levels that need something.
     required : float64 [K], cost of the active nodes that each needs, base included.
     slack : float64 [1 + K], unused budget and excess of every level before any refinement (but with what is pinned).
@@ -44,11 +46,12 @@ class Needs:
         """
         hierarchy, of_node = problem.hierarchy, node_levels(problem.hierarchy, level)
         levels = np.array(sorted({*shares, *least}), np.int64)
-        budget = min(problem.budget, hierarchy.total_cost)
+        budget = exactly(min(problem.budget, hierarchy.total_cost))
         required, excess, change = np.empty(levels.size), np.empty(levels.size), [-problem.cost]
         for i, label in enumerate(levels.tolist()):
-            here = np.where(of_node == label, hierarchy.node_cost, 0.0)
-            required[i] = _rounded_up(max(shares.get(label, 0.0) * budget, least.get(label, 0.0)), here)
+            here = np.where(of_node == label, hierarchy.units.low, 0.0)
+            amount = max(exactly(shares.get(label, 0.0)) * budget, exactly(least.get(label, 0.0)))
+            required[i] = _rounded_up(amount / hierarchy.units.size, here)
             delta = _change(hierarchy, here)
             excess[i] = here[hierarchy.added_by < 0].sum() - required[i]
             if problem.pinned is not None:
@@ -63,12 +66,7 @@ class Needs:
 
     def met_by(self, selected: np.ndarray) -> bool:
         """Whether ``selected`` [R] keeps the budget and every minimum."""
-        return bool((self.left(selected) >= -self.rounding).all())
-
-    @property
-    def rounding(self) -> float:
-        """How far below zero a slack may be: fractional costs round differently in every order of summation."""
-        return _ROUNDING * float(np.abs(self.change[:, 0]).sum() + np.abs(self.slack).sum())
+        return bool((self.left(selected) >= 0).all())
 
 
 def node_levels(hierarchy: Hierarchy, name: str | None) -> np.ndarray:
@@ -112,7 +110,7 @@ def _change(hierarchy: Hierarchy, here: np.ndarray) -> np.ndarray:
     return change - np.bincount(hierarchy.removed_by[removed], here[removed], len(hierarchy))
 
 
-def _rounded_up(amount: float, here: np.ndarray) -> float:
-    """The least total of a level's nodes of at least ``amount``, as far as their common divisor tells."""
-    step = cost_step(here)
-    return float(np.ceil(amount / step * (1 - _ROUNDING))) * step if step else amount
+def _rounded_up(amount: Fraction, here: np.ndarray) -> float:
+    """The least total of a level's nodes of at least ``amount`` units, as far as their common divisor tells."""
+    step = int(cost_step(here)) or 1
+    return float(math.ceil(amount / step) * step)

@@ -35,22 +35,23 @@ def refusal(problem: Problem, needs: Needs, best: Closure, possible: Dual, *, pr
     for i in range(needs.levels.size):
         most, least = _most(needs, best, i), float(needs.required[i])
         if most < least * (1 - _ROUNDING):
-            return _too_much(int(needs.levels[i]), least, _rounded_down(problem, most), within)
-    return _together(needs, possible, within) if is_impossible(needs, possible) else _unmet(needs, within, proven)
+            return _too_much(problem, int(needs.levels[i]), least, _rounded_down(most), within)
+    return _together(problem, needs, possible, within) if is_impossible(needs, possible) else _unmet(needs, within, proven)
 
 
-def _too_much(level: int, least: float, most: float, within: str) -> InfeasibleShares:
-    what = f"level {level} needs {exact_number(least)}, and at most {exact_number(most)} are possible {within}"
+def _too_much(problem: Problem, level: int, least: float, most: float, within: str) -> InfeasibleShares:
+    needed, possible = (exact_number(problem.hierarchy.units.cost(units)) for units in (least, most))
+    what = f"level {level} needs {needed}, and at most {possible} are possible {within}"
     fix = f"lower the minimum of level {level}" + (" or use a larger budget" if most > 0 else "")
     return InfeasibleShares(what, where=f"LevelShares, level {level}", fix=fix)
 
 
-def _together(needs: Needs, possible: Dual, within: str) -> InfeasibleShares:
+def _together(problem: Problem, needs: Needs, possible: Dual, within: str) -> InfeasibleShares:
     # At these prices nothing is worth more than this part of what is needed, so not all can get more of it.
     weight = possible.prices[1:]
     part = 1 + possible.bound / float(weight @ needs.required)
     levels = ", ".join(str(level) for level in needs.levels[weight > 0])
-    amounts = ", ".join(exact_number(amount) for amount in needs.required[weight > 0])
+    amounts = ", ".join(exact_number(problem.hierarchy.units.cost(amount)) for amount in needs.required[weight > 0])
     most = f"{np.ceil(part * 1e4) / 1e2:.4g} %"
     what = f"levels {levels} need {amounts}, and at most {most} of each are possible {within}"
     return InfeasibleShares(what, where="LevelShares", fix="lower these minimums, or use a larger budget")
@@ -72,5 +73,5 @@ def _most(needs: Needs, best: Closure, i: int) -> float:
     return float(present) + least_bound(best, np.ascontiguousarray(needs.change[:, 1 + i]), alone, _PENALTY).bound
 
 
-def _rounded_down(problem: Problem, most: float) -> float:
-    return float(np.floor(most * (1 + _ROUNDING) + _ROUNDING)) if problem.hierarchy.whole_costs else most
+def _rounded_down(most: float) -> float:
+    return float(np.floor(most * (1 + _ROUNDING) + _ROUNDING))

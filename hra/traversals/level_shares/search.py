@@ -32,7 +32,7 @@ def mended(problem: Problem, needs: Needs, value: np.ndarray, start: np.ndarray,
     pinned = np.zeros(selected.size, np.bool_) if problem.pinned is None else problem.pinned
     selected |= pinned
     order = (*hierarchy.predecessors, *hierarchy.successors)
-    smallest = (needs.rounding, _ROUNDING * float(problem.gain.max(initial=0.0)))
+    smallest = (0.0, _ROUNDING * float(problem.gain.max(initial=0.0)))
     worth = (problem.gain, value, needs.change, *_kinds(needs.change))
     _search(*order, worth, pinned, needs.left(selected), smallest, exact, selected)
     return selected

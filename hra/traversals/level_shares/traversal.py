@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hra.errors import HraError
+from hra.precise import ceiling, precise_total
 from hra.problem import Problem
 from hra.sets import total
 from hra.traversals.base import Solution, Traversal
+from hra.traversals.duals import certify
 from hra.traversals.hull import Hull
 from hra.traversals.level_shares.dual import Closure, Dual, closures_of, least_bound
 from hra.traversals.level_shares.enumeration import first_found
@@ -44,6 +46,7 @@ class LevelShares(Traversal):
     least: Mapping[int, float] = field(default_factory=dict)
     level: str | None = "level"
     exact: bool = False
+    any_cost: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check("shares", self.shares, 1.0)
@@ -52,7 +55,7 @@ class LevelShares(Traversal):
             what = f"the shares add up to {sum(self.shares.values()):.6g}"
             raise HraError(what, where="LevelShares.shares", fix="they are parts of one budget: at most 1")
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         """A set that keeps the budget and all minimums, with a bound for such sets.
 
         Raises
@@ -70,8 +73,11 @@ class LevelShares(Traversal):
         selected = self._best_mended(problem, needs, dual, [*dual.sets, plain.selected])
         if selected is None:
             selected = self._mended(problem, needs, dual, self._any_set(problem, needs, best))
-        bound = dual.bound if plain.upper_bound is None else min(dual.bound, plain.upper_bound)
-        return Solution(selected, float(dual.prices[0]), max(bound, total(problem.gain, selected)))
+        # The minimums only make the best set worse: what bounds all sets bounds those that meet them, too.
+        proven = certify(problem, selected, plain.price or 0.0, plain.share).shortfall
+        gained = precise_total(problem.gain, selected)
+        short = max(ceiling((dual.bound, -gained[0], -gained[1])), 0.0)
+        return Solution(selected, float(dual.prices[0]), shortfall=min(short, proven), restricted=True)
 
     def _mended(self, problem: Problem, needs: Needs, dual: Dual, start: np.ndarray) -> np.ndarray:
         return mended(problem, needs, problem.gain + needs.change @ dual.prices, start, exact=self.exact)
@@ -86,7 +92,7 @@ class LevelShares(Traversal):
             unused, gain = float(needs.left(selected)[0]) if self.exact else 0.0, total(problem.gain, selected)
             if (unused, -gain) < best_rank:
                 best, best_rank = selected, (unused, -gain)
-            if unused <= needs.rounding and gain >= dual.bound * (1 - _CLOSE_ENOUGH):
+            if unused <= 0 and gain >= dual.bound * (1 - _CLOSE_ENOUGH):
                 break
         return best
 

@@ -152,7 +152,7 @@ class Claims(Traversal):
 
     bound: float
 
-    def solve(self, problem: Problem) -> Solution:
+    def select(self, problem: Problem) -> Solution:
         return Solution(np.zeros(len(problem.hierarchy), np.bool_), upper_bound=self.bound)
 
 
