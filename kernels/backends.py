@@ -11,14 +11,14 @@ from typing import Any, Protocol
 
 from hra.errors import BackendUnavailable
 from hra.kernels.arrays import on_host
-from hra.kernels.layout import Layout
-from hra.kernels.reductions import Reduce
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.reductions import Reduce
 
 BUILT_IN = {
-    "reference": "hra.kernels.reference",
-    "numba": "hra.kernels.numba_backend",
-    "warp": "hra.kernels.warp_backend",
-    "gl": "hra.kernels.gl_backend",
+    "reference": "hra.kernels.pyramids.levels.reference",
+    "numba": "hra.kernels.pyramids.levels.numba_backend",
+    "warp": "hra.kernels.pyramids.levels.warp_backend",
+    "gl": "hra.kernels.pyramids.levels.gl_backend",
 }
 
 

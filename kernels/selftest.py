@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hra.kernels.backends import BUILT_IN, load_backend
-from hra.kernels.layout import Layout
-from hra.kernels.reductions import REDUCTIONS
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.reductions import REDUCTIONS
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.allocation import Allocation, residual_gap
+from hra.allocating.allocation import Allocation, residual_gap
 from hra.domains.tokens.context import TokenContext
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.errors import ArrayError, ImageError
+from hra.model.arrays import to_numpy
 
 # Rec. 601, the grey of JPEG and of Pillow's mode L, applied to the encoded values as they do.
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hra.problem import Problem
-from hra.traversals.split_flow import closure, even_shares
+from hra.model.problem import Problem
+from hra.solvers.dag.split_flow import closure, even_shares
 
 # On DAGs: sweeps at each price, as many as the relaxation makes.
 _SWEEPS = 60

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hra.model.problem import Problem
+from hra.model.sets import total
 from hra.pooling.joint import joined
 from hra.pooling.limits import Limits
 from hra.pooling.union import Unions
-from hra.problem import Problem
-from hra.sets import total
+from hra.solvers.relaxation import relaxation
 from hra.traversals.base import Solution, Traversal
-from hra.traversals.relaxation import relaxation
 
 
 @dataclass(eq=False)

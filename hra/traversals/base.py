@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from hra.problem import Problem
+from hra.model.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.problem import Problem
+from hra.model.problem import Problem
+from hra.solvers.fill import complete
 from hra.traversals.base import Solution, Traversal
-from hra.traversals.greedy import complete
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from hra.errors import HraError
-from hra.problem import Problem
-from hra.sets import total
+from hra.model.problem import Problem
+from hra.model.sets import total
 from hra.traversals.base import Solution, Traversal
 from hra.traversals.hull import Hull
 

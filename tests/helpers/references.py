@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from hra.hierarchy import Hierarchy
-from hra.problem import Problem
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
 
 
 def closed_sets(hierarchy: Hierarchy) -> np.ndarray:

@@ -15,7 +15,7 @@ from hra.domains.meshes.building.report import BuildReport
 from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.materials import Material
 from hra.errors import MeshError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 def info_sections(mesh: ClusterMesh) -> dict[str, tuple[Kind, np.ndarray]]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.channels.cells import cell_means, no_cells
-from hra.eccentricity import Eccentricity
 from hra.errors import ImageError
 from hra.images.arrays import as_image
 from hra.images.arrays import luma as luma_of

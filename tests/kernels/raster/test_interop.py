@@ -10,7 +10,7 @@ import pytest
 from hra.errors import ArrayError
 from hra.kernels import build_pyramid, rect_max
 from hra.kernels.backends import load_backend
-from hra.kernels.pyramid import Pyramid
+from hra.kernels.pyramids.levels.pyramid import Pyramid
 from hra.kernels.raster import HiZ, VisibilityBuffer, interop, warp_array
 
 VALUES = np.arange(12, dtype=np.float32)

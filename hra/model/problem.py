@@ -1,0 +1,133 @@
+"""One allocation problem: what every traversal gets to see."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from hra.errors import MetricError, RepairWarning
+from hra.model.arrays import to_numpy
+from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
+from hra.model.hierarchy import Hierarchy, divisible
+from hra.model.metrics import ErrorMetric
+from hra.model.sets import total
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Maximise the gain of a down-closed set of refinements whose cost fits the capacity.
+
+    Attributes
+    ----------
+    gain : float64 [R], >= 0, in ``unit``.
+    base_error : float, error before any refinement is taken, in ``unit``.
+    budget : float, in the hierarchy's cost unit; covers at least the base.
+    additive : whether gains of different refinements add up; if not, no certificate is given.
+    refinement_peak : evaluates `peak`, which only the max objective needs.
+    pinned : bool [R] or None, down-closed; refinements that are always taken. They count as base: no cost, no gain.
+    previous : bool [R] or None, what the last step of a sequence took.
+    price : gain per cost unit that the last step ended at, or None; a guess that makes the next step faster.
+    metric : what was evaluated, None where gains came from elsewhere or from several members of a pool.
+    """
+
+    hierarchy: Hierarchy
+    gain: np.ndarray
+    base_error: float
+    budget: float
+    unit: str
+    additive: bool
+    refinement_peak: Callable[[], np.ndarray]
+    pinned: np.ndarray | None = None
+    previous: np.ndarray | None = None
+    price: float | None = None
+    metric: ErrorMetric | None = None
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy, metric: ErrorMetric, context: Any, budget: float) -> Problem:
+        """Evaluate ``metric`` on ``hierarchy`` in ``context``.
+
+        Raises
+        ------
+        MetricError : the metric returns another length, NaN, infinite or (for errors) negative values.
+        """
+        value = _node_values(metric.evaluate(hierarchy, context), hierarchy, metric)
+        if metric.kind == "gain":
+            gain, base_error = gains_from_values(hierarchy, _clip_negative(value))
+        else:
+            inherited = metric.inherited(hierarchy, context)
+            if inherited is not None:
+                inherited = _node_values(inherited, hierarchy, metric)
+            gain, base_error = gains_from_errors(hierarchy, value, inherited)
+
+        peak = partial(_refinement_peak, hierarchy, metric, context)
+        return cls(hierarchy, gain, base_error, budget, metric.unit, metric.additive, peak, metric=metric)
+
+    @property
+    def capacity(self) -> float:
+        """What may be spent on refinements, see `Hierarchy.capacity`."""
+        return self.hierarchy.capacity(self.budget, self.pinned_cost)
+
+    @cached_property
+    def pinned_cost(self) -> float:
+        """Cost of what is pinned, beyond the base."""
+        return 0.0 if self.pinned is None else total(self.hierarchy.cost, self.pinned)
+
+    @cached_property
+    def cost(self) -> np.ndarray:
+        """Cost of each refinement [R]; 0 for what is pinned."""
+        return self.hierarchy.cost if self.pinned is None else np.where(self.pinned, 0.0, self.hierarchy.cost)
+
+    @cached_property
+    def slope_cost(self) -> np.ndarray:
+        """Costs to divide by [R], see `Hierarchy.slope_cost`."""
+        return self.hierarchy.slope_cost if self.pinned is None else divisible(self.cost)
+
+    @cached_property
+    def ratio(self) -> np.ndarray:
+        """Gain per cost [R]; very large, but finite, where a refinement is free."""
+        return self.gain / self.slope_cost
+
+    @cached_property
+    def peak(self) -> np.ndarray:
+        """Error [R] that remains while a refinement is not taken, for the max objective."""
+        return self.refinement_peak()
+
+
+def _refinement_peak(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) -> np.ndarray:
+    """The metric's peak values as one error per refinement [R]."""
+    peak = _node_values(metric.peak(hierarchy, context), hierarchy, metric)
+    if metric.kind == "gain":
+        return peak_values(hierarchy, np.maximum(peak, 0.0))
+    inherited = metric.inherited_peak(hierarchy, context)
+    return peak_errors(hierarchy, peak, None if inherited is None else _node_values(inherited, hierarchy, metric))
+
+
+def _node_values(values: Any, hierarchy: Hierarchy, metric: ErrorMetric) -> np.ndarray:
+    """The metric's values as float64 [N], checked."""
+    array = to_numpy(values)
+    name, size = type(metric).__name__, hierarchy.node_cost.size
+    if array.shape != (size,) or array.dtype.kind not in "iufb":
+        raise MetricError(
+            f"{name} returned {array.dtype} of shape {array.shape}, expected one number per node ({size})"
+        )
+    vector = array.astype(np.float64)
+    bad = ~np.isfinite(vector) if metric.kind == "gain" else ~(np.isfinite(vector) & (vector >= 0))
+    if bad.any():
+        node = int(np.flatnonzero(bad)[0])
+        what = f"{name} returned {vector[node]}"
+        raise MetricError(what, where=f"node {node}", fix="errors are finite and >= 0, gains are finite")
+    return vector
+
+
+def _clip_negative(value: np.ndarray) -> np.ndarray:
+    """A negative gain means that the node is not worth taking: it counts as zero, with a warning."""
+    negative = int(np.count_nonzero(value < 0))
+    if negative:
+        message = f"{negative} negative gains count as zero; shift the scores if their order matters"
+        warnings.warn(message, RepairWarning, stacklevel=4)
+    return np.maximum(value, 0.0)
