@@ -19,8 +19,8 @@ from hra.kernels.pyramids.gaussian import gaussian_pyramid
 from hra.kernels.pyramids.laplacian import LaplacianPyramid, laplacian_pyramid
 from hra.kernels.pyramids.levels.pyramid import Pyramid, build_pyramid
 from hra.kernels.pyramids.levels.rectangles import rect_max, rect_min
+from hra.kernels.pyramids.levels.selftest import available_backends
 from hra.kernels.pyramids.steerable import SteerablePyramid, steerable_pyramid
-from hra.kernels.selftest import available_backends
 
 __all__ = [
     "LaplacianPyramid",

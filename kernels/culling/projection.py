@@ -8,8 +8,8 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import adopt, dtype_of, give_back
+from hra.kernels.backends import implementation
 from hra.kernels.culling.depth_view import QUANTUM, DepthView
-from hra.kernels.dispatch import implementation
 
 PACKAGE = "hra.kernels.culling"
 

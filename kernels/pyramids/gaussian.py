@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from hra.kernels.arrays import adopt, check_image, give_back
-from hra.kernels.dispatch import implementation
+from hra.kernels.backends import implementation
 from hra.kernels.pyramids.levels.layout import Layout
 from hra.kernels.pyramids.levels.pyramid import Pyramid
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import BackendUnavailable
+from hra.kernels.arrays import load_warp
 from hra.kernels.backends import load_backend
 
 
@@ -35,11 +36,11 @@ class Device:
     @property
     def title(self) -> str:
         """The name, and the product's where it is a graphics card."""
-        return self.name if self.on_host else f"{self.name} ({_warp().get_device(self.name).name})"
+        return self.name if self.on_host else f"{self.name} ({load_warp().get_device(self.name).name})"
 
     def send(self, array: np.ndarray) -> Any:
         """The array on this device; on the host, itself."""
-        return array if self.on_host else _warp().array(array, device=self.name)
+        return array if self.on_host else load_warp().array(array, device=self.name)
 
     def fetch(self, array: Any) -> np.ndarray:
         """What `send` or a kernel gave, on the host."""
@@ -50,16 +51,12 @@ class Device:
         if self.on_host:
             np.copyto(target, source)
         else:
-            _warp().copy(target, source)
+            load_warp().copy(target, source)
 
     def synchronize(self) -> None:
         """Wait until the device is done, whichever library gave it work: Warp and torch share its primary context."""
         if not self.on_host:
-            _warp().synchronize_device(self.name)
+            load_warp().synchronize_device(self.name)
 
 
 HOST = Device()
-
-
-def _warp() -> Any:
-    return load_backend("warp").wp

@@ -29,7 +29,7 @@ _local = threading.local()
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
-    """See :class:`hra.kernels.backends.Backend`."""
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
     _check_supported(require_host(image, "gl").dtype, reduce)
     data = layout.place(image, data)
     with _context() as context, context.use() as gl:
@@ -47,7 +47,7 @@ def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None =
 def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
-    """See :class:`hra.kernels.backends.Backend`."""
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
     data = require_host(data, "gl")
     _check_supported(data.dtype, reduce)
     with _context() as context, context.use() as gl:

@@ -19,7 +19,7 @@ Tables = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
-    """See :class:`hra.kernels.backends.Backend`."""
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
     image = require_host(image, "numba")
     if len(layout.sizes) == 1:
         return layout.place(image, data)
@@ -35,7 +35,7 @@ def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None =
 def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
-    """See :class:`hra.kernels.backends.Backend`."""
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
     data = require_host(data, "numba")
     if data.dtype == np.float16:  # Numba has none on the CPU; extrema survive the conversion
         return _in_single_precision(data, layout, rects, batch_index, reduce, against)

@@ -13,7 +13,7 @@ from hra.kernels.pyramids.levels.reductions import Reduce, identity
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
-    """See :class:`hra.kernels.backends.Backend`."""
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
     level = require_host(image, "reference")
     levels = [level]
     for _ in layout.sizes[1:]:
@@ -30,7 +30,7 @@ FINER = 3
 def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
-    """See :class:`hra.kernels.backends.Backend`."""
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
     data = require_host(data, "reference")
     image = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
     result = _look_up(data, layout, rects, image, reduce, 0)

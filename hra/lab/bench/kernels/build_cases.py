@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import MissingExtra
-from hra.kernels.backends import load_backend
+from hra.kernels.arrays import load_warp
 from hra.kernels.trees import PointTree, boxes_up, build_tree
 from hra.lab.bench.devices import HOST, Device
 from hra.lab.bench.harness import Case, Contender, Gaps
@@ -56,7 +56,7 @@ def _kd_trees(device: Device) -> Iterator[Contender]:
 
 def _bounding_volumes(device: Device) -> Iterator[Contender]:
     """Warp's own bounding volumes, over the points as boxes without extent."""
-    wp = load_backend("warp").wp
+    wp = load_warp()
 
     def prepare(points: np.ndarray) -> Any:
         return wp.array(points, dtype=wp.vec3, device=device.name)

@@ -9,7 +9,8 @@ from typing import Any
 from hra.lab.bench.harness import Case, Contender, measure
 from hra.lab.bench.suite import Scale
 from hra.lab.bench.textures.timed_row import timed_row
-from hra.residency import LRU, Belady, LookAhead, Policy, Refusing, Streaming, Trace, Verdict, judge, kitti_like
+from hra.lab.inputs.drives import kitti_like
+from hra.residency import LRU, Belady, LookAhead, Policy, Refusing, Streaming, Trace, Verdict, judge
 from hra.residency.policies import policies
 
 _TILE = 65_536

@@ -250,7 +250,7 @@ def test_auto_falls_back_but_an_explicit_choice_does_not(monkeypatch):
 
 
 def test_backends_of_other_packages_are_not_asked(monkeypatch):
-    monkeypatch.setattr("hra.kernels.dispatch.load_backend", lambda name: object())
+    monkeypatch.setattr("hra.kernels.backends.load_backend", lambda name: object())
     with pytest.raises(BackendUnavailable, match="'theirs' does not implement"):
         build_tree(np.zeros((2, 2)), backend="theirs")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.kernels.arrays import load_warp
 from hra.kernels.backends import BUILT_IN, load_backend
 from hra.kernels.pyramids.levels.layout import Layout
 from hra.kernels.pyramids.levels.reductions import REDUCTIONS
@@ -71,7 +72,7 @@ def _failures(backend: Any, device: str) -> list[str]:
 
 
 def _send(array: np.ndarray, device: str) -> Any:
-    return array if device == "cpu" else load_backend("warp").wp.array(array, device=device)
+    return array if device == "cpu" else load_warp().array(array, device=device)
 
 
 def _fetch(array: Any) -> np.ndarray:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.errors import HraError
-from hra.residency.ground import GroundTexture
-from hra.residency.trace import Trace
+from hra.residency import GroundTexture, Trace
 
 # Streets and speed of the residential drive that sequence 00 of KITTI odometry records, at 5 frames per second.
 _BLOCK = 90.0
