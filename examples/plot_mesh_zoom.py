@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 import hra
 from hra import samples
 from hra.domains import meshes
-from hra.evaluation.meshes.views import draw
 from hra.kernels import raster
+from hra.lab.evaluation.meshes.views import draw
 
 
 def shaded(context, mesh, camera):

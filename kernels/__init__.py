@@ -15,12 +15,12 @@ from __future__ import annotations
 from hra.kernels.culling.hiz import depth_pyramid, visible_boxes, visible_spheres
 from hra.kernels.culling.projection import ProjectedBounds, project_boxes, project_spheres
 from hra.kernels.culling.two_pass import TwoPassFrame, draw_in_two_passes
-from hra.kernels.occlusion import rect_max, rect_min
-from hra.kernels.pyramid import Pyramid, build_pyramid
 from hra.kernels.pyramids.gaussian import gaussian_pyramid
 from hra.kernels.pyramids.laplacian import LaplacianPyramid, laplacian_pyramid
+from hra.kernels.pyramids.levels.pyramid import Pyramid, build_pyramid
+from hra.kernels.pyramids.levels.rectangles import rect_max, rect_min
+from hra.kernels.pyramids.levels.selftest import available_backends
 from hra.kernels.pyramids.steerable import SteerablePyramid, steerable_pyramid
-from hra.kernels.selftest import available_backends
 
 __all__ = [
     "LaplacianPyramid",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError, BackendUnavailable
+from hra.errors import ArrayError, BackendUnavailable, MissingExtra
 
 _DLPACK_HOST = (1, 3)  # CPU memory, page-locked CPU memory
 _DLPACK_CUDA = 2
@@ -33,7 +33,7 @@ def adopt(array: Any, name: str) -> Any:
         what = f"DLPack device type {kind} is not supported"
         raise ArrayError(what, where=f"argument {name}", fix="copy it to the CPU")
     try:
-        return _warp().from_dlpack(array) if kind == _DLPACK_CUDA else np.from_dlpack(array)
+        return load_warp().from_dlpack(array) if kind == _DLPACK_CUDA else np.from_dlpack(array)
     except (BufferError, RuntimeError, TypeError) as error:
         fix = "detach it from the gradient and use a plain dtype"
         raise ArrayError(f"the array cannot be shared: {error}", where=f"argument {name}", fix=fix) from error
@@ -81,7 +81,7 @@ def require_host(array: Any, backend: str) -> np.ndarray:
 
 def dtype_of(array: Any) -> np.dtype:
     """The NumPy dtype of an adopted array."""
-    return array.dtype if on_host(array) else np.dtype(_warp().dtype_to_numpy(array.dtype))
+    return array.dtype if on_host(array) else np.dtype(load_warp().dtype_to_numpy(array.dtype))
 
 
 def check_image(image: Any) -> None:
@@ -105,7 +105,17 @@ def check_int32(array: Any, name: str, shape: tuple[int | None, ...]) -> None:
         raise ArrayError(f"dtype {dtype_of(array)} is not int32", where=f"argument {name}", fix=fix)
 
 
-def _warp() -> Any:
-    from hra.kernels.backends import load_backend
+def load_warp() -> Any:
+    """The module ``warp``, imported on first use and told to print nothing unless the user chose a log level.
 
-    return load_backend("warp").wp
+    Raises :class:`BackendUnavailable` with the install command if it is missing, with the reason if it is broken.
+    """
+    try:
+        import warp
+    except Exception as error:  # a broken driver or library may raise anything at import
+        missing = MissingExtra.of("warp-lang", "gpu")
+        what = missing.what if isinstance(error, ModuleNotFoundError) else f"Warp is broken: {error}"
+        raise BackendUnavailable(what, where=missing.where, fix=missing.fix) from error
+    if warp.config.log_level == warp.LOG_INFO:
+        warp.config.log_level = warp.LOG_ERROR
+    return warp

@@ -1,5 +1,9 @@
 """Finding a backend by name: the four built in, and third-party ones from the entry point group ``hra.backends``.
 
+Every package of kernels holds a module per backend: ``reference``, ``numba_backend`` and ``warp_backend``. Those of
+`hra.kernels.pyramids.levels` are *the* backends: whether one can be used at all is found out by importing it, and only
+pyramids have one for OpenGL or of another package.
+
 "auto" is numba on the host, which beats Warp's CPU code by far, and warp on a CUDA device; docs/kernels.md has times.
 """
 
@@ -7,42 +11,19 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, Protocol
+from typing import Any
 
 from hra.errors import BackendUnavailable
-from hra.kernels.arrays import on_host
-from hra.kernels.layout import Layout
-from hra.kernels.reductions import Reduce
+from hra.kernels.arrays import on_host, require_host
+
+_ALL = ("numba", "warp", "reference")
 
 BUILT_IN = {
-    "reference": "hra.kernels.reference",
-    "numba": "hra.kernels.numba_backend",
-    "warp": "hra.kernels.warp_backend",
-    "gl": "hra.kernels.gl_backend",
+    "reference": "hra.kernels.pyramids.levels.reference",
+    "numba": "hra.kernels.pyramids.levels.numba_backend",
+    "warp": "hra.kernels.pyramids.levels.warp_backend",
+    "gl": "hra.kernels.pyramids.levels.gl_backend",
 }
-
-
-class Backend(Protocol):
-    """What a backend implements; arguments are checked already.
-
-    Arrays are ``numpy.ndarray`` on the host and ``warp.array`` on a CUDA device, possibly with strides.
-    """
-
-    def build_pyramid(self, image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> Any:
-        """The flat buffer [layout.size] of all levels of ``image``, on the image's device.
-
-        It is ``data`` where that is given. An ``image`` that is its level 0 is there already (`layout.holds`).
-        """
-        ...
-
-    def rect_reduce(
-        self, data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
-    ) -> Any:
-        """The conservative extremum [K] within each rectangle; ``batch_index`` None is image 0 for all.
-
-        With ``against`` [K], any value that is on the same side of it as the extremum ``FINER`` levels below.
-        """
-        ...
 
 
 def load_backend(name: str) -> Any:
@@ -53,6 +34,8 @@ def load_backend(name: str) -> Any:
         found = list(entry_points(group="hra.backends", name=name))
         if found:
             return found[0].load()
+    except BackendUnavailable:
+        raise
     except Exception as error:  # a broken driver or library may raise anything at import
         reason = f"the backend {name!r} cannot be loaded: {type(error).__name__}: {error}"
         raise BackendUnavailable(reason, where="argument backend", fix="use backend='auto'") from error
@@ -76,3 +59,28 @@ def backend_name(name: str, array: Any, fastest: str = "numba") -> str:
     except BackendUnavailable:
         return "reference"
     return fastest
+
+
+def implementation(package: str, backend: str, array: Any, offered: tuple[str, ...] = _ALL) -> Any:
+    """The module of ``package`` for a backend: ``reference``, ``numba_backend`` or ``warp_backend``.
+
+    Parameters
+    ----------
+    package : import name.
+    backend : "auto" or a name.
+    array : adopted; decides the device.
+    offered : the backends that the package has, first the fastest on the host.
+
+    Raises
+    ------
+    BackendUnavailable : the backend is missing, fails at import, cannot read the device, or is not offered (OpenGL and
+        those of other packages implement pyramids only).
+    """
+    name = backend_name(backend, array, offered[0])
+    load_backend(name)
+    if name not in offered:
+        what = f"the backend {name!r} does not implement {package}"
+        raise BackendUnavailable(what, where="argument backend", fix=f"one of auto, {', '.join(offered)}")
+    if name != "warp":
+        require_host(array, name)
+    return import_module(f"{package}.{BUILT_IN[name].rpartition('.')[2]}")

@@ -1,17 +1,17 @@
-"""NumPy arrays as Warp arrays over the same memory, and back; Warp itself, told to be silent."""
+"""NumPy arrays as Warp arrays over the same memory, and back.
+
+Modules with Warp kernels import this one first: here Warp is loaded, told to be silent, or found missing.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import warp as wp
 
-from hra.kernels.arrays import on_host
+from hra.kernels.arrays import load_warp, on_host
 
-# Libraries print nothing; a user who chose another log level keeps it.
-if wp.config.log_level == wp.LOG_INFO:
-    wp.config.log_level = wp.LOG_ERROR
+wp = load_warp()
 
 
 def view(array: Any) -> Any:

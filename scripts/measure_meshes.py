@@ -21,12 +21,12 @@ import numpy as np
 import trimesh
 
 import hra
-from hra.bench.memory import peak_bytes
 from hra.domains import meshes
 from hra.errors import HraError, HraWarning
-from hra.evaluation.mesh_sources import DATA, bumpy, fetched, skull
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.lab.bench.memory import peak_bytes
+from hra.lab.inputs.mesh_sources import DATA, bumpy, fetched, skull
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 _SAMPLES = 10_000
 # Distances are sums of many float64 products; a share of the mesh's extent.

@@ -7,17 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
+import numpy
 import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-DATA = sorted(file for file in (ROOT / "hra/data").iterdir() if file.suffix != ".py" and file.is_file())
+DATA = sorted(file for file in (ROOT / "hra/lab/data").iterdir() if file.suffix != ".py" and file.is_file())
 SHADERS = sorted((ROOT / "kernels/raster/shaders").iterdir())
 # The import name of each top-level folder with code.
 FOLDERS = {"hra": "hra", "domains": "hra.domains", "kernels": "hra.kernels"}
@@ -67,7 +67,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index", wheel, cwd=folder)
     # Folders named in a .pth file do not get their own .pth files read, so this environment's editable hra stays out.
     site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip())
-    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    (site / "borrowed.pth").write_text(f"{Path(numpy.__file__).parents[1]}\n")
     return python
 
 
@@ -105,8 +105,9 @@ def test_the_constraints_pin_every_direct_dependency():
 
 def test_the_wheel_holds_all_modules_and_data_under_their_import_names(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    data = {f"hra/data/{file.name}" for file in DATA} | {f"hra/kernels/raster/shaders/{file.name}" for file in SHADERS}
-    assert names == modules_on_disk() | data | {"hra/py.typed"}
+    samples = {f"hra/lab/data/{file.name}" for file in DATA}
+    shaders = {f"hra/kernels/raster/shaders/{file.name}" for file in SHADERS}
+    assert names == modules_on_disk() | samples | shaders | {"hra/py.typed"}
 
 
 def test_the_wheel_carries_its_licences(wheel):
@@ -116,10 +117,10 @@ def test_the_wheel_carries_its_licences(wheel):
 
 
 def test_the_wheel_works_in_a_clean_environment(installed, tmp_path):
-    code = "import hra.kernels, hra.domains, hra.samples as s; hra.Hierarchy; print(hra.__file__, s.path('page.png'))"
+    code = "import hra.kernels, hra.domains; hra.Hierarchy; print(hra.__file__, hra.samples.path('page.png'))"
     package, page = run(installed, "-I", "-c", code, cwd=tmp_path).split()
     assert Path(package).is_relative_to(installed.parents[1])
-    assert Path(page).read_bytes() == (ROOT / "hra/data/page.png").read_bytes()
+    assert Path(page).read_bytes() == (ROOT / "hra/lab/data/page.png").read_bytes()
 
 
 def test_the_wheel_adds_no_other_top_level_name(installed, tmp_path):
@@ -136,11 +137,11 @@ def test_importing_the_package_loads_no_optional_dependency():
 
 @pytest.mark.parametrize("file", DATA, ids=lambda file: file.name)
 def test_notice_names_every_data_file(file):
-    assert re.search(rf"^hra/data/{re.escape(file.name)}$", (ROOT / "NOTICE").read_text(), re.MULTILINE)
+    assert re.search(rf"^hra/lab/data/{re.escape(file.name)}$", (ROOT / "NOTICE").read_text(), re.MULTILINE)
 
 
 def test_notice_names_only_files_that_exist():
-    named = re.findall(r"(?:hra/data|LICENSES)/[\w.-]+\w", (ROOT / "NOTICE").read_text())
+    named = re.findall(r"(?:hra/lab/data|LICENSES)/[\w.-]+\w", (ROOT / "NOTICE").read_text())
     assert named
     assert [name for name in named if not (ROOT / name).is_file()] == []
 

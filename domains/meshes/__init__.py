@@ -1,8 +1,8 @@
 """Meshes: cluster hierarchies over shared vertices, cut to a budget of triangles or to an error in pixels.
 
->>> import hra, hra.samples
+>>> import hra, hra.lab.samples
 >>> from hra.domains import meshes
->>> skull = meshes.build(hra.samples.path("skull.ply"))
+>>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
 >>> allocator = meshes.MeshAllocator(skull)
 >>> allocation = allocator.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=10_000)
 >>> len(allocator.realize(allocation).triangles) <= 10_000

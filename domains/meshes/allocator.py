@@ -6,13 +6,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hra.allocation import Allocation
-from hra.allocator import HierarchicalResourceAllocator
+from hra.allocating.allocation import Allocation
+from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.meshes.metrics import ScreenError
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import HierarchyError
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
@@ -47,9 +47,9 @@ class MeshAllocator(HierarchicalResourceAllocator):
 
     Examples
     --------
-    >>> import hra, hra.samples
+    >>> import hra, hra.lab.samples
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
     >>> allocator = meshes.MeshAllocator(skull)
     >>> allocation = allocator.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=10_000)
     >>> len(allocator.realize(allocation).triangles) <= 10_000

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.arrays import frozen
 from hra.domains.meshes.materials import Material
 from hra.errors import MeshError
+from hra.model.arrays import frozen
 
 # Name, type and columns of each array (0: a vector), in the order of their bytes in `VertexAttributes.rows`.
 LAYOUT = {

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 
-from hra.arrays import frozen, indices
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.report import BuildReport
 from hra.domains.meshes.building.weld import first_at_position
@@ -17,7 +16,8 @@ from hra.domains.meshes.cluster_table import ClusterTable
 from hra.domains.meshes.ragged import take_runs
 from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
 from hra.errors import HraError
-from hra.hierarchy import Hierarchy
+from hra.model.arrays import frozen, indices
+from hra.model.hierarchy import Hierarchy
 
 CostUnit = Literal["triangles", "bytes"]
 _POSITION_BYTES = 12

@@ -10,7 +10,7 @@ from numba import njit
 
 from hra.camera import Camera
 from hra.domains.meshes.views import View
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 # Mean of |cos| between the view direction and a surface of any orientation (Cauchy): what an area shrinks to on screen.
 _MEAN_FACING = 0.5

@@ -11,8 +11,8 @@ import numpy as np
 from hra.domains.meshes.displacement import largest_displacements, mean_squares, source_pixels, source_weights
 from hra.domains.meshes.views import views_of
 from hra.errors import MetricError
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 ErrorName = Literal["quadric", "deviation"]
 _ATTRIBUTES = {"quadric": "error", "deviation": "deviation"}
@@ -48,9 +48,9 @@ class ScreenError(ErrorMetric):
 
     Examples
     --------
-    >>> import hra, hra.samples
+    >>> import hra, hra.lab.samples
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
     >>> one_pixel = meshes.MeshAllocator(skull, meshes.ScreenError("quadric"), hra.Threshold(1.0))
     >>> allocation = one_pixel.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=float("inf"))
     >>> allocation.max_error <= 1.0

@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from hra.camera.occlusion import Occlusion
 from hra.domains.meshes.boxes import vertex_boxes
 from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.displacement import largest_displacements, mean_squares, source_pixels, source_weights
@@ -14,9 +15,8 @@ from hra.domains.meshes.metrics import ErrorName, ScreenError
 from hra.domains.meshes.ragged import take_runs
 from hra.domains.meshes.views import View, views_of
 from hra.errors import MetricError
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
-from hra.occlusion import Occlusion
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 
 def cluster_boxes(cluster_mesh: ClusterMesh) -> np.ndarray:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import frozen, to_numpy
 from hra.camera import checks
 from hra.domains.meshes.allocator import Clusters, MeshAllocator
 from hra.domains.meshes.views import views_of
 from hra.errors import HierarchyError, HraError
-from hra.metrics import ErrorMetric
+from hra.model.arrays import frozen, to_numpy
+from hra.model.metrics import ErrorMetric
 from hra.pooling.pool import PooledAllocation, pool
 from hra.traversals.base import Traversal
 
@@ -54,9 +54,9 @@ class Scene:
 
     Examples
     --------
-    >>> import hra, hra.samples, numpy as np
+    >>> import hra, hra.lab.samples, numpy as np
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
     >>> row = np.tile(np.eye(4), (10, 1, 1))
     >>> row[:, 0, 3] = np.arange(10) * 0.3
     >>> scene = meshes.Scene([(skull, row)])

@@ -8,10 +8,10 @@ from typing import Any, final
 import numpy as np
 
 from hra.camera import Camera
-from hra.eccentricity import Eccentricity
+from hra.camera.eccentricity import Eccentricity
+from hra.camera.occlusion import window_matrix
 from hra.errors import MetricError
 from hra.kernels import project_boxes
-from hra.occlusion import window_matrix
 
 
 @final
@@ -32,9 +32,9 @@ class View:
 
     Examples
     --------
-    >>> import hra, hra.samples
+    >>> import hra, hra.lab.samples
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
     >>> eye = hra.Camera.orbit(skull.bounds, azimuth=30)
     >>> light = hra.Camera.orbit(skull.bounds, azimuth=200, viewport=(1024, 1024))
     >>> views = [meshes.View(eye, gaze=hra.Eccentricity((960, 540))), meshes.View(light, weight=0.25)]

@@ -44,8 +44,8 @@ _EXPORTS = {
     "ViewQuality": "hra.domains.textures.views.quality",
     "WeightedFeedback": "hra.domains.textures.feedback.weighted",
     "constant_motion": "hra.domains.textures.views.prediction",
-    "flip": "hra.flip",
-    "flip_map": "hra.flip",
+    "flip": "hra.images.flip",
+    "flip_map": "hra.images.flip",
     "flyover": "hra.domains.textures.views.paths",
     "load_texels": "hra.domains.textures.sources.opening",
     "open_image": "hra.domains.textures.sources.opening",
@@ -158,8 +158,8 @@ if TYPE_CHECKING:
     from hra.domains.textures.views.rendering import render as render
     from hra.domains.textures.views.scene import Scene as Scene
     from hra.domains.textures.views.scene import TexturedPlane as TexturedPlane
-    from hra.flip import flip as flip
-    from hra.flip import flip_map as flip_map
+    from hra.images.flip import flip as flip
+    from hra.images.flip import flip_map as flip_map
     from hra.images.quality import psnr as psnr
 
 __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

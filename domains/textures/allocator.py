@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from hra.allocation import Allocation
-from hra.allocator import HierarchicalResourceAllocator
+from hra.allocating.allocation import Allocation
+from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
 from hra.domains.textures.metrics import TexelError
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.texture_set import TextureSet
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
-from hra.problem import Problem
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.model.problem import Problem
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 

@@ -13,8 +13,8 @@ from hra.domains.textures.page_detail import page_detail
 from hra.domains.textures.pages import page_parents
 from hra.domains.textures.texture_set import TextureSet
 from hra.errors import MetricError
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 
 @dataclass(frozen=True, eq=False)

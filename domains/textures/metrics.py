@@ -11,8 +11,8 @@ from numba import njit
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.pages import page_parents
 from hra.errors import MetricError
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 
 @dataclass(frozen=True, eq=False)

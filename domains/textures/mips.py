@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.errors import ImageError
 from hra.kernels import build_pyramid
+from hra.model.arrays import to_numpy
 
 
 def build_mips(image: Any, srgb: bool = False) -> tuple[np.ndarray, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hra.errors import HierarchyError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.allocation import Allocation
+from hra.allocating.allocation import Allocation
 from hra.camera import Camera
 from hra.domains.textures.allocator import TextureAllocator
 from hra.domains.textures.feedback.analytic import AnalyticFeedback

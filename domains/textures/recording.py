@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 from numba import njit
 
-from hra.arrays import offsets_of
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.metrics import checked_feedback
 from hra.domains.textures.pages import page_parents
 from hra.domains.textures.texture_set import TextureSet
+from hra.model.arrays import offsets_of
 from hra.residency import Trace
 
 

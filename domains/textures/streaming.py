@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from hra.allocation import Allocation
-from hra.arrays import offsets_of
-from hra.budget import check_budget
+from hra.allocating.allocation import Allocation
 from hra.domains.textures.allocator import TextureAllocator
 from hra.domains.textures.pages import page_parents
-from hra.problem import Problem
+from hra.model.arrays import offsets_of
+from hra.model.budget import check_budget
+from hra.model.problem import Problem
+from hra.model.sets import total
 from hra.residency import FrameChanges, Log, ResidentPool
-from hra.sets import total
 
 Predictor = Callable[[Any, Any, int], Sequence[Any]]
 

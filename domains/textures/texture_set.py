@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.domains.textures.pages import StreamedTexture, first_pages, pages_hierarchy
 from hra.errors import ImageError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,8 @@ from typing import Any, Generic
 
 import numpy as np
 
-from hra.allocation import Allocation
-from hra.allocator import HierarchicalResourceAllocator
-from hra.budget import check_budget
+from hra.allocating.allocation import Allocation
+from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.direct_builder import DirectBuilder
@@ -20,9 +19,10 @@ from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.token_builder import TokenBuilder, Tokens
 from hra.errors import ArrayError
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
-from hra.problem import Problem
+from hra.model.budget import check_budget
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.model.problem import Problem
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 

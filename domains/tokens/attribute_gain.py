@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 
 @dataclass(frozen=True)

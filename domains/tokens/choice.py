@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.allocation import Allocation, ratio
+from hra.allocating.allocation import Allocation, ratio
 from hra.domains.tokens.context import TokenContext
-from hra.precise import ceiling
+from hra.model.precise import ceiling
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hra.builder import HierarchyBuilder
 from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.features import Encoder, checked_features
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance, checked_relevance, scored
-from hra.hierarchy import Hierarchy
+from hra.model.builder import HierarchyBuilder
+from hra.model.hierarchy import Hierarchy
 
 Made = TypeVar("Made")
 

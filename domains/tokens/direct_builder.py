@@ -9,7 +9,7 @@ import numpy as np
 from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.token_builder import TokenBuilder, Tokens
-from hra.metrics import ErrorMetric
+from hra.model.metrics import ErrorMetric
 
 
 class DirectBuilder(TokenBuilder[Tokens]):

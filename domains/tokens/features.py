@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.errors import ArrayError, MetricError
+from hra.model.arrays import to_numpy
 
 Encoder = Callable[[np.ndarray], Any]
 """image float32 [H, W, 3] -> features of every finest patch [ceil(H/patch), ceil(W/patch), D]."""

@@ -7,10 +7,10 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from hra.builder import HierarchyBuilder
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.token_set import TokenSet
-from hra.hierarchy import Hierarchy
+from hra.model.builder import HierarchyBuilder
+from hra.model.hierarchy import Hierarchy
 
 Tokens = TypeVar("Tokens", bound=TokenSet, covariant=True)
 

@@ -9,12 +9,12 @@ from typing import Any, final
 
 import numpy as np
 
-from hra.arrays import frozen
 from hra.camera import checks
 from hra.camera.matrices import look_at, orthographic_matrix, perspective_matrix
 from hra.camera.orbit import orbit_placement
 from hra.camera.points import ProjectedPoints, project_points
 from hra.camera.view_bounds import ViewBounds
+from hra.model.arrays import frozen
 
 
 @final

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.camera.matrices import depth_slope, near_corners
 from hra.errors import ArrayError, CameraError
+from hra.model.arrays import to_numpy
 
 
 def numeric(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:

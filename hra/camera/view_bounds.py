@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import frozen
 from hra.camera import checks
 from hra.camera.boxes import boxes_in_frustum, visible_boxes_pixels_per_unit
 from hra.camera.matrices import depth_slope, frustum_planes, near_corners
 from hra.camera.spheres import Lens, rows, spheres_in_frustum, spheres_pixels_per_unit, visible_pixels_per_unit
+from hra.model.arrays import frozen
 
 
 class ViewBounds:

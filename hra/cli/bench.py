@@ -45,8 +45,8 @@ def bench(
     json_file: JsonOption = None,
 ) -> None:
     """Time the library and its peers in turns on one core or one CUDA device, and check every answer."""
-    from hra.bench.devices import Device
-    from hra.bench.suite import run
+    from hra.lab.bench.devices import Device
+    from hra.lab.bench.suite import run
 
     chosen = Device(device)
     with running("copy bandwidth") as progress:
@@ -58,25 +58,25 @@ def bench(
 
 def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
     if suite is SuiteName.kernels:
-        from hra.bench.kernels.suite import kernel_suite
+        from hra.lab.bench.kernels.suite import kernel_suite
 
         return kernel_suite(device)
     if suite is SuiteName.tokens:
-        from hra.bench.tokens.suite import token_suite
+        from hra.lab.bench.tokens.suite import token_suite
 
         return token_suite(device)
     if not device.on_host:
         what = {SuiteName.core: "solver", SuiteName.meshes: "mesh package"}.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
     if suite is SuiteName.textures:
-        from hra.bench.textures.suite import texture_suite
+        from hra.lab.bench.textures.suite import texture_suite
 
         return texture_suite()
     if suite is SuiteName.meshes:
-        from hra.bench.meshes.suite import mesh_suite
+        from hra.lab.bench.meshes.suite import mesh_suite
 
         return mesh_suite(data)
-    from hra.bench.core import core_suite
+    from hra.lab.bench.core import core_suite
 
     return core_suite()
 

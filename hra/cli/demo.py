@@ -22,7 +22,7 @@ def demo(
     """Spend triangles, bytes and tokens on real data and write report.html, report.json and the pictures."""
     make_folder(out)
     record, pictures = _run_sections()
-    from hra.demo.report import render_html, write_pictures
+    from hra.lab.demo.report import render_html, write_pictures
 
     write_pictures(out, pictures)
     write_json(out / "report.json", record)
@@ -46,12 +46,12 @@ def _run_sections() -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
 
 def _section(name: str) -> Any:
     try:
-        return import_module(f"hra.demo.{name}")
+        return import_module(f"hra.lab.demo.{name}")
     except ModuleNotFoundError as error:
         raise MissingExtra.of(error.name or "matplotlib", "demo") from error
 
 
 def _png(figure: Any) -> bytes:
-    from hra.demo.pictures import png
+    from hra.lab.demo.pictures import png
 
     return png(figure)

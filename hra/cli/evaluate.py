@@ -55,14 +55,14 @@ Pages = Callable[[], Mapping[str, bytes]]
 
 def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Token pyramids of real images and a mesh's cluster graph, solved by every rule."""
-    from hra.evaluation.core import run
-    from hra.evaluation.sizes import FULL, SMALL
+    from hra.lab.evaluation.core import run
+    from hra.lab.evaluation.sizes import FULL, SMALL
 
     sizes = {Scale.full: FULL, Scale.small: SMALL}[scale]
     record = run(sizes, progress=progress)
 
     def pages() -> Mapping[str, bytes]:
-        from hra.evaluation.page import render
+        from hra.lab.evaluation.page import render
 
         return render(record, sizes)
 
@@ -71,8 +71,8 @@ def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any]
 
 def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Cuts and whole-mesh simplification at equal triangle counts, judged by images."""
-    from hra.evaluation.meshes.page import render
-    from hra.evaluation.meshes.run import FULL, SMALL, run
+    from hra.lab.evaluation.meshes.page import render
+    from hra.lab.evaluation.meshes.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
     return record, lambda: render(record)
@@ -80,8 +80,8 @@ def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
 
 def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Real images shown by every token method."""
-    from hra.evaluation.token_methods.page import render
-    from hra.evaluation.token_methods.run import FULL, SMALL, run
+    from hra.lab.evaluation.token_methods.page import render
+    from hra.lab.evaluation.token_methods.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress=progress)
     return record, lambda: render(record)
@@ -99,7 +99,7 @@ def _write(folder: Path, pages: Pages) -> None:
 
 def _show_core(record: dict[str, Any]) -> None:
     """Mean and worst losses, one line per data, budget and rule."""
-    from hra.evaluation.tables import percent
+    from hra.lab.evaluation.tables import percent
 
     table = Table(title="percent of what is possible", title_justify="left", box=box.SIMPLE)
     for column in ("data", "budget", "rule"):
@@ -116,7 +116,7 @@ def _show_core(record: dict[str, Any]) -> None:
 
 def _show_meshes(record: dict[str, Any]) -> None:
     """How often the budget cut is ahead."""
-    from hra.evaluation.meshes.page import findings
+    from hra.lab.evaluation.meshes.page import findings
 
     for line in findings(record["rows"]):
         typer.echo(line)
@@ -126,7 +126,7 @@ def _show_meshes(record: dict[str, Any]) -> None:
 
 def _show_tokens(record: dict[str, Any]) -> None:
     """The tables of the page."""
-    from hra.evaluation.token_methods.tables import method_table
+    from hra.lab.evaluation.token_methods.tables import method_table
 
     for kind in dict.fromkeys(image["kind"] for image in record["images"]):
         typer.echo(f"{kind}\n\n{method_table([row for row in record['rows'] if row['kind'] == kind])}\n")

@@ -24,7 +24,7 @@ from hra.cli.output import JsonOption, byte_count, show, write_json
 from hra.errors import HraError
 
 if TYPE_CHECKING:
-    from hra.allocation import Allocation
+    from hra.allocating.allocation import Allocation
     from hra.camera import Camera
     from hra.domains.meshes import MeshAllocator, MeshAsset
 

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from hra.atomic_write import write_atomically
 from hra.errors import FileError, HraError
-from hra.formatting import readable
+from hra.lab.formatting import readable
 
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON to this file.")]
 

@@ -55,7 +55,8 @@ def make_trace(
 
 
 def _made(source: str, seed: int, step: int) -> Trace:
-    from hra.residency import GroundTexture, kitti_like, load_poses, terrain_walk
+    from hra.lab.inputs.drives import kitti_like, terrain_walk
+    from hra.residency import GroundTexture, load_poses
 
     made_up = {"kitti_like": kitti_like, "terrain_walk": terrain_walk}
     if source in made_up:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hra.cli.output import JsonOption, running, show, write_json
-from hra.formatting import readable
+from hra.lab.formatting import readable
 
 app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help=True)
 
@@ -63,9 +63,9 @@ def compare(
     json_file: JsonOption = None,
 ) -> None:
     """Compare methods at one budget: what they give back, cover and gain, and how long they take."""
-    from hra.evaluation.token_methods.compare import compare as run
-    from hra.evaluation.token_methods.compare import sheet_of
     from hra.images import load_image, save_png
+    from hra.lab.evaluation.token_methods.compare import compare as run
+    from hra.lab.evaluation.token_methods.compare import sheet_of
 
     pixels = load_image(image)
     with running("tokens") as progress:

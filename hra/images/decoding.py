@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hra.errors import ImageError, RepairWarning
-from hra.images.arrays import luma, over_white, unit_range
+from hra.images.channels import luma, over_white, unit_range
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.errors import ImageError, MissingExtra
-from hra.images.arrays import luma
+from hra.images.channels import luma
+from hra.model.arrays import to_numpy
 
 _WINDOW = 11  # pixels that the Gaussian of `ssim` reaches over
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.allocation import Allocation
-from hra.curve import curve
+from hra.allocating.allocation import Allocation
+from hra.allocating.curve import curve
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Bid:
 
 
 def bid_of(share: Allocation) -> Bid:
-    """The bid of one member for its share, read off its curve (on graphs at a range of prices, see `hra.curve`)."""
+    """The bid of one member for its share, read off its curve (on graphs at several prices: `hra.allocating.curve`)."""
     line = curve(share.problem)
     slope = np.r_[np.inf, np.diff(line.gain) / np.diff(line.cost), 0.0]
     left, right = (np.searchsorted(line.cost, share.cost, side) for side in ("left", "right"))

@@ -23,9 +23,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from hra.problem import Problem
-from hra.traversals.duals import distance
-from hra.traversals.split_flow import closure, even_shares
+from hra.model.problem import Problem
+from hra.solvers.dag.split_flow import closure, even_shares
+from hra.solvers.duals import distance
 
 # On DAGs: sweeps at each price, as many as the relaxation makes.
 _SWEEPS = 60

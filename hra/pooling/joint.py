@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from hra.errors import UnitMismatch
-from hra.hierarchy import Hierarchy
-from hra.problem import Problem
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
 
 
 def joined(whole: Hierarchy, problems: Sequence[Problem], places: Sequence[np.ndarray], budget: float) -> Problem:

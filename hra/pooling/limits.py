@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from hra.budget import exact_number
 from hra.errors import BudgetTooSmall, HraError, InvalidBudget
-from hra.hierarchy import Hierarchy
-from hra.problem import Problem
-from hra.sets import take_with_predecessors
-from hra.units import exactly
+from hra.model.budget import exact_number
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
+from hra.model.sets import take_with_predecessors
+from hra.model.units import exactly
 
 
 @dataclass(frozen=True, eq=False)

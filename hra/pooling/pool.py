@@ -10,19 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from hra.allocation import Allocation
-from hra.allocator import HierarchicalResourceAllocator
-from hra.budget import check_budget
+from hra.allocating.allocation import Allocation
+from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.allocating.modifiers import in_sequence
 from hra.errors import HraError
-from hra.modifiers import in_sequence
+from hra.model.budget import check_budget
+from hra.model.problem import Problem
+from hra.model.solution import Solution
 from hra.pooling.bids import Bid, bid_of
 from hra.pooling.bound import clearing_price, dual_bound
 from hra.pooling.joint import joined
 from hra.pooling.limits import Limits
 from hra.pooling.shares import Shares, part_of, price_of, spent
 from hra.pooling.union import Unions
-from hra.problem import Problem
-from hra.traversals.base import Solution, Traversal
+from hra.traversals.base import Traversal
 from hra.traversals.coherent import Coherent
 from hra.traversals.hull import Hull
 

@@ -14,15 +14,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
+from hra.model.precise import ceiling, precise_total
+from hra.model.problem import Problem
+from hra.model.sets import total
+from hra.model.solution import Solution
 from hra.pooling.joint import joined
 from hra.pooling.limits import Limits
 from hra.pooling.union import Unions
-from hra.precise import ceiling, precise_total
-from hra.problem import Problem
-from hra.sets import total
-from hra.traversals.base import Solution, Traversal
-from hra.traversals.duals import shortfall_of
+from hra.solvers.duals import shortfall_of
+from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
 

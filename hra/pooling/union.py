@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hra.errors import UnitMismatch
-from hra.hierarchy import Hierarchy
-from hra.topology import Topology
+from hra.model.hierarchy import Hierarchy
+from hra.model.topology import Topology
 
 
 def union(members: Sequence[Hierarchy]) -> tuple[Hierarchy, list[np.ndarray]]:

@@ -26,11 +26,9 @@ _EXPORTS = {
     "Verdict": "hra.residency.verdict",
     "closed": "hra.residency.closure",
     "judge": "hra.residency.verdict",
-    "kitti_like": "hra.residency.drives",
     "load_poses": "hra.residency.poses",
     "load_trace": "hra.residency.trace_file",
     "save_trace": "hra.residency.trace_file",
-    "terrain_walk": "hra.residency.drives",
 }
 
 __all__ = [
@@ -52,18 +50,14 @@ __all__ = [
     "Verdict",
     "closed",
     "judge",
-    "kitti_like",
     "load_poses",
     "load_trace",
     "save_trace",
-    "terrain_walk",
 ]
 
 if TYPE_CHECKING:
     from hra.residency.belady import Belady as Belady
     from hra.residency.closure import closed as closed
-    from hra.residency.drives import kitti_like as kitti_like
-    from hra.residency.drives import terrain_walk as terrain_walk
     from hra.residency.explanation import Explanation as Explanation
     from hra.residency.godot import GodotRule as GodotRule
     from hra.residency.ground import GroundTexture as GroundTexture

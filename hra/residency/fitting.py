@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from hra.hierarchy import Hierarchy
-from hra.problem import Problem
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
 from hra.residency.pool import ResidentPool
 from hra.residency.trace import Trace
 from hra.traversals.hull import Hull

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.arrays import offsets_of
 from hra.errors import ArrayError
+from hra.model.arrays import offsets_of
 from hra.residency.trace import Trace
 
 # A key packs the level and both tile coordinates; coordinates stay below 2**22.

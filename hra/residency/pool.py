@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import frozen, indices, numbers
 from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
+from hra.model.arrays import frozen, indices, numbers
 from hra.residency.explanation import Explanation
 from hra.residency.order import priority_order
 from hra.residency.pool_kernels import FREE, PINNED, PoolLimits, advance, empty_state, load

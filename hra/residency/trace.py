@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from hra.arrays import EXACT_LIMIT, frozen, indices, numbers, to_numpy
 from hra.errors import ArrayError
+from hra.model.arrays import EXACT_LIMIT, frozen, indices, numbers, to_numpy
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hra.apportionment import largest_remainder
 from hra.errors import ArrayError, HierarchyError
-from hra.hierarchy import Hierarchy
-from hra.problem import Problem
-from hra.traversals.base import Solution, Traversal
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
+from hra.model.solution import Solution
+from hra.solvers.apportionment import largest_remainder
+from hra.traversals.base import Traversal
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Apportion(Traversal):
 
     Parameters
     ----------
-    rule : of `hra.apportionment`, or any ``rule(importance, total, capacity) -> int counts``; options are bound with
-        ``functools.partial(tiers, counts=(9, 3, 1))``.
+    rule : of `hra.solvers.apportionment`, or any ``rule(importance, total, capacity) -> int counts``; options are bound
+        with ``functools.partial(tiers, counts=(9, 3, 1))``.
     importance : name of the node attribute that holds the importance of the node's stratum (the largest counts); by
         default a stratum is as important as the sum of its gains.
     """

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.problem import Problem
-from hra.traversals.base import Solution, Traversal
-from hra.traversals.greedy import complete
+from hra.model.problem import Problem
+from hra.model.solution import Solution
+from hra.solvers.fill import complete
+from hra.traversals.base import Traversal
 
 
 @dataclass(frozen=True)

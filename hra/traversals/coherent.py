@@ -8,9 +8,10 @@ import numpy as np
 from numba import njit
 
 from hra.errors import HraError
-from hra.problem import Problem
-from hra.sets import total
-from hra.traversals.base import Solution, Traversal
+from hra.model.problem import Problem
+from hra.model.sets import total
+from hra.model.solution import Solution
+from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
 
@@ -19,7 +20,8 @@ class Coherent(Traversal):
     """Any traversal, held close to the last step of a sequence.
 
     The budget and what is pinned come first, then the limit on changes, then quality: what no longer fits is dropped,
-    and what is pinned is taken, even if that takes more changes than allowed. Without a previous allocation it is the plain traversal.
+    and what is pinned is taken, even if that takes more changes than allowed. Without a previous allocation it is the
+    plain traversal.
 
     Parameters
     ----------

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.errors import HraError
-from hra.precise import precise_difference, up
-from hra.problem import Problem
-from hra.traversals.base import Solution, Traversal
-from hra.traversals.deepening import improve
-from hra.traversals.duals import certify
-from hra.traversals.greedy import complete
+from hra.model.precise import precise_difference, up
+from hra.model.problem import Problem
+from hra.model.solution import Solution
+from hra.solvers.dag.split_flow import closure, even_shares
+from hra.solvers.duals import certify
+from hra.solvers.fill import complete
+from hra.solvers.search.deepening import improve
+from hra.solvers.search.pareto import new_states
+from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
-from hra.traversals.pareto import new_states
-from hra.traversals.split_flow import closure, even_shares
 
 # Enough for nearly all trees up to a million refinements; a search that exhausts them takes some 50 ms.
 MAX_STATES = 2**22

@@ -8,11 +8,12 @@ from typing import Literal
 import numpy as np
 
 from hra.errors import HraError
-from hra.problem import Problem
-from hra.sets import total
-from hra.traversals.base import Solution, Traversal
-from hra.traversals.greedy import complete
-from hra.traversals.relaxation import Relaxation, relaxation
+from hra.model.problem import Problem
+from hra.model.sets import total
+from hra.model.solution import Solution
+from hra.solvers.fill import complete
+from hra.solvers.relaxation import Relaxation, relaxation
+from hra.traversals.base import Traversal
 
 # A relative gap below which another way to fill is not worth its time.
 _CLOSE_ENOUGH = 1e-4

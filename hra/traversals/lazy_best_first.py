@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from hra.budget import check_budget
 from hra.errors import HraError, InvalidBudget, RepairWarning
-from hra.lazy.allocation import LazyAllocation
-from hra.lazy.hierarchy import LazyHierarchy, LazyMetric
-from hra.lazy.tree import LazyTree, Step
+from hra.model.budget import check_budget
+from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
+from hra.solvers.lazy.allocation import LazyAllocation
+from hra.solvers.lazy.tree import LazyTree, Step
 
 _TAKE, _EXPAND = 0, 1
 

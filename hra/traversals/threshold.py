@@ -8,10 +8,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from hra.errors import MetricError
-from hra.problem import Problem
-from hra.traversals.base import Solution, Traversal
-from hra.traversals.greedy import complete
-from hra.traversals.selection import select_threshold
+from hra.model.problem import Problem
+from hra.model.solution import Solution
+from hra.solvers.fill import complete
+from hra.solvers.selection import select_threshold
+from hra.traversals.base import Traversal
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import adopt, dtype_of, give_back
+from hra.kernels.backends import implementation
 from hra.kernels.culling.depth_view import QUANTUM, DepthView
 from hra.kernels.culling.projection import PACKAGE, adopt_boxes, adopt_spheres
-from hra.kernels.dispatch import implementation
-from hra.kernels.occlusion import adopt_pyramid, check_batch, check_device
-from hra.kernels.pyramid import Pyramid, build_pyramid
+from hra.kernels.pyramids.levels.pyramid import Pyramid, build_pyramid
+from hra.kernels.pyramids.levels.rectangles import adopt_pyramid, check_batch, check_device
 
 
 def depth_pyramid(depth: Any, *, reversed_depth: bool = False, backend: str = "auto") -> Pyramid:

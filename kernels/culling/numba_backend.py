@@ -9,8 +9,8 @@ import numpy as np
 
 from hra.kernels.culling import numba_projection
 from hra.kernels.culling.depth_view import DepthView, Project
-from hra.kernels.layout import Layout
-from hra.kernels.numba_backend import rect_reduce
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.numba_backend import rect_reduce
 from hra.kernels.row_blocks import for_each, ranges
 
 

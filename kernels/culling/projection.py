@@ -8,8 +8,8 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import adopt, dtype_of, give_back
+from hra.kernels.backends import implementation
 from hra.kernels.culling.depth_view import QUANTUM, DepthView
-from hra.kernels.dispatch import implementation
 
 PACKAGE = "hra.kernels.culling"
 
@@ -49,7 +49,7 @@ def project_boxes(
     boxes : [K, 2, 3] float32 or float64, two opposite corners in world space; NumPy, torch, Warp or any array with
         DLPack, on the host or (with Warp) on a CUDA device.
     view_projection : [4, 4] on the host, world to clip space for column vectors: x and y in [-w, w], y upwards; z in
-        [0, w], the depth being z / w. `hra.occlusion.Occlusion` takes a camera instead.
+        [0, w], the depth being z / w. `hra.camera.occlusion.Occlusion` takes a camera instead.
     size : (height, width) of the depth buffer in pixels, row 0 on top.
     reversed_depth : whether depth is 1 at the near plane instead of 0.
     slack : depth quantum by which bounds are moved towards the eye besides the rounding of float32. 2**-23 suits

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hra.kernels.culling.hiz import depth_pyramid
-from hra.kernels.pyramid import Pyramid
+from hra.kernels.pyramids.levels.pyramid import Pyramid
 
 
 class TwoPassFrame(NamedTuple):

@@ -8,10 +8,10 @@ import numpy as np
 
 from hra.kernels.arrays import on_host
 from hra.kernels.culling.depth_view import DepthView, Project
-from hra.kernels.layout import Layout
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.warp_backend import rect_reduce
 from hra.kernels.warp_arrays import new, wp  # there Warp is told to be silent
 from hra.kernels.warp_arrays import view as view_of
-from hra.kernels.warp_backend import rect_reduce
 
 from hra.kernels.culling import warp_kernels  # isort: skip (launches must find Warp silent)
 

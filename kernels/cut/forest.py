@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from hra.kernels.backends import load_backend
+from hra.kernels.arrays import load_warp
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Forest:
 
     def to(self, device: str) -> Forest:
         """The same forest as Warp arrays on ``device``; keep it where several calls share it."""
-        wp = load_backend("warp").wp
+        wp = load_warp()
         parent, first_child, cost = (wp.array(a, device=device) for a in (self.parent, self.first_child, self.cost))
         return Forest(self.level_offsets, parent, first_child, cost, self.base_cost)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import adopt, dtype_of, give_back
+from hra.kernels.backends import implementation
 from hra.kernels.cut.forest import Cut, Forest
-from hra.kernels.dispatch import implementation
 
 PACKAGE = "hra.kernels.cut"
 # On the host, Warp is 7 times faster than the reference.

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 from hra.kernels.arrays import adopt, check_image, give_back
-from hra.kernels.dispatch import implementation
-from hra.kernels.layout import Layout
-from hra.kernels.pyramid import Pyramid
+from hra.kernels.backends import implementation
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Pyramid
 
 # The module per backend that implements both steps of Burt and Adelson, REDUCE and EXPAND.
 PACKAGE = "hra.kernels.pyramids.burt"

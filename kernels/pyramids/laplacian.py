@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 from hra.kernels.arrays import adopt, check_image, give_back
-from hra.kernels.dispatch import implementation
-from hra.kernels.layout import Layout
+from hra.kernels.backends import implementation
 from hra.kernels.pyramids.gaussian import PACKAGE, gaussian_levels
+from hra.kernels.pyramids.levels.layout import Layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import numpy as np
 
 from hra.errors import BackendUnavailable, HraError
 from hra.kernels.arrays import adopt, check_image, give_back, on_host
+from hra.kernels.pyramids.levels.reductions import halve
 from hra.kernels.pyramids.steerable_filters import FrequencyGrid, crop, pad
-from hra.kernels.reductions import halve
 
 _AXES = (-3, -2)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.backends import load_backend
+from hra.kernels.arrays import load_warp
 from hra.kernels.raster.buffers import download
 from hra.kernels.raster.context import Context
 
@@ -35,7 +35,7 @@ def warp_array(context: Context, buffer: Any, dtype: Any, shape: tuple[int, ...]
     ArrayError : the buffer is smaller than that.
     BackendUnavailable : Warp is missing, or the context fails.
     """
-    wp = load_backend("warp").wp
+    wp = load_warp()
     element = np.dtype(dtype)
     if element.itemsize * math.prod(shape) > buffer.size:
         what = f"a buffer of {buffer.size} bytes does not hold {list(shape)} of {element}"

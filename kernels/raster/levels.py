@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.kernels.layout import Layout
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.reductions import Reduce, identity
+from hra.kernels.pyramids.levels.reference import FINER
 from hra.kernels.raster.buffers import download, groups, upload
-from hra.kernels.reductions import Reduce, identity
-from hra.kernels.reference import FINER
 
 if TYPE_CHECKING:
     import moderngl

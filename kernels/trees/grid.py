@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.errors import HraError
-from hra.kernels.layout import Layout
+from hra.kernels.pyramids.levels.layout import Layout
 from hra.kernels.trees.tree import Tree
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from hra.errors import ArrayError, HierarchyError
-from hra.kernels.arrays import adopt, on_host
+from hra.kernels.arrays import adopt, load_warp, on_host
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,7 @@ class Tree:
 
     def to(self, device: str) -> Tree:
         """The same tree on a Warp device; "cpu" gives NumPy arrays."""
-        from hra.kernels.backends import load_backend
-
-        wp = load_backend("warp").wp
+        wp = load_warp()
         names = [field.name for field in fields(self) if field.name != "level_offsets"]
         arrays = {name: wp.array(getattr(self, name), dtype=wp.int32, device=device) for name in names}
         if wp.get_device(device).is_cpu:

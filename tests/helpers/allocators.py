@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 import hra
-from hra.allocation import Allocation
-from hra.allocator import HierarchicalResourceAllocator
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
-from hra.problem import Problem
+from hra.allocating.allocation import Allocation
+from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.model.problem import Problem
 from hra.traversals.base import Traversal
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hra.hierarchy import Hierarchy, Mode
+from hra.model.hierarchy import Hierarchy, Mode
 
 
 def random_parents(rng: np.random.Generator, size: int, roots: int = 2) -> np.ndarray:

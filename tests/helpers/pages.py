@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 def covers(hierarchy: Hierarchy, page: int, finest: int) -> bool:

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from hra.allocation import Allocation
-from hra.hierarchy import Hierarchy
-from hra.problem import Problem
-from hra.traversals.base import Solution
+from hra.allocating.allocation import Allocation
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
+from hra.model.solution import Solution
 
 
 def closed_sets(hierarchy: Hierarchy) -> np.ndarray:

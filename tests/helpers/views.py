@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 import hra
-from hra.evaluation.occluders import box_triangles
+from hra.camera.occlusion import window_matrix
 from hra.kernels import ProjectedBounds, Pyramid, depth_pyramid, project_boxes
-from hra.occlusion import window_matrix
+from hra.lab.inputs.occluders import box_triangles
 from tests.helpers.rasterizer import Target
 
 Camera = hra.Camera

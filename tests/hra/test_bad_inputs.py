@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, InvalidBudget, MetricError, RepairWarning
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 from tests.helpers.allocators import allocate, problem_of
 from tests.helpers.traversals import TRAVERSALS
 

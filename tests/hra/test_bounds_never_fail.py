@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.hierarchy import Hierarchy
-from hra.problem import Problem
-from hra.traversals.bracket import hull_point
-from hra.traversals.relaxation import relaxation
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
+from hra.solvers.forest.bracket import hull_point
+from hra.solvers.relaxation import relaxation
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import KINDS, case, random_closed_set
 from tests.helpers.references import best_gain, bound_of

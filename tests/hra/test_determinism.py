@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import hra
-from hra.allocation import Allocation
-from hra.hierarchy import Hierarchy
+from hra.allocating.allocation import Allocation
+from hra.model.hierarchy import Hierarchy
 from tests.helpers.allocators import allocate
 from tests.helpers.hierarchies import case
 from tests.helpers.traversals import TRAVERSALS

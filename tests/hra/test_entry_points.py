@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hra.builder import HierarchyBuilder
-from hra.metrics import ErrorMetric
+from hra.model.builder import HierarchyBuilder
+from hra.model.metrics import ErrorMetric
 from hra.plugins import load
 from hra.traversals.base import Traversal
 

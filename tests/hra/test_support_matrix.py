@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import hra
-from hra.allocation import Allocation
+from hra.allocating.allocation import Allocation
 from hra.errors import InfeasibleShares, RepairWarning
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 from hra.traversals.exact import Exact
 from tests.helpers.allocators import Plain, Table, problem_of
 from tests.helpers.hierarchies import KINDS, case

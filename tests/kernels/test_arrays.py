@@ -10,7 +10,7 @@ import pytest
 
 from hra.errors import ArrayError, BackendUnavailable
 from hra.kernels import arrays, build_pyramid, rect_max
-from hra.kernels.layout import Layout
+from hra.kernels.pyramids.levels.layout import Layout
 
 RECTS = np.array([[0, 0, 3, 3], [1, 1, 1, 1], [5, 5, 4, 4]], np.int32)
 
@@ -48,7 +48,7 @@ def test_warp_in_warp_out(make_image):
 @pytest.mark.parametrize("reduce", ["mean", "max", "min"])
 def test_the_path_of_device_arrays_gives_the_same(reduce, dtype, make_image):
     warp = pytest.importorskip("warp")
-    from hra.kernels import warp_backend
+    from hra.kernels.pyramids.levels import warp_backend
 
     image = make_image((2, 9, 12, 1), dtype)
     layout = Layout.of(image.shape, None)
@@ -94,7 +94,7 @@ import sys
 import numpy as np
 from hra.kernels import build_pyramid, rect_max
 rect_max(build_pyramid(np.zeros((4, 4, 1), np.float32), "max"), np.zeros((1, 4), np.int32))
-print(sorted({"torch", "warp", "hra.hierarchy"} & set(sys.modules)))
+print(sorted({"torch", "warp", "hra.model.hierarchy"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from hra.errors import BackendUnavailable
-from hra.kernels import available_backends, backends, build_pyramid, reference, selftest
+from hra.kernels import available_backends, backends, build_pyramid
+from hra.kernels.pyramids.levels import reference, selftest
 
 IMAGE = np.arange(15, dtype=np.float32).reshape(3, 5, 1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from hra.domains.meshes.asset.layout import Kind
 from hra.domains.meshes.asset.mapped import MappedFile
 from hra.domains.meshes.asset.tables import Tables
 from hra.domains.meshes.building.report import BuildReport
-from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.materials import Material
 from hra.errors import MeshError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.cluster_mesh import ClusterMesh
 
 
 def info_sections(mesh: ClusterMesh) -> dict[str, tuple[Kind, np.ndarray]]:

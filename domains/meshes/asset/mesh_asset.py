@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import indices
 from hra.domains.meshes.asset.info import read_info, read_materials, read_report
 from hra.domains.meshes.asset.layout import Kind
 from hra.domains.meshes.asset.mapped import MappedFile, map_file
@@ -25,7 +24,8 @@ from hra.domains.meshes.cluster_mesh import ClusterMesh, CostUnit, costed
 from hra.domains.meshes.materials import Material
 from hra.domains.meshes.triangle_mesh import TriangleMesh, check_positions
 from hra.errors import MeshError
-from hra.hierarchy import Hierarchy
+from hra.model.arrays import indices
+from hra.model.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +41,10 @@ class MeshAsset:
 
     Examples
     --------
-    >>> import tempfile, hra, hra.samples
+    >>> import tempfile, hra, hra.lab.samples
     >>> from hra.domains import meshes
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     meshes.build(hra.samples.path("skull.ply")).save(f"{folder}/skull.hra")
+    ...     meshes.build(hra.lab.samples.path("skull.ply")).save(f"{folder}/skull.hra")
     ...     asset = meshes.open_asset(f"{folder}/skull.hra")
     ...     allocation = meshes.MeshAllocator(asset).allocate(hra.Camera.orbit(asset.bounds), budget=2_000)
     ...     print(asset.pages_of(allocation.cut))

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hra.allocation import Allocation
-from hra.arrays import frozen, offsets_of
+from hra.allocating.allocation import Allocation
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
+from hra.model.arrays import frozen, offsets_of
+from hra.model.sets import drop_without_predecessors
 from hra.residency import Trace
-from hra.sets import drop_without_predecessors
 
 
 def page_parents(asset: MeshAsset) -> np.ndarray:

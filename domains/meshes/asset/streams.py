@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hra.domains.meshes.attributes import LAYOUT, VertexAttributes
-from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.materials import Material
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.cluster_mesh import ClusterMesh
 
 POSITION = "position"
 FORMS = {POSITION: (np.dtype(np.float32), (3,))}

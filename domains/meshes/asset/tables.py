@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.arrays import frozen
 from hra.domains.meshes.asset.layout import MAX_CLUSTER_VERTICES, PAGE_ALIGNMENT, Kind
 from hra.domains.meshes.asset.mapped import MappedFile
 from hra.domains.meshes.asset.packing import storage_order
 from hra.domains.meshes.asset.streams import FORMS, POSITION
 from hra.domains.meshes.ragged import run_offsets
 from hra.errors import HraError
-from hra.hierarchy import Hierarchy
+from hra.model.arrays import frozen
+from hra.model.hierarchy import Hierarchy
 
 _LINKS = ("added_by", "removed_by", "triangle_count")
 # Node attributes that every asset has, and those that have a fixed form where they are there.

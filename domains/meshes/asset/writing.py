@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,9 +27,11 @@ from hra.domains.meshes.asset.layout import (
 )
 from hra.domains.meshes.asset.packing import Packed, storage_order
 from hra.domains.meshes.asset.streams import vertex_streams
-from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.ragged import run_offsets
 from hra.errors import FileError, MeshError
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.cluster_mesh import ClusterMesh
 
 Sections = Mapping[str, tuple[Kind, np.ndarray]]
 

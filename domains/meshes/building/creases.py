@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numba import njit
 
-from hra.arrays import group
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.weld import first_occurrences, row_numbers
+from hra.model.arrays import group
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hra.arrays import group as sort_by_group
 from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.grouping import group_clusters
@@ -20,6 +19,7 @@ from hra.domains.meshes.building.threads import Workers
 from hra.domains.meshes.building.whole_steps import whole_steps
 from hra.domains.meshes.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.ragged import run_offsets
+from hra.model.arrays import group as sort_by_group
 
 # Where a level saves less than this share of the triangles, groups get twice as large: fewer vertices are locked then.
 _POOR_SHARE = 0.25

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+if TYPE_CHECKING:
+    from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 
 def completed_normals(mesh: TriangleMesh) -> np.ndarray:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import frozen, to_numpy
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.weld import first_at_position, weld_wedges, without_degenerate
@@ -20,6 +19,7 @@ from hra.domains.meshes.triangle_mesh import (
     referenced_only,
 )
 from hra.errors import MeshError, RepairWarning
+from hra.model.arrays import frozen, to_numpy
 
 
 def from_arrays(

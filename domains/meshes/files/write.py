@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hra.atomic_write import write_atomically
 from hra.domains.meshes.files.write_glb import glb_bytes
-from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import FileError, MissingExtra
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 SUFFIXES = (".glb", ".obj", ".off", ".ply", ".stl")
 

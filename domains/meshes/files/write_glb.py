@@ -8,14 +8,16 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.vertex_normals import completed_normals
 from hra.domains.meshes.materials import Material, image_type
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 _FLOAT, _UINT8, _UINT16, _UINT32 = 5126, 5121, 5123, 5125
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963

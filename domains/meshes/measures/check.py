@@ -13,8 +13,8 @@ from hra.domains.meshes.measures.edges import boundary_chain
 from hra.domains.meshes.measures.surface import surface_points
 from hra.domains.meshes.measures.triangle_distance import nearest_distances
 from hra.domains.meshes.triangle_mesh import TriangleMesh
-from hra.hierarchy import Hierarchy
-from hra.sets import drop_without_predecessors
+from hra.model.hierarchy import Hierarchy
+from hra.model.sets import drop_without_predecessors
 
 # Measuring distances takes longer than looking for cracks.
 _MEASURED_EVERY = 10

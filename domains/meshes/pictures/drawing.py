@@ -11,13 +11,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from hra.arrays import indices
 from hra.camera import Camera
 from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.files.textures import MAX_PIXELS
 from hra.domains.meshes.materials import Material
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra
+from hra.model.arrays import indices
 
 Coloring = Literal["shaded", "cluster", "level", "error"]
 # What the actors of a cut are called, with a number where there are several.
@@ -54,9 +54,9 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
 
     Examples
     --------
-    >>> import hra, hra.samples
+    >>> import hra, hra.lab.samples
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
     >>> camera = hra.Camera.orbit(skull.bounds, up=(0, 0, 1), viewport=(320, 200))
     >>> allocation = meshes.MeshAllocator(skull).allocate(camera, budget=2_000)
     >>> meshes.render(skull, allocation.cut, camera, "level").shape

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from hra.allocation import Allocation
+from hra.allocating.allocation import Allocation
 from hra.camera import Camera
 from hra.domains.meshes.allocator import Clusters, MeshAllocator
 from hra.domains.meshes.pictures.drawing import Coloring, add_cut, check_camera, headless, new_plotter, place_camera

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.camera import Camera
+from hra.camera.occlusion import Occlusion
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.feedback.page_bounds import visible_cells
 from hra.domains.textures.views.raycast import Hits, cast_rays
 from hra.domains.textures.views.scene import Scene
-from hra.occlusion import Occlusion
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,11 @@ import numpy as np
 from numba import njit
 
 from hra.camera import Camera
+from hra.camera.occlusion import Occlusion
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.feedback.page_bounds import cell_corners, visible_cells
 from hra.domains.textures.views.raycast import footprint_at, screen_to_plane
 from hra.domains.textures.views.scene import Scene, TexturedPlane
-from hra.occlusion import Occlusion
 
 _NOTHING = np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32), np.empty((0, 2), np.float32)
 

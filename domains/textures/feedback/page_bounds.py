@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hra.camera.occlusion import Occlusion
 from hra.domains.textures.views.scene import TexturedPlane
-from hra.occlusion import Occlusion
 
 
 def cell_corners(plane: TexturedPlane) -> np.ndarray:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
 from hra.errors import MetricError
+from hra.model.arrays import to_numpy
 
 
 @dataclass(frozen=True, eq=False)

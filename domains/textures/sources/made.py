@@ -15,7 +15,7 @@ from hra.domains.textures.pages import MipLevel
 from hra.domains.textures.sources.tile_cache import TILE
 from hra.errors import FileError
 from hra.kernels import Pyramid, build_pyramid
-from hra.kernels.layout import Layout
+from hra.kernels.pyramids.levels.layout import Layout
 
 
 @dataclass(frozen=True, eq=False)

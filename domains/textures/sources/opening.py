@@ -17,7 +17,7 @@ from hra.domains.textures.sources.stored import StoredLevel
 from hra.domains.textures.sources.tile_cache import TileCache
 from hra.errors import MissingExtra
 from hra.images import MAX_PIXELS, load_image
-from hra.images.arrays import unit_range
+from hra.images.channels import unit_range
 
 # The largest texture that Direct3D 11 and 12 guarantee is 16,384 texels high and wide.
 MAX_TEXELS = 2**28

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import numbers
 from hra.domains.textures.pages import StreamedTexture
 from hra.domains.textures.sources.opening import load_texels
 from hra.domains.textures.texture_set import TextureSet
 from hra.domains.textures.tiles import TiledTexture
 from hra.errors import ArrayError
+from hra.model.arrays import numbers
 
 
 @dataclass(frozen=True, eq=False)

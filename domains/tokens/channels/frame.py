@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.channels.cells import cell_means, no_cells
-from hra.eccentricity import Eccentricity
 from hra.errors import ImageError
 from hra.images.arrays import as_image
-from hra.images.arrays import luma as luma_of
+from hra.images.channels import luma as luma_of
 
 
 def motion(luma: np.ndarray, previous: Any, cell: int) -> np.ndarray:

@@ -15,7 +15,8 @@ from hra.domains.tokens.features import checked_features, project
 from hra.domains.tokens.relevance.saliency import saliency
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.errors import ArrayError
-from hra.images.arrays import as_image, luma
+from hra.images.arrays import as_image
+from hra.images.channels import luma
 
 MODEL_CHANNELS = range(17, 33)
 """Numbers of the channels that hold features of a model."""

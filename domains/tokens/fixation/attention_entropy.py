@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.domains.tokens.fixation.confidence import normalised_entropy
 from hra.errors import MetricError
+from hra.model.arrays import to_numpy
 
 
 def attention_entropy(attention: Any) -> np.ndarray:

@@ -9,8 +9,8 @@ import numpy as np
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.relevance.foveated import FoveatedRelevance
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from hra.domains.tokens.frequency.frames import Band, Frame, SteerableFrame
 from hra.domains.tokens.token_boxes import mean_over_boxes
 from hra.domains.tokens.token_builder import TokenBuilder
 from hra.errors import ArrayError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 _ORIENTED = 224 / 273  # share of the oriented bands; the rest goes to the two rests
 _CELLS = 4  # rows and columns of places

@@ -10,7 +10,7 @@ from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.gestalt.gestalt import Gestalt
 from hra.domains.tokens.gestalt.tokens import GestaltTokens
 from hra.domains.tokens.token_builder import TokenBuilder
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.metrics import RelevanceGain
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,12 @@ from typing import Any, final
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.domains.tokens.cells import cell_borders, cell_labels, cell_means
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.gestalt.gestalt import Gestalt, Size
 from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.errors import MetricError
+from hra.model.arrays import to_numpy
 
 Compressor = Callable[[np.ndarray, tuple[int, int]], Any]
 """(finest tokens float32 [rows, columns, D], (r, c)) -> tokens [r, c, D]."""

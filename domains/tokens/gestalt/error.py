@@ -9,8 +9,8 @@ import numpy as np
 from hra.domains.tokens.blocks import block_sums
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.gestalt.gestalt import Gestalt
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 
 @dataclass(frozen=True)

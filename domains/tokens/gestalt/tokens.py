@@ -13,7 +13,7 @@ from hra.domains.tokens.patches.pyramid import patch_boxes
 from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.domains.tokens.sampled.tokens import mean_over_boxes
 from hra.domains.tokens.token_set import TokenSet
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 @final

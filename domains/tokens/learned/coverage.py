@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from hra.errors import ArrayError
-from hra.soft_cut.distribution import CutDistribution, capacity_of
-from hra.soft_cut.forest import Forest
+from hra.solvers.soft.distribution import CutDistribution, capacity_of
+from hra.solvers.soft.forest import Forest
 
 _CELLS = 8
 _WEIGHT = 0.1

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from hra.allocating.exact_batch import solve_forest
 from hra.domains.tokens.patches.quadtree import Quadtree
-from hra.gains import step_gains
-from hra.hierarchy import FREE_COST
-from hra.traversals.exact_batch import solve_forest
-from hra.traversals.pareto import States, new_states
+from hra.model.gains import step_gains
+from hra.model.hierarchy import FREE_COST
+from hra.solvers.search.pareto import States, new_states
 
 # Enough for nearly all pyramids of some thousand patches, and 7 MB: memory that is touched again and again.
 _MAX_STATES = 2**18
@@ -126,7 +126,7 @@ def _chains(offsets, children, first_root, inherited):
 
 @njit(cache=True, nogil=True)
 def _steps(node, last, parent, inherited, own):
-    """Cost, cost to divide by, and gain of every refinement, as `hra.gains` has it, and how many were repaired."""
+    """Cost, cost to divide by, and gain of every refinement, as `hra.model.gains` has it; how many were repaired."""
     cost, paid, inherited_sum = np.empty(node.size), np.empty(node.size), np.zeros(parent.size)
     for r in range(node.size):
         cost[r], paid[r] = (0.0, FREE_COST) if last[r] else (1.0, 1.0)

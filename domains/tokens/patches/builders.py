@@ -13,9 +13,9 @@ from hra.domains.tokens.patches.best_cut import best_cut
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.patches.top import best_of
-from hra.gains import warn_of_repairs
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.gains import warn_of_repairs
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from hra.arrays import frozen
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.patches.quadtree import Grids
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.token_builder import TokenBuilder
-from hra.hierarchy import Hierarchy
-from hra.topology import Topology, child_by_child
+from hra.model.arrays import frozen
+from hra.model.hierarchy import Hierarchy
+from hra.model.topology import Topology, child_by_child
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.token_builder import TokenBuilder
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.metrics import pyramid_numbers
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.errors import MetricError
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 # Text-likeness from which a patch counts as all text: printed lines have 0.03 to 0.15, photos nearly always less.
 _TEXT = 0.03

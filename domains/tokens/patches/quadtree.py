@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hra.arrays import frozen
+from hra.model.arrays import frozen
 
 Grids = tuple[tuple[int, int], ...]
 

@@ -12,7 +12,7 @@ from hra.domains.tokens.patches.pyramid import patch_boxes
 from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.domains.tokens.token_boxes import finest_on_top
 from hra.domains.tokens.token_set import TokenSet
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.apportionment import remainder_to_largest
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.cells import cell_means
 from hra.domains.tokens.context import TokenContext
@@ -16,6 +15,7 @@ from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.presets.stratified import Rule, StrataBuilder, StrataGrid
 from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import MetricError
+from hra.solvers.apportionment import remainder_to_largest
 from hra.traversals.apportion import Apportion
 
 _FEWEST, _MOST = 2, 8  # strata per axis

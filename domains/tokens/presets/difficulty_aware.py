@@ -13,9 +13,9 @@ from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.token_builder import TokenBuilder
-from hra.hierarchy import Hierarchy
-from hra.images.arrays import luma
-from hra.metrics import ErrorMetric
+from hra.images.channels import luma
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 from hra.traversals.hull import Hull
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hra.allocation import Allocation
-from hra.budget import check_budget
+from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.gestalt.builder import GestaltBuilder
@@ -16,7 +15,8 @@ from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.downsample import patch_grid
 from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import HraError
-from hra.hierarchy import Hierarchy
+from hra.model.budget import check_budget
+from hra.model.hierarchy import Hierarchy
 from hra.traversals.hull import Hull
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from hra.apportionment import largest_remainder
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.attribute_gain import AttributeGain
 from hra.domains.tokens.frequency.band_tokens import BandTokens
 from hra.domains.tokens.frequency.builder import FrequencyBuilder
 from hra.domains.tokens.frequency.frames import Frame, SteerableFrame
 from hra.domains.tokens.relevance.base import Relevance
+from hra.solvers.apportionment import largest_remainder
 from hra.traversals.apportion import Apportion
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from hra.apportionment import largest_remainder
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.attribute_gain import AttributeGain
 from hra.domains.tokens.fixation.finders import FixationFinder
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.sampled.rings import RingBuilder
 from hra.domains.tokens.sampled.tokens import SampledTokens
+from hra.solvers.apportionment import largest_remainder
 from hra.traversals.apportion import Apportion
 
 

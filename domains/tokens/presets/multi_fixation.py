@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.allocation import Allocation
-from hra.apportionment import largest_remainder
-from hra.budget import check_budget
+from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.fixation.confidence import Confidence, EntropyConfidence, is_confident
@@ -21,6 +19,8 @@ from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import ArrayError
+from hra.model.budget import check_budget
+from hra.solvers.apportionment import largest_remainder
 from hra.traversals.hull import Hull
 
 NextFixation = Callable[[TokenContext, PatchTokens], tuple[float, float]]
@@ -48,11 +48,11 @@ def look_at_gaps(context: TokenContext, seen: PatchTokens) -> tuple[float, float
 class MultiFixation(TokenAllocator[PatchTokens]):
     """Up to three fixations that share one budget: the centre, the target of the query, and the gaps.
 
-    Each adds an equal share of the budget to what the ones before it took (`hra.apportionment.largest_remainder`), as
-    the foveated pyramid around its point. Before each further one the confidence is asked for; once it reaches the
-    threshold, the fixation before it gets all that is left. Patches stay when finer ones are added, so that nothing is
-    encoded twice, and the count is exact in every case. In a pool and for curves there are no fixations: relevance
-    alone decides.
+    Each adds an equal share of the budget to what the ones before it took (by
+    `hra.solvers.apportionment.largest_remainder`), as the foveated pyramid around its point. Before each further one
+    the confidence is asked for; once it reaches the threshold, the fixation before it gets all that is left. Patches
+    stay when finer ones are added, so that nothing is encoded twice, and the count is exact in every case. In a pool
+    and for curves there are no fixations: relevance alone decides.
 
     Source: fixations one after another with stopping by confidence, V. Mnih et al., "Recurrent models of visual
     attention" (NIPS 2014), here without training; the order of the three is that of the project's notes.

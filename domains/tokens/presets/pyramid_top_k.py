@@ -7,8 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from hra.apportionment import largest_remainder
-from hra.arrays import numbers
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.attribute_gain import AttributeGain
 from hra.domains.tokens.blocks import block_means
@@ -19,8 +17,10 @@ from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.patches.top import best_of
 from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import ArrayError
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.arrays import numbers
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.solvers.apportionment import largest_remainder
 from hra.traversals.apportion import Apportion
 from hra.traversals.hull import Hull
 
@@ -85,7 +85,7 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
     level_weight : factor on the score from each level to the next coarser one, > 0; the notes leave it open ("coarse a
         little higher").
     level_split : tokens of each level from fine to coarse, such as (64, 128, 64, 17): any budget is dealt out in these
-        proportions by `hra.apportionment.largest_remainder`, and the best of each level are taken. Counts like these
+        proportions by `hra.solvers.apportionment.largest_remainder`, and the best of each level are taken. Such counts
         are possible only here: a cut that keeps 17 patches of the coarsest 64 has at least 188 of the next level.
 
     Raises

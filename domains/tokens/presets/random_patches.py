@@ -11,8 +11,8 @@ from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.relevance.base import Relevance
-from hra.hierarchy import Hierarchy
-from hra.metrics import ErrorMetric
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 from hra.traversals.hull import Hull
 
 

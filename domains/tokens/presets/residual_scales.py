@@ -16,7 +16,7 @@ from hra.domains.tokens.frequency.residual_frame import HaarFrame
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.token_builder import TokenBuilder
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 from hra.traversals.hull import Hull
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from hra.apportionment import largest_remainder, tiers
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.attribute_gain import AttributeGain
 from hra.domains.tokens.features import Encoder
@@ -15,6 +14,7 @@ from hra.domains.tokens.regions.region_source import RegionSource
 from hra.domains.tokens.regions.region_tokens import RegionTokens
 from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import HraError
+from hra.solvers.apportionment import largest_remainder, tiers
 from hra.traversals.apportion import Apportion
 
 Allocation = Literal["proportional", "fixed", "tiers"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.apportionment import remainder_to_largest
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.cells import cell_labels
 from hra.domains.tokens.context import TokenContext
@@ -16,14 +15,15 @@ from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.token_builder import TokenBuilder
 from hra.errors import ArrayError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
+from hra.solvers.apportionment import remainder_to_largest
 from hra.traversals.apportion import Apportion
 
 StrataGrid = Callable[[TokenContext], tuple[int, int]]
 """context -> rows and columns of strata."""
 
 Rule = Callable[[np.ndarray, int, np.ndarray], np.ndarray]
-"""Importance [S], total and capacity [S] of the strata -> counts int [S]; see `hra.apportionment`."""
+"""Importance [S], total and capacity [S] of the strata -> counts int [S]; see `hra.solvers.apportionment`."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Stratified(TokenAllocator[PatchTokens]):
     relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
     patch : side of a patch in pixels.
     rows, columns : of strata.
-    rule : how the budget is dealt out; `hra.apportionment.largest_remainder` is fairer to the small.
+    rule : how the budget is dealt out; `hra.solvers.apportionment.largest_remainder` is fairer to the small.
     """
 
     def __init__(

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.allocation import Allocation
-from hra.arrays import to_numpy
-from hra.budget import check_budget
+from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.fixation.confidence import normalised_entropy
@@ -21,6 +19,8 @@ from hra.domains.tokens.gestalt.tokens import GestaltTokens
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import ArrayError, MetricError
+from hra.model.arrays import to_numpy
+from hra.model.budget import check_budget
 from hra.traversals.hull import Hull
 
 CellScore = Callable[[TokenContext, GestaltTokens], Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hra.arrays import offsets_of
 from hra.domains.tokens.regions.region_tree import region_boxes
+from hra.model.arrays import offsets_of
 
 
 def split_regions(labels: np.ndarray, counts: np.ndarray) -> np.ndarray:

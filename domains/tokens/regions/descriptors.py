@@ -8,7 +8,7 @@ from numba import njit
 from hra.domains.tokens.channels.color import color_channels
 from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context import TokenContext
-from hra.images.arrays import luma
+from hra.images.channels import luma
 
 _STEPS = 100.0  # black to white, as in CIELAB: the scale on which areas / 10,000 are small against colours
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context import TokenContext
-from hra.images.arrays import luma
+from hra.images.channels import luma
 
 _QUERY, _GRADIENT = 0.6, 0.4
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.regions.agglomeration import Linkage
 from hra.domains.tokens.regions.merged_labels import merge_labels
 from hra.domains.tokens.regions.region_source import RegionSource, patch_labels
 from hra.domains.tokens.regions.region_tree import RegionTree
 from hra.errors import ArrayError
+from hra.model.arrays import to_numpy
 
 _SMALLEST = 100
 

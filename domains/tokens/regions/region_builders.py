@@ -15,7 +15,7 @@ from hra.domains.tokens.regions.region_errors import region_errors
 from hra.domains.tokens.regions.region_source import RegionSource
 from hra.domains.tokens.regions.region_tokens import RegionTokens
 from hra.domains.tokens.token_builder import TokenBuilder
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)

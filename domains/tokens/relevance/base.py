@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.domains.tokens.features import Encoder
 from hra.errors import MetricError
+from hra.model.arrays import to_numpy
 
 Relevance = Callable[[np.ndarray, str], Any]
 """(image float32 [H, W, 3], query) -> relevance of every finest patch [ceil(H/patch), ceil(W/patch)]."""

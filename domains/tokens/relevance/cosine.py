@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import numbers, to_numpy
 from hra.domains.tokens.features import Encoder, TextEncoder, checked_features
 from hra.domains.tokens.relevance.base import Encode, EncodedRelevance
+from hra.model.arrays import numbers, to_numpy
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.fixation.finders import FixationFinder, PeakFixation
 from hra.domains.tokens.relevance.base import Encode, EncodedRelevance, Relevance, checked_relevance, scored
 from hra.domains.tokens.relevance.cues import CueRelevance
-from hra.eccentricity import Eccentricity
 from hra.errors import ArrayError
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hra.arrays import to_numpy
 from hra.domains.tokens.relevance.base import checked_relevance
 from hra.errors import MetricError
 from hra.kernels import Pyramid, build_pyramid, rect_max
+from hra.model.arrays import to_numpy
 
 # Patches along one side of the regions that are tested first.
 _REGION = 16

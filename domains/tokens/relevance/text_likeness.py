@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.domains.tokens.blocks import block_counts, block_sums
-from hra.images.arrays import LUMA
+from hra.images.channels import LUMA
 
 _NOISE = 16 / 255  # steps below this are sensor noise, paper grain and soft shading, not strokes
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.arrays import numbers
+from hra.model.arrays import numbers
 
 STEPS = 256  # of a radius, in which densities are integrated
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.apportionment import largest_remainder
+from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.fixation.finders import FixationFinder, PeakFixation
 from hra.domains.tokens.sampled.arcs import (
@@ -20,9 +20,9 @@ from hra.domains.tokens.sampled.arcs import (
 )
 from hra.domains.tokens.sampled.tokens import SampledTokens
 from hra.domains.tokens.token_builder import TokenBuilder
-from hra.eccentricity import Eccentricity
 from hra.errors import ArrayError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
+from hra.solvers.apportionment import largest_remainder
 
 
 @dataclass(frozen=True)

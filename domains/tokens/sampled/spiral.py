@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.fixation.peak import coarse_peak
 from hra.domains.tokens.sampled.arcs import (
@@ -20,9 +21,8 @@ from hra.domains.tokens.sampled.arcs import (
 from hra.domains.tokens.sampled.rings import slots
 from hra.domains.tokens.sampled.tokens import SampledTokens
 from hra.domains.tokens.token_builder import TokenBuilder
-from hra.eccentricity import Eccentricity
 from hra.errors import ArrayError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 _GOLDEN = (np.sqrt(5) - 1) / 2  # of a full turn from one sample to the next
 _APART = 0.25  # of the longer side, between two centres

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from hra.kernels.arrays import on_host
-from hra.kernels.layout import Layout
 from hra.kernels.pyramids.burt import reference, warp_kernels
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.warp_backend import check_size
 from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
-from hra.kernels.warp_backend import check_size
 
 
 def place(image: Any, layout: Layout) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hra.errors import HraError
 from hra.kernels.arrays import adopt
-from hra.kernels.dispatch import implementation
+from hra.kernels.backends import implementation
 from hra.kernels.trees.points.morton import PACKAGE, check_points, codes_of
 from hra.kernels.trees.tree import Tree
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import adopt, dtype_of, give_back
-from hra.kernels.dispatch import implementation
+from hra.kernels.backends import implementation
 from hra.kernels.trees.points.morton import PACKAGE
 
 _KEYS = (np.dtype(np.uint32), np.dtype(np.uint64))

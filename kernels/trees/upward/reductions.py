@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.errors import ArrayError, HraError
 from hra.kernels.arrays import adopt, dtype_of, give_back, on_host
-from hra.kernels.dispatch import implementation
+from hra.kernels.backends import implementation
 from hra.kernels.trees.tree import Tree
 
 PACKAGE = "hra.kernels.trees.upward"

@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import adopt, dtype_of, give_back, on_host
-from hra.kernels.dispatch import implementation
+from hra.kernels.backends import implementation
 from hra.kernels.trees.tree import Tree
 from hra.kernels.trees.upward.reductions import PACKAGE, check_leaves, flat_batch
 

@@ -20,7 +20,7 @@ from hra.domains.textures import (
     TiledTexture,
 )
 from hra.errors import MetricError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 from hra.traversals.threshold import Threshold
 from tests.helpers.pages import covers
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import HraError
+from hra.lab.inputs.drives import kitti_like, terrain_walk
 from hra.residency import (
     LRU,
     Belady,
@@ -22,8 +23,6 @@ from hra.residency import (
     UniformBias,
     closed,
     judge,
-    kitti_like,
-    terrain_walk,
 )
 from hra.residency.policies import policies
 from tests.helpers.residency import fewest_loads, godot_loads, look_ahead_loads, lru_loads, refusing_loads

@@ -9,8 +9,8 @@ import pytest
 
 from hra.errors import ArrayError
 from hra.kernels import build_pyramid, rect_max
-from hra.kernels.backends import load_backend
-from hra.kernels.pyramid import Pyramid
+from hra.kernels.arrays import load_warp
+from hra.kernels.pyramids.levels.pyramid import Pyramid
 from hra.kernels.raster import HiZ, VisibilityBuffer, interop, warp_array
 
 VALUES = np.arange(12, dtype=np.float32)
@@ -27,7 +27,7 @@ def test_a_buffer_arrives_as_a_warp_array(context, dtype):
 
 
 def test_a_depth_pyramid_goes_to_warp_and_torch(context):
-    torch, wp = pytest.importorskip("torch"), load_backend("warp").wp
+    torch, wp = pytest.importorskip("torch"), load_warp()
     with VisibilityBuffer(context, (6, 5)) as target, HiZ(target) as hiz:
         hiz.build()
         with warp_array(context, hiz.buffer, np.float32, (hiz.layout.size,)) as array:
@@ -53,7 +53,7 @@ def test_with_cuda_the_mapped_buffer_itself_is_given_out(context, monkeypatch):
         calls.append((name, device, fallback_to_copy))
         return SimpleNamespace(map=lambda dtype, shape: ("mapped", shape), unmap=lambda: calls.append("unmapped"))
 
-    wp = load_backend("warp").wp
+    wp = load_warp()
     monkeypatch.setattr(wp, "is_cuda_available", lambda: True)
     monkeypatch.setattr(wp, "get_cuda_device", lambda: "cuda:0")
     monkeypatch.setattr(wp, "RegisteredGLBuffer", register)
@@ -66,7 +66,7 @@ def test_with_cuda_the_mapped_buffer_itself_is_given_out(context, monkeypatch):
 
 
 def test_where_cuda_does_not_know_the_buffer_it_is_copied(context, monkeypatch):
-    wp = load_backend("warp").wp
+    wp = load_warp()
     monkeypatch.setattr(wp, "is_cuda_available", lambda: True)
     monkeypatch.setattr(interop, "_register", lambda wp, buffer: None)
     with context.use() as gl:
@@ -76,7 +76,7 @@ def test_where_cuda_does_not_know_the_buffer_it_is_copied(context, monkeypatch):
 
 
 def test_numpy_torch_and_warp_share_memory_on_the_host():
-    torch, wp = pytest.importorskip("torch"), load_backend("warp").wp
+    torch, wp = pytest.importorskip("torch"), load_warp()
     array = VALUES.copy()
     warp_view = wp.array(array, dtype=wp.float32, device="cpu", copy=False)
     views = [torch.from_numpy(array), warp_view, wp.to_torch(warp_view), wp.from_torch(torch.from_numpy(array))]
@@ -101,7 +101,7 @@ def test_an_opengl_buffer_is_a_copy_in_both_directions(context):
 
 
 def test_a_warp_texture_holds_a_copy():
-    wp = load_backend("warp").wp
+    wp = load_warp()
     image = np.ones((4, 4), np.float32)
     texture, found = wp.Texture2D(image, device="cpu"), wp.zeros((4, 4), dtype=wp.float32, device="cpu")
     image[:] = 7

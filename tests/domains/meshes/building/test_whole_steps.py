@@ -9,7 +9,7 @@ import pytest
 
 import hra
 from hra.domains import meshes
-from hra.evaluation.mesh_sources import bumpy as displaced
+from hra.lab.inputs.mesh_sources import bumpy as displaced
 
 
 @pytest.fixture(scope="module")

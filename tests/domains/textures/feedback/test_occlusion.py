@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.camera import Camera
+from hra.camera.occlusion import Occlusion, window_matrix
 from hra.domains.textures import AnalyticFeedback, BoundsFeedback, Scene
 from hra.domains.textures.feedback.page_bounds import cell_corners
-from hra.occlusion import Occlusion, window_matrix
 from tests.helpers.rasterizer import Target
 
 

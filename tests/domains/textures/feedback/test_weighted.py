@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.camera import Camera
+from hra.camera.eccentricity import Eccentricity
 from hra.domains.textures import AnalyticFeedback, Feedback, SaliencyMap, Scene, TexelError, WeightedFeedback
-from hra.eccentricity import Eccentricity
 from hra.errors import MetricError
 
 

@@ -21,7 +21,7 @@ from hra.domains.textures import (
     render,
 )
 from hra.errors import ImageError
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 
 def everything(scene: Scene) -> ResidentTextures:

@@ -16,7 +16,7 @@ from hra.domains.tokens.patches.level_errors import error_sums
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.patches.quadtree import quadtree
 from hra.errors import RepairWarning
-from hra.gains import gains_from_errors
+from hra.model.gains import gains_from_errors
 
 sizes = st.tuples(st.integers(1, 40), st.integers(1, 40))
 

@@ -14,7 +14,7 @@ from hra.domains.tokens.patches.builders import GridBuilder, PyramidBuilder
 from hra.domains.tokens.patches.interpolation import refine_to
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.patches.pyramid import PatchPyramid
-from hra.hierarchy import Hierarchy
+from hra.model.hierarchy import Hierarchy
 
 SIZES = [(40, 70), (17, 16), (1, 1), (64, 64)]
 

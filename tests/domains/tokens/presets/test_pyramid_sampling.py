@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.allocation import Allocation
+from hra.allocating.allocation import Allocation
 from hra.domains import tokens
 from hra.errors import HraError, InfeasibleShares
 

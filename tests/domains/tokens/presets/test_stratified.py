@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.apportionment import largest_remainder
 from hra.domains.tokens.presets.stratified import Stratified
 from hra.errors import ArrayError
+from hra.solvers.apportionment import largest_remainder
 
 IMPORTANCE = [[850, 120, 80, 50], [320, 180, 140, 90], [95, 110, 100, 70], [60, 75, 85, 55]]
 COUNTS = [[96, 13, 9, 6], [34, 19, 15, 10], [10, 12, 11, 8], [7, 8, 9, 6]]

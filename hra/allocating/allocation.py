@@ -1,0 +1,216 @@
+"""The result of an allocation: what was chosen, what it costs and gains, and how far from the best it can be."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from hra.errors import HraError
+from hra.model.budget import exact_number
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.model.precise import ceiling, precise_total
+from hra.model.problem import Problem
+from hra.model.solution import Solution
+from hra.solvers.duals import Certificate, certify, shortfall_of
+from hra.traversals.hull import Hull
+
+Status = Literal["optimal", "certified", "heuristic"]
+# A residual gap up to this is none.
+_OPTIMAL = 1e-12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Allocation:
+    """A down-closed set of refinements within the budget.
+
+    Attributes
+    ----------
+    selected : bool [R], refinements taken, in the hierarchy's level order.
+    cost, budget : in the hierarchy's ``cost_unit``; ``cost <= budget`` always, in exact arithmetic.
+    gain, base_error : in the metric's ``unit``.
+    price : lambda, gain per cost unit at the margin, None if the traversal has none.
+    tau : error that the traversal accepts everywhere, None if it has none.
+    seconds : metric and traversal together.
+    """
+
+    problem: Problem
+    solution: Solution
+    seconds: float
+    context: Any = None
+
+    def __post_init__(self) -> None:
+        hierarchy, selected = self.hierarchy, self.selected
+        if selected.shape != (len(hierarchy),) or selected.dtype != np.bool_:
+            raise HraError("a traversal must return one bool per refinement", where=f"{selected.dtype}{selected.shape}")
+        if not hierarchy.is_valid(selected):
+            raise HraError("the traversal took a refinement without its predecessors", fix="report this as a bug")
+        if self.cost > self.budget:
+            raise HraError(
+                f"the traversal spent {exact_number(self.cost)} of {exact_number(self.budget)}",
+                fix="report this as a bug",
+            )
+        selected.flags.writeable = False
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy whose refinements were chosen."""
+        return self.problem.hierarchy
+
+    @property
+    def selected(self) -> np.ndarray:
+        """Refinements taken, bool [R]."""
+        return self.solution.selected
+
+    @property
+    def budget(self) -> float:
+        """The budget that was given, in cost units."""
+        return self.problem.budget
+
+    @property
+    def metric(self) -> ErrorMetric | None:
+        """The metric that the refinements were chosen by; None for the whole of a pool."""
+        return self.problem.metric
+
+    @property
+    def price(self) -> float | None:
+        """Lambda of the traversal: gain per cost unit."""
+        return None if self.solution.price is None else self.solution.price / float(self.hierarchy.units.size)
+
+    @property
+    def tau(self) -> float | None:
+        """Error that the traversal accepts everywhere, in the unit of the metric's `peak`."""
+        return self.solution.tau
+
+    @cached_property
+    def cut(self) -> np.ndarray:
+        """Ids of the active nodes, ascending, int64 [K]."""
+        return np.flatnonzero(self.hierarchy.active_nodes(self.selected))
+
+    @cached_property
+    def cost(self) -> float:
+        """Cost of the cut: the base and what was taken."""
+        return self.hierarchy.cost_of(self.selected)
+
+    @property
+    def utilisation(self) -> float:
+        """Share of the budget that was spent; 0 for an infinite one, 1 for an empty one."""
+        return self.cost / self.budget if self.budget else 1.0
+
+    @cached_property
+    def gain(self) -> float:
+        """Error removed, in the metric's unit."""
+        return self._gain[0]
+
+    @cached_property
+    def _gain(self) -> tuple[float, float, float]:
+        """The gain as a sum of two doubles, and what they may miss."""
+        return precise_total(self.problem.gain, self.selected)
+
+    @property
+    def base_error(self) -> float:
+        """Error before any refinement."""
+        return self.problem.base_error
+
+    @cached_property
+    def residual(self) -> float:
+        """Error that remains: that of full detail, and the gain of all that was not taken."""
+        high, low, _ = precise_total(self.problem.gain, ~self.selected)
+        return math.fsum((self.problem.least_error, high, low))
+
+    @cached_property
+    def max_error(self) -> float:
+        """Largest error of the max objective among what was not refined; 0 at full detail."""
+        return float(self.problem.peak[~self.selected].max(initial=0.0))
+
+    @property
+    def churn(self) -> int | None:
+        """Number of refinements that changed since the last step of a sequence; None outside a sequence."""
+        previous = self.problem.previous
+        return None if previous is None else int(np.count_nonzero(previous != self.selected))
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The price, and on graphs the flows, that prove a bound to anybody (see `hra.verify`); made on first use.
+
+        What a search has ruled out beyond that is part of `shortfall`, but not of the certificate.
+        """
+        solution = self.solution if self._priced else Hull(finish="none").solve(self.problem)
+        return certify(self.problem, self.selected, solution.price or 0.0, solution.share)
+
+    @cached_property
+    def shortfall(self) -> float:
+        """No choice within the budget gains more than so much more, in the metric's unit; never rounded down."""
+        stated = self.solution.shortfall is not None or self.solution.upper_bound is not None
+        return shortfall_of(self.problem, self.solution) if stated else self.certificate.shortfall
+
+    @cached_property
+    def upper_bound(self) -> float:
+        """No choice within the budget gains more: the gain and the shortfall, never rounded down."""
+        return ceiling((*self._gain, self.shortfall))
+
+    @property
+    def gap(self) -> float:
+        """Shortfall / upper bound; 0 / 0 = 0."""
+        return ratio(self.shortfall, self.upper_bound)
+
+    @property
+    def residual_gap(self) -> float:
+        """Shortfall / least possible residual; 0 / 0 = 0, inf if only the latter is 0."""
+        return ratio(self.shortfall, self.least_residual)
+
+    @property
+    def least_residual(self) -> float:
+        """Error that remains at least, whatever is chosen within the budget."""
+        return max(self.residual - self.shortfall, 0.0)
+
+    @property
+    def status(self) -> Status:
+        """How good the answer is known to be: optimal, certified by its gap, or heuristic (gains do not add up).
+
+        Optimal means that no choice leaves less error by more than a part in 1e12 of what remains at least.
+        """
+        if not self.problem.additive:
+            return "heuristic"
+        return "optimal" if self.residual_gap <= _OPTIMAL else "certified"
+
+    def __repr__(self) -> str:
+        unit = self.hierarchy.cost_unit
+        spent = f"{self.cost:,.12g} of {self.budget:,.12g} {unit}, residual {self.residual:.3g} {self.problem.unit}"
+        if not self.problem.additive:
+            return f"{spent}, not certified: the metric's gains do not add up"
+        if not self._bounded:
+            return f"{spent}, no bound yet: read `gap`"
+        if self.status == "optimal":
+            return f"{spent}, the best possible"
+        gap, residual_gap = _percent(self.gap), _percent(self.residual_gap)
+        return f"{spent}, within {gap} % of the best possible gain ({residual_gap} % of the residual)"
+
+    @property
+    def _bounded(self) -> bool:
+        """Whether a bound can be stated without solving anything."""
+        stated = self.solution.shortfall is not None or self.solution.upper_bound is not None
+        return stated or self._priced or "certificate" in self.__dict__
+
+    @property
+    def _priced(self) -> bool:
+        """Whether the solution comes with what proves a bound; on graphs a price without shares proves little."""
+        on_graph = self.hierarchy.parent is None
+        return self.solution.price is not None and not (
+            on_graph and self.solution.price > 0 and self.solution.share is None
+        )
+
+
+def ratio(part: float, whole: float) -> float:
+    """``part / whole``; 0 / 0 = 0, inf if only ``whole`` is 0."""
+    if part <= 0:
+        return 0.0
+    return part / whole if whole > 0 else math.inf
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"

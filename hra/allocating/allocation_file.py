@@ -1,0 +1,228 @@
+"""Allocations in files: arrays in an npz archive without pickle, numbers in a JSON header with a checksum.
+
+A file holds what `hra.verify` needs, and what comes of reading it is an allocation as good as the one that was saved,
+but for its context and its metric.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hra.allocating.allocation import Allocation
+from hra.atomic_write import write_atomically
+from hra.errors import FileError, HraError
+from hra.model.arrays import frozen
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
+from hra.model.solution import Solution
+from hra.model.topology import Topology
+from hra.solvers.duals import Certificate
+
+FORMAT, VERSION = "hra-allocation", 1
+_ATTRIBUTE = "node."
+# The name of the header among the arrays; a header longer than this is no header.
+_HEADER, _LARGEST_HEADER = "header", 2**20
+
+
+def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
+    """Write ``allocation`` with its hierarchy, gains and certificate to ``path``, whole or not at all.
+
+    Node attributes that are no numbers are left out, and so are the context and the metric.
+
+    Raises
+    ------
+    FileError : the folder is missing or not writable, or the disk is full.
+    """
+    arrays = _arrays(allocation)
+    header = {**_numbers(allocation), "format": FORMAT, "version": VERSION, "checksum": _checksum(arrays)}
+    arrays[_HEADER] = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, **arrays)
+    write_atomically(path, stream.getbuffer())
+
+
+def load(path: str | os.PathLike[str]) -> Allocation:
+    """The allocation in ``path``, which `save` wrote; numbers are those of the file until `hra.verify` checks them.
+
+    Raises
+    ------
+    FileError : missing, damaged, of another format or of a later version.
+    """
+    try:
+        header, arrays = _read(Path(path))
+        return _allocation(header, arrays)
+    except HraError as error:
+        raise type(error)(error.what, where=f"{path} {error.where}".strip(), fix=error.fix) from error
+    except (KeyError, ValueError, TypeError, OverflowError, IndexError, zipfile.BadZipFile, OSError) as error:
+        fix = "save the allocation again"
+        raise FileError(f"this is no allocation that can be read: {error}", where=str(path), fix=fix) from error
+
+
+def _arrays(allocation: Allocation) -> dict[str, np.ndarray]:
+    hierarchy, problem, solution = allocation.hierarchy, allocation.problem, allocation.solution
+    attributes = {_ATTRIBUTE + name: values for name, values in hierarchy.node.items() if values.dtype.kind in "biuf"}
+    optional = {
+        "node_parent": hierarchy.node_parent,
+        "pinned": problem.pinned,
+        "previous": problem.previous,
+        "share": solution.share,
+    }
+    return {
+        "node_cost": hierarchy.node_cost,
+        "added_by": hierarchy.added_by,
+        "removed_by": hierarchy.removed_by,
+        "edges": hierarchy.edges,
+        "gain": problem.gain,
+        "peak": problem.peak,
+        "selected": allocation.selected,
+        "flow": allocation.certificate.flow,
+        **attributes,
+        **{name: values for name, values in optional.items() if values is not None},
+    }
+
+
+def _numbers(allocation: Allocation) -> dict[str, Any]:
+    """Everything that is no array; floats as text, which keeps infinities and every digit."""
+    hierarchy, problem, solution = allocation.hierarchy, allocation.problem, allocation.solution
+    certificate, unit = allocation.certificate, allocation.certificate.unit
+    floats = {
+        "budget": problem.budget,
+        "least_error": problem.least_error,
+        "seconds": allocation.seconds,
+        "cost": allocation.cost,
+        "gain": allocation.gain,
+        "residual": allocation.residual,
+        "shortfall": allocation.shortfall,
+        "upper_bound": allocation.upper_bound,
+        "certificate_price": certificate.price,
+        "certificate_shortfall": certificate.shortfall,
+        "price": solution.price,
+        "tau": solution.tau,
+    }
+    return {
+        "cost_unit": hierarchy.cost_unit,
+        "error_unit": problem.unit,
+        "additive": problem.additive,
+        "restricted": solution.restricted,
+        "status": allocation.status,
+        "certificate_unit": [str(unit.numerator), str(unit.denominator)],
+        **{name: None if value is None else repr(float(value)) for name, value in floats.items()},
+    }
+
+
+def _checksum(arrays: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    with zipfile.ZipFile(path) as archive:
+        # Nothing is compressed, so that no file takes more memory than it has bytes.
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+            raise FileError("an archive with compressed entries is no allocation", fix="save the allocation again")
+        if sum(entry.file_size for entry in archive.infolist()) > path.stat().st_size:
+            raise FileError("the archive's entries are larger than the file", fix="save the allocation again")
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    text = arrays.pop(_HEADER)
+    if text.dtype != np.uint8 or text.size > _LARGEST_HEADER:
+        raise FileError("the header is no text", fix="save the allocation again")
+    header = json.loads(text.tobytes())
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FileError("this is not the file of an allocation", fix="pass a file that Allocation.save wrote")
+    if header.get("version") != VERSION:
+        what = f"version {header.get('version')} of the format is not known, only {VERSION}"
+        raise FileError(what, fix="read it with the version of hra that wrote it")
+    if header.get("checksum") != _checksum(arrays):
+        raise FileError("the checksum does not match: the file is damaged", fix="save the allocation again")
+    return header, arrays
+
+
+def _allocation(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Allocation:
+    number = {name: float(value) for name, value in header.items() if isinstance(value, str) and _is_number(value)}
+    hierarchy, gain, peak = _hierarchy(header, arrays), arrays["gain"], arrays["peak"]
+    problem = Problem(
+        hierarchy,
+        frozen(_checked(gain, np.float64, len(hierarchy))),
+        number["least_error"],
+        number["budget"],
+        str(header["error_unit"]),
+        bool(header["additive"]),
+        partial(_checked, peak, np.float64, len(hierarchy)),
+        pinned=_optional(arrays, "pinned", np.bool_, len(hierarchy)),
+        previous=_optional(arrays, "previous", np.bool_, len(hierarchy)),
+    )
+    problem.check()
+    solution = Solution(
+        _checked(arrays["selected"], np.bool_, len(hierarchy)),
+        number.get("price"),
+        number.get("tau"),
+        _optional(arrays, "share", np.float64, len(hierarchy.edges)),
+        number["shortfall"],
+        restricted=bool(header["restricted"]),
+    )
+    allocation = Allocation(problem, solution, number["seconds"])
+    numerator, denominator = (int(digits[:2000]) for digits in header["certificate_unit"])
+    flow = _checked(arrays["flow"], np.float64, len(hierarchy.edges))
+    proof = Certificate(
+        number["certificate_price"], Fraction(numerator, denominator), flow, number["certificate_shortfall"]
+    )
+    stated = {name: number[name] for name in ("cost", "gain", "residual", "upper_bound")}
+    # What the file states stands until somebody verifies it.
+    allocation.__dict__.update(stated, certificate=proof)
+    return allocation
+
+
+def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarchy:
+    nodes = arrays["node_cost"].size
+    added_by, removed_by = (_checked(arrays[name], np.int32, nodes) for name in ("added_by", "removed_by"))
+    edges, size = arrays["edges"], int(arrays["selected"].size)
+    if edges.dtype != np.int32 or edges.ndim != 2 or edges.shape[1] != 2:
+        raise FileError("the edges are not int32 [E, 2]", fix="save the allocation again")
+    for name, index, least in (("added_by", added_by, -1), ("removed_by", removed_by, -1), ("edges", edges, 0)):
+        if index.size and (index.min() < least or index.max() >= size):
+            raise FileError(f"{name} names a refinement that is not there", fix="save the allocation again")
+    attributes = {name[len(_ATTRIBUTE) :]: values for name, values in arrays.items() if name.startswith(_ATTRIBUTE)}
+    hierarchy = Hierarchy.from_topology(
+        _checked(arrays["node_cost"], np.float64, nodes),
+        Topology(size, added_by, removed_by, edges),
+        node_parent=_optional(arrays, "node_parent", np.int32, nodes),
+        attributes=attributes,
+        cost_unit=str(header["cost_unit"]),
+    )
+    if not (np.array_equal(hierarchy.added_by, added_by) and np.array_equal(hierarchy.edges, edges)):
+        raise FileError("the refinements are not in level order", fix="save the allocation again")
+    return hierarchy
+
+
+def _optional(arrays: dict[str, np.ndarray], name: str, dtype: Any, size: int) -> np.ndarray | None:
+    return _checked(arrays[name], dtype, size) if name in arrays else None
+
+
+def _checked(array: np.ndarray, dtype: Any, size: int) -> np.ndarray:
+    if array.dtype != dtype or array.shape != (size,):
+        what = f"an array is {array.dtype} of shape {array.shape}, expected {np.dtype(dtype)} of ({size},)"
+        raise FileError(what, fix="save the allocation again")
+    return array
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

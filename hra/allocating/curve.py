@@ -1,0 +1,96 @@
+"""Gain against budget: every hull point from one solve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.model.problem import Problem
+from hra.model.sets import total
+from hra.solvers.dag.dag_relaxation import price_range
+from hra.solvers.dag.split_flow import closure, even_shares
+from hra.solvers.forest.pava import hull_slopes
+from hra.solvers.reduction import join
+
+# Prices tried on a DAG, evenly on a logarithmic scale, and sweeps at each.
+_PRICES, _SWEEPS = 64, 60
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Hull points from the base to full use, by rising cost; gain is concave in cost.
+
+    Attributes
+    ----------
+    cost : float64 [K], with the base, in the hierarchy's cost unit.
+    gain, residual : float64 [K], error removed and error that remains, in the metric's unit.
+    """
+
+    cost: np.ndarray
+    gain: np.ndarray
+    residual: np.ndarray
+
+
+def curve(problem: Problem) -> Curve:
+    """All hull points of a forest; on a DAG those met at a range of prices, each with the best set that was found."""
+    whole = problem.hierarchy
+    if whole.shrinks:
+        problem = join(whole).problem(problem)
+    cost, gain = _forest(problem) if problem.hierarchy.parent is not None else _dag(problem)
+    cost = problem.hierarchy.units.costs(cost) + problem.hierarchy.cost_of(_pinned(problem))
+    return Curve(cost, gain, np.maximum(problem.base_error - gain, 0.0))
+
+
+def _pinned(problem: Problem) -> np.ndarray:
+    return np.zeros(len(problem.hierarchy), np.bool_) if problem.pinned is None else problem.pinned
+
+
+def _forest(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    hierarchy = problem.hierarchy
+    slope = hull_slopes(hierarchy.first_child, problem.gain, problem.slope_cost)
+    order = np.argsort(-slope, kind="stable")
+    order = order[slope[order] > 0]
+    # Refinements of one slope are taken together: only where it falls is there a hull point.
+    last = np.append(slope[order][1:] < slope[order][:-1], True)[: order.size]
+    cost, gain = np.cumsum(problem.cost[order])[last], np.cumsum(problem.gain[order])[last]
+    # Free refinements of different slopes lie at one cost: the last of them counts.
+    dearer = np.append(cost[1:] > cost[:-1], True)[: cost.size]
+    return _from_zero(cost[dearer], gain[dearer])
+
+
+def _dag(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    offsets, predecessors = problem.hierarchy.predecessors
+    share, selected = even_shares(offsets), np.empty(len(problem.hierarchy), np.bool_)
+    points = []
+    low, high = price_range(problem)
+    # At the lowest price that matters a refinement may be worth exactly nothing: end below it.
+    for price in np.geomspace(high, 0.5 * low, _PRICES):
+        closure(offsets, predecessors, problem.gain, problem.cost, price, share, _SWEEPS, selected)
+        points.append((total(problem.cost, selected), total(problem.gain, selected)))
+    cost, gain = np.array(sorted(set(points))).T
+    return _from_zero(*_concave(cost, gain))
+
+
+def _concave(cost: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points on the upper convex hull of points by rising cost (monotone chain, Andrew 1979), from the origin."""
+    kept: list[tuple[float, float]] = [(0.0, 0.0)]
+    for c, g in zip(cost.tolist(), gain.tolist(), strict=True):
+        while len(kept) > 1 and _below(kept[-2], kept[-1], (c, g)):
+            kept.pop()
+        if g > kept[-1][1]:
+            kept.append((c, g))
+    hull = np.array(kept[1:]).reshape(-1, 2)
+    return hull[:, 0], hull[:, 1]
+
+
+def _below(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    """Whether b lies on or below the line from a to c."""
+    return (b[1] - a[1]) * (c[0] - a[0]) <= (c[1] - a[1]) * (b[0] - a[0])
+
+
+def _from_zero(cost: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points with the base in front, unless something is free."""
+    if cost.size and cost[0] == 0:
+        return cost, gain
+    return np.r_[0.0, cost], np.r_[0.0, gain]

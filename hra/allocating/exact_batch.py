@@ -1,0 +1,117 @@
+"""Exact answers for many contexts over one hierarchy, without a step of Python between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from hra.errors import ArrayError
+from hra.model.arrays import to_numpy
+from hra.model.budget import check_budget
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
+from hra.model.solution import Solution
+from hra.solvers.forest.pava import hull_slopes
+from hra.solvers.search.deepening import improve
+from hra.solvers.search.pareto import new_states
+from hra.solvers.selection import select_threshold
+from hra.traversals.exact import MAX_STATES, Exact
+
+
+def solve_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int = MAX_STATES) -> list[Solution]:
+    """The answers of `Exact` for a batch of gains.
+
+    Parameters
+    ----------
+    gain : [B, R], one row of finite gains >= 0 per context.
+    budget : one number, or [B], in the hierarchy's cost unit.
+    max_states : see `Exact`.
+
+    Returns
+    -------
+    One `Solution` per row. What the search cannot prove is what `Exact` answers to the row alone.
+
+    Raises
+    ------
+    ArrayError : gains of another shape, negative or not finite; budgets of another shape.
+    InvalidBudget, BudgetTooSmall : see `check_budget`.
+    """
+    rows = _rows(gain, len(hierarchy))
+    budgets = [check_budget(limit, hierarchy) for limit in _budgets(budget, len(rows))]
+    if hierarchy.parent is None or hierarchy.shrinks or not hierarchy.units.exact:
+        return [_alone(hierarchy, *given, max_states) for given in zip(rows, budgets, strict=True)]
+    capacity = np.array([hierarchy.capacity(limit) for limit in budgets], np.float64)
+    selected, price = np.empty(rows.shape, np.bool_), np.empty(len(rows))
+    shortfall, proven = np.empty(len(rows)), np.empty(len(rows), np.bool_)
+    order = (hierarchy.first_child, *hierarchy.predecessors)
+    answer = (selected, price, shortfall, proven)
+    _solve_rows(*order, hierarchy.unit_cost, hierarchy.slope_cost, rows, capacity, new_states(max_states), *answer)
+    return [
+        Solution(selected[i], float(price[i]), shortfall=float(shortfall[i]))
+        if proven[i]
+        else _alone(hierarchy, rows[i], budgets[i], max_states)
+        for i in range(len(rows))
+    ]
+
+
+def _alone(hierarchy: Hierarchy, gain: np.ndarray, budget: float, max_states: int) -> Solution:
+    """The answer to one row; errors do not matter, so full detail leaves none."""
+    problem = Problem(hierarchy, gain, 0.0, budget, "gain", True, lambda: gain)
+    return Exact(max_states).solve(problem)
+
+
+@njit(cache=True, nogil=True)
+def _solve_rows(
+    first_child, before, predecessors, cost, slope_cost, gain, capacity, states, selected, price, shortfall, proven
+):
+    """Search from the hull point of every row; filling it first would take longer than it saves."""
+    share = np.ones(predecessors.size)
+    for i in range(gain.shape[0]):
+        price[i], shortfall[i], proven[i] = solve_forest(
+            first_child, before, predecessors, share, gain[i], cost, slope_cost, capacity[i], states, selected[i]
+        )
+
+
+@njit(cache=True, nogil=True)
+def solve_forest(first_child, before, predecessors, share, gain, cost, slope_cost, capacity, states, selected):
+    """Fill ``selected`` [R] with the best set of a forest; returns its price, its shortfall, and whether it is proven.
+
+    Parameters
+    ----------
+    first_child, before, predecessors, slope_cost : see `hra.model.hierarchy.Hierarchy`; cost : its `unit_cost`.
+    share : ones [E].
+    first_child, before, predecessors, cost, slope_cost : see `hra.model.hierarchy.Hierarchy`; share : ones [E].
+    gain : float64 [R], finite and >= 0; capacity : see `Hierarchy.capacity`.
+    states : memory of the search, see `new_states`.
+    """
+    slope = hull_slopes(first_child, gain, slope_cost)
+    price = max(select_threshold(slope, cost, capacity), 0.0)
+    for r in range(gain.size):
+        selected[r] = slope[r] > price
+    shortfall, proven = improve(before, predecessors, share, True, gain, cost, capacity, price, states, selected)
+    return price, shortfall, proven
+
+
+def _rows(gain: Any, size: int) -> np.ndarray:
+    """The gains as float64 [B, R], checked."""
+    array = to_numpy(gain)
+    if array.ndim != 2 or array.shape[1] != size or array.dtype.kind not in "iuf":
+        raise ArrayError(f"gain must be numbers of shape [B, {size}], got {array.dtype} of {array.shape}", where="gain")
+    rows = np.ascontiguousarray(array, np.float64)
+    bad = np.argwhere(~(np.isfinite(rows) & (rows >= 0)))
+    if bad.size:
+        row, r = bad[0]
+        raise ArrayError(f"gain is {rows[row, r]}", where=f"gain[{row}, {r}]", fix="pass finite gains >= 0")
+    return rows
+
+
+def _budgets(budget: Any, size: int) -> list[Any]:
+    """One budget per row."""
+    if np.ndim(budget) == 0:
+        return [budget] * size
+    budgets = to_numpy(budget)
+    if budgets.shape != (size,):
+        raise ArrayError(f"{size} rows of gains, but budgets of shape {budgets.shape}", where="budget")
+    return list(budgets)

@@ -1,0 +1,60 @@
+"""What a single allocation may add to a problem: nodes that must be there, and the step before in a sequence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hra.errors import BudgetTooSmall, HierarchyError
+from hra.model.arrays import indices
+from hra.model.budget import exact_number
+from hra.model.problem import Problem
+from hra.model.sets import take_with_predecessors
+from hra.model.solution import Solution
+
+if TYPE_CHECKING:
+    from hra.allocating.allocation import Allocation
+
+
+def pin(problem: Problem, nodes: Any) -> Problem:
+    """``problem`` with what adds ``nodes`` (int [K] or None) made part of the base.
+
+    Raises
+    ------
+    ArrayError : not nodes of the hierarchy.
+    BudgetTooSmall : the budget does not cover them.
+    """
+    if nodes is None:
+        return problem
+    hierarchy = problem.hierarchy
+    added_by = hierarchy.added_by[indices("pinned", nodes, 0, hierarchy.node_cost.size)]
+    pinned = np.zeros(len(hierarchy), np.bool_)
+    pinned[added_by[added_by >= 0]] = True
+    take_with_predecessors(*hierarchy.predecessors, pinned)
+    least = hierarchy.cost_of(pinned)
+    if problem.budget < least:
+        what = f"what is pinned costs {exact_number(least)} {hierarchy.cost_unit} with the coarsest level"
+        raise BudgetTooSmall(what, where="pinned", fix=f"use at least {exact_number(least)} {hierarchy.cost_unit}")
+    return replace(problem, gain=np.where(pinned, 0.0, problem.gain), pinned=pinned)
+
+
+def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
+    """``problem`` as the step after ``previous``.
+
+    Raises
+    ------
+    HierarchyError : ``previous`` belongs to another hierarchy.
+    """
+    if previous is None:
+        return problem
+    if previous.hierarchy is not problem.hierarchy:
+        fix = "keep one hierarchy for a sequence"
+        raise HierarchyError("the previous allocation belongs to another hierarchy", where="previous", fix=fix)
+    return replace(problem, previous=previous.selected, price=previous.solution.price)
+
+
+def with_pinned(problem: Problem, solution: Solution) -> Solution:
+    """``solution`` with what is pinned, which costs and gains nothing more."""
+    return solution if problem.pinned is None else replace(solution, selected=solution.selected | problem.pinned)

@@ -1,0 +1,64 @@
+"""What a camera's depth buffer hides: one test for mesh clusters, textured surfaces and anything else with bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.errors import ArrayError
+from hra.kernels import Pyramid, depth_pyramid, visible_boxes, visible_spheres
+from hra.model.arrays import to_numpy
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Occlusion:
+    """A depth buffer as a Hi-Z pyramid, with the camera that it was drawn with.
+
+    Parameters
+    ----------
+    hiz : from `hra.kernels.depth_pyramid`, of minima if the camera's depth is reversed.
+    camera : with OpenGL's clip space, depth in [-w, w], or with reversed depth in [0, w]. For a standard projection to
+        [0, w] (Direct3D, Vulkan) use `hra.kernels.visible_boxes`: `Camera` reads such a matrix as one to [-w, w].
+
+    Raises
+    ------
+    ArrayError : the pyramid is not of the camera's viewport, or of the other kind of depth.
+    """
+
+    hiz: Pyramid
+    camera: Camera
+
+    def __post_init__(self) -> None:
+        width, height = self.camera.viewport
+        if self.hiz.shapes[0] != (height, width, 1):
+            what = f"the pyramid is of shape {self.hiz.shapes[0]}, the viewport of {height} x {width} pixels"
+            raise ArrayError(what, where="hiz", fix="draw the depth buffer with this camera")
+        if (self.hiz.reduce == "min") != self.camera.reversed_depth:
+            fix = f"build it with reversed_depth={self.camera.reversed_depth}"
+            raise ArrayError(f"the pyramid is of {self.hiz.reduce!r}", where="hiz", fix=fix)
+
+    @classmethod
+    def of(cls, depth: Any, camera: Camera) -> Occlusion:
+        """From a depth buffer float32 [height, width] in [0, 1], row 0 on top."""
+        return cls(depth_pyramid(depth, reversed_depth=camera.reversed_depth), camera)
+
+    def visible_boxes(self, boxes: Any) -> np.ndarray:
+        """Which world-space boxes [K, 2, 3] may be in view and not hidden, bool [K]; conservative."""
+        return to_numpy(visible_boxes(self.hiz, boxes, window_matrix(self.camera)))
+
+    def visible_spheres(self, centers: Any, radii: Any) -> np.ndarray:
+        """Which world-space spheres, centres [K, 3] and radii [K], may be in view and not hidden, bool [K]."""
+        spheres = np.concatenate([to_numpy(centers), to_numpy(radii)[:, None]], axis=1)
+        return to_numpy(visible_spheres(self.hiz, spheres, window_matrix(self.camera)))
+
+
+def window_matrix(camera: Camera) -> np.ndarray:
+    """World to clip space, float64 [4, 4], with z in [0, w], so that z / w is what the depth buffer holds."""
+    matrix = camera.projection @ camera.view
+    if not camera.reversed_depth:
+        matrix[2] = (matrix[2] + matrix[3]) / 2
+    return matrix

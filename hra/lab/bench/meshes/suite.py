@@ -1,0 +1,42 @@
+"""The meshes suite: builds beside whole-mesh simplification, cuts beside plain Python, files beside trimesh."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hra.errors import FileError
+from hra.lab.bench.meshes.build_row import BuildBenchmark
+from hra.lab.bench.meshes.cut_rows import BudgetBenchmark, PixelsBenchmark
+from hra.lab.bench.meshes.growth_row import GrowthBenchmark
+from hra.lab.bench.meshes.inputs import Input
+from hra.lab.bench.meshes.load_row import LoadBenchmark
+from hra.lab.bench.suite import Row
+from hra.lab.inputs.mesh_sources import DATA, fetched
+
+_BUMPY = 8  # subdivisions: 1,310,720 triangles
+_BUDGET = 100_000
+
+
+def mesh_suite(data: Path = DATA) -> tuple[Row, ...]:
+    """All benchmarks, in the order of the table; cuts are of the dragon if it was fetched, else of the sphere.
+
+    Parameters
+    ----------
+    data : the folder that `make data` filled.
+    """
+    dragon = Input(data / "meshes" / "dragon.ply")
+    try:
+        fetched("dragon.ply", data)
+        cut = dragon
+    except FileError:
+        cut = Input(_BUMPY)
+    return (
+        BuildBenchmark("build_bumpy_1310k", Input(_BUMPY)),
+        BuildBenchmark("build_bumpy_1310k_normals", Input(_BUMPY, normals=True), peers=False),
+        BuildBenchmark("build_bumpy_1310k_certified", Input(_BUMPY, certified=True), peers=False),
+        BuildBenchmark("build_dragon_871k", dragon),
+        BudgetBenchmark("cut_budget", cut, _BUDGET),
+        PixelsBenchmark("cut_pixels", cut),
+        LoadBenchmark("load_asset", cut),
+        GrowthBenchmark("growth"),
+    )

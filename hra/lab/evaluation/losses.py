@@ -1,0 +1,55 @@
+"""How far every rule's answer to one problem is from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hra.allocating.allocation import Allocation
+from hra.model.problem import Problem
+from hra.traversals.base import Traversal
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Shares of what is possible, 0 at best.
+
+    Attributes
+    ----------
+    gain_lost : (bound - gain) / bound.
+    residual_excess : (residual - least residual) / least residual; infinite if only the latter is 0.
+    unspent : share of the budget that was not spent.
+    """
+
+    gain_lost: float
+    residual_excess: float
+    unspent: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Losses of all rules on one problem.
+
+    Attributes
+    ----------
+    losses : by rule.
+    proven : whether some rule reached the bound, so that losses are exact and not only upper limits.
+    """
+
+    losses: dict[str, Loss]
+    proven: bool
+
+
+def judge(problem: Problem, rules: Mapping[str, Traversal]) -> Judged:
+    """Solve ``problem`` by every rule and compare with the least bound that any of them proves.
+
+    Raises
+    ------
+    HraError : an answer breaks the partial order or the budget.
+    """
+    solutions = {name: rule.solve(problem) for name, rule in rules.items()}
+    bound = min(Allocation(problem, s, 0.0).upper_bound for s in solutions.values())
+    judged = {name: replace(s, shortfall=None, upper_bound=bound) for name, s in solutions.items()}
+    answers = {name: Allocation(problem, s, 0.0) for name, s in judged.items()}
+    losses = {name: Loss(a.gap, a.residual_gap, 1 - a.utilisation) for name, a in answers.items()}
+    return Judged(losses, any(a.status == "optimal" for a in answers.values()))

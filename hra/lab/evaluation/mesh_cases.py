@@ -1,0 +1,27 @@
+"""The demo mesh as a graph of cluster groups, seen from around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains import meshes
+from hra.lab import samples
+from hra.lab.evaluation.cases import Case
+from hra.lab.evaluation.sizes import Sizes
+
+
+def mesh_cases(sizes: Sizes) -> Iterator[Case]:
+    """Every view at every budget; the error is in squared pixels (see `hra.domains.meshes.ScreenError`)."""
+    clusters = meshes.build(samples.path("skull.ply"))
+    allocator = meshes.MeshAllocator(clusters)
+    for azimuth in np.arange(sizes.cameras) * (360 / sizes.cameras):
+        camera = Camera.orbit(clusters.bounds, azimuth=float(azimuth), elevation=20, up=(0, 0, 1))
+        problem = allocator.error_metric(clusters.hierarchy, camera, np.inf)
+        for share in sizes.triangles:
+            budget = np.floor(share * clusters.hierarchy.total_cost)
+            words = f"{100 * share:.0f} % of triangles"
+            yield Case("mesh", words, f"azimuth {azimuth:.0f}", replace(problem, budget=budget))

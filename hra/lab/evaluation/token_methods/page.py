@@ -1,0 +1,89 @@
+"""The page that compares token methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.domains import tokens
+from hra.lab.evaluation.token_methods.run import BASELINE, FIRST, ORACLE
+from hra.lab.evaluation.token_methods.tables import ahead_of, baseline_psnr, method_table
+from hra.lab.evaluation.token_methods.text import PAGE
+
+_TREE = "semantic-tree"
+
+
+def render(record: dict[str, Any]) -> dict[str, bytes]:
+    """The page by its path in the output folder.
+
+    Parameters
+    ----------
+    record : of `hra.lab.evaluation.token_methods.run.run`.
+    """
+    kinds = {kind: [row for row in record["rows"] if row["kind"] == kind] for kind in ("photos", "documents")}
+    spread = {kind: _mean(record["images"], "worst_tenth", kind) for kind in kinds}
+    text = PAGE.substitute(
+        {kind: method_table(rows) for kind, rows in kinds.items()},
+        images=len(record["images"]),
+        baseline=BASELINE,
+        first=FIRST,
+        oracle=ORACLE,
+        photo_share=f"{spread['photos']:.0%}",
+        document_share=f"{spread['documents']:.0%}",
+        oracle_photos=f"{_ahead(kinds['photos'], ORACLE):.2f}",
+        oracle_documents=f"{_ahead(kinds['documents'], ORACLE):.2f}",
+        tree_photos=f"{_ahead(kinds['photos'], _TREE):+.2f}",
+        tree_documents=f"{_ahead(kinds['documents'], _TREE):+.2f}",
+        findings="\n".join(f"- {line}" for kind, rows in kinds.items() for line in _findings(kind, rows)),
+        methods="\n".join(
+            f"- `{name}` is `{kind.__name__}`: {_summary(kind)}" for name, kind in tokens.PRESETS.items()
+        ),
+        sources="\n".join(f"- {_source(image)}" for image in record["images"]),
+        skipped="".join(f"- {line}\n" for line in _skipped(record["skipped"])),
+    )
+    return {"tokens.md": text.encode()}
+
+
+def _findings(kind: str, rows: list[dict[str, Any]]) -> list[str]:
+    """Who beats down-sampling, and who loses to it."""
+    names = [name for name in dict.fromkeys(row["method"] for row in rows) if name != BASELINE]
+    ahead = {name: _ahead(rows, name) for name in names}
+    better = sorted((name for name in names if ahead[name] > 0), key=lambda name: -ahead[name])
+    worse = sorted((name for name in names if ahead[name] <= 0), key=lambda name: -ahead[name])
+    return [
+        f"{kind}, better than down-sampling on average: {_listed(better, ahead)}.",
+        f"{kind}, worse: {_listed(worse, ahead)}.",
+    ]
+
+
+def _listed(names: list[str], ahead: dict[str, float]) -> str:
+    return ", ".join(f"`{name}` {ahead[name]:+.2f} dB" for name in names) or "none"
+
+
+def _ahead(rows: list[dict[str, Any]], name: str) -> float:
+    return ahead_of(baseline_psnr(rows), [row for row in rows if row["method"] == name])
+
+
+def _mean(images: list[dict[str, Any]], key: str, kind: str) -> float:
+    return float(np.mean([image[key] for image in images if image["kind"] == kind]))
+
+
+def _summary(kind: type) -> str:
+    return (kind.__doc__ or "").strip().split("\n")[0]
+
+
+def _skipped(skipped: list[dict[str, str]]) -> list[str]:
+    """One line per method, with the first of its reasons."""
+    reasons = {method: [e["reason"] for e in skipped if e["method"] == method] for method in _methods(skipped)}
+    return [f"`{method}` was not run on {len(why)} of them: {why[0]}" for method, why in reasons.items()]
+
+
+def _methods(skipped: list[dict[str, str]]) -> list[str]:
+    return list(dict.fromkeys(entry["method"] for entry in skipped))
+
+
+def _source(image: dict[str, Any]) -> str:
+    asked = f', "{image["query"]}"' if image["query"] else ""
+    size = f"{image['width']} x {image['height']} pixels"
+    return f"{image['source']}: {size}, {image['budget']} of {image['patches']:,} patches{asked}"

@@ -1,0 +1,1 @@
+"""Seeded and shipped inputs of benchmarks, evaluation and demo."""

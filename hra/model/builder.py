@@ -1,0 +1,16 @@
+"""Hierarchies that depend on the context (an image's patches, a query's regions)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from hra.model.hierarchy import Hierarchy
+
+
+class HierarchyBuilder(ABC):
+    """Takes a hierarchy's place where the hierarchy has to be built from each context."""
+
+    @abstractmethod
+    def build(self, context: Any) -> Hierarchy:
+        """The hierarchy for ``context``."""

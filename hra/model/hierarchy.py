@@ -1,0 +1,438 @@
+"""The hierarchy: a partial order of refinements over nodes, as a struct of arrays in level order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from hra.errors import ArrayError, HierarchyError, MetricError
+from hra.model import topology
+from hra.model.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
+from hra.model.ordering import level_order
+from hra.model.scratch import Scratch
+from hra.model.sets import active, cost_step, is_down_closed, total
+from hra.model.topology import Topology
+from hra.model.units import Units, rounded_up_sum, swap_units
+
+Mode = Literal["replace", "child", "add"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hierarchy:
+    """Nodes at several levels of detail, and the refinements that lead from coarse to fine.
+
+    A refinement is one indivisible step: it adds nodes, may remove the nodes that they replace, costs ``cost[r]`` (less
+    than 0 where its fine nodes are cheaper than what they replace) and can be taken only after its predecessors. Nodes
+    that no refinement adds are the base. Build one with `tree`, `chains`, `flat`, `dag`, `groups` or `from_networkx`;
+    all arrays are copied and read-only.
+
+    Attributes
+    ----------
+    node_cost : float64 [N], cost of a node while it is active, in ``cost_unit``.
+    added_by, removed_by : int32 [N], the refinement that activates or deactivates a node; -1 for base or never.
+    node_parent : int32 [N] or None, the coarser node that a node refines (trees), -1 for roots.
+    parent : int32 [R] or None, the predecessor of each refinement of a forest; None for a DAG.
+    edges : int32 [E, 2], (predecessor, successor), sorted by successor.
+    level_offsets : int32 [L + 1], where each level of refinements begins.
+    node : node attributes by name, each with leading dimension N.
+    """
+
+    node_cost: np.ndarray
+    added_by: np.ndarray
+    removed_by: np.ndarray
+    node_parent: np.ndarray | None
+    parent: np.ndarray | None
+    edges: np.ndarray
+    level_offsets: np.ndarray
+    cost_unit: str = "units"
+    node: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    # ---- construction -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def tree(
+        cls,
+        parent: Any,
+        cost: Any,
+        *,
+        mode: Mode = "replace",
+        order: Any = None,
+        attributes: Mapping[str, Any] | None = None,
+        cost_unit: str = "units",
+    ) -> Hierarchy:
+        """A forest of nodes, in any order (children may come before their parents).
+
+        Parameters
+        ----------
+        parent : int [N], the coarser node of each node, -1 for a root. Roots are the base.
+        cost : [N], cost of each node while it is active, >= 0.
+        mode : "replace", a node is swapped for all its children at once; "child", its children are added one by one in
+            falling ``order`` and the node leaves with the last; "add", children are added and the node stays.
+        order : [N], only for "child"; defaults to the given order of the nodes.
+
+        Raises
+        ------
+        HierarchyError : cycle.
+        ArrayError : parents out of range, costs negative or not finite.
+        """
+        cost = _costs(cost)
+        parent = indices("parent", parent, -1, cost.size, cost.size)
+        if mode == "child":
+            rank = numbers("order", np.zeros(cost.size) if order is None else order, cost.size)
+            shape = topology.child_by_child(parent, rank)
+        elif mode in ("replace", "add"):
+            shape = topology.replace(parent) if mode == "replace" else topology.add(parent)
+        else:
+            raise HierarchyError(f"unknown mode {mode!r}", where="mode", fix="use 'replace', 'child' or 'add'")
+        try:
+            return cls.from_topology(cost, shape, node_parent=parent, attributes=attributes, cost_unit=cost_unit)
+        except HierarchyError:
+            # A cycle was found among refinements, whose numbers the caller does not know: name the nodes instead.
+            level_order(topology.pairs(parent, np.arange(cost.size, dtype=np.int32)), cost.size)
+            raise
+
+    @classmethod
+    def chains(
+        cls, lengths: Any, cost: Any, *, attributes: Mapping[str, Any] | None = None, cost_unit: str = "units"
+    ) -> Hierarchy:
+        """Independent chains stored one after the other, coarsest node first (mip chains); each step adds one node.
+
+        Parameters
+        ----------
+        lengths : int [C], nodes per chain, each >= 1; ``sum(lengths) == N``.
+        cost : [N].
+        """
+        cost = _costs(cost)
+        lengths = indices("lengths", lengths, 1, cost.size + 1)
+        if lengths.sum() != cost.size:
+            raise HierarchyError(f"chains of {lengths.sum()} nodes, but {cost.size} costs", where="lengths")
+        parent = np.arange(cost.size) - 1
+        parent[offsets_of(lengths)[:-1]] = -1
+        return cls.tree(parent, cost, mode="add", attributes=attributes, cost_unit=cost_unit)
+
+    @classmethod
+    def flat(cls, cost: Any, *, attributes: Mapping[str, Any] | None = None, cost_unit: str = "units") -> Hierarchy:
+        """Independent nodes [N], each one a refinement; the base is empty (grid top-K)."""
+        cost = _costs(cost)
+        return cls.from_topology(cost, topology.flat(cost.size), attributes=attributes, cost_unit=cost_unit)
+
+    @classmethod
+    def dag(
+        cls, cost: Any, edges: Any, *, attributes: Mapping[str, Any] | None = None, cost_unit: str = "units"
+    ) -> Hierarchy:
+        """Each node [N] is a refinement that may have several predecessors; the base is empty.
+
+        Parameters
+        ----------
+        edges : int [E, 2], (predecessor, successor) pairs of nodes.
+        """
+        cost = _costs(cost)
+        pairs = to_numpy(edges)
+        if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
+            raise ArrayError(f"edges must have shape [E, 2], got {pairs.shape}", where="edges")
+        pairs = indices("edges", pairs.reshape(-1), 0, cost.size).reshape(-1, 2)
+        return cls.from_topology(cost, topology.dag(cost.size, pairs), attributes=attributes, cost_unit=cost_unit)
+
+    @classmethod
+    def groups(
+        cls,
+        cost: Any,
+        added_by: Any,
+        removed_by: Any,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        cost_unit: str = "units",
+    ) -> Hierarchy:
+        """A group DAG (cluster level of detail): refinement g swaps the nodes that it removes for those that it adds.
+
+        Parameters
+        ----------
+        cost : [N]; added_by, removed_by : int [N], refinement numbers 0 .. R-1 in any order, -1 for none.
+        """
+        cost = _costs(cost)
+        limit = 2 * cost.size + 1
+        added = indices("added_by", added_by, -1, limit, cost.size)
+        removed = indices("removed_by", removed_by, -1, limit, cost.size)
+        return cls.from_topology(cost, topology.groups(added, removed), attributes=attributes, cost_unit=cost_unit)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, *, cost: str = "cost", mode: Mode | Literal["dag"] = "replace") -> Hierarchy:
+        """A hierarchy from a ``networkx.DiGraph`` with edges from coarse to fine; see `hra.model.networkx_bridge`."""
+        from hra.model.networkx_bridge import from_networkx
+
+        return from_networkx(graph, cost=cost, mode=mode)
+
+    def to_networkx(self) -> Any:
+        """The refinements as a ``networkx.DiGraph``; see `hra.model.networkx_bridge`."""
+        from hra.model.networkx_bridge import to_networkx
+
+        return to_networkx(self)
+
+    @classmethod
+    def from_topology(
+        cls,
+        cost: np.ndarray,
+        shape: Topology,
+        *,
+        node_parent: np.ndarray | None = None,
+        attributes: Mapping[str, Any] | None = None,
+        cost_unit: str = "units",
+    ) -> Hierarchy:
+        """A hierarchy from refinements that are known already; what all other constructors end in.
+
+        Refinements that are given in level order, the successors of each side by side, keep their numbers.
+        """
+        cost = np.array(cost, np.float64)
+        order, level = level_order(shape.edges, shape.size)
+        rank = np.empty(shape.size + 1, np.int32)
+        rank[order], rank[-1] = np.arange(shape.size, dtype=np.int32), -1
+        edges = rank[shape.edges]
+        edges = edges[np.lexsort((edges[:, 0], edges[:, 1]))]
+        _check_total(cost)
+        return cls(
+            node_cost=frozen(cost),
+            added_by=frozen(rank[shape.added_by]),
+            removed_by=frozen(rank[shape.removed_by]),
+            node_parent=None if node_parent is None else frozen(np.array(node_parent, np.int32)),
+            parent=_forest(edges, shape.size),
+            edges=frozen(edges),
+            level_offsets=frozen(offsets_of(np.bincount(level))),
+            cost_unit=cost_unit,
+            node=_attributes(attributes, cost.size),
+        )
+
+    # ---- queries ------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Number of refinements."""
+        return int(self.level_offsets[-1])
+
+    def __repr__(self) -> str:
+        kind = "DAG" if self.parent is None else "forest"
+        return (
+            f"Hierarchy({kind} of {len(self)} refinements over {self.node_cost.size} nodes, cost in {self.cost_unit})"
+        )
+
+    @cached_property
+    def cost(self) -> np.ndarray:
+        """Cost of each refinement in ``cost_unit``, float64 [R], in level order (predecessors come first)."""
+        return frozen(self.units.costs(self.unit_cost))
+
+    @cached_property
+    def base_cost(self) -> float:
+        """Cost of the base: the smallest budget that can be served."""
+        if self.units.exact:
+            return self.units.cost(self._base_units[0])
+        return rounded_up_sum(self.node_cost[self.added_by < 0])
+
+    @cached_property
+    def total_cost(self) -> float:
+        """Cost of full detail."""
+        if self.units.exact:
+            return self.units.cost(self._base_units[0] + float(self.unit_cost.sum()))
+        return rounded_up_sum(self.node_cost[self.removed_by < 0])
+
+    @cached_property
+    def largest_cost(self) -> float:
+        """What no cut exceeds: the cost of full detail, or more where some refinements cost less than nothing."""
+        return self.units.cost(self._most_units(strict=True)) if self.shrinks else self.total_cost
+
+    @cached_property
+    def units(self) -> Units:
+        """The unit in which all costs are whole numbers, see `hra.units`."""
+        return Units.of(self.node_cost)
+
+    @property
+    def unit_cost(self) -> np.ndarray:
+        """Cost of each refinement in whole units, float64 [R]; rounded down where costs have no common unit."""
+        return self._unit_costs[0]
+
+    @property
+    def unit_cost_high(self) -> np.ndarray:
+        """`unit_cost` rounded up, float64 [R]; the same array where costs have a common unit."""
+        return self._unit_costs[1]
+
+    @cached_property
+    def _unit_costs(self) -> tuple[np.ndarray, np.ndarray]:
+        low, high = swap_units(self.units, self.node_cost, self.added_by, self.removed_by, len(self))
+        return frozen(low), frozen(high)
+
+    @cached_property
+    def _base_units(self) -> tuple[float, float]:
+        base = self.added_by < 0
+        return total(self.units.low, base), total(self.units.high, base)
+
+    @cached_property
+    def shrinks(self) -> bool:
+        """Whether some refinement costs less than nothing."""
+        return bool(self.unit_cost.min(initial=0.0) < 0)
+
+    @cached_property
+    def slope_cost(self) -> np.ndarray:
+        """Unit costs to divide by, float64 [R]: those of free refinements are too small to be felt in any sum."""
+        return frozen(divisible(self.unit_cost))
+
+    @cached_property
+    def scratch(self) -> Scratch:
+        """Working memory for solvers of this hierarchy."""
+        return Scratch()
+
+    @cached_property
+    def least_unit_cost(self) -> float:
+        """The smallest of the unit costs, inf without any."""
+        return float(self.unit_cost.min(initial=np.inf))
+
+    @cached_property
+    def cost_step(self) -> float:
+        """Greatest common divisor of all unit costs, in which every total comes; 0 if all are free."""
+        return float(cost_step(self.unit_cost))
+
+    def capacity(self, budget: float, paid: float = 0.0, *, strict: bool = False) -> float:
+        """What ``budget`` leaves for refinements beyond the base and ``paid``, in units: what sums can reach of it.
+
+        Finite, because more than all refinements cost is never needed. Where costs have no common unit, every set that
+        the budget admits costs no more than that by `unit_cost`, and if ``strict``, the budget admits every set that
+        costs no more than that by `unit_cost_high`.
+        """
+        limit = self.units.floor(budget) if strict or self.units.exact else self.units.ceil(budget)
+        left = min(limit, self._most_units(strict)) - self._base_units[strict] - paid
+        return left // self.cost_step * self.cost_step if self.cost_step and self.units.exact else left
+
+    def _most_units(self, strict: bool) -> float:
+        cost = self.unit_cost_high if strict else self.unit_cost
+        return self._base_units[strict] + float(np.maximum(cost, 0.0).sum() if self.shrinks else cost.sum())
+
+    def cost_of(self, selected: np.ndarray) -> float:
+        """Cost of the cut that ``selected`` [R] leaves, in ``cost_unit``: exact, or the least double above it."""
+        if self.units.exact:
+            return self.units.cost(self._base_units[0] + total(self.unit_cost, selected))
+        return rounded_up_sum(self.node_cost[self.active_nodes(selected)])
+
+    @cached_property
+    def successors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Successors of each refinement: offsets [R + 1] and indices [E], both int32."""
+        offsets, order = group(self.edges[:, 0], len(self))
+        return frozen(offsets), frozen(np.ascontiguousarray(self.edges[order, 1]))
+
+    @cached_property
+    def first_child(self) -> np.ndarray:
+        """Where the children of each refinement of a forest begin, int32 [R + 1]; they lie side by side."""
+        return frozen(self.successors[0] + np.int32(len(self) - self.edges.shape[0]))
+
+    @cached_property
+    def predecessors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Predecessors of each refinement: offsets [R + 1] and indices [E], both int32."""
+        counts = np.bincount(self.edges[:, 1], minlength=len(self))
+        return frozen(offsets_of(counts)), frozen(np.ascontiguousarray(self.edges[:, 0]))
+
+    @cached_property
+    def added_nodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes that each refinement adds: offsets [R + 1] and node ids, both int32."""
+        return _frozen_group(self.added_by, len(self))
+
+    @cached_property
+    def removed_nodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes that each refinement removes: offsets [R + 1] and node ids, both int32."""
+        return _frozen_group(self.removed_by, len(self))
+
+    @cached_property
+    def replaces(self) -> bool:
+        """Whether every refinement removes what it refines ("replace" trees and group DAGs)."""
+        return bool(np.bincount(self.removed_by[self.removed_by >= 0], minlength=len(self)).all())
+
+    def attribute(self, name: str) -> np.ndarray:
+        """The node attribute ``name`` [N, ...].
+
+        Raises
+        ------
+        MetricError : the hierarchy does not carry it.
+        """
+        if name not in self.node:
+            raise MetricError(
+                f"the hierarchy has no node attribute {name!r}",
+                where=f"available: {', '.join(sorted(self.node)) or 'none'}",
+                fix=f"build the hierarchy with attributes={{{name!r}: ...}}, or choose another metric",
+            )
+        return self.node[name]
+
+    def is_valid(self, selected: np.ndarray) -> bool:
+        """Whether ``selected`` (bool [R]) is down-closed: no refinement without its predecessors."""
+        return bool(is_down_closed(self.edges, self._checked(selected)))
+
+    def active_nodes(self, selected: np.ndarray) -> np.ndarray:
+        """The cut: bool [N], nodes that are active once the refinements ``selected`` [R] are taken."""
+        return active(self.added_by, self.removed_by, self._checked(selected))
+
+    def _checked(self, selected: np.ndarray) -> np.ndarray:
+        if not isinstance(selected, np.ndarray) or selected.dtype != np.bool_ or selected.shape != (len(self),):
+            raise ArrayError(f"a selection must be a bool array of shape ({len(self)},)", where="selected")
+        return selected
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A mapping proxy cannot be pickled, and pickling forgets that arrays are read-only.
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return _restored, (type(self), {**fields, "node": dict(self.node)})
+
+
+# Free refinements count as this part of the least cost where gains are divided by costs: no sum feels it.
+FREE_COST = 1e-20
+
+
+def divisible(cost: np.ndarray) -> np.ndarray:
+    """``cost`` [R] with zeros replaced by something that no sum with another cost feels."""
+    paid = cost > 0
+    return cost if paid.all() else np.where(paid, cost, FREE_COST * cost[paid].min(initial=1.0))
+
+
+def _restored(cls: type[Hierarchy], fields: dict[str, Any]) -> Hierarchy:
+    arrays = {name: frozen(value) for name, value in fields.items() if isinstance(value, np.ndarray)}
+    node = MappingProxyType({name: frozen(array) for name, array in fields["node"].items()})
+    return cls(**{**fields, **arrays, "node": node})
+
+
+def _frozen_group(keys: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    offsets, order = group(keys, size)
+    return frozen(offsets), frozen(order)
+
+
+def _costs(cost: Any) -> np.ndarray:
+    """Validated node costs as a fresh float64 array."""
+    vector = numbers("cost", cost)
+    bad = np.flatnonzero(vector < 0)
+    if bad.size:
+        raise HierarchyError(f"cost {vector[bad[0]]:g} is negative", where=f"cost[{bad[0]}]", fix="costs must be >= 0")
+    return vector
+
+
+def _attributes(attributes: Mapping[str, Any] | None, size: int) -> Mapping[str, np.ndarray]:
+    """Read-only copies of the node attributes, each checked to have ``size`` entries."""
+    copies = {}
+    for name, values in (attributes or {}).items():
+        array = np.array(to_numpy(values))
+        if array.ndim < 1 or array.shape[0] != size:
+            raise ArrayError(f"attribute {name!r} has shape {array.shape}, expected {size} entries", where=name)
+        copies[name] = frozen(array)
+    return MappingProxyType(copies)
+
+
+def _check_total(cost: np.ndarray) -> None:
+    if cost.sum() > EXACT_LIMIT:
+        raise HierarchyError(
+            "the total cost exceeds 2**53, above which whole units are no longer exact",
+            where="cost",
+            fix="use a larger cost unit (KiB instead of bytes)",
+        )
+
+
+def _forest(edges: np.ndarray, size: int) -> np.ndarray | None:
+    """The predecessor of each refinement if none has two, else None."""
+    if edges.shape[0] and np.bincount(edges[:, 1]).max() > 1:
+        return None
+    parent = np.full(size, -1, np.int32)
+    parent[edges[:, 1]] = edges[:, 0]
+    return frozen(parent)

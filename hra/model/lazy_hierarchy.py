@@ -1,0 +1,75 @@
+"""Hierarchies that are too large to exist: children are made on demand, and only what is visited is ever made."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+
+class LazyHierarchy(ABC):
+    """A forest whose nodes are made when a traversal asks for them (gigapixel images, procedural scenes).
+
+    A node is any hashable key, such as ``(level, x, y)``; it must be made once only, by one parent. A key that is made
+    twice is refused, which catches cycles as far as they are visited; a hierarchy that makes ever new keys is an
+    infinite tree, which no traversal can tell from a deep one: the budget or a limit ends the search.
+
+    Attributes
+    ----------
+    mode : "replace", a node is swapped for all its children at once; "add", children are added and the node stays.
+    cost_unit : of the costs ("triangles", "bytes", "tokens").
+    """
+
+    mode: Literal["replace", "add"] = "replace"
+    cost_unit: str = "units"
+
+    @abstractmethod
+    def roots(self) -> Sequence[Any]:
+        """The coarsest nodes: the base, which is always there."""
+
+    @abstractmethod
+    def expand(self, node: Any) -> Sequence[Any]:
+        """The children of ``node`` in a fixed order, empty for a leaf. Called at most once per node and search."""
+
+    def cost(self, nodes: Sequence[Any]) -> Any:
+        """Cost [n] of each of ``nodes`` (siblings, or the roots) while it is active, >= 0; by default 1."""
+        return np.ones(len(nodes))
+
+    def least_cost(self, node: Any) -> float:
+        """A lower bound on the cost of every refinement of ``node``, known before it is expanded; by default 0.
+
+        Quadtrees of unit cost in mode "replace" return 3. The higher the bound, the fewer nodes are made for the same
+        answer, and the tighter its upper bound.
+        """
+        return 0.0
+
+
+class LazyMetric(ABC):
+    """What it costs in quality to represent a region by a node; the lazy counterpart of `hra.ErrorMetric`.
+
+    Attributes
+    ----------
+    unit : of the values.
+    additive : whether errors of disjoint regions add up. If not, no allocation claims a certificate.
+    """
+
+    unit: str = "error"
+    additive: bool = True
+
+    @abstractmethod
+    def evaluate(self, nodes: Sequence[Any], context: Any) -> Any:
+        """Error [n] of each node's region while the node represents it, >= 0; ``nodes`` are siblings, or the roots.
+
+        It is also the most that refining the node can gain: siblings must not add up to more than their parent.
+        """
+
+    def inherited(self, nodes: Sequence[Any], context: Any) -> Any:
+        """Error [n] over each node's region while its parent represents it, only used in mode "add".
+
+        The gain of adding a node is its inherited less its own error. None shares a parent's gain evenly. To state
+        gains instead of errors, let `evaluate` return the most that can be gained below each node, and `inherited`
+        that plus the gain of the node.
+        """
+        return None

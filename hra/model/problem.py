@@ -1,0 +1,172 @@
+"""One allocation problem: what every traversal gets to see."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from hra.errors import MetricError, RepairWarning
+from hra.model.arrays import to_numpy
+from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
+from hra.model.hierarchy import Hierarchy, divisible
+from hra.model.metrics import ErrorMetric
+from hra.model.precise import precise_total
+from hra.model.sets import extremes, total
+
+# Gains may add up to this much: prices and bounds of larger ones could overflow.
+LARGEST_TOTAL = 1e307
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Maximise the gain of a down-closed set of refinements whose cost fits the capacity.
+
+    Attributes
+    ----------
+    gain : float64 [R], >= 0, in ``unit``.
+    least_error : float, error that remains at full detail, in ``unit``.
+    budget : float, in the hierarchy's cost unit; covers at least the base.
+    additive : whether gains of different refinements add up; if not, no certificate is given.
+    refinement_peak : evaluates `peak`, which only the max objective needs.
+    pinned : bool [R] or None, down-closed; refinements that are always taken. They count as base: no cost, no gain.
+    previous : bool [R] or None, what the last step of a sequence took.
+    price : gain per unit cost that the last step ended at, or None; a guess that makes the next step faster.
+    strict : where costs have no common unit: whether they are rounded up, so that every set within the capacity is
+        within the budget, or down, so that every set within the budget is within the capacity.
+    metric : what was evaluated, None where gains came from elsewhere or from several members of a pool.
+    """
+
+    hierarchy: Hierarchy
+    gain: np.ndarray
+    least_error: float
+    budget: float
+    unit: str
+    additive: bool
+    refinement_peak: Callable[[], np.ndarray]
+    pinned: np.ndarray | None = None
+    previous: np.ndarray | None = None
+    price: float | None = None
+    strict: bool = False
+    metric: ErrorMetric | None = None
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy, metric: ErrorMetric, context: Any, budget: float) -> Problem:
+        """Evaluate ``metric`` on ``hierarchy`` in ``context``.
+
+        Raises
+        ------
+        MetricError : the metric returns another length, NaN, infinite or (for errors) negative values.
+        """
+        value = _node_values(metric.evaluate(hierarchy, context), hierarchy, metric)
+        if metric.kind == "gain":
+            gain, least_error = gains_from_values(hierarchy, _clip_negative(value)), 0.0
+        else:
+            inherited = metric.inherited(hierarchy, context)
+            if inherited is not None:
+                inherited = _node_values(inherited, hierarchy, metric)
+            gain, least_error = gains_from_errors(hierarchy, value, inherited)
+
+        peak = partial(_refinement_peak, hierarchy, metric, context)
+        return cls(hierarchy, gain, least_error, budget, metric.unit, metric.additive, peak, metric=metric)
+
+    @cached_property
+    def base_error(self) -> float:
+        """Error before any refinement is taken, in ``unit``."""
+        high, low, _ = precise_total(self.gain, np.ones(self.gain.size, np.bool_))
+        return math.fsum((self.least_error, high, low))
+
+    @cached_property
+    def capacity(self) -> float:
+        """What may be spent on refinements, a whole number of units; see `Hierarchy.capacity`."""
+        return self.hierarchy.capacity(self.budget, self._pinned_units, strict=self.strict)
+
+    @cached_property
+    def cost(self) -> np.ndarray:
+        """Cost of each refinement in whole units [R], see `Hierarchy.unit_cost`; 0 for what is pinned."""
+        cost = self.hierarchy.unit_cost_high if self.strict else self.hierarchy.unit_cost
+        return cost if self.pinned is None else np.where(self.pinned, 0.0, cost)
+
+    @cached_property
+    def _pinned_units(self) -> float:
+        if self.pinned is None:
+            return 0.0
+        cost = self.hierarchy.unit_cost_high if self.strict else self.hierarchy.unit_cost
+        return total(cost, self.pinned)
+
+    @cached_property
+    def slope_cost(self) -> np.ndarray:
+        """Costs to divide by [R], see `Hierarchy.slope_cost`."""
+        plain = self.pinned is None and not self.strict
+        return self.hierarchy.slope_cost if plain else divisible(self.cost)
+
+    @cached_property
+    def ratio(self) -> np.ndarray:
+        """Gain per cost [R]; very large, but finite, where a refinement is free."""
+        return self.gain / self.slope_cost
+
+    def check(self) -> None:
+        """Raise unless the gains are ones that bounds hold for.
+
+        Raises
+        ------
+        MetricError : a gain is negative or not a number, or their sum overflows.
+        """
+        lowest, everything = extremes(self.gain)
+        if self.gain.shape != (len(self.hierarchy),):
+            what = f"gains of shape {self.gain.shape} for {len(self.hierarchy)} refinements"
+            raise MetricError(what, where="Problem.gain", fix="return one gain per refinement")
+        if not lowest >= 0:
+            r = int(np.flatnonzero(~(self.gain >= 0))[0])
+            fix = "gains are >= 0: let hra.gains repair errors that are not monotone, or clip them"
+            raise MetricError(f"the gain of refinement {r} is {self.gain[r]}", where="Problem.gain", fix=fix)
+        if not everything <= LARGEST_TOTAL:
+            what = f"the gains add up to {everything}, which is too large to compute with"
+            raise MetricError(
+                what, where="Problem.gain", fix=f"scale the metric: all gains to at most {LARGEST_TOTAL:g}"
+            )
+
+    @cached_property
+    def peak(self) -> np.ndarray:
+        """Error [R] that remains while a refinement is not taken, for the max objective."""
+        return self.refinement_peak()
+
+
+def _refinement_peak(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) -> np.ndarray:
+    """The metric's peak values as one error per refinement [R]."""
+    peak = _node_values(metric.peak(hierarchy, context), hierarchy, metric)
+    if metric.kind == "gain":
+        return peak_values(hierarchy, np.maximum(peak, 0.0))
+    inherited = metric.inherited_peak(hierarchy, context)
+    return peak_errors(hierarchy, peak, None if inherited is None else _node_values(inherited, hierarchy, metric))
+
+
+def _node_values(values: Any, hierarchy: Hierarchy, metric: ErrorMetric) -> np.ndarray:
+    """The metric's values as float64 [N], checked."""
+    array = to_numpy(values)
+    name, size = type(metric).__name__, hierarchy.node_cost.size
+    if array.shape != (size,) or array.dtype.kind not in "iufb":
+        raise MetricError(
+            f"{name} returned {array.dtype} of shape {array.shape}, expected one number per node ({size})"
+        )
+    vector = array.astype(np.float64)
+    bad = ~np.isfinite(vector) if metric.kind == "gain" else ~(np.isfinite(vector) & (vector >= 0))
+    if bad.any():
+        node = int(np.flatnonzero(bad)[0])
+        what = f"{name} returned {vector[node]}"
+        raise MetricError(what, where=f"node {node}", fix="errors are finite and >= 0, gains are finite")
+    return vector
+
+
+def _clip_negative(value: np.ndarray) -> np.ndarray:
+    """A negative gain means that the node is not worth taking: it counts as zero, with a warning."""
+    negative = int(np.count_nonzero(value < 0))
+    if negative:
+        message = f"{negative} negative gains count as zero; shift the scores if their order matters"
+        warnings.warn(message, RepairWarning, stacklevel=4)
+    return np.maximum(value, 0.0)

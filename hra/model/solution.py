@@ -1,0 +1,32 @@
+"""What a traversal answers to a problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A down-closed set of refinements within the capacity, and what is known of all others.
+
+    Attributes
+    ----------
+    selected : bool [R].
+    price : lambda, gain per unit of ``problem.cost``, where the traversal has one: it proves a bound.
+    tau : error that is accepted everywhere, where the traversal has one.
+    share : float64 [E] or None, on graphs: how each refinement's surplus at the price is split over its predecessors.
+    shortfall : no set within the capacity gains more than so much more than this one; None where only ``price`` and
+        ``share`` bound it.
+    upper_bound : no set within the capacity gains more; for traversals that know no shortfall. Rounding is theirs.
+    restricted : whether shortfall and upper bound speak only of sets that keep further rules (minimum shares, limits).
+    """
+
+    selected: np.ndarray
+    price: float | None = None
+    tau: float | None = None
+    share: np.ndarray | None = None
+    shortfall: float | None = None
+    upper_bound: float | None = None
+    restricted: bool = False

@@ -1,0 +1,101 @@
+"""From nodes to refinements: what each kind of hierarchy calls one step from coarse to fine.
+
+Each function returns a `Topology`: which refinement adds and which removes every node, and which refinement must come
+before which. `hra.model.hierarchy.Hierarchy` puts the result into level order and checks it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.errors import HierarchyError
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Refinements 0 .. size-1 in any order.
+
+    added_by, removed_by : int32 [N], the refinement that activates or deactivates a node, -1 for none.
+    edges : int32 [E, 2], (predecessor, successor) pairs of refinements.
+    """
+
+    size: int
+    added_by: np.ndarray
+    removed_by: np.ndarray
+    edges: np.ndarray
+
+
+def _none(size: int) -> np.ndarray:
+    return np.full(size, -1, np.int32)
+
+
+def _ranks(mask: np.ndarray) -> np.ndarray:
+    """Consecutive numbers for the true entries, -1 elsewhere."""
+    return np.where(mask, np.cumsum(mask) - 1, -1).astype(np.int32)
+
+
+def pairs(predecessor: np.ndarray, successor: np.ndarray) -> np.ndarray:
+    """The (predecessor, successor) rows [E, 2] that have a predecessor."""
+    keep = predecessor >= 0
+    return np.stack([predecessor[keep], successor[keep]], axis=1)
+
+
+def replace(parent: np.ndarray) -> Topology:
+    """One refinement per inner node: the node goes, all its children come."""
+    has_parent = parent >= 0
+    inner = np.zeros(parent.size, bool)
+    inner[parent[has_parent]] = True
+    split = _ranks(inner)
+    added_by = _none(parent.size)
+    added_by[has_parent] = split[parent[has_parent]]
+    return Topology(int(inner.sum()), added_by, split, pairs(added_by[inner], split[inner]))
+
+
+def add(parent: np.ndarray) -> Topology:
+    """One refinement per node that has a parent: the node comes, its parent stays."""
+    added_by = _ranks(parent >= 0)
+    child = np.flatnonzero(parent >= 0)
+    return Topology(child.size, added_by, _none(parent.size), pairs(added_by[parent[child]], added_by[child]))
+
+
+def child_by_child(parent: np.ndarray, order: np.ndarray) -> Topology:
+    """One refinement per node that has a parent, siblings in a chain by falling ``order`` [N].
+
+    The last sibling removes the parent. With equal node costs the steps of a quadtree cost 1, 1, 1, 0, so every count
+    is reachable.
+    """
+    added_by = _ranks(parent >= 0)
+    child = np.flatnonzero(parent >= 0)
+    child = child[np.lexsort((child, -order[child], parent[child]))]
+    first = np.r_[True, parent[child][1:] != parent[child][:-1]][: child.size]
+    last = np.r_[first[1:], True][: child.size]
+    before = np.where(first, added_by[parent[child]], added_by[np.r_[child[-1:], child[:-1]]])
+    removed_by = _none(parent.size)
+    removed_by[parent[child[last]]] = added_by[child[last]]
+    return Topology(child.size, added_by, removed_by, pairs(before, added_by[child]))
+
+
+def flat(size: int) -> Topology:
+    """Every node is an independent refinement."""
+    return Topology(size, np.arange(size, dtype=np.int32), _none(size), np.empty((0, 2), np.int32))
+
+
+def dag(size: int, edges: np.ndarray) -> Topology:
+    """Every node is a refinement; ``edges`` [E, 2] are (predecessor, successor) pairs of nodes."""
+    return Topology(size, np.arange(size, dtype=np.int32), _none(size), np.unique(edges, axis=0).astype(np.int32))
+
+
+def groups(added_by: np.ndarray, removed_by: np.ndarray) -> Topology:
+    """A group DAG: refinement g removes the nodes with ``removed_by == g`` and adds those with ``added_by == g``.
+
+    A node can only be removed after it was added, which is the whole partial order.
+    """
+    size = int(max(added_by.max(initial=-1), removed_by.max(initial=-1))) + 1
+    missing = np.setdiff1d(np.arange(size), np.union1d(added_by, removed_by))
+    if missing.size:
+        raise HierarchyError("a refinement neither adds nor removes a node", where=f"refinement {missing[0]}")
+    both = (added_by >= 0) & (removed_by >= 0)
+    edges = np.unique(np.stack([added_by[both], removed_by[both]], axis=1), axis=0)
+    return Topology(size, added_by, removed_by, edges.astype(np.int32).reshape(-1, 2))

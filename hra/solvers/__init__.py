@@ -1,0 +1,1 @@
+"""Private numerics behind the traversals: what finds sets, prices and bounds."""

@@ -1,0 +1,1 @@
+"""Relaxations of graphs: surplus flow, closures and chords."""

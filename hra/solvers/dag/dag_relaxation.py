@@ -1,0 +1,94 @@
+"""The relaxation of the budget on DAGs: a set, a price and a valid bound.
+
+A chord between two sets around the capacity suggests prices (see `chord`). The sets come from a few cheap sweeps first
+(see `split_flow`); where these do not close in, from maximum flows (see `max_closure`), each on what the last ones left
+undecided: the best sets at falling prices are nested.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hra.model.problem import Problem
+from hra.model.sets import take_shrinking, take_with_predecessors, total
+from hra.solvers.dag.chord import Chord
+from hra.solvers.dag.max_closure import available, max_closure
+from hra.solvers.dag.split_flow import better_set, even_shares, surplus_bound
+
+# Sweeps before flows take over, sweeps where SciPy is missing, flows, and sweeps at one price before the next is tried.
+_FIRST_SWEEPS, _SWEEPS, _FLOWS, _AT_ONCE = 40, 400, 50, 40
+
+
+def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, float, None, np.ndarray | None]:
+    """Solve the relaxation closely, or for as long as is reasonable (see `Chord.tolerance`).
+
+    Returns
+    -------
+    selected : bool [R], down-closed and within the capacity.
+    price : gain per unit cost.
+    priority : float64 [R], gain per cost unit of each refinement with what it opens up.
+    bound : no set within the capacity gains more, but for rounding.
+    candidates : None, all refinements may be.
+    share : float64 [E], the split of surplus that proves the bound, None where everything that gains is selected.
+    """
+    order, everything, useful = problem.hierarchy.predecessors, float(problem.gain.sum()), problem.gain > 0
+    take_with_predecessors(*order, useful)
+    if problem.hierarchy.shrinks:
+        take_shrinking(*order, problem.cost, useful)
+    if total(problem.cost, useful) <= problem.capacity:
+        return useful, 0.0, problem.ratio, everything, None, None
+    chord, share = Chord.up_to(problem, useful), even_shares(order[0])
+    _sweep(chord, share, _FIRST_SWEEPS if available() else _SWEEPS)
+    if available() and not chord.solved:
+        _flow(chord)
+    # Shares of sweeps even where flows gave the bound: those of a flow depend on how refinements are numbered.
+    surplus = np.empty_like(problem.gain)
+    surplus_bound(*order, problem.gain, problem.cost, chord.bound_price, share, surplus)
+    # Rounding may leave what gains nothing a little under 0, where it would be no candidate at all.
+    priority = np.maximum(chord.bound_price + surplus / problem.slope_cost, 0.0)
+    return chord.selected, chord.bound_price, priority, min(chord.bound, everything), None, chord.bound_share
+
+
+def _sweep(chord: Chord, share: np.ndarray, sweeps: int) -> None:
+    """Close in by at most so many sweeps, which improve ``share`` [E]."""
+    problem, selected = chord.problem, np.empty_like(chord.selected)
+    order = (*problem.hierarchy.predecessors, problem.gain, problem.cost)
+    # The highest price first: it yields what is free, and a bound where nothing else can be afforded.
+    price = price_range(problem)[1]
+    while sweeps > 0 and not chord.solved:
+        known, tolerance = chord.worth_at(price), chord.tolerance
+        worth, made = better_set(*order, price, share, min(sweeps, _AT_ONCE), known, tolerance, selected)
+        chord.add(price, worth, share, selected)
+        sweeps -= made
+        price = chord.price
+
+
+def _flow(chord: Chord) -> None:
+    """Close in by maximum flows until no set lies above the chord."""
+    problem = chord.problem
+    order, gain, cost = problem.hierarchy.predecessors, problem.gain, problem.cost
+    share, surplus = np.empty(order[1].size), np.empty_like(gain)
+    taken, undecided = np.zeros(gain.size, np.bool_), np.arange(gain.size)
+    for _ in range(_FLOWS):
+        price, selected = chord.price, taken.copy()
+        best = max_closure(*order, (gain - price * cost)[undecided], undecided, share)
+        selected[undecided[best]] = True
+        above = chord.add(price, surplus_bound(*order, gain, cost, price, share, surplus), share, selected)
+        if chord.settled or not above:
+            break
+        # What is taken here is taken at all lower prices, what is not at none that is higher.
+        fits = total(cost, selected) <= problem.capacity
+        taken, undecided = (selected, undecided[~best]) if fits else (taken, undecided[best])
+
+
+def price_range(problem: Problem) -> tuple[float, float]:
+    """Prices between which all sets of the relaxation change.
+
+    Below the first even the least gain pays for everything; above the second nothing that costs is worth it, whatever
+    it opens up. (1, 1) where no refinement gains or none costs anything.
+    """
+    gaining, paid = problem.gain > 0, problem.cost > 0
+    if not gaining.any() or not paid.any():
+        return 1.0, 1.0
+    low = problem.gain[gaining].min() / problem.cost[paid].sum()
+    return float(low), float(problem.gain.sum() / problem.cost[paid].min())

@@ -1,0 +1,172 @@
+"""Best-first completion: from any valid set, take the ready refinement of highest priority that still fits.
+
+The frontier of a large hierarchy is huge and what is left of a budget usually small, so the heap is not given the whole
+frontier: windows of falling priority are searched one after the other until nothing fits any more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hra.model.problem import Problem
+from hra.model.sets import take_shrinking, total
+from hra.solvers.structure_keys import structure_keys
+
+# How far each window reaches down, as a share of the best priority that is left; the last one reaches the bottom.
+_WINDOWS = (0.98, 0.8, 0.2, 0.0)
+
+
+def complete(
+    problem: Problem, start: np.ndarray, priority: np.ndarray, *, exact: bool, among: np.ndarray | None = None
+) -> np.ndarray:
+    """``start`` [R] extended by the ready refinements of highest ``priority`` [R] until none fits any more.
+
+    Refinements of priority 0 are taken only if ``exact``, those of negative priority never. Ties go to the larger gain,
+    then to the smaller cost, then to what opens up nothing, then to the larger structure key: on forests the numbering
+    does not matter. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
+    """
+    selected = _completed(problem, start, priority, exact, among)
+    # What costs less than nothing makes room for others.
+    while problem.hierarchy.shrinks and take_shrinking(*problem.hierarchy.predecessors, problem.cost, selected):
+        selected = _completed(problem, selected, priority, exact, None)
+    return selected
+
+
+def _completed(
+    problem: Problem, start: np.ndarray, priority: np.ndarray, exact: bool, among: np.ndarray | None
+) -> np.ndarray:
+    hierarchy = problem.hierarchy
+    left = problem.capacity - total(problem.cost, start)
+    least = 0.0 if exact else np.nextafter(0.0, 1.0)
+    among = np.arange(len(hierarchy), dtype=np.int32) if among is None else among
+    order = (*hierarchy.predecessors, *hierarchy.successors)
+    selected = start.copy()
+    # Keys cost a pass over everything, and ties that need them are rare: first without.
+    for key in (_no_keys, _keys):
+        selected = start.copy()
+        if _complete(among, *order, problem.gain, problem.cost, priority, key(problem), left, least, selected):
+            break
+    return selected
+
+
+def _no_keys(problem: Problem) -> np.ndarray:
+    return np.empty(0, np.uint64)
+
+
+def _keys(problem: Problem) -> np.ndarray:
+    return structure_keys(*problem.hierarchy.successors, problem.gain.view(np.uint64), problem.cost.view(np.uint64))
+
+
+@njit(inline="always")
+def _before(order, a, b):
+    """Whether ``a`` comes first; ``order`` is priority, gain, cost, offsets of the successors, and keys."""
+    priority, gain, cost, after, key = order
+    if priority[a] != priority[b]:
+        return priority[a] > priority[b]
+    if gain[a] != gain[b]:
+        return gain[a] > gain[b]
+    if cost[a] != cost[b]:
+        return cost[a] < cost[b]
+    opens_a, opens_b = after[a + 1] > after[a], after[b + 1] > after[b]
+    if opens_a != opens_b:
+        return opens_b
+    if key.size > 0 and key[a] != key[b]:
+        return key[a] > key[b]
+    return a < b
+
+
+@njit(inline="always")
+def _needs_keys(order, a, b):
+    """Whether only what ``a`` and ``b`` open up can tell them apart."""
+    priority, gain, cost, after, key = order
+    tied = priority[a] == priority[b] and gain[a] == gain[b] and cost[a] == cost[b]
+    return key.size == 0 and tied and after[a + 1] > after[a] and after[b + 1] > after[b]
+
+
+@njit(cache=True)
+def _push(heap, size, order, r):
+    i = size
+    while i > 0 and _before(order, r, heap[(i - 1) // 2]):
+        heap[i] = heap[(i - 1) // 2]
+        i = (i - 1) // 2
+    heap[i] = r
+    return size + 1
+
+
+@njit(cache=True)
+def _pop(heap, size, order):
+    size -= 1
+    r, i = heap[size], 0
+    while 2 * i + 1 < size:
+        j = 2 * i + 1
+        if j + 1 < size and _before(order, heap[j + 1], heap[j]):
+            j += 1
+        if not _before(order, heap[j], r):
+            break
+        heap[i] = heap[j]
+        i = j
+    heap[i] = r
+    return size
+
+
+@njit(inline="always")
+def _ready(offsets, predecessors, selected, r):
+    for k in range(offsets[r], offsets[r + 1]):  # noqa: SIM110 (a generator does not compile)
+        if not selected[predecessors[k]]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _best_left(among, cost, priority, offsets, predecessors, left, least, selected):
+    """Highest priority >= ``least`` of a ready refinement that fits, or -1."""
+    best = -1.0
+    for r in among:
+        better = not selected[r] and priority[r] > best and cost[r] <= left and priority[r] >= least
+        if better and _ready(offsets, predecessors, selected, r):
+            best = priority[r]
+    return best
+
+
+@njit(cache=True)
+def _complete(among, before, predecessors, after, successors, gain, cost, priority, key, capacity, least, selected):
+    """Extend ``selected`` [R] in place until no ready refinement of priority >= ``least`` fits.
+
+    Returns False, with ``selected`` unfinished, at a tie that needs keys which are not there.
+
+    A refinement that does not fit is skipped for good: what is left only shrinks.
+
+    Parameters
+    ----------
+    among : refinements [K] that are searched for ready ones; what these open up is searched in any case.
+    before, predecessors and after, successors : offsets [R + 1] and indices [E] of the partial order.
+    gain, cost, priority : float64 [R], >= 0.
+    key : uint64 [R], `structure_keys`, or empty.
+    capacity : what remains after the refinements that are selected already.
+    """
+    heap, left, order = np.empty(cost.size, np.int32), capacity, (priority, gain, cost, after, key)
+    for reach in _WINDOWS:
+        best = _best_left(among, cost, priority, before, predecessors, left, least, selected)
+        if best < 0.0:
+            break
+        floor = max(least, best * reach)
+        size = 0
+        for r in among:
+            wanted = not selected[r] and priority[r] >= floor and cost[r] <= left
+            if wanted and _ready(before, predecessors, selected, r):
+                size = _push(heap, size, order, r)
+        while size > 0:
+            r = heap[0]
+            size = _pop(heap, size, order)
+            if cost[r] > left:
+                continue
+            if size > 0 and _needs_keys(order, r, heap[0]):
+                return False
+            selected[r] = True
+            left -= cost[r]
+            for k in range(after[r], after[r + 1]):
+                s = successors[k]
+                if cost[s] <= left and priority[s] >= floor and _ready(before, predecessors, selected, s):
+                    size = _push(heap, size, order, s)
+    return True

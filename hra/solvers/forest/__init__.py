@@ -1,0 +1,1 @@
+"""Relaxations of forests: pooled slopes, brackets and sampled prices."""

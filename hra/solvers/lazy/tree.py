@@ -1,0 +1,148 @@
+"""What has been made of a lazy hierarchy so far: a forest that grows node by node."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hra.errors import HierarchyError, HraError, MetricError
+from hra.model.arrays import to_numpy
+from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
+from hra.solvers.lazy.visited_tree import VisitedError, VisitedTree
+
+# Rounding of equal sums is no repair worth a warning.
+_TOLERANCE = 1 + 1e-6
+
+
+class Step(NamedTuple):
+    """One refinement: the nodes that it adds, the node that it removes (-1 for none), its cost and its gain."""
+
+    added: range
+    removed: int
+    cost: float
+    gain: float
+
+
+class LazyTree:
+    """The nodes made so far, numbered in the order of their making.
+
+    Errors are repaired as in `hra.model.gains`: siblings that add up to more than their parent are scaled down to it,
+    and ``repaired`` counts how often.
+    """
+
+    def __init__(self, hierarchy: LazyHierarchy, metric: LazyMetric, context: Any) -> None:
+        self._hierarchy, self._metric, self._context = hierarchy, metric, context
+        self._known: set[Any] = set()
+        self.nodes: list[Any] = []
+        self.parent: list[int] = []
+        self.depth: list[int] = []
+        self.cost: list[float] = []
+        self.least_cost: list[float] = []
+        self.error: list[float] = []
+        self.inherited: list[float] = []
+        self.expanded: list[bool] = []
+        self.repaired = 0
+        roots = list(hierarchy.roots())
+        error = self._errors(metric.evaluate(roots, context), roots)
+        self._append(roots, -1, error, error)
+
+    def expand(self, v: int) -> list[Step]:
+        """Make the children of node ``v``; return the refinements that they open: one, or one per child, or none.
+
+        Raises
+        ------
+        HierarchyError : a child was made before, or refining ``v`` costs less than ``least_cost`` promised.
+        HierarchyError, MetricError : costs or errors are not one per node, finite and >= 0.
+        """
+        children = list(self._hierarchy.expand(self.nodes[v]))
+        self.expanded[v] = True
+        if not children:
+            return []
+        steps = self._steps(v, self._append(children, v, *self._child_errors(children, self.error[v])))
+        self._check_promise(v, min(step.cost for step in steps))
+        return steps
+
+    def freeze(self) -> VisitedTree:
+        """A copy of what has been made, which later growth does not change."""
+        return VisitedTree(
+            nodes=tuple(self.nodes),
+            parent=np.array(self.parent, np.int32),
+            depth=np.array(self.depth, np.int32),
+            cost=np.array(self.cost),
+            least_cost=np.array(self.least_cost),
+            error=np.array(self.error),
+            inherited=np.array(self.inherited),
+            expanded=np.array(self.expanded, np.bool_),
+            mode=self._hierarchy.mode,
+            cost_unit=self._hierarchy.cost_unit,
+            metric=VisitedError(self._metric.unit, self._metric.additive),
+        )
+
+    def _steps(self, v: int, added: range) -> list[Step]:
+        if self._hierarchy.mode == "add":
+            return [Step(range(u, u + 1), -1, self.cost[u], self.inherited[u] - self.error[u]) for u in added]
+        cost = sum(self.cost[u] for u in added) - self.cost[v]
+        return [Step(added, v, cost, self.error[v] - sum(self.error[u] for u in added))]
+
+    def _check_promise(self, v: int, cost: float) -> None:
+        if cost < self.least_cost[v]:
+            raise HierarchyError(
+                f"a refinement costs {cost:g}, less than the least cost of {self.least_cost[v]:g}",
+                where=f"node {self.nodes[v]!r}",
+                fix="return a lower least_cost; children must not cost less than what they replace",
+            )
+
+    def _append(self, nodes: list[Any], parent: int, error: np.ndarray, inherited: np.ndarray) -> range:
+        cost = _checked("cost", self._hierarchy.cost(nodes), nodes, HierarchyError)
+        promise = [self._hierarchy.least_cost(node) for node in nodes]
+        self._register(nodes)
+        first, count = len(self.nodes), len(nodes)
+        self.nodes += nodes
+        self.parent += [parent] * count
+        self.depth += [self.depth[parent] + 1 if parent >= 0 else 0] * count
+        self.cost += cost.tolist()
+        self.least_cost += _checked("least_cost", promise, nodes, HierarchyError).tolist()
+        self.error += error.tolist()
+        self.inherited += inherited.tolist()
+        self.expanded += [False] * count
+        return range(first, first + count)
+
+    def _register(self, nodes: list[Any]) -> None:
+        for node in nodes:
+            if node in self._known:
+                raise HierarchyError("a node was made twice", where=f"node {node!r}", fix="nodes must form a forest")
+            self._known.add(node)
+
+    def _child_errors(self, nodes: list[Any], limit: float) -> tuple[np.ndarray, np.ndarray]:
+        """Own and inherited errors of siblings, scaled down where they exceed ``limit``, the error of their parent."""
+        error = self._errors(self._metric.evaluate(nodes, self._context), nodes)
+        inherited = self._metric.inherited(nodes, self._context) if self._hierarchy.mode == "add" else None
+        if inherited is None:
+            error = error * self._scale(error, limit)
+            return error, error + max(limit - float(error.sum()), 0.0) / error.size
+        inherited = self._errors(inherited, nodes)
+        self.repaired += int(np.count_nonzero(error > inherited * _TOLERANCE))
+        scale = self._scale(inherited, limit)
+        return np.minimum(error, inherited) * scale, inherited * scale
+
+    def _scale(self, values: np.ndarray, limit: float) -> float:
+        total = float(values.sum())
+        self.repaired += total > limit * _TOLERANCE
+        return limit / total if total > limit else 1.0
+
+    def _errors(self, values: Any, nodes: list[Any]) -> np.ndarray:
+        return _checked(type(self._metric).__name__, values, nodes, MetricError)
+
+
+def _checked(name: str, values: Any, nodes: list[Any], refusal: type[HraError]) -> np.ndarray:
+    """``values`` as one finite number >= 0 per node, float64."""
+    array = to_numpy(values)
+    if array.shape != (len(nodes),) or array.dtype.kind not in "iufb":
+        what = f"{name} returned {array.dtype} of shape {array.shape}, expected one number per node ({len(nodes)})"
+        raise refusal(what, where=f"nodes {nodes[:1]!r} ...")
+    vector = array.astype(np.float64)
+    bad = np.flatnonzero(~(np.isfinite(vector) & (vector >= 0)))
+    if bad.size:
+        raise refusal(f"{name} returned {vector[bad[0]]}", where=f"node {nodes[bad[0]]!r}", fix="finite and >= 0")
+    return vector

@@ -1,0 +1,1 @@
+"""What `LevelShares` computes with: prices, moves and enumerations of sets with minimum shares."""

@@ -1,0 +1,119 @@
+"""What minimum shares ask for: how much each level has, needs, and what every refinement changes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from hra.errors import ArrayError, HierarchyError
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
+from hra.model.sets import cost_step
+from hra.model.units import exactly
+
+# Shares of a budget come out a few ulps too large: 7 % of 100 tokens are 7 tokens.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Needs:
+    """Quantities that a set of refinements must keep at or above zero: unused budget, and what levels have too much.
+
+    Attributes
+    ----------
+    All are whole numbers of units (see `hra.units`).
+
+    levels : int64 [K], the levels that need something.
+    required : float64 [K], cost of the active nodes that each needs, base included.
+    slack : float64 [1 + K], unused budget and excess of every level before any refinement (but with what is pinned).
+    change : float64 [R, 1 + K], what each refinement adds to the slack; 0 for what is pinned.
+    """
+
+    levels: np.ndarray
+    required: np.ndarray
+    slack: np.ndarray
+    change: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem, level: str | None, shares: Mapping[int, float], least: Mapping[int, float]) -> Needs:
+        """What ``shares`` of the budget and the absolute ``least`` ask for in ``problem``, the larger of the two.
+
+        Raises
+        ------
+        HierarchyError : the nodes have no attribute ``level``.
+        ArrayError : it is not one integer per node.
+        """
+        hierarchy, of_node = problem.hierarchy, node_levels(problem.hierarchy, level)
+        levels = np.array(sorted({*shares, *least}), np.int64)
+        budget = exactly(min(problem.budget, hierarchy.total_cost))
+        required, excess, change = np.empty(levels.size), np.empty(levels.size), [-problem.cost]
+        for i, label in enumerate(levels.tolist()):
+            here = np.where(of_node == label, hierarchy.units.low, 0.0)
+            amount = max(exactly(shares.get(label, 0.0)) * budget, exactly(least.get(label, 0.0)))
+            required[i] = _rounded_up(amount / hierarchy.units.size, here)
+            delta = _change(hierarchy, here)
+            excess[i] = here[hierarchy.added_by < 0].sum() - required[i]
+            if problem.pinned is not None:
+                excess[i] += delta[problem.pinned].sum()
+                delta[problem.pinned] = 0.0
+            change.append(delta)
+        return cls(levels, required, np.r_[problem.capacity, excess], np.stack(change, axis=1))
+
+    def left(self, selected: np.ndarray) -> np.ndarray:
+        """The slack [1 + K] once ``selected`` [R] is taken."""
+        return self.slack + selected @ self.change
+
+    def met_by(self, selected: np.ndarray) -> bool:
+        """Whether ``selected`` [R] keeps the budget and every minimum."""
+        return bool((self.left(selected) >= 0).all())
+
+
+def node_levels(hierarchy: Hierarchy, name: str | None) -> np.ndarray:
+    """The level of every node, int [N]: the attribute ``name``, or without a name how many steps it is below the base.
+
+    Raises
+    ------
+    HierarchyError : the hierarchy has no such attribute.
+    ArrayError : the attribute is not one integer per node.
+    """
+    if name is None:
+        return _depths(hierarchy)
+    if name not in hierarchy.node:
+        fix = f"build the hierarchy with attributes={{{name!r}: ...}}, or use level=None for the depth"
+        raise HierarchyError(f"the nodes have no attribute {name!r} to count by", where="LevelShares.level", fix=fix)
+    levels = hierarchy.node[name]
+    if levels.ndim != 1 or levels.dtype.kind not in "iu":
+        what = f"attribute {name!r} is {levels.dtype} of shape {levels.shape}, expected one integer per node"
+        raise ArrayError(what, where="LevelShares.level")
+    return levels
+
+
+def _depths(hierarchy: Hierarchy) -> np.ndarray:
+    """Ancestors of every node of a tree; elsewhere the most refinements in a chain that leads to it."""
+    parent = hierarchy.node_parent
+    if parent is None:
+        offsets = hierarchy.level_offsets
+        step = 1 + np.r_[np.repeat(np.arange(offsets.size - 1), np.diff(offsets)), -1][hierarchy.added_by]
+        return step - step.min() if step.size else step
+    depth, above = (parent >= 0).astype(np.int64), parent
+    while (above >= 0).any():  # every round doubles how far up each node has looked
+        depth += np.where(above >= 0, depth[above], 0)
+        above = np.where(above >= 0, above[above], -1)
+    return depth
+
+
+def _change(hierarchy: Hierarchy, here: np.ndarray) -> np.ndarray:
+    """Cost of a level's nodes that each refinement adds, less that of those it removes, float64 [R]."""
+    added, removed = hierarchy.added_by >= 0, hierarchy.removed_by >= 0
+    change = np.bincount(hierarchy.added_by[added], here[added], len(hierarchy)).astype(np.float64)
+    return change - np.bincount(hierarchy.removed_by[removed], here[removed], len(hierarchy))
+
+
+def _rounded_up(amount: Fraction, here: np.ndarray) -> float:
+    """The least total of a level's nodes of at least ``amount`` units, as far as their common divisor tells."""
+    step = int(cost_step(here)) or 1
+    return float(math.ceil(amount / step) * step)

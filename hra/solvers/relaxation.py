@@ -1,0 +1,75 @@
+"""The Lagrangian relaxation of the budget, for forests and DAGs: a set, a price and a bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.model.problem import Problem
+from hra.model.sets import total
+from hra.solvers.dag.dag_relaxation import dag_relaxation
+from hra.solvers.forest.bracket import HullPoint, hull_point
+from hra.solvers.forest.pava import hull_slopes
+from hra.solvers.forest.sampled_price import sampled_price
+from hra.solvers.selection import select_threshold
+
+# Forests from this size on are searched around a guess of the price: the factors by which those that come from the last
+# step of a sequence and from a sample may be off.
+_LARGE, _LAST_WIDTH, _SAMPLE_WIDTH = 20_000, 1.04, 1.13
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """A set within the capacity and what is known of the rest.
+
+    Attributes
+    ----------
+    selected : bool [R], down-closed.
+    price : gain per unit cost, lambda.
+    priority : float64 [R], to rank what is left; negative for what is no candidate. Valid until the next solve.
+    upper_bound : no set within the capacity gains more, but for rounding (`duals` makes proofs).
+    candidates : int [K] or None for all, the refinements near the price.
+    share : float64 [E] or None, on graphs: the split of surplus over predecessors that proves the bound.
+    """
+
+    selected: np.ndarray
+    price: float
+    priority: np.ndarray
+    upper_bound: float
+    candidates: np.ndarray | None = None
+    share: np.ndarray | None = None
+
+
+def relaxation(problem: Problem) -> Relaxation:
+    """Solve the relaxation; exact on forests, a set with a valid bound on DAGs."""
+    if problem.hierarchy.parent is None:
+        return Relaxation(*dag_relaxation(problem))
+    near = _near_price(problem) if len(problem.hierarchy) >= _LARGE else None
+    return _pooled(problem) if near is None else _near(problem, near)
+
+
+def _pooled(problem: Problem) -> Relaxation:
+    """The hull point from the slopes of the whole forest."""
+    hierarchy = problem.hierarchy
+    slope = hull_slopes(hierarchy.first_child, problem.gain, problem.slope_cost)
+    price = max(select_threshold(slope, problem.cost, problem.capacity), 0.0)
+    selected = slope > price
+    # The set is the best one at this price, so that the bound lies above it by what the unused capacity is worth.
+    unused = problem.capacity - total(problem.cost, selected)
+    return Relaxation(selected, price, slope, total(problem.gain, selected) + price * unused)
+
+
+def _near_price(problem: Problem) -> HullPoint | None:
+    """The hull point near the last price of a sequence, or near the price that a sample suggests."""
+    guess = sampled_price(problem) if problem.price is None else problem.price
+    if guess is None or not 0.0 < guess < np.inf or problem.capacity <= 0:
+        return None
+    return hull_point(problem, guess, _SAMPLE_WIDTH if problem.price is None else _LAST_WIDTH)
+
+
+def _near(problem: Problem, point: HullPoint) -> Relaxation:
+    priority = problem.hierarchy.scratch.array("priority", (len(problem.hierarchy),))
+    priority.fill(-1.0)
+    priority[point.undecided] = point.slope
+    return Relaxation(point.selected, point.price, priority, point.upper_bound, point.undecided)

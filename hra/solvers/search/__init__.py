@@ -1,0 +1,1 @@
+"""The exact search: dominance lists, penalties and branching."""

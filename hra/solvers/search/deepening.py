@@ -1,0 +1,120 @@
+"""From a good set to the best one: exact searches within a growing distance of the relaxation's bound."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hra.model.precise import precise_difference, up
+from hra.model.sets import total
+from hra.solvers.duals import distance
+from hra.solvers.search.branching import branch
+from hra.solvers.search.pareto import search
+from hra.solvers.search.penalties import loss_of, penalties, relax, undecided
+
+# The first search goes a small part of the way, each next one further by a factor. The more refinements there are to
+# choose from, the closer the optimum is to the bound; searching in vain is cheap compared with going too far at once.
+_FEWEST_PARTS, _REFINEMENTS_PER_PART, _GROWTH = 64.0, 16.0, 4.0
+# Losses, relative to all that is left to gain: at which rounding may play a part, and that no search need remove.
+_SMALL, _NEGLIGIBLE = 1e-9, 1e-13
+
+
+@njit(cache=True, nogil=True)
+def improve(before, predecessors, share, is_forest, gain, cost, capacity, price, states, selected):
+    """Replace ``selected`` by a better set, if possible by the best.
+
+    Sets that lose at most some tolerance against the bound have no choice at most refinements; the others are searched.
+    The best of these sets is optimal if it loses no more than that; if not, all sets lose more: the tolerance grows.
+
+    Parameters
+    ----------
+    before, predecessors : offsets [R + 1] and indices [E] of the partial order.
+    share : float64 [E], splits the surplus of each refinement over its predecessors. Any shares that add up to at most
+        one are valid, and so is any price; good ones leave little to search.
+    gain, cost : float64 [R]; capacity, price : float.
+    states : memory on forests, and the number of states that a search may visit.
+    selected : bool [R], down-closed and within the capacity.
+
+    Returns
+    -------
+    shortfall : no set gains more than so much more, in exact arithmetic; proven : whether the search came to its end.
+    """
+    relaxed = relax(before, predecessors, share, gain, cost, price)
+    lost, left = loss_of(relaxed, capacity, selected), _left(gain, selected)
+    if lost <= _SMALL * left:
+        # Many ties add up to a loss that is nothing but rounding: look closer.
+        tight = distance(
+            before, predecessors, gain, cost, price, share, selected, capacity, np.empty(predecessors.size)
+        )
+        if tight <= _NEGLIGIBLE * left:
+            return tight, True
+        # On forests the bound of the relaxation is the least that this price proves, on graphs shares may round.
+        lost = min(lost, tight) if is_forest else lost
+    trial, ruled_out = np.empty(gain.size, np.bool_), 0.0
+    loss_out, loss_in = penalties(relaxed, capacity)
+    tolerance = lost / max(_FEWEST_PARTS, gain.size / _REFINEMENTS_PER_PART)
+    while True:
+        # Where the loss is too small to be divided, or infinite, one search has to do.
+        tolerance = tolerance if 0.0 < tolerance < np.inf else lost
+        names = undecided(loss_out, loss_in, tolerance, trial)
+        margin, unclear = _rounding(relaxed, names)
+        if is_forest:
+            left = capacity - total(cost, trial)
+            finished = _search(relaxed, loss_in, names, left, tolerance + margin, states, trial)
+        else:
+            finished = branch(relaxed, names, capacity, tolerance, margin, states.cost.size, trial)
+        if total(cost, trial) <= capacity and precise_difference(gain, trial, selected) > 0.0:
+            selected[:] = trial
+            lost = loss_of(relaxed, capacity, selected)
+        if not finished:
+            return max(up(lost - ruled_out), unclear), False
+        if lost <= tolerance:
+            return unclear, True
+        ruled_out, tolerance = tolerance, min(_GROWTH * tolerance, lost)
+
+
+@njit(cache=True, nogil=True)
+def _left(gain, selected):
+    """The gain of all that is not selected [R]."""
+    left = 0.0
+    for r in range(gain.size):
+        left += 0.0 if selected[r] else gain[r]
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _rounding(relaxed, names):
+    """What sums of losses of ``names`` [C] may be off by, and what sums of their gains may be off by.
+
+    The latter is 0 for whole numbers below 2**53.
+    """
+    gained, paid, whole = 0.0, 0.0, True
+    for r in names:
+        gained += relaxed.gain[r]
+        paid += relaxed.price * abs(relaxed.cost[r])
+        whole = whole and relaxed.gain[r] == np.floor(relaxed.gain[r])
+    unit = (names.size + 4.0) * 2.0**-52
+    margin = 8.0 * unit * (gained + paid) + 1e-320
+    return margin, 0.0 if whole and gained < 2.0**53 else 2.0 * unit * gained + 1e-320
+
+
+@njit(cache=True, nogil=True)
+def _search(relaxed, loss_in, names, capacity, tolerance, states, trial):
+    """`search` among the refinements ``names`` [C] of a forest; takes the best of them in ``trial`` [R].
+
+    Returns whether it came to its end; without any set within the tolerance, ``trial`` stays as it is.
+    """
+    number = np.empty(trial.size, np.int32)
+    parent, loss_above = np.full(names.size, -1, np.int32), np.zeros(names.size)
+    for i in range(names.size):
+        r = names[i]
+        number[r] = i
+        if relaxed.before[r] < relaxed.before[r + 1]:
+            p = relaxed.predecessors[relaxed.before[r]]
+            loss_above[i] = loss_in[p]
+            parent[i] = -1 if trial[p] else number[p]
+    taken = np.zeros(names.size, np.bool_)
+    gain, cost = relaxed.gain[names], relaxed.cost[names]
+    _, finished = search(parent, gain, cost, loss_above, relaxed.price, capacity, tolerance, states, taken)
+    trial[names] = taken
+    return finished

@@ -1,0 +1,54 @@
+"""The price of a budget: the multiplier at which the expected cost of the cut is just what may be spent."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from hra.solvers.soft.forest import Forest
+from hra.solvers.soft.moments import CostMoments
+
+# A last Newton step is taken from here, which squares the relative error; then rounding is all that is left.
+_CLOSE = 1e-8
+# Bisection of all floats between two of them takes about 60 steps, and the growth before it a few dozen.
+_STEPS = 200
+# A bracket as narrow as that holds no further float.
+_COLLAPSED = 4e-16
+
+
+def solve_price(forest: Forest, reward: Tensor, capacity: Tensor) -> Tensor:
+    """Smallest price [B], >= 0, at which the expected cost of the cut does not exceed ``capacity`` [B].
+
+    Newton's method on the logarithm of the expected cost, which falls with the price and is close to linear in its
+    tails. Every step outside the bracket, or that did not halve the error, is replaced by bisection.
+    """
+    moments = CostMoments(forest, reward)
+    mean, variance = moments.at(torch.zeros_like(capacity))
+    slack = mean <= capacity
+    price = torch.zeros_like(capacity)
+    low, high = price, torch.full_like(price, torch.inf)
+    previous = high
+    scale = (reward.abs().sum(0) + 1) / forest.cost.sum()
+    for _ in range(_STEPS):
+        error = torch.log(mean / capacity)
+        newton = price + error * mean / variance
+        limit = torch.where(high.isinf(), 8 * price + scale, high)
+        inside = (newton > low) & (newton < limit)
+        close = slack | (error.abs() <= _CLOSE)
+        collapsed = ~close & (high - low <= _COLLAPSED * low)
+        fast = inside & (close | (error.abs() <= previous / 2))
+        safe = torch.where(high.isinf(), limit, _middle(low, high))
+        moved = torch.where(fast, newton, torch.where(collapsed, high, safe))
+        price = torch.where(slack | (close & ~inside), price, moved)
+        if bool((close | collapsed).all()):
+            break
+        # After a bisection the next Newton step is free to try.
+        previous = torch.where(fast, error.abs(), torch.inf)
+        mean, variance = moments.at(price)
+        low, high = torch.where(mean > capacity, price, low), torch.where(mean <= capacity, price, high)
+    return price
+
+
+def _middle(low: Tensor, high: Tensor) -> Tensor:
+    """Geometric where the bracket spans magnitudes, arithmetic where it is narrow or begins at zero."""
+    return torch.where((low > 0) & (high > 4 * low), (low * high).sqrt(), (low + high) / 2)

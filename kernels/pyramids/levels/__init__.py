@@ -1,0 +1,1 @@
+"""Pyramids by halving, and the extrema of rectangles that are looked up in them, one module per backend."""

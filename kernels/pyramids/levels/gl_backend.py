@@ -1,0 +1,75 @@
+"""The OpenGL backend: compute shaders on the GPU that draws, or on the CPU through Mesa; only on request.
+
+On the host every call sends the image to the driver and fetches the levels, hence "auto" never takes it. It is for
+checking a driver, and what `hra.kernels.raster` computes with where the data is on the GPU already. Each thread gets a
+context of its own on its first call. Maxima and minima are exact; means may take numbers below 1e-37 for zero.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from hra.errors import BackendUnavailable
+from hra.kernels.arrays import require_host
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.reductions import Reduce
+from hra.kernels.raster.buffers import check_storage_size, upload
+from hra.kernels.raster.context import Context
+from hra.kernels.raster.levels import rect_extremum, reduce_levels
+
+REDUCTIONS: tuple[Reduce, ...] = ("mean", "max", "min")
+_DTYPES = (np.dtype(np.float32), np.dtype(np.uint8))
+
+_local = threading.local()
+
+
+def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    _check_supported(require_host(image, "gl").dtype, reduce)
+    data = layout.place(image, data)
+    with _context() as context, context.use() as gl:
+        check_storage_size(context, data.nbytes, "the pyramid")
+        buffer = gl.buffer(reserve=-(-data.nbytes // 4) * 4)
+        begin = image.size * data.itemsize
+        buffer.write(data[: image.size])
+        reduce_levels(context, buffer, layout, data.dtype, reduce)
+        if begin < data.nbytes:
+            buffer.read_into(data, data.nbytes - begin, begin, write_offset=begin)
+        buffer.release()
+    return data
+
+
+def rect_reduce(
+    data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
+) -> np.ndarray:
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    data = require_host(data, "gl")
+    _check_supported(data.dtype, reduce)
+    with _context() as context, context.use() as gl:
+        check_storage_size(context, data.nbytes, "the pyramid")
+        check_storage_size(context, rects.nbytes, "the list of rectangles")
+        buffer = upload(gl, np.pad(data, (0, -data.size % 4)) if data.itemsize == 1 else data)
+        result = rect_extremum(context, buffer, layout, data.dtype, rects, batch_index, reduce, against)
+        buffer.release()
+    return result
+
+
+def _check_supported(dtype: np.dtype, reduce: Reduce) -> None:
+    if dtype not in _DTYPES or reduce not in REDUCTIONS:
+        what = f"the backend 'gl' cannot reduce {dtype} by {reduce!r}"
+        fix = "use 'auto', or float32 or uint8 and mean, max or min"
+        raise BackendUnavailable(what, where="argument backend", fix=fix)
+
+
+@contextmanager
+def _context() -> Iterator[Context]:
+    """This thread's context; after a failure, such as a reset of the driver, the next call makes a new one."""
+    context = getattr(_local, "context", None) or Context()
+    _local.context = None
+    yield context
+    _local.context = context

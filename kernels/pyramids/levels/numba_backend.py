@@ -1,0 +1,117 @@
+"""The Numba backend: loops over blocks of rows, the fastest on a CPU. Large images take a thread per core."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from hra.kernels.arrays import require_host
+from hra.kernels.pyramids.levels import numba_kernels, numba_look_ups
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.numba_reductions import BlockReduction, block_reduction
+from hra.kernels.pyramids.levels.reductions import Reduce, identity
+from hra.kernels.pyramids.levels.reference import FINER
+from hra.kernels.row_blocks import Block, for_each, ranges, split
+
+Tables = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    image = require_host(image, "numba")
+    if len(layout.sizes) == 1:
+        return layout.place(image, data)
+    memory = np.empty(layout.size, image.dtype) if data is None else data
+    levels = layout.stacks(memory)
+    write = block_reduction(reduce, image.dtype, layout.channels)
+    _reduce_level(levels[0], levels[1], write, None if layout.holds(memory, image) else image.reshape(levels[0].shape))
+    for source, target in pairwise(levels[1:]):
+        _reduce_level(source, target, write)
+    return memory
+
+
+def rect_reduce(
+    data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
+) -> np.ndarray:
+    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    data = require_host(data, "numba")
+    if data.dtype == np.float16:  # Numba has none on the CPU; extrema survive the conversion
+        return _in_single_precision(data, layout, rects, batch_index, reduce, against)
+    image: Any = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
+    tables = look_up_tables(layout)
+    if against is not None and layout.size:
+        return _compared(data, layout, tables, rects, image, reduce, against)
+    result = np.full(len(rects), identity(reduce, data.dtype), data.dtype)
+
+    def work(part: slice) -> None:
+        numba_kernels.rect_extremum(data, *tables, rects[part], image[part], reduce == "min", result[part])
+
+    for_each(ranges(len(rects)), rects.nbytes, work)
+    return result
+
+
+def _compared(
+    data: np.ndarray, layout: Layout, tables: Tables, rects: Any, image: Any, reduce: Reduce, against: Any
+) -> np.ndarray:
+    """``against`` where a pixel of its image reaches it, else the next value beyond all pixels."""
+    result = np.empty(len(rects), data.dtype)
+    height, width = layout.sizes[0]
+
+    def work(part: slice) -> None:
+        windows, found = np.empty((part.stop - part.start, 4), np.int32), np.empty(part.stop - part.start, np.bool_)
+        numba_look_ups.clip(rects[part], width, height, windows)
+        given = windows, image[part], against[part], FINER, reduce == "min"
+        numba_look_ups.any_reaches(data, *tables, *given, found)
+        nothing = identity(reduce, data.dtype)
+        numba_look_ups.bound(windows, found, against[part], _beyond(against[part], reduce), nothing, result[part])
+
+    for_each(ranges(len(rects)), rects.nbytes, work)
+    return result
+
+
+def _beyond(values: np.ndarray, reduce: Reduce) -> np.ndarray:
+    """The next smaller value of each, for minima the next larger one."""
+    if values.dtype == np.uint8:
+        return np.where(values < 255, values + 1, 255) if reduce == "min" else np.where(values > 0, values - 1, 0)
+    return np.nextafter(values, np.float32(np.inf if reduce == "min" else -np.inf))
+
+
+def look_up_tables(layout: Layout) -> Tables:
+    """Offsets [L] and sizes [L, 2] of the levels, and the number of binary digits of every difference of pixels."""
+    offsets, sizes = np.array(layout.offsets[:-1], np.int64), np.array(layout.sizes, np.int64)
+    # frexp gives the exponent e of 2**(e - 1) <= n < 2**e.
+    return offsets, sizes, np.frexp(np.arange(max(layout.sizes[0]) + 1))[1].astype(np.int32)
+
+
+def _in_single_precision(
+    data: np.ndarray, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None
+) -> np.ndarray:
+    against = None if against is None else against.astype(np.float32)
+    return rect_reduce(data.astype(np.float32), layout, rects, batch_index, reduce, against).astype(np.float16)
+
+
+def _reduce_level(
+    source: np.ndarray, target: np.ndarray, write: BlockReduction, image: np.ndarray | None = None
+) -> None:
+    """Fill ``target`` [B, h, w, C] from ``source`` [B, H, W, C]; and ``source`` from ``image``, if there is one.
+
+    Copied block by block, the image is read from memory once.
+    """
+    height = source.shape[1]
+
+    def work(block: Block) -> None:
+        # The mean of an odd height reads the row before, too. Its copy is written twice then, with the same values.
+        origin = max(2 * block.first - height % 2, 0)
+        images, rows = slice(block.begin, block.end), slice(origin, 2 * block.last)
+        if image is not None:
+            source[images, rows] = image[images, rows]
+        write(_flat(source[images, rows]), origin, _flat(target[images, block.first : block.last]), block.first, height)
+
+    for_each(split(target.shape[0], target.shape[1], 2 * source[:1, :1].nbytes), source.nbytes, work)
+
+
+def _flat(block: np.ndarray) -> np.ndarray:
+    """Rows without their axis of channels, a view [K, rows, W * C]."""
+    return block.reshape(*block.shape[:2], -1)

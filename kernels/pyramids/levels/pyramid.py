@@ -1,0 +1,114 @@
+"""Image pyramids of any size: means (mipmaps), also of sRGB in linear light, maximum and minimum (Hi-Z)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from hra.errors import ArrayError
+from hra.kernels.arrays import adopt, check_image, device_of, dtype_of, give_back, on_host, writable
+from hra.kernels.backends import choose_backend
+from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.reductions import Reduce, check_reduce
+
+
+@dataclass(frozen=True, eq=False)
+class Pyramid:
+    """All levels of an image, or of a batch of images, in one flat buffer.
+
+    Parameters
+    ----------
+    data : the flat buffer; its kind, device and dtype are those of the image.
+    layout : where the levels lie in it.
+    reduce : how pixels became one: "mean", "srgb_mean", "max", "min", or "gaussian" (see :func:`gaussian_pyramid`).
+    """
+
+    data: Any
+    layout: Layout
+    reduce: Reduce | Literal["gaussian"]
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """The levels [..., H, W, C] as views of ``data``, finest (the image itself) first."""
+        return self.layout.views(self.data)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shape [..., H, W, C] of every level."""
+        return self.layout.shapes
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """First element of every level in ``data``."""
+        return self.layout.offsets[:-1]
+
+
+def build_pyramid(
+    image: Any, reduce: str = "mean", levels: int | None = None, backend: str = "auto", *, into: Pyramid | None = None
+) -> Pyramid:
+    """Reduce an image to ever coarser levels, each ceil(n / 2) pixels high and wide, down to a single pixel.
+
+    "max" and "min": pixel ``i`` of a level covers pixels ``2i`` and ``2i + 1`` (where it exists) of the finer one, so
+    pixel ``x`` of the image lies under ``x >> level``; a NaN makes every pixel above it NaN. "mean": pixel ``i`` of
+    ``m`` is the mean of the interval [i n / m, (i + 1) n / m) of the finer level, with fractional weights at its ends
+    where ``n`` is odd, so every level has the mean of the image; uint8 is rounded to nearest, ties to even, because
+    rounding them up makes each level about 0.12 brighter than the one below. float16 is averaged in float32 and rounded
+    once per level, to nearest. "srgb_mean": the mean of linear light, for colours in sRGB (bytes, or floats with 1 for
+    white); of 2 and of 4 channels the last is alpha, which is linear and averaged as it is. Colours are not weighted by
+    alpha. Level 0 is the image, bit for bit.
+
+    Parameters
+    ----------
+    image : [..., H, W, C] float32, float16 or uint8; the last three axes are height, width, channels, the others a
+        batch. NumPy, torch, Warp or any other array with DLPack, on the host or (with Warp) on a CUDA device; it is
+        copied.
+    reduce : "mean", "srgb_mean", "max" or "min".
+    levels : largest number of levels, level 0 (the image) included; None goes down to 1 x 1. An image without pixels
+        has one level.
+    into : an earlier pyramid of such an image, whose memory is written again: at 4096 x 4096 a fresh buffer costs as
+        much as the reduction. An ``image`` that is its level 0, drawn or decoded right there, is not copied either.
+    backend : "auto", "reference", "numba", "warp", "gl" or the name of an entry point in ``hra.backends``.
+
+    Returns
+    -------
+    Pyramid : of the same kind of array, device and dtype as the image.
+
+    Raises
+    ------
+    ArrayError : no array, fewer than three axes, or another dtype; a pyramid to write into that does not fit.
+    HraError : unknown reduction, or ``levels`` below 1.
+    BackendUnavailable : the backend is missing or cannot read the device.
+
+    Notes
+    -----
+    Weights for odd sizes: Guthe and Heckbert, Non-Power-of-Two Mipmapping, NVIDIA 2005, here for sizes rounded up.
+    sRGB: IEC 61966-2-1. "max": Greene, Kass and Miller, Hierarchical Z-Buffer Visibility, SIGGRAPH 1993.
+
+    On the host, large images take a thread per core, or as many as NUMBA_NUM_THREADS says; the result does not depend
+    on their number. Backends agree exactly for "max", "min" and the mean of bytes. One level differs by at most 2e-6 of
+    the largest value for float32, a unit in the last place for float16, and a byte for sRGB, where the exact value lies
+    within 1e-3 of a tie.
+    """
+    reduction = check_reduce(reduce)
+    adopted = adopt(image, "image")
+    check_image(adopted)
+    layout = Layout.of(tuple(adopted.shape), levels)
+    chosen = choose_backend(backend, adopted)
+    memory = None if into is None else _memory(into, layout, adopted)
+    data = chosen.build_pyramid(adopted, layout, reduction, memory) if layout.size else adopted.reshape(0)
+    return Pyramid(give_back(data, image) if into is None else into.data, layout, reduction)
+
+
+def _memory(into: Pyramid, layout: Layout, image: Any) -> Any:
+    """The flat buffer of ``into``, as adopted, if it can hold the pyramid of ``image``."""
+    data, where = writable(into.data, "into"), "argument into"
+    if into.layout != layout or dtype_of(data) != dtype_of(image) or device_of(data) != device_of(image):
+        what = f"a pyramid of {dtype_of(data)} {into.shapes[0]} cannot hold one of {dtype_of(image)} {layout.shapes[0]}"
+        raise ArrayError(what, where=where, fix="use one of an image of the same shape, dtype and device")
+    if on_host(data) and not data.flags.writeable:
+        raise ArrayError("the pyramid is read-only", where=where)
+    if on_host(data) and np.may_share_memory(data, image) and not layout.holds(data, image):
+        raise ArrayError("the image overlaps the pyramid without being its level 0", where=where, fix="pass a copy")
+    return data

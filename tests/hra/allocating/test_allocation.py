@@ -1,0 +1,133 @@
+"""The result of an allocation and the abstract allocator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hra
+from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.errors import HraError
+from hra.model.builder import HierarchyBuilder
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
+from hra.model.solution import Solution
+from hra.traversals.base import Traversal
+from tests.helpers.allocators import Plain, Table, allocate
+
+# One root whose split gains 6, and two children whose splits gain 1 and 2.
+TREE = Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], np.ones(7), cost_unit="tokens")
+ERROR = [10, 2, 2, 0.5, 0.5, 0, 0]
+
+
+@dataclass(frozen=True)
+class Fixed(Traversal):
+    """Returns what it was given."""
+
+    selected: Any
+    upper_bound: float | None = None
+
+    def select(self, problem: Problem) -> Solution:
+        return Solution(self.selected, upper_bound=self.upper_bound)
+
+
+def test_the_numbers_of_an_allocation():
+    allocation = allocate(TREE, ERROR, 3, unit="px2")
+    assert allocation.selected.tolist() == [True, False, True]
+    assert allocation.cut.tolist() == [1, 5, 6]
+    assert (allocation.cost, allocation.budget, allocation.utilisation) == (3, 3, 1)
+    assert (allocation.base_error, allocation.gain, allocation.residual) == (10, 8, 2)
+    assert allocation.max_error == 2
+    assert (allocation.upper_bound, allocation.gap, allocation.residual_gap) == (8, 0, 0)
+    assert allocation.status == "optimal"
+    assert allocation.seconds > 0
+    assert repr(allocation) == "3 of 3 tokens, residual 2 px2, the best possible"
+
+
+def test_gaps_are_relative_to_the_bound_and_to_the_least_residual():
+    allocation = allocate(TREE, ERROR, 3, Fixed(np.array([True, False, False]), upper_bound=8.0))
+    assert allocation.gap == pytest.approx(2 / 8)
+    assert allocation.residual_gap == pytest.approx((4 - 2) / 2)
+    assert allocation.status == "certified"
+    assert repr(allocation).endswith("within 25 % of the best possible gain (100 % of the residual)")
+
+
+def test_a_gap_of_nearly_everything_is_printed_as_plain_per_cent():
+    nearly = allocate(TREE, [1000, 999, 0, 0.5, 0.5, 0, 0], 4, Fixed(np.array([True, False, False]), upper_bound=250.0))
+    assert nearly.gap == pytest.approx(0.996)
+    assert "e+" not in repr(nearly)
+
+
+def test_gaps_without_anything_to_gain_are_zero_and_without_anything_left_infinite():
+    nothing = allocate(TREE, np.zeros(7), 4)
+    assert (nothing.gap, nothing.residual_gap, nothing.status) == (0, 0, "optimal")
+    all_or_nothing = allocate(TREE, [10, 0, 0, 0, 0, 0, 0], 2, Fixed(np.zeros(3, bool), upper_bound=10.0))
+    assert all_or_nothing.residual_gap == np.inf
+    assert all_or_nothing.gap == 1
+
+
+def test_a_bound_is_computed_for_traversals_that_have_none():
+    allocation = allocate(TREE, ERROR, 3, hra.BestFirst())
+    assert allocation.solution.upper_bound is None
+    assert allocation.upper_bound == 8
+
+
+def test_no_certificate_where_gains_do_not_add_up():
+    allocation = allocate(TREE, ERROR, 3, additive=False)
+    assert allocation.status == "heuristic"
+    assert "not certified" in repr(allocation)
+
+
+@pytest.mark.parametrize(
+    ("selected", "message"),
+    [
+        (np.array([False, True, False]), "without its predecessors"),
+        (np.array([True, True, True]), "spent 4 of 3"),
+        (np.array([True, False]), "one bool per refinement"),
+        (np.array([1, 0, 0]), "one bool per refinement"),
+    ],
+)
+def test_a_traversal_that_breaks_its_contract_is_caught(selected, message):
+    with pytest.raises(HraError, match=message):
+        allocate(TREE, ERROR, 3, Fixed(selected))
+
+
+def test_what_was_selected_is_read_only():
+    allocation = allocate(TREE, ERROR, 3)
+    with pytest.raises(ValueError, match="read-only"):
+        allocation.selected[0] = False
+
+
+def test_an_allocator_is_abstract_without_realize():
+    with pytest.raises(TypeError, match="realize"):
+        HierarchicalResourceAllocator(TREE, Table(), hra.Hull())  # pyright: ignore[reportAbstractUsage]
+
+
+def test_the_context_reaches_the_metric_and_the_allocation():
+    allocator = Plain(TREE, Table(), hra.Hull())
+    allocation = allocator.allocate(ERROR, 3)
+    assert allocation.context is ERROR
+    assert allocator.realize(allocation) == [1, 5, 6]
+
+
+class Strips(HierarchyBuilder):
+    """As many independent nodes as the context has numbers."""
+
+    def build(self, context: Any) -> Hierarchy:
+        return Hierarchy.flat(np.ones(len(context)))
+
+
+def test_a_builder_makes_the_hierarchy_of_each_context():
+    allocator = Plain(Strips(), Table(kind="gain"), hra.Hull())
+    assert allocator.allocate([1, 5, 3], 2).cut.tolist() == [1, 2]
+    assert allocator.allocate([1, 5], 1).cut.tolist() == [1]
+
+
+def test_utilisation_of_extreme_budgets():
+    hierarchy = Hierarchy.flat([0, 1])
+    assert allocate(hierarchy, [1, 1], 0).utilisation == 1
+    assert allocate(hierarchy, [1, 1], np.inf).utilisation == 0
+    assert "of inf units" in repr(allocate(hierarchy, [1, 1], np.inf))

@@ -1,0 +1,129 @@
+"""Arrays at the border: what is read, what is refused, and that nothing is aliased."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.errors import ArrayError
+from hra.model.arrays import frozen, group, indices, numbers, offsets_of, to_numpy
+
+
+@pytest.mark.parametrize("values", [[1, 2], (1, 2), np.array([1, 2], np.float16), range(1, 3), np.array([1, 2], ">i4")])
+def test_numbers_become_a_fresh_float64_vector(values):
+    vector = numbers("cost", values)
+    assert vector.dtype == np.float64
+    assert vector.tolist() == [1, 2]
+    assert vector is not values
+
+
+def test_numbers_are_copied_even_where_the_type_fits():
+    values = np.array([1.0, 2])
+    vector = numbers("cost", values)
+    values[0] = 9
+    assert vector.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[[1, 2]], 5, "12", ["1", "2"], [1 + 2j], [True, False], [None, 1], [[1], [1, 2]], {"a": 1}, None, {1, 2}],
+    ids=repr,
+)
+def test_what_is_no_vector_of_numbers_is_refused(values):
+    with pytest.raises(ArrayError):
+        numbers("cost", values)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_are_named_by_index(bad):
+    with pytest.raises(ArrayError) as caught:
+        numbers("cost", [1, 2, bad, bad])
+    assert caught.value.where == "cost[2]"
+
+
+def test_a_wrong_length_names_both():
+    with pytest.raises(ArrayError, match="cost has 2 values, expected 3"):
+        numbers("cost", [1, 2], 3)
+    with pytest.raises(ArrayError, match="parent has 2 values, expected 3"):
+        indices("parent", [1, 2], 0, 5, 3)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, ">i2"])
+def test_indices_become_int32(dtype):
+    vector = indices("parent", np.array([0, 3], dtype), -1, 4)
+    assert vector.dtype == np.int32
+    assert vector.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("bad", [-2, 4, 2**31, 2**32, 2**62])
+def test_an_index_out_of_range_is_named_and_never_wraps(bad):
+    with pytest.raises(ArrayError, match=r"parent\[1\]") as caught:
+        indices("parent", np.array([0, bad], np.int64), -1, 4)
+    assert caught.value.fix == "use -1 .. 3"
+    if bad == 2**62:
+        with pytest.raises(ArrayError):
+            indices("parent", np.array([0, 2**64 - 1], np.uint64), -1, 4)
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0], [True, False], [[0, 1]], 3, ["0"]], ids=repr)
+def test_what_is_no_vector_of_integers_is_refused(values):
+    with pytest.raises(ArrayError, match="vector of integers"):
+        indices("parent", values, -1, 4)
+
+
+def test_nothing_is_a_vector_of_indices():
+    assert indices("parent", [], -1, 0).dtype == np.int32
+
+
+def test_object_arrays_are_refused_wherever_they_come_from():
+    for values in (np.array([None, 1]), [None, 1], [object()]):
+        with pytest.raises(ArrayError, match="object"):
+            to_numpy(values)
+
+
+class Exported:
+    """An array of another library that only speaks DLPack."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **keywords: object) -> object:
+        return self.array.__dlpack__(**keywords)  # pyright: ignore[reportArgumentType]
+
+    def __dlpack_device__(self) -> object:
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_of_other_libraries_come_in_by_dlpack():
+    assert to_numpy(Exported(np.array([1.0, 2]))).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "float16", "bfloat16"])
+def test_torch_tensors_come_in(dtype):
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor([1, 2]).to(getattr(torch, dtype))
+    assert numbers("cost", tensor).tolist() == [1, 2]
+    assert tensor.tolist() == [1, 2]
+
+
+def test_frozen_is_in_place():
+    array = np.zeros(2)
+    assert frozen(array) is array
+    assert not array.flags.writeable
+
+
+@given(keys=st.lists(st.integers(-1, 5), max_size=20))
+def test_group_lists_the_positions_of_every_key(keys):
+    offsets, order = group(np.array(keys, np.int32), 6)
+    assert offsets.dtype == order.dtype == np.int32
+    found = [order[a:b].tolist() for a, b in pairwise(offsets)]
+    assert found == [[i for i, k in enumerate(keys) if k == key] for key in range(6)]
+
+
+@given(counts=st.lists(st.integers(0, 5), max_size=20))
+def test_offsets_are_running_sums(counts):
+    assert offsets_of(np.array(counts, int)).tolist() == [sum(counts[:i]) for i in range(len(counts) + 1)]

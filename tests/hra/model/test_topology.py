@@ -1,0 +1,112 @@
+"""What each kind of hierarchy calls a refinement, against plain loops and networkx."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.errors import HierarchyError
+from hra.model import topology
+from hra.model.ordering import level_order
+from tests.helpers.hierarchies import random_edges, random_group_table, random_parents
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def forest(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return random_parents(rng, int(rng.integers(1, 20))).astype(np.int32)
+
+
+def edge_set(shape: topology.Topology) -> set[tuple[int, ...]]:
+    return set(map(tuple, shape.edges.tolist()))
+
+
+@given(seed=seeds)
+def test_replace_swaps_every_inner_node_for_its_children(seed):
+    parent = forest(seed)
+    shape = topology.replace(parent)
+    inner = sorted({p for p in parent.tolist() if p >= 0})
+    assert shape.size == len(inner)
+    number = {node: r for r, node in enumerate(inner)}
+    assert shape.removed_by.tolist() == [number.get(v, -1) for v in range(parent.size)]
+    assert shape.added_by.tolist() == [number.get(p, -1) for p in parent.tolist()]
+    assert edge_set(shape) == {(number[parent[v]], number[v]) for v in inner if parent[v] >= 0}
+
+
+@given(seed=seeds)
+def test_add_adds_every_child_after_its_parent_and_removes_nothing(seed):
+    parent = forest(seed)
+    shape = topology.add(parent)
+    children = [v for v in range(parent.size) if parent[v] >= 0]
+    number = {node: r for r, node in enumerate(children)}
+    assert (shape.removed_by == -1).all()
+    assert shape.added_by.tolist() == [number.get(v, -1) for v in range(parent.size)]
+    assert edge_set(shape) == {(number[parent[v]], number[v]) for v in children if parent[v] in number}
+
+
+@given(seed=seeds)
+def test_child_by_child_is_a_chain_of_siblings_by_falling_order(seed):
+    parent = forest(seed)
+    order = np.random.default_rng(seed).integers(0, 4, parent.size).astype(float)
+    shape = topology.child_by_child(parent, order)
+    added_by = shape.added_by.tolist()
+    expected, last = set(), {}
+    for p in sorted({p for p in parent.tolist() if p >= 0}):
+        siblings = sorted((v for v in range(parent.size) if parent[v] == p), key=lambda v: (-order[v], v))
+        expected |= {(added_by[a], added_by[b]) for a, b in pairwise(siblings)}
+        expected |= {(added_by[p], added_by[siblings[0]])} if parent[p] >= 0 else set()
+        last[p] = added_by[siblings[-1]]
+    assert edge_set(shape) == expected
+    assert shape.removed_by.tolist() == [last.get(v, -1) for v in range(parent.size)]
+
+
+@given(seed=seeds)
+def test_groups_come_after_the_groups_whose_nodes_they_remove(seed):
+    rng = np.random.default_rng(seed)
+    _, added_by, removed_by, _ = random_group_table(rng, int(rng.integers(1, 10)))
+    shape = topology.groups(added_by.astype(np.int32), removed_by.astype(np.int32))
+    expected = {(a, r) for a, r in zip(added_by.tolist(), removed_by.tolist(), strict=True) if a >= 0 and r >= 0}
+    assert edge_set(shape) == expected
+    assert len(shape.edges) == len(expected)
+
+
+def test_a_group_without_nodes_is_refused_with_its_number():
+    with pytest.raises(HierarchyError, match="refinement 1"):
+        topology.groups(np.array([-1, 0, 2], np.int32), np.array([0, 2, -1], np.int32))
+
+
+@given(seed=seeds)
+def test_level_order_is_topological_and_levels_are_longest_distances(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 25))
+    edges = random_edges(rng, size).astype(np.int32)
+    order, level = level_order(edges, size)
+    graph = networkx.DiGraph(edges.tolist())
+    graph.add_nodes_from(range(size))
+    generations = list(networkx.topological_generations(graph))
+    distance = {v: depth for depth, generation in enumerate(generations) for v in generation}
+    assert sorted(order.tolist()) == list(range(size))
+    assert level.tolist() == [distance[v] for v in order.tolist()] == sorted(level.tolist())
+
+
+@given(seed=seeds)
+def test_a_cycle_that_is_named_exists(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 15))
+    edges = rng.integers(0, size, (int(rng.integers(1, 30)), 2)).astype(np.int32)
+    graph = networkx.DiGraph(edges.tolist())
+    if networkx.is_directed_acyclic_graph(graph):
+        level_order(np.unique(edges, axis=0), size)
+        return
+    with pytest.raises(HierarchyError, match="cycle") as caught:
+        level_order(edges, size)
+    named = caught.value.where.split(" <- ")
+    if "..." not in named:
+        assert named[0] == named[-1]
+        assert all(graph.has_edge(int(coarse), int(fine)) for fine, coarse in pairwise(named))
