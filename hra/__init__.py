@@ -37,6 +37,7 @@ _EXPORTS = {
     "allocate_batch": "hra.allocating.batch",
     "pool": "hra.pooling.pool",
     "samples": "hra.lab",
+    "verify": "hra.allocating.verification",
 }
 
 __all__ = [
@@ -64,12 +65,14 @@ __all__ = [
     "allocate_batch",
     "pool",
     "samples",
+    "verify",
 ]
 
 if TYPE_CHECKING:
     from hra.allocating.allocation import Allocation as Allocation
     from hra.allocating.allocator import HierarchicalResourceAllocator as HierarchicalResourceAllocator
     from hra.allocating.batch import allocate_batch as allocate_batch
+    from hra.allocating.verification import verify as verify
     from hra.camera import Camera as Camera
     from hra.camera.eccentricity import Eccentricity as Eccentricity
     from hra.errors import HraError as HraError

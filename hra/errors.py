@@ -85,6 +85,12 @@ class InfeasibleShares(HraError):
     code = "infeasible-shares"
 
 
+class VerificationError(HraError):
+    """What an allocation states was refuted."""
+
+    code = "refuted"
+
+
 class CameraError(HraError):
     """A camera parameter or matrix is invalid."""
 

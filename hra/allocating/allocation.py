@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -152,6 +153,29 @@ class Allocation:
     def upper_bound(self) -> float:
         """No choice within the budget gains more: the gain and the shortfall, never rounded down."""
         return ceiling((*self._gain, self.shortfall))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the allocation with all that proves it to ``path``; see `hra.allocating.allocation_file`.
+
+        Raises
+        ------
+        FileError : the folder is missing or not writable, or the disk is full.
+        """
+        from hra.allocating.allocation_file import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Allocation:
+        """The allocation that `save` wrote to ``path``; `hra.verify` checks what it states.
+
+        Raises
+        ------
+        FileError : missing, damaged, of another format or of a later version.
+        """
+        from hra.allocating.allocation_file import load
+
+        return load(path)
 
     @property
     def gap(self) -> float:

@@ -1,4 +1,6 @@
-"""The command line: ``hra demo``, ``hra doctor``, ``hra bench``, ``hra mesh``, ``hra texture``, ``hra tokens``."""
+"""The command line: ``hra demo``, ``hra doctor``, ``hra bench``, ``hra mesh``, ``hra texture``, ``hra tokens``,
+``hra verify``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import sys
 
 import typer
 
-from hra.cli import bench, demo, doctor, evaluate, mesh, texture, tokens
+from hra.cli import bench, demo, doctor, evaluate, mesh, texture, tokens, verify
 from hra.errors import HraError
 
 app = typer.Typer(
@@ -22,6 +24,7 @@ app.command("bench")(bench.bench)
 app.command("demo")(demo.demo)
 app.command("eval")(evaluate.evaluate)
 app.command("doctor")(doctor.doctor)
+app.command("verify")(verify.verify)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from hra.errors import HraError, InvalidBudget, RepairWarning
 from hra.model.budget import check_budget
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
+from hra.model.units import exactly
 from hra.solvers.lazy.allocation import LazyAllocation
 from hra.solvers.lazy.tree import LazyTree, Step
 
@@ -89,7 +91,9 @@ class _Search:
     def __init__(self, tree: LazyTree, budget: float) -> None:
         self.tree, self.budget = tree, budget
         self.base_error = math.fsum(tree.error)
-        self.cost, self.gain, self.seconds, self.warned = math.fsum(tree.cost), 0.0, 0.0, 0
+        self.cost = sum(map(tree.exact, range(len(tree.nodes))), Fraction(0))
+        self.limit = Fraction(10) ** 400 if math.isinf(budget) else exactly(budget)
+        self.gain, self.seconds, self.warned = 0.0, 0.0, 0
         self.active = set(range(len(tree.nodes)))
         # Most worth first; of equals what is known, which may make the expansion needless, then the order of making.
         self.heap: list[tuple[float, int, int, Step | None]] = []
@@ -112,16 +116,16 @@ class _Search:
 
     def _expand(self, v: int) -> int:
         """Make the children of ``v`` unless none of them could be paid; return how many nodes were expanded."""
-        if self.cost + self.tree.least_cost[v] > self.budget:
+        if self.cost + exactly(self.tree.least_cost[v]) > self.limit:
             return 0
         for step in self.tree.expand(v):
             if step.gain > 0:
-                heapq.heappush(self.heap, (-_worth(step.gain, step.cost), _TAKE, step.added[0], step))
+                heapq.heappush(self.heap, (-_worth(step.gain, float(step.cost)), _TAKE, step.added[0], step))
         return 1
 
     def _take(self, step: Step) -> int:
         """Take a refinement if it fits; one that does not is dropped for good, for what is left only shrinks."""
-        if self.cost + step.cost > self.budget:
+        if self.cost + step.cost > self.limit:
             return 0
         self.cost += step.cost
         self.gain += step.gain
@@ -140,7 +144,7 @@ class _Search:
         active = np.zeros(len(visited.nodes), np.bool_)
         active[list(self.active)] = True
         return LazyAllocation(
-            visited, active, self.budget, self.cost, self.gain, self.base_error, not self.heap, self.seconds
+            visited, active, self.budget, float(self.cost), self.gain, self.base_error, not self.heap, self.seconds
         )
 
     def _warn(self) -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from hra.errors import ArrayError
-from hra.solvers.soft.distribution import CutDistribution, capacity_of
+from hra.solvers.soft.distribution import CutDistribution, budgets_of
 from hra.solvers.soft.forest import Forest
 
 _CELLS = 8
@@ -42,7 +42,7 @@ def soft_top_k(scores: Tensor, count: int, temperature: float) -> Tensor:
     forest = Forest.of_parents(np.full(size, -1), np.ones(size), scores.device)
     # Only differences count; so high up, taking an item is never unwanted and the price, which is >= 0, never binds.
     raised = scores.double() - scores.detach().amin(dim=-1, keepdim=True) + _HIGH * temperature
-    distribution = CutDistribution.of(forest, raised, capacity_of(count, forest, raised), temperature)
+    distribution = CutDistribution.of(forest, raised, budgets_of(count, forest, raised), temperature)
     return distribution.probabilities.to(scores.dtype)
 
 

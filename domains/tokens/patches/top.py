@@ -17,4 +17,4 @@ def best_of(context: TokenContext, score: np.ndarray, budget: int, *, certified:
     equal = np.flatnonzero(score == least)[: budget - above.size]
     cut = np.union1d(above, equal)
     gain = float(score[cut].sum())
-    return Choice(context, cut, gain, float(score.sum()), gain if certified else None)
+    return Choice(context, cut, gain, float(score.sum()), 0.0 if certified else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from hra.errors import HierarchyError, HraError, MetricError
 from hra.model.arrays import to_numpy
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
+from hra.model.units import exactly
 from hra.solvers.lazy.visited_tree import VisitedError, VisitedTree
 
 # Rounding of equal sums is no repair worth a warning.
@@ -16,11 +18,11 @@ _TOLERANCE = 1 + 1e-6
 
 
 class Step(NamedTuple):
-    """One refinement: the nodes that it adds, the node that it removes (-1 for none), its cost and its gain."""
+    """One refinement: the nodes that it adds, the node that it removes (-1 for none), its exact cost and its gain."""
 
     added: range
     removed: int
-    cost: float
+    cost: Fraction
     gain: float
 
 
@@ -81,14 +83,18 @@ class LazyTree:
 
     def _steps(self, v: int, added: range) -> list[Step]:
         if self._hierarchy.mode == "add":
-            return [Step(range(u, u + 1), -1, self.cost[u], self.inherited[u] - self.error[u]) for u in added]
-        cost = sum(self.cost[u] for u in added) - self.cost[v]
+            return [Step(range(u, u + 1), -1, self.exact(u), self.inherited[u] - self.error[u]) for u in added]
+        cost = sum(map(self.exact, added), Fraction(0)) - self.exact(v)
         return [Step(added, v, cost, self.error[v] - sum(self.error[u] for u in added))]
 
-    def _check_promise(self, v: int, cost: float) -> None:
-        if cost < self.least_cost[v]:
+    def exact(self, v: int) -> Fraction:
+        """The cost of node ``v`` as the decimal that it prints as: not all costs are known, so none has a unit yet."""
+        return exactly(self.cost[v])
+
+    def _check_promise(self, v: int, cost: Fraction) -> None:
+        if cost < exactly(self.least_cost[v]):
             raise HierarchyError(
-                f"a refinement costs {cost:g}, less than the least cost of {self.least_cost[v]:g}",
+                f"a refinement costs {float(cost):g}, less than the least cost of {self.least_cost[v]:g}",
                 where=f"node {self.nodes[v]!r}",
                 fix="return a lower least_cost; children must not cost less than what they replace",
             )

@@ -10,7 +10,9 @@ import numpy as np
 
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
+from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
+from hra.solvers.duals import certify
 from hra.solvers.relaxation import relaxation
 
 
@@ -71,13 +73,24 @@ class VisitedTree:
         Below every node that was not expanded stands one imagined refinement that removes all of its error at the
         least cost: whatever is there cannot do better. The relaxation of that tree is the bound.
         """
-        return relaxation(Problem.of(self._imagined(), self.metric, None, budget)).upper_bound
+        problem = Problem.of(self._imagined(), self.metric, None, budget)
+        relaxed = relaxation(problem)
+        proof = certify(problem, relaxed.selected, relaxed.price, relaxed.share)
+        return ceiling((*precise_total(problem.gain, relaxed.selected), proof.shortfall))
 
     def _imagined(self) -> Hierarchy:
         below = np.flatnonzero(~self.expanded & (self.error > 0))
-        cost = self.least_cost[below] + (self.cost[below] if self.mode == "replace" else 0.0)
+        cost = _rounded_down_sum(self.least_cost[below], self.cost[below] if self.mode == "replace" else 0.0)
         attributes = {
             "error": np.r_[self.error, np.zeros(below.size)],
             "inherited": np.r_[self.inherited, self.error[below]],
         }
         return Hierarchy.tree(np.r_[self.parent, below], np.r_[self.cost, cost], mode=self.mode, attributes=attributes)
+
+
+def _rounded_down_sum(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
+    """``a + b`` [N], never rounded up."""
+    nearest = a + b
+    other = nearest - a
+    lost = (a - (nearest - other)) + (b - other)
+    return np.where(lost < 0, np.nextafter(nearest, -np.inf), nearest)
