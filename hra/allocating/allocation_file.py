@@ -48,7 +48,7 @@ def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
     arrays[_HEADER] = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
     stream = io.BytesIO()
     np.savez(stream, allow_pickle=False, **arrays)
-    write_atomically(path, stream.getbuffer())
+    write_atomically(path, stream.getvalue())
 
 
 def load(path: str | os.PathLike[str]) -> Allocation:

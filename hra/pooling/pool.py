@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -172,16 +173,16 @@ def _held(shares: Shares, places: list[np.ndarray]) -> Solution:
         [unit.exactly(limit) - least for unit, limit, least in zip(units, limits, base, strict=True)]
         for limits in (shares.limits.low.tolist(), shares.limits.high.tolist())
     )
-    capacity = sum(high)
+    capacity = sum(high, Fraction(0))
     if shares.budget < np.inf:
-        capacity = min(max(unit.exactly(shares.budget) for unit in units) - sum(base), capacity)
+        capacity = min(max(unit.exactly(shares.budget) for unit in units) - sum(base, Fraction(0)), capacity)
     own = np.array([shares.price or 0.0] * len(base))
     for i in np.flatnonzero(~shares.free).tolist():
         problem = replace(shares.problems[i], budget=shares.reserved[i])
         own[i] = price_of(problem, shares.solutions[i])
     price = shares.price
     if price is None:
-        price = clearing_price(own, *(np.array(limits, np.float64) for limits in (low, high)), float(capacity))
+        price = clearing_price(own, np.array(low, np.float64), np.array(high, np.float64), float(capacity))
     bound = dual_bound(shares.problems, low, high, capacity, own, price)
     return Solution(selected, upper_bound=min(bound, shares.unlimited_bound), restricted=True)
 
