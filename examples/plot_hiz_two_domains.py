@@ -11,7 +11,7 @@ from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-import hra.lab.samples
+import hra
 from hra.camera.occlusion import window_matrix
 from hra.domains import tokens
 from hra.images import load_image
@@ -44,7 +44,7 @@ if __name__ == "__main__":
     distances = draw_distances(boxes, rects, camera)
     hiz = build_pyramid((1 - 1 / distances).astype(np.float32)[..., None], "max")  # depth for a near plane at 1
     culled = (nearest > rect_max(hiz, rects, against=nearest)) & (rects[:, 0] <= rects[:, 2])
-    image = load_image(hra.lab.samples.path("photo.jpg"))
+    image = load_image(hra.samples.path("photo.jpg"))
     relevance = tokens.relevance_pyramid(tokens.CueRelevance()(image, "What is the flower on the left?"))
     kept = tokens.prune_patches(relevance, threshold=0.25)  # calls rect_max, too
     print(title := f"{culled.sum():,} houses hidden, {np.sum(~kept):,} of {kept.size:,} patches pruned")

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from hra import samples
 from hra.domains import textures
+from hra.images import flip_map, psnr
 
 POOL = 2**20
 LEVELS = {"cmap": "viridis_r", "vmin": 0, "vmax": 5}
@@ -49,8 +50,8 @@ if __name__ == "__main__":
     time.legend()
     for (view_axes, flip_axes, level_axes), (name, resident) in zip(columns, shown.items(), strict=True):
         view = textures.render(scene, resident, camera)
-        difference = textures.flip_map(view, reference)
-        print(title := f"{name}: {textures.psnr(view, reference):.1f} dB, FLIP {difference.mean():.4f}")
+        difference = flip_map(view, reference)
+        print(title := f"{name}: {psnr(view, reference):.1f} dB, FLIP {difference.mean():.4f}")
         panel(view_axes, title, np.clip(view, 0, 1))
         panel(flip_axes, "FLIP", difference, cmap="magma", vmin=0, vmax=0.5)
         panel(level_axes, f"level, {resident.bytes:,} bytes", resident.level_map(), **LEVELS)

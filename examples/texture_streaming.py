@@ -7,6 +7,7 @@ import numpy as np
 
 from hra import samples
 from hra.domains import textures
+from hra.images import psnr
 
 
 def main() -> None:
@@ -23,7 +24,7 @@ def main() -> None:
     camera = cameras[25]
     pooled = allocator.realize(allocator.allocate(camera, 2 * 2**20))
     full = allocator.realize(allocator.allocate(camera, np.inf))
-    decibels = textures.psnr(textures.render(scene, pooled, camera), textures.render(scene, full, camera))
+    decibels = psnr(textures.render(scene, pooled, camera), textures.render(scene, full, camera))
     print(f"frame 25 with 2 MiB: {decibels:.1f} dB against everything resident")
 
 

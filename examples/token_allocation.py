@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hra import samples
 from hra.domains import tokens
-from hra.images import load_image, save_png
+from hra.images import load_image, psnr, save_png
 
 
 def main(folder: Path) -> None:
@@ -22,11 +22,11 @@ def main(folder: Path) -> None:
         chosen = preset.realize(allocation)
         rebuilt = chosen.reconstruct()
         print(f"{name:>16}: {allocation}")
-        print(f"{'':>16}  tokens {chosen.values.shape}, rebuilt image {tokens.psnr(rebuilt, image):.2f} dB")
+        print(f"{'':>16}  tokens {chosen.values.shape}, rebuilt image {psnr(rebuilt, image):.2f} dB")
         save_png(folder / f"{name}_overlay.png", tokens.overlay(image, chosen))
         save_png(folder / f"{name}_rebuilt.png", rebuilt)
     uniform = tokens.uniform_downsample(image, 273)
-    print(f"{'uniform':>16}: rebuilt image {tokens.psnr(uniform, image):.2f} dB")
+    print(f"{'uniform':>16}: rebuilt image {psnr(uniform, image):.2f} dB")
 
 
 if __name__ == "__main__":

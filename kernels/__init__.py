@@ -12,33 +12,7 @@
 
 from __future__ import annotations
 
-from hra.kernels.culling.hiz import depth_pyramid, visible_boxes, visible_spheres
-from hra.kernels.culling.projection import ProjectedBounds, project_boxes, project_spheres
-from hra.kernels.culling.two_pass import TwoPassFrame, draw_in_two_passes
-from hra.kernels.pyramids.gaussian import gaussian_pyramid
-from hra.kernels.pyramids.laplacian import LaplacianPyramid, laplacian_pyramid
-from hra.kernels.pyramids.levels.pyramid import Pyramid, build_pyramid
-from hra.kernels.pyramids.levels.rectangles import rect_max, rect_min
-from hra.kernels.pyramids.levels.selftest import available_backends
-from hra.kernels.pyramids.steerable import SteerablePyramid, steerable_pyramid
+import lazy_loader
 
-__all__ = [
-    "LaplacianPyramid",
-    "ProjectedBounds",
-    "Pyramid",
-    "SteerablePyramid",
-    "TwoPassFrame",
-    "available_backends",
-    "build_pyramid",
-    "depth_pyramid",
-    "draw_in_two_passes",
-    "gaussian_pyramid",
-    "laplacian_pyramid",
-    "project_boxes",
-    "project_spheres",
-    "rect_max",
-    "rect_min",
-    "steerable_pyramid",
-    "visible_boxes",
-    "visible_spheres",
-]
+# The names stand in the stub beside this file; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -112,10 +112,11 @@ def load_warp() -> Any:
     """
     try:
         import warp
+
+        if warp.config.log_level == warp.LOG_INFO:
+            warp.config.log_level = warp.LOG_ERROR
     except Exception as error:  # a broken driver or library may raise anything at import
         missing = MissingExtra.of("warp-lang", "gpu")
         what = missing.what if isinstance(error, ModuleNotFoundError) else f"Warp is broken: {error}"
         raise BackendUnavailable(what, where=missing.where, fix=missing.fix) from error
-    if warp.config.log_level == warp.LOG_INFO:
-        warp.config.log_level = warp.LOG_ERROR
     return warp

@@ -38,7 +38,8 @@ def modules_on_disk() -> set[str]:
     return {
         "/".join([*name.split("."), *file.relative_to(ROOT / folder).parts])
         for folder, name in FOLDERS.items()
-        for file in (ROOT / folder).rglob("*.py")  # does not follow the links
+        for file in (ROOT / folder).rglob("*.py*")  # does not follow the links
+        if file.suffix in (".py", ".pyi")
     }
 
 

@@ -47,9 +47,9 @@ class MeshAllocator(HierarchicalResourceAllocator):
 
     Examples
     --------
-    >>> import hra, hra.lab.samples
+    >>> import hra
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
     >>> allocator = meshes.MeshAllocator(skull)
     >>> allocation = allocator.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=10_000)
     >>> len(allocator.realize(allocation).triangles) <= 10_000

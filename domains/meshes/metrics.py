@@ -48,9 +48,9 @@ class ScreenError(ErrorMetric):
 
     Examples
     --------
-    >>> import hra, hra.lab.samples
+    >>> import hra
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
     >>> one_pixel = meshes.MeshAllocator(skull, meshes.ScreenError("quadric"), hra.Threshold(1.0))
     >>> allocation = one_pixel.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=float("inf"))
     >>> allocation.max_error <= 1.0

@@ -54,9 +54,9 @@ class Scene:
 
     Examples
     --------
-    >>> import hra, hra.lab.samples, numpy as np
+    >>> import hra, numpy as np
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
     >>> row = np.tile(np.eye(4), (10, 1, 1))
     >>> row[:, 0, 3] = np.arange(10) * 0.3
     >>> scene = meshes.Scene([(skull, row)])

@@ -32,9 +32,9 @@ class View:
 
     Examples
     --------
-    >>> import hra, hra.lab.samples
+    >>> import hra
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
     >>> eye = hra.Camera.orbit(skull.bounds, azimuth=30)
     >>> light = hra.Camera.orbit(skull.bounds, azimuth=200, viewport=(1024, 1024))
     >>> views = [meshes.View(eye, gaze=hra.Eccentricity((960, 540))), meshes.View(light, weight=0.25)]

@@ -12,12 +12,11 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.direct_builder import DirectBuilder
 from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
-from hra.domains.tokens.token_builder import TokenBuilder, Tokens
+from hra.domains.tokens.token_builder import DirectBuilder, TokenBuilder, Tokens
 from hra.errors import ArrayError
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy

@@ -7,10 +7,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.token_set import TokenSet
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 
 Tokens = TypeVar("Tokens", bound=TokenSet, covariant=True)
 
@@ -25,3 +27,19 @@ class TokenBuilder(HierarchyBuilder, Generic[Tokens]):
     @abstractmethod
     def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> Tokens:
         """The tokens of the nodes ``cut`` int [K] of a ``hierarchy`` that `build` made of ``context``."""
+
+
+class DirectBuilder(TokenBuilder[Tokens]):
+    """A token builder that also knows a short way from errors to a cut, for the metrics that it is made for."""
+
+    @abstractmethod
+    def choose(self, context: TokenContext, metric: ErrorMetric, budget: int) -> Choice | None:
+        """Exactly ``budget`` tokens, chosen as well as `Hull(exact=True)` does or better.
+
+        None if that is not proven, the budget is too small or beyond full detail, or ``metric`` is another one: then
+        the hierarchy has to be built.
+        """
+
+    @abstractmethod
+    def chosen(self, context: TokenContext, cut: np.ndarray) -> Tokens:
+        """The tokens of a cut that `choose` found."""

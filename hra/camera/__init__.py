@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from hra.camera.camera import Camera
+import lazy_loader
 
-__all__ = ["Camera"]
+# The names stand in the stub beside this file; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

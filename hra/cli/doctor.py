@@ -11,8 +11,8 @@ from hra.cli.output import JsonOption, show, write_json
 from hra.errors import HraError
 from hra.plugins import Group, available
 
-_PACKAGES = ("numpy", "numba", "warp-lang", "networkx", "trimesh", "meshoptimizer", "pillow", "scipy", "matplotlib")
-_OPTIONAL = ("moderngl", "pyvista", "scikit-image", "torch")
+_PACKAGES = ("numpy", "numba", "networkx", "trimesh", "meshoptimizer", "pillow", "scipy", "matplotlib")
+_OPTIONAL = ("moderngl", "pyvista", "scikit-image", "torch", "warp-lang")
 
 
 def doctor(json_file: JsonOption = None) -> None:

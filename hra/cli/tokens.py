@@ -31,7 +31,7 @@ def allocate(
 ) -> None:
     """Allocate tokens to an image and a query."""
     from hra.domains import tokens
-    from hra.images import load_image, save_png
+    from hra.images import load_image, psnr, save_png
 
     allocator = tokens.preset(method)
     pixels = load_image(image)
@@ -45,7 +45,7 @@ def allocate(
         "residual_gap": allocation.residual_gap,
         "status": allocation.status,
         "seconds": allocation.seconds,
-        "psnr_db": tokens.psnr(chosen.reconstruct(), pixels),
+        "psnr_db": psnr(chosen.reconstruct(), pixels),
     }
     if overlay is not None:
         save_png(overlay, tokens.overlay(pixels, chosen))

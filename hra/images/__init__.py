@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hra.images.arrays import as_image
-from hra.images.files import MAX_PIXELS, load_image, save_png
+import lazy_loader
 
-__all__ = ["MAX_PIXELS", "as_image", "load_image", "save_png"]
+# The names stand in the stub beside this file; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from numba import njit
 
-from hra.residency.next_use import item_of, next_references, still_to_come
+from hra.residency.foresight import item_of, next_references, still_to_come
 from hra.residency.policy import Log, Policy, empty_log, finished_log
 from hra.residency.trace import Trace
 

@@ -9,8 +9,7 @@ import numpy as np
 from numba import njit
 
 from hra.errors import HraError
-from hra.residency.levels import levels
-from hra.residency.next_use import item_of, next_references, still_to_come
+from hra.residency.foresight import item_of, next_references, still_to_come
 from hra.residency.policy import Log, Policy, empty_log, finished_log
 from hra.residency.recency import append, empty_lists, take_out
 from hra.residency.trace import Trace
@@ -51,7 +50,7 @@ class LookAhead(Policy):
         log = empty_log(trace)
         following = next_references(trace.demands, trace.cost.size)
         ahead = len(trace) if self.frames is None else min(self.frames, len(trace))
-        level, weight = levels(trace), self.level_weight
+        level, weight = _levels(trace), self.level_weight
         _run(trace.frames, trace.demands, following, trace.cost, level, weight, pool, ahead, *log)
         return finished_log(*log)
 
@@ -115,3 +114,21 @@ def _run(frames, demands, following, cost, level, weight, pool, ahead, events, l
             else:
                 append(before, after, item, cost.size + level[item])
         log_frames[f + 1] = e
+
+
+def _levels(trace: Trace) -> np.ndarray:
+    """The level of each item, int32 [N]: 0 for the deepest, one more for each step towards the coarsest.
+
+    Items that do not depend on each other are all of level 0.
+    """
+    count = trace.cost.size
+    return np.zeros(count, np.int32) if trace.parents is None or count == 0 else _depths(trace.parents)
+
+
+@njit(cache=True)
+def _depths(parents):
+    depth = np.zeros(parents.size, np.int32)
+    for i in range(parents.size):
+        if parents[i] >= 0:
+            depth[i] = depth[parents[i]] + 1
+    return depth.max() - depth

@@ -12,11 +12,9 @@
 
 from __future__ import annotations
 
-from hra.kernels.trees.grid import grid_tree
 from hra.kernels.trees.points.building import PointTree, build_tree
-from hra.kernels.trees.points.morton import morton_codes
-from hra.kernels.trees.points.sorting import sort_keys
-from hra.kernels.trees.tree import Tree
+from hra.kernels.trees.points.morton import morton_codes, sort_keys
+from hra.kernels.trees.tree import Tree, grid_tree
 from hra.kernels.trees.upward.reductions import boxes_up, reduce_up
 from hra.kernels.trees.upward.spheres import spheres_up
 

@@ -41,10 +41,10 @@ class MeshAsset:
 
     Examples
     --------
-    >>> import tempfile, hra, hra.lab.samples
+    >>> import tempfile, hra, hra.samples
     >>> from hra.domains import meshes
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     meshes.build(hra.lab.samples.path("skull.ply")).save(f"{folder}/skull.hra")
+    ...     meshes.build(hra.samples.path("skull.ply")).save(f"{folder}/skull.hra")
     ...     asset = meshes.open_asset(f"{folder}/skull.hra")
     ...     allocation = meshes.MeshAllocator(asset).allocate(hra.Camera.orbit(asset.bounds), budget=2_000)
     ...     print(asset.pages_of(allocation.cut))

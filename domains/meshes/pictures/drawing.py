@@ -54,9 +54,9 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
 
     Examples
     --------
-    >>> import hra, hra.lab.samples
+    >>> import hra
     >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.lab.samples.path("skull.ply"))
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
     >>> camera = hra.Camera.orbit(skull.bounds, up=(0, 0, 1), viewport=(320, 200))
     >>> allocation = meshes.MeshAllocator(skull).allocate(camera, budget=2_000)
     >>> meshes.render(skull, allocation.cut, camera, "level").shape

@@ -13,8 +13,7 @@ from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.views.rendering import render
 from hra.domains.textures.views.scene import Scene
 from hra.errors import ArrayError
-from hra.images.flip import flip
-from hra.images.quality import psnr
+from hra.images import flip, psnr
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.measures.coverage import Coverage, coverage, empty_cells, pixel_relevance
 from hra.domains.tokens.token_set import TokenSet
 from hra.errors import ArrayError
-from hra.images.quality import psnr, ssim
+from hra.images import psnr, ssim
 
 
 @dataclass(frozen=True)

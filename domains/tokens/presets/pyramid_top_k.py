@@ -12,10 +12,10 @@ from hra.domains.tokens.attribute_gain import AttributeGain
 from hra.domains.tokens.blocks import block_means
 from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.direct_builder import DirectBuilder
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.patches.top import best_of
 from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.token_builder import DirectBuilder
 from hra.errors import ArrayError
 from hra.model.arrays import numbers
 from hra.model.hierarchy import Hierarchy

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from hra.camera import Camera
 from hra.domains import textures
+from hra.images import psnr
 from hra.lab import samples
 from hra.lab.demo.pictures import PALETTE, images
 
@@ -60,7 +61,7 @@ def _views(scene: textures.Scene, allocator: textures.TextureAllocator, camera: 
     seen, reference = textures.render(scene, pooled, camera), textures.render(scene, full, camera)
     levels = pooled.level_map(0).astype(float)
     shade = 1 - levels / max(levels.max(), 1)
-    title = f"pool: {textures.psnr(seen, reference):.1f} dB against all resident"
+    title = f"pool: {psnr(seen, reference):.1f} dB against all resident"
     panels = [(title, seen), ("everything wanted resident", reference), ("resident level, finest bright", _grey(shade))]
     return images(panels, columns=3, width=4)
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from hra.allocating.allocation import Allocation
 from hra.domains import tokens
-from hra.images import load_image
+from hra.images import load_image, psnr
 from hra.lab import samples
 from hra.lab.demo.pictures import images
 
@@ -70,10 +70,10 @@ def _record(comparison: Comparison) -> dict[str, Any]:
         "residual_gap": comparison.hull.residual_gap,
         "grid_gain": blank - _weighted_error(context, grid_on_canvas),
         "hull_gain": blank - _weighted_error(context, hull),
-        "grid_psnr_db": tokens.psnr(grid, image),
-        "hull_psnr_db": tokens.psnr(hull, image),
-        "uniform_psnr_db": tokens.psnr(uniform, image),
-        "oracle_psnr_db": tokens.psnr(_oracle(image), image),
+        "grid_psnr_db": psnr(grid, image),
+        "hull_psnr_db": psnr(hull, image),
+        "uniform_psnr_db": psnr(uniform, image),
+        "oracle_psnr_db": psnr(_oracle(image), image),
         "select_s": comparison.hull.seconds,
     }
 

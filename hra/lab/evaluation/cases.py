@@ -1,10 +1,19 @@
-"""One problem of the evaluation, and what it belongs to."""
+"""The problems of the evaluation: token pyramids over image crops, and the demo mesh seen from around."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains import meshes, tokens
+from hra.lab import samples
+from hra.lab.evaluation.sizes import Sizes
+from hra.lab.inputs.crops import crops
 from hra.model.problem import Problem
+from hra.traversals.hull import Hull
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,3 +31,28 @@ class Case:
     budget: str
     source: str
     problem: Problem
+
+
+def token_cases(sizes: Sizes) -> Iterator[Case]:
+    """Every crop at every budget; the error is the mean squared error of the image, all patches being as relevant."""
+    allocator = tokens.TokenAllocator(
+        tokens.PyramidBuilder(), tokens.RelevanceError(), Hull(), relevance=tokens.UniformRelevance()
+    )
+    for name, image in crops(sizes.crops, sizes.side):
+        context = allocator.context(image, "")
+        problem = allocator.error_metric(allocator.hierarchy_for(context), context, np.inf)
+        for budget in sizes.tokens:
+            yield Case("tokens", f"{budget:,} tokens", name, replace(problem, budget=float(budget)))
+
+
+def mesh_cases(sizes: Sizes) -> Iterator[Case]:
+    """Every view at every budget; the error is in squared pixels (see `hra.domains.meshes.ScreenError`)."""
+    clusters = meshes.build(samples.path("skull.ply"))
+    allocator = meshes.MeshAllocator(clusters)
+    for azimuth in np.arange(sizes.cameras) * (360 / sizes.cameras):
+        camera = Camera.orbit(clusters.bounds, azimuth=float(azimuth), elevation=20, up=(0, 0, 1))
+        problem = allocator.error_metric(clusters.hierarchy, camera, np.inf)
+        for share in sizes.triangles:
+            budget = np.floor(share * clusters.hierarchy.total_cost)
+            words = f"{100 * share:.0f} % of triangles"
+            yield Case("mesh", words, f"azimuth {azimuth:.0f}", replace(problem, budget=budget))

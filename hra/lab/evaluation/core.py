@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from hra.lab.evaluation.cases import Case
+from hra.lab.evaluation.cases import Case, mesh_cases, token_cases
 from hra.lab.evaluation.losses import Judged, judge
-from hra.lab.evaluation.mesh_cases import mesh_cases
 from hra.lab.evaluation.rules import RULES
 from hra.lab.evaluation.sizes import Sizes
-from hra.lab.evaluation.token_cases import token_cases
 
 
 def run(sizes: Sizes, progress: Callable[[str], None]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.kernels.arrays import require_host
-from hra.kernels.pyramids.levels import numba_kernels, numba_look_ups
+from hra.kernels.pyramids.levels import numba_rectangles
 from hra.kernels.pyramids.levels.layout import Layout
 from hra.kernels.pyramids.levels.numba_reductions import BlockReduction, block_reduction
 from hra.kernels.pyramids.levels.reductions import Reduce, identity
@@ -46,7 +46,7 @@ def rect_reduce(
     result = np.full(len(rects), identity(reduce, data.dtype), data.dtype)
 
     def work(part: slice) -> None:
-        numba_kernels.rect_extremum(data, *tables, rects[part], image[part], reduce == "min", result[part])
+        numba_rectangles.rect_extremum(data, *tables, rects[part], image[part], reduce == "min", result[part])
 
     for_each(ranges(len(rects)), rects.nbytes, work)
     return result
@@ -61,11 +61,11 @@ def _compared(
 
     def work(part: slice) -> None:
         windows, found = np.empty((part.stop - part.start, 4), np.int32), np.empty(part.stop - part.start, np.bool_)
-        numba_look_ups.clip(rects[part], width, height, windows)
+        numba_rectangles.clip(rects[part], width, height, windows)
         given = windows, image[part], against[part], FINER, reduce == "min"
-        numba_look_ups.any_reaches(data, *tables, *given, found)
+        numba_rectangles.any_reaches(data, *tables, *given, found)
         nothing = identity(reduce, data.dtype)
-        numba_look_ups.bound(windows, found, against[part], _beyond(against[part], reduce), nothing, result[part])
+        numba_rectangles.bound(windows, found, against[part], _beyond(against[part], reduce), nothing, result[part])
 
     for_each(ranges(len(rects)), rects.nbytes, work)
     return result

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from hra.kernels.pyramids.levels import numba_bytes, numba_rows
+from hra.kernels.pyramids.levels import numba_rows
 from hra.kernels.pyramids.levels.color import BINS_PER_STEP, byte_tables, colors, to_linear, to_srgb
 from hra.kernels.pyramids.levels.reductions import Reduce
 
@@ -77,13 +77,13 @@ class SrgbByteCodec:
     def decode(self, stored: np.ndarray) -> np.ndarray:
         """See :class:`Codec`."""
         values = np.empty(stored.shape, np.float32)
-        numba_bytes.decode(self._pixels(stored), self._pixels(values), colors(self.channels), self.linear)
+        numba_rows.decode(self._pixels(stored), self._pixels(values), colors(self.channels), self.linear)
         return values
 
     def encode(self, values: np.ndarray, stored: np.ndarray) -> None:
         """See :class:`Codec`."""
         pixels = self._pixels(values), self._pixels(stored)
-        numba_bytes.encode(*pixels, colors(self.channels), self.thresholds, self.first, BINS_PER_STEP)
+        numba_rows.encode(*pixels, colors(self.channels), self.thresholds, self.first, BINS_PER_STEP)
 
     def _pixels(self, rows: np.ndarray) -> np.ndarray:
         return rows.reshape(-1, self.channels)
@@ -96,7 +96,7 @@ def block_reduction(reduce: Reduce, dtype: np.dtype, channels: int) -> BlockRedu
         return partial(_by_way_of_floats, direct, HalfCodec()) if dtype == np.float16 else direct
     codec = _mean_codec(reduce, dtype, channels)
     if codec is None:
-        return partial((numba_bytes if dtype == np.uint8 else numba_rows).mean_rows, channels=channels)
+        return partial(numba_rows.byte_mean_rows if dtype == np.uint8 else numba_rows.mean_rows, channels=channels)
     return partial(_by_way_of_floats, partial(numba_rows.mean_rows, channels=channels), codec)
 
 

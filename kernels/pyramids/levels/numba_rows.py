@@ -1,8 +1,8 @@
-"""Numba loops that reduce a block of rows of a batch of images.
+"""Numba loops that reduce a block of rows of a batch of images: extrema, means, and sRGB to and from linear light.
 
 A source is [K, rows, W * C] and begins with row ``origin`` of its images, which are ``height`` rows high; a target is
 [K, rows, w * C] and begins with row ``first``. Loops for 1, 3 and 4 channels are compiled apart: LLVM turns them into
-vector code only if it knows the stride.
+vector code only if it knows the stride. Means of bytes are rounded.
 """
 
 from __future__ import annotations
@@ -10,7 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hra.kernels.pyramids.levels.numba_kernels import better
+
+@njit(cache=True)
+def _better(a, b, smallest):
+    """The smaller or the larger number; NaN if one of them is."""
+    wins = a < b if smallest else a > b
+    return a if wins | (a != a) else b  # a != a: NaN wins on either side; without branches
 
 
 @njit(cache=True, inline="always")
@@ -18,9 +23,9 @@ def _extremum_pairs(upper, lower, target, pairs, channels, smallest):
     for x in range(pairs):
         for c in range(channels):
             i = 2 * x * channels + c
-            left = better(upper[i], lower[i], smallest)
-            right = better(upper[i + channels], lower[i + channels], smallest)
-            target[x * channels + c] = better(left, right, smallest)
+            left = _better(upper[i], lower[i], smallest)
+            right = _better(upper[i + channels], lower[i + channels], smallest)
+            target[x * channels + c] = _better(left, right, smallest)
 
 
 @njit(cache=True)
@@ -35,7 +40,7 @@ def _extremum_row(upper, lower, target, channels, smallest):
     else:
         _extremum_pairs(upper, lower, target, pairs, channels, smallest)
     for i in range(pairs * channels, target.size):  # the last column of an odd width has no partner
-        target[i] = better(upper[i + pairs * channels], lower[i + pairs * channels], smallest)
+        target[i] = _better(upper[i + pairs * channels], lower[i + pairs * channels], smallest)
 
 
 @njit(cache=True, nogil=True)
@@ -132,3 +137,74 @@ def mean_rows(source, origin, target, first, height, channels):
         for y in range(target.shape[1]):
             sum_rows(source[image], origin, row, 2 * (first + y), height, unit_y)
             sum_columns(row, target[image, y], channels, unit_x)
+
+
+@njit(cache=True, inline="always")
+def _mean_of_four(upper, lower, target, channels):
+    # Two bits are divided off: add one half, less a bit where the quotient is even, so that ties go to even.
+    for x in range(target.size // channels):
+        for c in range(channels):
+            i = 2 * x * channels + c
+            left = np.uint16(upper[i]) + np.uint16(lower[i])
+            total = np.uint16(left + np.uint16(upper[i + channels]) + np.uint16(lower[i + channels]))
+            target[x * channels + c] = np.uint16(total + np.uint16(1) + ((total >> 2) & np.uint16(1))) >> 2
+
+
+@njit(cache=True)
+def _mean_of_four_row(upper, lower, target, channels):
+    if channels == 1:
+        _mean_of_four(upper, lower, target, 1)
+    elif channels == 3:
+        _mean_of_four(upper, lower, target, 3)
+    elif channels == 4:
+        _mean_of_four(upper, lower, target, 4)
+    else:
+        _mean_of_four(upper, lower, target, channels)
+
+
+@njit(cache=True)
+def _round_to_even(totals, divisor, target):
+    for i in range(totals.size):
+        quotient = totals[i] // divisor
+        twice_rest = 2 * (totals[i] - quotient * divisor)
+        target[i] = quotient + (twice_rest + (quotient & 1) > divisor)
+
+
+@njit(cache=True, nogil=True)
+def byte_mean_rows(source, origin, target, first, height, channels):
+    """Write the means of the pixels under each pixel, rounded to nearest and ties to even."""
+    width = source.shape[2] // channels
+    divisor = divisor_of(height) * divisor_of(width)
+    # 255 * height fits in 32 bits, the sum over both axes need not.
+    row, totals = np.empty(source.shape[2], np.int32), np.empty(target.shape[2], np.int64)
+    for image in range(target.shape[0]):
+        for y in range(target.shape[1]):
+            top = 2 * (first + y)
+            if divisor == 4:
+                upper, lower = source[image, top - origin], source[image, top + 1 - origin]
+                _mean_of_four_row(upper, lower, target[image, y], channels)
+            else:
+                sum_rows(source[image], origin, row, top, height, np.int32(1))
+                sum_columns(row, totals, channels, np.int64(1))
+                _round_to_even(totals, divisor, target[image, y])
+
+
+@njit(cache=True, nogil=True)
+def decode(encoded, linear, colors, table):
+    """Write the linear light [N, C] of bytes [N, C]; channels from ``colors`` on are linear already."""
+    for x in range(encoded.shape[0]):
+        for c in range(encoded.shape[1]):
+            linear[x, c] = table[encoded[x, c]] if c < colors else np.float32(encoded[x, c])
+
+
+@njit(cache=True, nogil=True)
+def encode(linear, encoded, colors, thresholds, first, bins_per_step):
+    """The inverse of :func:`decode`, rounded to the nearest byte (see `color.byte_tables`)."""
+    for x in range(linear.shape[0]):
+        for c in range(linear.shape[1]):
+            value = linear[x, c]
+            if c < colors:
+                byte = first[int(value * bins_per_step)]
+                encoded[x, c] = byte + (value >= thresholds[byte + 1])
+            else:
+                encoded[x, c] = np.rint(value)

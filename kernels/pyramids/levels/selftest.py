@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.errors import HraError
 from hra.kernels.arrays import load_warp
 from hra.kernels.backends import BUILT_IN, load_backend
 from hra.kernels.pyramids.levels.layout import Layout
@@ -49,6 +50,8 @@ def _devices(name: str) -> list[str]:
 def _status(name: str, device: str) -> BackendStatus:
     try:
         failed = _failures(load_backend(name), device)
+    except HraError as error:
+        return BackendStatus(name, False, "; ".join(filter(None, (error.what, error.fix))), device)
     except Exception as error:  # whatever a broken driver raises is the answer here
         return BackendStatus(name, False, f"{type(error).__name__}: {error}", device)
     reason = f"wrong result: {', '.join(failed)}" if failed else ""

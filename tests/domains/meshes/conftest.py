@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 
-import hra.lab.samples
+import hra
 from hra.domains import meshes
 
 
@@ -39,7 +39,7 @@ def bumpy_clusters(bumpy: meshes.TriangleMesh) -> meshes.ClusterMesh:
 
 @pytest.fixture(scope="session")
 def skull() -> meshes.TriangleMesh:
-    return meshes.load(hra.lab.samples.path("skull.ply"))
+    return meshes.load(hra.samples.path("skull.ply"))
 
 
 @pytest.fixture(scope="session")

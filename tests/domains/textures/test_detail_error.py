@@ -21,7 +21,7 @@ from hra.domains.textures import (
     TiledTexture,
     render,
 )
-from hra.domains.textures.page_detail import page_detail
+from hra.domains.textures.detail_error import page_detail
 from hra.errors import MetricError
 from tests.helpers.pages import covers
 

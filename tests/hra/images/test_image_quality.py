@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hra.errors import ImageError
-from hra.images.quality import psnr, ssim
+from hra.images import psnr, ssim
 
 
 def test_plain_formula():

@@ -140,7 +140,7 @@ def test_the_same_input_gives_the_same_log(random_trace: MakeTrace, policy: Poli
 @pytest.mark.parametrize("policy", [LRU(), Belady()], ids=lambda p: p.name)
 def test_another_simulator_counts_the_same_loads(make: Callable[..., Trace], policy: Policy):
     simulator = pytest.importorskip("libcachesim", reason="`make test-peers` installs it")
-    from hra.residency.next_use import next_references
+    from hra.residency.foresight import next_references
 
     trace, tiles = make(200), 500
     following = next_references(trace.demands, trace.cost.size)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.domains import tokens
 from hra.domains.tokens.patches.downsample import patch_grid, resized, restored
-from hra.images import load_image
+from hra.images import load_image, psnr
 from hra.lab import samples
 from hra.lab.bench.devices import Device
 from hra.lab.bench.harness import Case, Contender, Gaps
@@ -47,16 +47,16 @@ def gain_db(side: int, *, source: str) -> dict[str, float]:
     gains = []
     for shown in _crops(source, side):
         uniform = tokens.uniform_downsample(shown.image, budget_of(side))
-        gains.append(tokens.psnr(shown.tokens.reconstruct(), shown.image) - tokens.psnr(uniform, shown.image))
+        gains.append(psnr(shown.tokens.reconstruct(), shown.image) - psnr(uniform, shown.image))
     return {"gain_db": float(np.mean(gains)), "least_gain_db": min(gains), "greatest_gain_db": max(gains)}
 
 
 def _judge(shown: Shown, outputs: Mapping[str, np.ndarray]) -> dict[str, Gaps]:
     """Images of the right size that resemble the original more than its mean colour does."""
     blank = np.broadcast_to(shown.image.mean(axis=(0, 1)), shown.image.shape)
-    floor = tokens.psnr(blank, shown.image)
+    floor = psnr(blank, shown.image)
     for name, image in outputs.items():
-        require(name, image.shape == shown.image.shape and tokens.psnr(image, shown.image) > floor, "not the image")
+        require(name, image.shape == shown.image.shape and psnr(image, shown.image) > floor, "not the image")
     return {}
 
 

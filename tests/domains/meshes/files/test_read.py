@@ -269,8 +269,8 @@ def test_triangle_strips_are_a_mesh_or_an_error(tmp_path: Path) -> None:
 
 
 def test_trimesh_agrees_on_the_skull(skull: meshes.TriangleMesh) -> None:
-    import hra.lab.samples
+    import hra
 
-    theirs = trimesh.load_mesh(hra.lab.samples.path("skull.ply"), process=False)
+    theirs = trimesh.load_mesh(hra.samples.path("skull.ply"), process=False)
     assert np.array_equal(skull.positions[skull.triangles], np.asarray(theirs.vertices, np.float32)[theirs.faces])
     assert meshes.is_closed(skull)

@@ -17,10 +17,10 @@ from hra.domains.textures import (
     TexturedPlane,
     TiledTexture,
     flyover,
-    psnr,
     render,
 )
 from hra.errors import ImageError
+from hra.images import psnr
 from hra.model.hierarchy import Hierarchy
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.errors import ArrayError
+from hra.images import psnr, ssim
 
 
 def plain_redundancy(vectors: np.ndarray) -> float:
@@ -61,7 +62,7 @@ def test_the_report_agrees_with_its_parts(smooth_noise):
     token_set = allocator.realize(allocator.allocate(context, 12))
     report, shown = tokens.measure(token_set, context), token_set.reconstruct()
     assert (report.count, report.empty_cells) == (12, 0)
-    assert (report.psnr_db, report.ssim) == (tokens.psnr(shown, image), tokens.ssim(shown, image))
+    assert (report.psnr_db, report.ssim) == (psnr(shown, image), ssim(shown, image))
     assert report.gain == tokens.explained(context, shown)
     assert report.efficiency == pytest.approx(report.gain * 48 / 12)
     assert report.coverage == tokens.coverage(token_set, context)

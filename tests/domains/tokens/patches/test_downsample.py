@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hra.domains.tokens.patches.downsample import patch_grid, uniform_downsample
 from hra.errors import BudgetTooSmall, MissingExtra
-from hra.images.quality import psnr
+from hra.images import psnr
 
 
 @given(st.integers(1, 3000), st.integers(1, 3000), st.integers(1, 600))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hra.domains import tokens
 from hra.domains.tokens.patches.interpolation import refine_to
 from hra.domains.tokens.patches.reconstruct import reconstruct
+from hra.images import psnr
 
 SIZES = [(1, 1), (16, 16), (50, 70), (33, 129), (1, 200)]
 
@@ -87,7 +88,7 @@ def test_a_better_budget_shows_more(smooth_noise):
     allocator = tokens.PyramidSampling(tokens.UniformRelevance())
     context = allocator.context(image, "")
     quality = [
-        tokens.psnr(allocator.realize(allocator.allocate(context, budget)).reconstruct(), image)
+        psnr(allocator.realize(allocator.allocate(context, budget)).reconstruct(), image)
         for budget in (1, 10, 50, 100, 200)
     ]
     assert quality == sorted(quality) and quality[-1] > quality[0] + 3

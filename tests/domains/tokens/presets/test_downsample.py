@@ -9,7 +9,7 @@ from hra.domains.tokens.patches.downsample import uniform_downsample
 from hra.domains.tokens.presets.downsample import Downsample
 from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.errors import BudgetTooSmall, HraError
-from hra.images.quality import psnr
+from hra.images import psnr
 from hra.pooling.pool import pool
 
 

@@ -12,7 +12,7 @@ from hra.domains.tokens.presets.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.presets.residual_scales import ResidualScales
 from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.errors import ArrayError
-from hra.images.quality import psnr
+from hra.images import psnr
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 99), st.integers(2, 60))

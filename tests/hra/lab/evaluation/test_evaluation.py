@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from hra.cli.evaluate import evaluate
+from hra.lab.evaluation.cases import mesh_cases, token_cases
 from hra.lab.evaluation.core import run
 from hra.lab.evaluation.losses import judge
-from hra.lab.evaluation.mesh_cases import mesh_cases
 from hra.lab.evaluation.page import render
 from hra.lab.evaluation.random_order import RandomOrder
 from hra.lab.evaluation.rules import PROPOSED, RULES
@@ -25,7 +25,6 @@ from hra.lab.evaluation.sizes import SMALL
 from hra.lab.evaluation.sort_by_ratio import SortByRatio
 from hra.lab.evaluation.sort_with_ancestors import SortWithAncestors
 from hra.lab.evaluation.tables import loss_table, percent
-from hra.lab.evaluation.token_cases import token_cases
 from hra.lab.evaluation.whole_levels import WholeLevels
 from hra.lab.inputs.crops import crops
 from hra.model.hierarchy import Hierarchy

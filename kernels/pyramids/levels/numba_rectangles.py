@@ -1,4 +1,4 @@
-"""Loops in Numba that tell which rectangles hold a pixel that reaches a value: depth, or relevance.
+"""Numba loops over rectangles: the extremum within each, and which of them hold a pixel that reaches a value.
 
 A pixel that reaches makes all coarser pixels above it reach, so what the finest level says is the answer; coarser ones
 only say "none" sooner, and a few pixels of it often say "yes" at once. One short loop follows the other, each over
@@ -12,6 +12,29 @@ from numba import njit
 
 # Rectangles at a time, so that what the loops hand on stays in the cache.
 _BLOCK = 2048
+
+
+@njit(cache=True, nogil=True)
+def rect_extremum(data, offsets, sizes, bits, rects, batch_index, smallest, result):
+    """Overwrite ``result`` (the identity) for every rectangle that meets its image.
+
+    ``bits`` holds the number of binary digits of every difference of pixels: a search for the level would be slow where
+    rectangles of all sizes follow each other.
+    """
+    height, width = sizes[0]
+    for k in range(len(rects)):
+        x0, y0 = max(rects[k, 0], 0), max(rects[k, 1], 0)
+        x1, y1 = min(rects[k, 2], width - 1), min(rects[k, 3], height - 1)
+        if x0 > x1 or y0 > y1:
+            continue
+        level = max(bits[max(x1 - x0, y1 - y0)] - 1, 0)
+        level += max((x1 >> level) - (x0 >> level), (y1 >> level) - (y0 >> level)) > 1
+        rows, columns = sizes[level]
+        begin = offsets[level] + batch_index[k] * rows * columns
+        upper, lower = begin + (y0 >> level) * columns, begin + (y1 >> level) * columns
+        above = _better(data[upper + (x0 >> level)], data[upper + (x1 >> level)], smallest)
+        below = _better(data[lower + (x0 >> level)], data[lower + (x1 >> level)], smallest)
+        result[k] = _better(above, below, smallest)
 
 
 @njit(cache=True)
@@ -142,3 +165,10 @@ def bound(rects, found, against, beyond, nothing, result):
     """``against`` where something was found, ``beyond`` where not, ``nothing`` for empty rectangles."""
     for k in range(len(rects)):
         result[k] = nothing if rects[k, 0] > rects[k, 2] else (against[k] if found[k] else beyond[k])
+
+
+@njit(cache=True)
+def _better(a, b, smallest):
+    # As in numba_rows; called from there, Numba's cache of this file would not see its changes.
+    wins = a < b if smallest else a > b
+    return a if wins | (a != a) else b  # a != a: NaN wins on either side; without branches
