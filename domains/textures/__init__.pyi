@@ -33,6 +33,8 @@ from .sources.opening import ImageSource as ImageSource
 from .sources.opening import load_texels as load_texels
 from .sources.opening import open_image as open_image
 from .sources.tile_cache import TileCache as TileCache
+from .streamer import ResidencyUpdate as ResidencyUpdate
+from .streamer import TextureStreamer as TextureStreamer
 from .streaming import ResidencyTrace as ResidencyTrace
 from .streaming import replay as replay
 from .texture_set import TextureSet as TextureSet

@@ -54,6 +54,11 @@ class ResidentTextures:
         return cls(textures, active)
 
     @property
+    def pages(self) -> np.ndarray:
+        """The resident pages, node ids, ascending int64 [K]."""
+        return np.flatnonzero(self.active)
+
+    @property
     def bytes(self) -> int:
         """Memory of the resident pages."""
         return int(self.textures.hierarchy.node_cost[self.active].sum())
