@@ -46,8 +46,7 @@ if __name__ == "__main__":
     time.plot(trace.resident_bytes / 2**20, label="resident, by texel error")
     time.plot(trace.uploaded_bytes / 2**20, label="uploaded")
     time.axhline(POOL / 2**20, color="black", linestyle="--", label="pool")
-    time.set(xlabel="frame", ylabel="MiB")
-    time.legend()
+    _ = time.set(xlabel="frame", ylabel="MiB"), time.legend()
     for (view_axes, flip_axes, level_axes), (name, resident) in zip(columns, shown.items(), strict=True):
         view = textures.render(scene, resident, camera)
         difference = flip_map(view, reference)
