@@ -13,8 +13,7 @@ from hra import samples
 from hra.domains import textures
 from hra.images import flip_map, psnr
 
-POOL = 2**20
-LEVELS = {"cmap": "viridis_r", "vmin": 0, "vmax": 5}
+POOL, LEVELS = 2**20, {"cmap": "viridis_r", "vmin": 0, "vmax": 5}
 
 
 def panel(axes, title, image, **options):
@@ -46,7 +45,8 @@ if __name__ == "__main__":
     time.plot(trace.resident_bytes / 2**20, label="resident, by texel error")
     time.plot(trace.uploaded_bytes / 2**20, label="uploaded")
     time.axhline(POOL / 2**20, color="black", linestyle="--", label="pool")
-    _ = time.set(xlabel="frame", ylabel="MiB"), time.legend()
+    time.set(xlabel="frame", ylabel="MiB")
+    time.legend()
     for (view_axes, flip_axes, level_axes), (name, resident) in zip(columns, shown.items(), strict=True):
         view = textures.render(scene, resident, camera)
         difference = flip_map(view, reference)
