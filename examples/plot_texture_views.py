@@ -13,8 +13,7 @@ from hra import samples
 from hra.domains import textures
 from hra.images import flip_map, psnr
 
-POOL = 2**20
-LEVELS = {"cmap": "viridis_r", "vmin": 0, "vmax": 5}
+POOL, LEVELS = 2**20, {"cmap": "viridis_r", "vmin": 0, "vmax": 5}
 
 
 def panel(axes, title, image, **options):

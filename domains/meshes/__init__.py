@@ -1,5 +1,9 @@
 """Meshes: cluster hierarchies over shared vertices, cut to a budget of triangles or to an error in pixels.
 
+Directly here are the meshes themselves (triangles, clusters, attributes), how a camera weighs them (views, metrics,
+occlusion) and the allocators. How clusters are made is in ``building``, their file in ``asset``, other files in
+``files``, what is measured on surfaces in ``measures`` and what is looked at in ``pictures``.
+
 >>> import hra
 >>> from hra.domains import meshes
 >>> skull = meshes.build(hra.samples.path("skull.ply"))

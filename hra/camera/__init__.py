@@ -1,4 +1,8 @@
-"""Cameras: what a mesh or texture metric needs to know about the view."""
+"""Cameras, and what they see: matrices, bounds in view, what lies behind a depth buffer, visual acuity.
+
+What depends on a view and on no domain belongs here, compiled tests of many boxes and spheres included. What a view
+means for meshes or textures is told by their metrics, and depth pyramids are made by `hra.kernels`.
+"""
 
 from __future__ import annotations
 

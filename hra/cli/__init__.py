@@ -1,5 +1,9 @@
 """The command line: ``hra demo``, ``hra doctor``, ``hra bench``, ``hra mesh``, ``hra texture``, ``hra tokens``,
 ``hra verify``.
+
+A command reads its options, calls the library or the lab and prints what comes back: nothing is computed here that a
+program could not call. One file per command or family of commands; options that several share are in `options` and
+`camera_options`, tables and files in `output`.
 """
 
 from __future__ import annotations

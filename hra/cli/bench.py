@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from hra.cli import bench_columns
-from hra.cli.output import JsonOption, running, write_json
+from hra.cli.options import JsonOption, Scale, ScaleOption
+from hra.cli.output import print_wide, running, write_json
 from hra.errors import HraError
 
 
@@ -26,20 +26,13 @@ class SuiteName(StrEnum):
     textures = "textures"
 
 
-class Scale(StrEnum):
-    """Sizes: those of the row names, or tiny ones that only show that everything runs."""
-
-    full = "full"
-    small = "small"
-
-
 def bench(
     suite: Annotated[
         SuiteName, typer.Argument(help="The solver, kernels, meshes, streamed textures or visual tokens.")
     ],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
     repeat: Annotated[int, typer.Option(help="Rounds per row and budget; medians are shown.")] = 5,
-    scale: Annotated[Scale, typer.Option(help="Sizes as the names say, or small.")] = Scale.full,
+    scale: ScaleOption = Scale.full,
     device: Annotated[str, typer.Option(help="Where the kernels run: cpu, cuda:0 ...")] = "cpu",
     data: Annotated[Path, typer.Option(help="What `make data` fetched, for the meshes.")] = Path("data"),
     json_file: JsonOption = None,
@@ -92,7 +85,6 @@ def _show(record: dict[str, Any], suite: SuiteName) -> None:
     for row in record["rows"]:
         numbers = (cell(row) for cell in shown.numbers.values())
         table.add_row(row["name"], *numbers, row["peer"] or "-")
-    # A pipe passes for 80 columns, which would cut the numbers off.
-    Console(width=max(Console().width, 132)).print(table)
+    print_wide(table, 132)
     for line in bench_columns.skipped(record):
         typer.echo(f"skipped {line}")

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 
     from hra.camera import Camera
 
-AzimuthOption = Annotated[float, typer.Option(help="Camera around the mesh, degrees.")]
-ElevationOption = Annotated[float, typer.Option(help="Camera above the mesh, degrees.")]
-DistanceOption = Annotated[float | None, typer.Option(help="Camera to centre; by default all is in view.")]
-UpOption = Annotated[str, typer.Option(help="The upward direction.", metavar="X,Y,Z")]
-EyeOption = Annotated[str | None, typer.Option(help="Camera at this point instead.", metavar="X,Y,Z")]
-TargetOption = Annotated[str | None, typer.Option(help="What it looks at; the centre by default.", metavar="X,Y,Z")]
-CameraOption = Annotated[
-    Path | None, typer.Option("--camera", help="Camera from a JSON file: eye, target, up, or view and projection.")
-]
 ViewportOption = Annotated[str, typer.Option(help="Screen size.")]
 
 _POINTS, _MATRICES = ("eye", "target", "up"), ("view", "projection")
@@ -35,19 +26,20 @@ _NUMBERS = ("vertical_fov_degrees", "near")
 
 @dataclass(frozen=True)
 class CameraOptions:
-    """The options above, as they were given."""
+    """Where the camera is, as it was given."""
 
-    azimuth: float
-    elevation: float
-    distance: float | None
-    up: str
-    eye: str | None
-    target: str | None
-    file: Path | None
-    viewport: str
+    azimuth: Annotated[float, typer.Option(help="Camera around the mesh, degrees.")] = 30.0
+    elevation: Annotated[float, typer.Option(help="Camera above the mesh, degrees.")] = 10.0
+    distance: Annotated[float | None, typer.Option(help="Camera to centre; by default all is in view.")] = None
+    up: Annotated[str, typer.Option(help="The upward direction.", metavar="X,Y,Z")] = "0,1,0"
+    eye: Annotated[str | None, typer.Option(help="Camera at this point instead.", metavar="X,Y,Z")] = None
+    target: Annotated[str | None, typer.Option(help="What it looks at; the centre by default.", metavar="X,Y,Z")] = None
+    camera_file: Annotated[
+        Path | None, typer.Option("--camera", help="Camera from a JSON file: eye, target, up, or view and projection.")
+    ] = None
 
-    def camera(self, bounds: np.ndarray) -> Camera:
-        """The camera for an object with these bounds [2, 3].
+    def camera(self, bounds: np.ndarray, screen: str) -> Camera:
+        """The camera for an object with these bounds [2, 3] and a screen such as ``1920x1080``.
 
         Raises
         ------
@@ -57,11 +49,11 @@ class CameraOptions:
         """
         from hra.camera import Camera
 
-        viewport, up = size(self.viewport), vector(self.up, "--up")
-        if self.file is not None and (self.eye or self.target):
+        viewport, up = size(screen), vector(self.up, "--up")
+        if self.camera_file is not None and (self.eye or self.target):
             raise HraError("the camera is given twice", where="--camera", fix="leave out --eye and --target")
-        if self.file is not None:
-            return _from_file(self.file, viewport)
+        if self.camera_file is not None:
+            return _from_file(self.camera_file, viewport)
         if self.eye is not None:
             center = bounds.mean(axis=0).tolist() if self.target is None else vector(self.target, "--target")
             return _between(vector(self.eye, "--eye"), center, up, viewport)

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from hra.atomic_write import write_atomically
-from hra.cli.output import JsonOption, make_folder, running, show, write_json
+from hra.cli.options import JsonOption
+from hra.cli.output import make_folder, running, show, write_json
 from hra.errors import MissingExtra
 
 _SECTIONS = ("meshes", "textures", "tokens", "pool")

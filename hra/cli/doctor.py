@@ -7,7 +7,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from hra import __version__
-from hra.cli.output import JsonOption, show, write_json
+from hra.cli.options import JsonOption
+from hra.cli.output import show, write_json
 from hra.errors import HraError
 from hra.plugins import Group, available
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from hra.atomic_write import write_atomically
-from hra.cli.output import JsonOption, make_folder, running, write_json
+from hra.cli.options import JsonOption, Scale, ScaleOption
+from hra.cli.output import make_folder, print_wide, running, write_json
 from hra.errors import MissingExtra
 
 
@@ -25,19 +25,12 @@ class SuiteName(StrEnum):
     tokens = "tokens"
 
 
-class Scale(StrEnum):
-    """Sizes: those of the page, or tiny ones that only show that everything runs."""
-
-    full = "full"
-    small = "small"
-
-
 def evaluate(
     suite: Annotated[
         SuiteName, typer.Argument(help="core: rules of selection. meshes: images of cuts. tokens: methods.")
     ],
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the page and its pictures.")] = None,
-    scale: Annotated[Scale, typer.Option(help="Sizes as on the page, or small.")] = Scale.full,
+    scale: ScaleOption = Scale.full,
     json_file: JsonOption = None,
 ) -> None:
     """Run every rule or method on the same real problems, and show what each one loses."""
@@ -109,8 +102,7 @@ def _show_core(record: dict[str, Any]) -> None:
     for row in record["rows"]:
         losses = (row[measure][part] for measure in ("gain_lost", "residual_excess") for part in ("mean", "worst"))
         table.add_row(row["data"], row["budget"], row["rule"], *map(percent, losses))
-    # A pipe passes for 80 columns, which would cut the numbers off.
-    Console(width=max(Console().width, 100)).print(table)
+    print_wide(table, 100)
     typer.echo(f"{record['proven']} of {record['problems']} problems were solved to proven optimality")
 
 

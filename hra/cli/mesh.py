@@ -10,13 +10,13 @@ import typer
 
 from hra.cli.mesh_cut import cut
 from hra.cli.mesh_pictures import render, view
-from hra.cli.output import JsonOption, counting, show, write_json
+from hra.cli.options import BuiltMesh, JsonOption
+from hra.cli.output import counting, show, write_json
 
 app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
 app.command()(cut)
 app.command()(render)
 app.command()(view)
-InputArgument = Annotated[Path, typer.Argument(help="A mesh that was built by `hra mesh build`.")]
 
 
 @app.command()
@@ -42,7 +42,7 @@ def build(
 
 
 @app.command()
-def info(mesh: InputArgument, json_file: JsonOption = None) -> None:
+def info(mesh: BuiltMesh, json_file: JsonOption = None) -> None:
     """Show what is in a built mesh and how it was built; reads no page."""
     from hra.domains import meshes
 
@@ -53,7 +53,7 @@ def info(mesh: InputArgument, json_file: JsonOption = None) -> None:
 
 @app.command()
 def check(
-    mesh: InputArgument,
+    mesh: BuiltMesh,
     cuts: Annotated[int, typer.Option(min=1, help="Random cuts that are tried for cracks.")] = 200,
     samples: Annotated[int, typer.Option(min=1, help="Points of the source measured on every tenth cut.")] = 2000,
     json_file: JsonOption = None,

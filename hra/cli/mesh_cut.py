@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from hra.cli.camera_options import (
-    AzimuthOption,
-    CameraOption,
-    CameraOptions,
-    DistanceOption,
-    ElevationOption,
-    EyeOption,
-    TargetOption,
-    UpOption,
-    ViewportOption,
-)
-from hra.cli.output import JsonOption, byte_count, show, write_json
+from hra.cli.camera_options import CameraOptions, ViewportOption
+from hra.cli.options import BuiltMesh, JsonOption, with_option_lists
+from hra.cli.output import byte_count, show, write_json
 from hra.errors import HraError
 
 if TYPE_CHECKING:
@@ -28,21 +19,15 @@ if TYPE_CHECKING:
     from hra.camera import Camera
     from hra.domains.meshes import MeshAllocator, MeshAsset
 
-InputArgument = Annotated[Path, typer.Argument(help="A mesh that was built by `hra mesh build`.")]
-TrianglesOption = Annotated[float | None, typer.Option(help="Triangle budget, never exceeded.")]
-PixelsOption = Annotated[float | None, typer.Option(help="Largest projected error in pixels.")]
-BytesOption = Annotated[str | None, typer.Option("--bytes", help="Byte budget instead, such as 512KiB.")]
-ErrorOption = Annotated[str, typer.Option(help="quadric, or deviation (built with --certified).")]
-
 
 @dataclass(frozen=True)
 class CutOptions:
     """What limits a cut."""
 
-    triangles: float | None
-    pixels: float | None
-    bytes: str | None
-    error: str
+    triangles: Annotated[float | None, typer.Option(help="Triangle budget, never exceeded.")] = None
+    pixels: Annotated[float | None, typer.Option(help="Largest projected error in pixels.")] = None
+    byte_budget: Annotated[str | None, typer.Option("--bytes", help="Byte budget instead, such as 512KiB.")] = None
+    error: Annotated[str, typer.Option(help="quadric, or deviation (built with --certified).")] = "quadric"
 
     def allocate(self, asset: MeshAsset, camera: Camera) -> tuple[MeshAllocator, Allocation]:
         """The allocation, and what it was made with.
@@ -55,45 +40,35 @@ class CutOptions:
         from hra.traversals.exact import Exact
         from hra.traversals.threshold import Threshold
 
-        if self.triangles is not None and self.bytes is not None:
+        if self.triangles is not None and self.byte_budget is not None:
             raise HraError("two budgets were given", where="hra mesh", fix="use --triangles or --bytes")
         budget = math.inf if self.triangles is None else self.triangles
-        if self.bytes is not None:
-            asset, budget = asset.with_cost("bytes"), float(byte_count(self.bytes))
+        if self.byte_budget is not None:
+            asset, budget = asset.with_cost("bytes"), float(byte_count(self.byte_budget))
         traversal = Exact() if self.pixels is None else Threshold(self.pixels)
         allocator = meshes.MeshAllocator(asset, meshes.ScreenError(cast(Any, self.error)), traversal)
         return allocator, allocator.allocate(camera, budget)
 
 
+@with_option_lists
 def cut(
-    mesh: InputArgument,
+    mesh: BuiltMesh,
+    limits: CutOptions,
+    placed: CameraOptions,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The cut as GLB, OBJ, OFF, PLY or STL.")] = None,
-    triangles: TrianglesOption = None,
-    pixels: PixelsOption = None,
-    byte_budget: BytesOption = None,
-    error: ErrorOption = "quadric",
-    azimuth: AzimuthOption = 30.0,
-    elevation: ElevationOption = 10.0,
-    distance: DistanceOption = None,
-    up: UpOption = "0,1,0",
-    eye: EyeOption = None,
-    target: TargetOption = None,
-    camera_file: CameraOption = None,
     viewport: ViewportOption = "1920x1080",
     json_file: JsonOption = None,
 ) -> None:
     """Cut a built mesh to a triangle or byte budget, a pixel error, or both, as a camera sees it."""
     from hra.domains import meshes
 
-    if triangles is None and pixels is None and byte_budget is None:
+    if limits.triangles is None and limits.pixels is None and limits.byte_budget is None:
         fix = "add --triangles, --pixels or --bytes"
         raise HraError("neither a budget nor an error was given", where="hra mesh cut", fix=fix)
     asset = meshes.open_asset(mesh)
-    placed = CameraOptions(azimuth, elevation, distance, up, eye, target, camera_file, viewport)
-    options = CutOptions(triangles, pixels, byte_budget, error)
-    allocator, allocation = options.allocate(asset, placed.camera(asset.bounds))
+    allocator, allocation = limits.allocate(asset, placed.camera(asset.bounds, viewport))
     record = {
-        "error": error,
+        "error": limits.error,
         "triangles": int(asset.triangles_per_cluster[allocation.cut].sum()),
         allocation.hierarchy.cost_unit: int(allocation.cost),
         "clusters": allocation.cut.size,

@@ -9,19 +9,10 @@ from typing import Annotated
 
 import typer
 
-from hra.cli.camera_options import (
-    AzimuthOption,
-    CameraOption,
-    CameraOptions,
-    DistanceOption,
-    ElevationOption,
-    EyeOption,
-    TargetOption,
-    UpOption,
-    ViewportOption,
-)
-from hra.cli.mesh_cut import BytesOption, CutOptions, ErrorOption, InputArgument, PixelsOption, TrianglesOption
-from hra.cli.output import JsonOption, show, write_json
+from hra.cli.camera_options import CameraOptions, ViewportOption
+from hra.cli.mesh_cut import CutOptions
+from hra.cli.options import BuiltMesh, JsonOption, with_option_lists
+from hra.cli.output import show, write_json
 
 
 class Color(Enum):
@@ -36,21 +27,13 @@ class Color(Enum):
 ColorOption = Annotated[Color, typer.Option(help="What colours stand for.")]
 
 
+@with_option_lists
 def render(
-    mesh: InputArgument,
+    mesh: BuiltMesh,
     out: Annotated[Path, typer.Option("-o", "--out", help="The picture, PNG.")],
+    limits: CutOptions,
+    placed: CameraOptions,
     color: ColorOption = Color.shaded,
-    triangles: TrianglesOption = None,
-    pixels: PixelsOption = None,
-    byte_budget: BytesOption = None,
-    error: ErrorOption = "quadric",
-    azimuth: AzimuthOption = 30.0,
-    elevation: ElevationOption = 10.0,
-    distance: DistanceOption = None,
-    up: UpOption = "0,1,0",
-    eye: EyeOption = None,
-    target: TargetOption = None,
-    camera_file: CameraOption = None,
     viewport: ViewportOption = "1280x720",
     json_file: JsonOption = None,
 ) -> None:
@@ -59,8 +42,8 @@ def render(
     from hra.images import save_png
 
     asset = meshes.open_asset(mesh)
-    camera = CameraOptions(azimuth, elevation, distance, up, eye, target, camera_file, viewport).camera(asset.bounds)
-    _, allocation = CutOptions(triangles, pixels, byte_budget, error).allocate(asset, camera)
+    camera = placed.camera(asset.bounds, viewport)
+    _, allocation = limits.allocate(asset, camera)
     save_png(out, meshes.render(asset, allocation.cut, camera, color.value))
     drawn = int(asset.triangles_per_cluster[allocation.cut].sum())
     record = {"picture": str(out), "triangles": drawn, "clusters": allocation.cut.size, "color": color.value}
@@ -68,17 +51,12 @@ def render(
     show(repr(allocation), record.items())
 
 
+@with_option_lists
 def view(
-    mesh: InputArgument,
-    triangles: TrianglesOption = None,
+    mesh: BuiltMesh,
+    placed: CameraOptions,
+    triangles: Annotated[float | None, typer.Option(help="Where the slider starts; all by default.")] = None,
     color: ColorOption = Color.cluster,
-    azimuth: AzimuthOption = 30.0,
-    elevation: ElevationOption = 10.0,
-    distance: DistanceOption = None,
-    up: UpOption = "0,1,0",
-    eye: EyeOption = None,
-    target: TargetOption = None,
-    camera_file: CameraOption = None,
     viewport: ViewportOption = "1280x800",
     screenshot: Annotated[Path | None, typer.Option(help="Write a PNG instead of opening a window.")] = None,
 ) -> None:
@@ -86,7 +64,7 @@ def view(
     from hra.domains import meshes
 
     asset = meshes.open_asset(mesh)
-    camera = CameraOptions(azimuth, elevation, distance, up, eye, target, camera_file, viewport).camera(asset.bounds)
+    camera = placed.camera(asset.bounds, viewport)
     budget = math.inf if triangles is None else triangles
     viewer = meshes.Viewer(asset, camera, budget, color.value, off_screen=screenshot is not None)
     if screenshot is None:

@@ -1,4 +1,4 @@
-"""What every command shares: the ``--json`` file, tables, progress and the option types."""
+"""What every command writes: the ``--json`` file, tables and progress; and the words that it reads as numbers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -17,8 +16,6 @@ from rich.table import Table
 from hra.atomic_write import write_atomically
 from hra.errors import FileError, HraError
 from hra.lab.formatting import readable
-
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON to this file.")]
 
 
 def show(title: str, rows: Iterable[tuple[str, Any]]) -> None:
@@ -29,6 +26,11 @@ def show(title: str, rows: Iterable[tuple[str, Any]]) -> None:
     # Not as the table's own title, which would be wrapped to the table's width.
     console.print(title)
     console.print(table)
+
+
+def print_wide(table: Table, least: int) -> None:
+    """Print a table of ``least`` columns at the narrowest: a pipe passes for 80, which would cut the numbers off."""
+    Console(width=max(Console().width, least)).print(table)
 
 
 def write_json(path: Path | None, record: Mapping[str, Any]) -> None:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from hra.cli.output import JsonOption, byte_count, size
-from hra.cli.texture_flight import FlightOptions, fly
+from hra.cli.options import JsonOption, with_option_lists
+from hra.cli.texture_flight import fly
 from hra.cli.texture_plan import plan
-from hra.cli.texture_replay import make_trace, replay_trace
+from hra.cli.texture_replay import ReplayOptions, make_trace, replay_trace
 
 app = typer.Typer(help="Texture streaming within a pool of bytes.", no_args_is_help=True)
 app.command("trace")(make_trace)
@@ -18,36 +18,13 @@ app.command("plan")(plan)
 
 
 @app.command()
+@with_option_lists
 def replay(
     source: Annotated[Path, typer.Argument(help="A recorded trace (.npz), or any image that Pillow reads.")],
-    pool: Annotated[str, typer.Option(help="Byte pool, such as 6MiB.")] = "6MiB",
-    upload: Annotated[str, typer.Option(help="Bytes that a frame may upload; all by default.")] = "",
-    look_ahead: Annotated[int, typer.Option(min=0, help="Frames of the path to prefetch for.")] = 0,
-    predict: Annotated[bool, typer.Option("--predict", help="Images: guess these frames from the last step.")] = False,
-    policy: Annotated[
-        str, typer.Option(help="All, or some of lru,belady,godot,bias,refuse,look-ahead,streaming.")
-    ] = "all",
-    every: Annotated[int, typer.Option(min=1, help="Images: judge each n-th view by PSNR and FLIP.")] = 10,
-    frames: Annotated[int, typer.Option(min=1, help="Images: frames of the flight.")] = 60,
-    seed: Annotated[int, typer.Option(help="Images: seed of the flight's track.")] = 0,
-    viewport: Annotated[str, typer.Option(help="Images: screen size.")] = "960x540",
+    options: ReplayOptions,
     picture: Annotated[Path | None, typer.Option(help="Draw residency over time to this PNG.")] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Replay a recorded trace, or a flight over an image as a ground, by several policies and judge each."""
-    limit = byte_count(upload) if upload else None
-    if source.suffix.lower() == ".npz":
-        replay_trace(source, byte_count(pool), policy, limit, look_ahead, json_file, picture)
-    else:
-        options = FlightOptions(
-            pool=byte_count(pool),
-            upload=limit,
-            look_ahead=look_ahead,
-            predict=predict,
-            policy=policy,
-            frames=frames,
-            seed=seed,
-            viewport=size(viewport),
-            every=every,
-        )
-        fly(source, options, json_file, picture)
+    run = replay_trace if source.suffix.lower() == ".npz" else fly
+    run(source, options, json_file, picture)

@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hra.cli.output import running, show, write_json
+from hra.cli.output import running, show, size, write_json
+from hra.cli.texture_replay import ReplayOptions
 from hra.cli.texture_verdicts import Judged, JudgedViews, show_judged, sizes, write_picture
 
 if TYPE_CHECKING:
@@ -22,28 +23,6 @@ if TYPE_CHECKING:
 _OURS = "allocation"
 
 
-@dataclass(frozen=True)
-class FlightOptions:
-    """What is flown and how it is replayed; sizes in bytes.
-
-    Attributes
-    ----------
-    predict : the path ahead is guessed from the last step instead of known.
-    policy : names as `hra.residency.policies` has them.
-    every : frames from one judged view to the next.
-    """
-
-    pool: int
-    upload: int | None
-    look_ahead: int
-    predict: bool
-    policy: str
-    frames: int
-    seed: int
-    viewport: tuple[int, int]
-    every: int
-
-
 @dataclass(frozen=True, eq=False)
 class Flight:
     """A scene, the cameras of all frames and what each of them wants."""
@@ -53,12 +32,12 @@ class Flight:
     feedback: Sequence[Feedback]
 
     @classmethod
-    def over(cls, image: Path, options: FlightOptions) -> Flight:
+    def over(cls, image: Path, options: ReplayOptions) -> Flight:
         """A flight over an image as a ground."""
         from hra.domains.textures import AnalyticFeedback, Scene, flyover
 
         scene = Scene.ground(image)
-        cameras = flyover(scene.planes[0], options.frames, seed=options.seed, viewport=options.viewport)
+        cameras = flyover(scene.planes[0], options.frames, seed=options.seed, viewport=size(options.viewport))
         source = AnalyticFeedback(scene)
         return cls(scene, cameras, [source.observe(camera) for camera in cameras])
 
@@ -69,15 +48,15 @@ class Flight:
 
         return record(self.scene.textures, self.feedback)
 
-    def replayed(self, options: FlightOptions) -> ResidencyTrace:
+    def replayed(self, options: ReplayOptions) -> ResidencyTrace:
         """The flight with an allocation for every frame."""
         from hra.domains.textures import AnalyticFeedback, TextureAllocator, constant_motion, replay
 
         allocator = TextureAllocator(self.scene.textures, AnalyticFeedback(self.scene))
-        limits = {"upload_bytes": options.upload, "look_ahead": options.look_ahead}
+        limits = {"upload_bytes": options.upload_bytes, "look_ahead": options.look_ahead}
         if options.predict:
-            return replay(allocator, self.cameras, options.pool, **limits, predict=constant_motion)
-        return replay(allocator, self.feedback, options.pool, **limits)
+            return replay(allocator, self.cameras, options.pool_bytes, **limits, predict=constant_motion)
+        return replay(allocator, self.feedback, options.pool_bytes, **limits)
 
     def views(self, log: Log, least: np.ndarray, every: int) -> JudgedViews:
         """How every so many views look under a log of residency; ``least`` [F] is the least error of each, px2."""
@@ -94,7 +73,7 @@ class Flight:
         return JudgedViews(quality, np.array(residual), least[::every])
 
 
-def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Path | None) -> None:
+def fly(image: Path, options: ReplayOptions, json_file: Path | None, picture: Path | None) -> None:
     """Fly over the image, replay the flight by an allocation per frame and by policies, and show what each is worth."""
     with running("replay") as progress:
         flight = Flight.over(image, options)
@@ -102,7 +81,7 @@ def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Pa
         rows = list(_judged(flight, trace, options, progress))
     summary = {
         "frames": len(trace),
-        "pool_bytes": options.pool,
+        "pool_bytes": options.pool_bytes,
         "texture_bytes": int(flight.scene.textures.hierarchy.total_cost),
         "peak_bytes": int(trace.resident_bytes.max()),
         "uploads_bytes": int(trace.uploaded_bytes.sum()),
@@ -116,25 +95,25 @@ def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Pa
         "least_residual_px2": trace.least_residual,
     }
     judged = {"judged_frames": list(range(0, len(trace), options.every)), "policies": [row.record() for row in rows]}
-    write_json(json_file, {**sizes(flight.demands, options.pool), **summary, "per_frame": per_frame, **judged})
+    write_json(json_file, {**sizes(flight.demands, options.pool_bytes), **summary, "per_frame": per_frame, **judged})
     if picture is not None:
-        write_picture(picture, rows, options.pool)
+        write_picture(picture, rows, options.pool_bytes)
     show(image.name, summary.items())
     show_judged(f"{image.name}: {flight.demands!r}", rows)
 
 
 def _judged(
-    flight: Flight, trace: ResidencyTrace, options: FlightOptions, progress: Callable[[str], None]
+    flight: Flight, trace: ResidencyTrace, options: ReplayOptions, progress: Callable[[str], None]
 ) -> Iterator[Judged]:
     """The allocation's replay first, then the policies."""
     from hra.residency import Belady, judge
     from hra.residency.policies import policies
     from hra.residency.verdict import judge_log
 
-    chosen, demands = policies(options.policy, flight.demands, options.upload, options.look_ahead), flight.demands
-    least = judge(Belady(), demands, options.pool)
-    logs = ((policy.name, policy.run(demands, options.pool)) for policy in chosen)
+    chosen, demands = policies(options.policy, flight.demands, options.upload_bytes, options.look_ahead), flight.demands
+    least = judge(Belady(), demands, options.pool_bytes)
+    logs = ((policy.name, policy.run(demands, options.pool_bytes)) for policy in chosen)
     for name, log in [(_OURS, trace.log), *logs]:
         progress(name)
         views = flight.views(log, trace.least_residual, options.every)
-        yield Judged(judge_log(name, log, demands, options.pool), least, views)
+        yield Judged(judge_log(name, log, demands, options.pool_bytes), least, views)

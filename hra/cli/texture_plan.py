@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hra.atomic_write import write_atomically
-from hra.cli.output import JsonOption, byte_count, running, show, size, write_json
+from hra.cli.options import JsonOption
+from hra.cli.output import byte_count, running, show, size, write_json
 from hra.errors import HraError, MissingExtra
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from hra.atomic_write import write_atomically
+from hra.cli.output import print_wide
 from hra.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ def show_judged(title: str, rows: Sequence[Judged]) -> None:
     for row in rows:
         counts = [f"{getattr(row.verdict, name):,}" for name in _COUNTS]
         table.add_row(row.verdict.policy, counts[0], f"{row.loads_over_belady:.3f}", *counts[1:], *_views(row.views))
-    # A pipe passes for 80 columns, which would cut the numbers off.
-    Console(width=max(Console().width, 140)).print(table)
+    print_wide(table, 140)
 
 
 def _views(views: JudgedViews | None) -> list[str]:

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
-from hra.cli.output import JsonOption, running, show, write_json
+from hra.cli.options import JsonOption
+from hra.cli.output import print_wide, running, show, write_json
 from hra.lab.formatting import readable
 
 app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help=True)
@@ -113,5 +113,4 @@ def _show_rows(title: str, rows: list[dict[str, Any]]) -> None:
         table.add_column(column, justify="left" if column == "method" else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(cell(row) for cell in _COLUMNS.values()))
-    # A pipe passes for 80 columns, which would cut the numbers off.
-    Console(width=max(Console().width, 100)).print(table)
+    print_wide(table, 100)

@@ -313,6 +313,11 @@ class Hierarchy:
             return self.units.cost(self._base_units[0] + total(self.unit_cost, selected))
         return rounded_up_sum(self.node_cost[self.active_nodes(selected)])
 
+    @property
+    def topology(self) -> Topology:
+        """What adds and removes each node, and the order of refinements: what `from_topology` takes."""
+        return Topology(len(self), self.added_by, self.removed_by, self.edges)
+
     @cached_property
     def successors(self) -> tuple[np.ndarray, np.ndarray]:
         """Successors of each refinement: offsets [R + 1] and indices [E], both int32."""
@@ -359,6 +364,33 @@ class Hierarchy:
                 fix=f"build the hierarchy with attributes={{{name!r}: ...}}, or choose another metric",
             )
         return self.node[name]
+
+    def gains(self, errors: Any, inherited: Any = None) -> Any:
+        """What each refinement removes of the ``errors`` of nodes, [..., R], differentiable where these are tensors.
+
+        Linear in the errors and not repaired: finer nodes with more error than what they refine give negative gains,
+        which `hra.SoftCut` takes as they are and allocations repair.
+
+        Parameters
+        ----------
+        errors : [..., N], error of each node's region while the node represents it; NumPy (float64 comes back) or a
+            torch tensor of any device (its dtype comes back, with its graph).
+        inherited : [..., N] or None, the same while the node's parent represents the region; only used where nodes are
+            added one at a time.
+
+        Raises
+        ------
+        ArrayError : another shape, or tensors of whole numbers.
+
+        Examples
+        --------
+        >>> import hra
+        >>> hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1]).gains([5.0, 1.0, 1.5])
+        array([2.5])
+        """
+        from hra.model.linear_gains import gains_of
+
+        return gains_of(self, errors, inherited)
 
     def is_valid(self, selected: np.ndarray) -> bool:
         """Whether ``selected`` (bool [R]) is down-closed: no refinement without its predecessors."""

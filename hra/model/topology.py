@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.errors import HierarchyError
+from hra.model.arrays import offsets_of
+from hra.model.child_chains import child_chains
+from hra.model.ordering import level_order
 
 
 @dataclass(frozen=True)
@@ -66,15 +69,17 @@ def child_by_child(parent: np.ndarray, order: np.ndarray) -> Topology:
     The last sibling removes the parent. With equal node costs the steps of a quadtree cost 1, 1, 1, 0, so every count
     is reachable.
     """
-    added_by = _ranks(parent >= 0)
     child = np.flatnonzero(parent >= 0)
-    child = child[np.lexsort((child, -order[child], parent[child]))]
-    first = np.r_[True, parent[child][1:] != parent[child][:-1]][: child.size]
-    last = np.r_[first[1:], True][: child.size]
-    before = np.where(first, added_by[parent[child]], added_by[np.r_[child[-1:], child[:-1]]])
-    removed_by = _none(parent.size)
-    removed_by[parent[child[last]]] = added_by[child[last]]
-    return Topology(child.size, added_by, removed_by, pairs(before, added_by[child]))
+    child = child[np.lexsort((child, -order[child], parent[child]))].astype(np.int32)
+    offsets = offsets_of(np.bincount(parent[child], minlength=parent.size))
+    node, _, before, predecessors, last = child_chains(offsets, child, np.flatnonzero(parent < 0))
+    if node.size < child.size:  # what hangs below no root hangs on a cycle, which this names
+        level_order(pairs(parent, np.arange(parent.size, dtype=np.int32)), parent.size)
+    steps = np.arange(node.size, dtype=np.int32)
+    added_by, removed_by = _none(parent.size), _none(parent.size)
+    added_by[node] = steps
+    removed_by[parent[node[last]]] = steps[last]
+    return Topology(node.size, added_by, removed_by, np.stack([predecessors, steps[np.diff(before) > 0]], axis=1))
 
 
 def flat(size: int) -> Topology:

@@ -1,1 +1,6 @@
-"""Private numerics behind the traversals: what finds sets, prices and bounds."""
+"""Numerics behind the traversals: what finds sets, prices and bounds.
+
+Directly here lies what several of them share: the relaxation of forests and graphs alike, the fill that completes a
+set, selection by weight, keys that break ties, and apportionment. What serves one kind of hierarchy or one strategy has
+a folder. Nothing here knows the context of an allocation, its metric or its domain.
+"""

@@ -1,4 +1,7 @@
-"""What to draw: threshold cuts, and lists of what is set."""
+"""What to draw: threshold cuts, and lists of what is set.
+
+From an error per node to the list of what is drawn, on the host or on the device.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Cuts of many members over one forest: the best set at a price by level sweeps, and the price of a budget."""
+"""Cuts of many members over one forest: the best set at a price by level sweeps, and the price of a budget.
+
+The arithmetic of a batch on a device, or in NumPy as its oracle; on the host the core's solvers are faster and prove
+more.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Drawing with OpenGL, with or without a window: visibility and feedback buffers, Hi-Z, mipmaps, sharing with CUDA.
 
+Everything that needs a context of OpenGL belongs here, its shaders included; what is computed without one is in the
+packages beside it.
+
 >>> import numpy as np
 >>> from hra.kernels import raster
 >>> with raster.Context() as context:  # doctest: +SKIP

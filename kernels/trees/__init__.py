@@ -1,5 +1,7 @@
 """Building hierarchies: Morton codes, sorting, trees over points and grids, and bottom-up reductions over any tree.
 
+The tree itself is here, trees over points in ``points``, values of inner nodes in ``upward``.
+
 >>> import numpy as np
 >>> from hra.kernels.trees import build_tree, reduce_up
 >>> points = np.array([[0, 0], [9, 9], [1, 0], [9, 8]], np.float32)

@@ -1,1 +1,5 @@
-"""Which pages a view wants: by rays, from outlines, or drawn by OpenGL."""
+"""Which pages a view wants: by rays, from outlines, or drawn by OpenGL.
+
+Ways to learn which pages are wanted at which level, each giving a `Feedback`; what a choice of pages is then worth, the
+metrics say.
+"""

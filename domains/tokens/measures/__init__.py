@@ -1,1 +1,4 @@
-"""What a token set is worth: coverage, efficiency, redundancy, similarity."""
+"""What a token set is worth: coverage, efficiency, redundancy, similarity.
+
+Figures of a finished token set, whatever method chose it.
+"""

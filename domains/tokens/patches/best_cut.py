@@ -15,6 +15,7 @@ from numba import njit
 
 from hra.allocating.exact_batch import solve_forest
 from hra.domains.tokens.patches.quadtree import Quadtree
+from hra.model.child_chains import child_chains, sorted_siblings
 from hra.model.gains import step_gains
 from hra.model.hierarchy import FREE_COST
 from hra.solvers.search.pareto import States, new_states
@@ -66,7 +67,9 @@ def _states() -> States:
 def _solve(parent, offsets, children, first_root, own, inherited, budget, states, active, selected):
     """Mark the best cut in ``active`` [N]; returns the rest of `Cut`."""
     roots = parent.size - first_root
-    node, first_child, before, predecessors, last = _chains(offsets, children, first_root, inherited)
+    child = sorted_siblings(offsets, children, inherited)
+    chains = child_chains(offsets, child, np.arange(first_root, parent.size))
+    node, first_child, before, predecessors, last = chains
     cost, paid, gain, repaired = _steps(node, last, parent, inherited, own)
     capacity, share = min(float(budget - roots), cost.sum()), np.ones(predecessors.size)
     _, shortfall, proven = solve_forest(
@@ -82,46 +85,6 @@ def _solve(parent, offsets, children, first_root, own, inherited, budget, states
             if last[r]:
                 active[parent[node[r]]] = False
     return gained, own[first_root:].sum(), shortfall, proven, spent, repaired
-
-
-@njit(cache=True, nogil=True)
-def _chains(offsets, children, first_root, inherited):
-    """The refinements in level order: what each adds, its successors and predecessor, and whether it is the last child.
-
-    A refinement opens up the next sibling, and the first child of what it adds.
-    """
-    nodes, size = offsets.size - 1, children.size
-    child = children.copy()
-    for v in range(nodes):  # siblings in falling inherited error; equal ones keep their order
-        for i in range(offsets[v] + 1, offsets[v + 1]):
-            c, j = child[i], i
-            while j > offsets[v] and inherited[child[j - 1]] < inherited[c]:
-                child[j] = child[j - 1]
-                j -= 1
-            child[j] = c
-    place, above = np.empty(size, np.int32), np.empty(size, np.int32)
-    node, predecessor = np.empty(size, np.int32), np.empty(size, np.int32)
-    first_child, last = np.empty(size + 1, np.int32), np.empty(size, np.bool_)
-    count = 0
-    for v in range(first_root, nodes):
-        if offsets[v] < offsets[v + 1]:
-            place[count], above[count] = offsets[v], v
-            count += 1
-    open_at_first = count
-    for r in range(size):
-        c, v = child[place[r]], above[r]
-        node[r], first_child[r], last[r] = c, count, place[r] + 1 == offsets[v + 1]
-        if not last[r]:
-            place[count], above[count], predecessor[count] = place[r] + 1, v, r
-            count += 1
-        if offsets[c] < offsets[c + 1]:
-            place[count], above[count], predecessor[count] = offsets[c], c, r
-            count += 1
-    first_child[size] = count
-    before = np.empty(size + 1, np.int32)
-    for r in range(size + 1):
-        before[r] = max(r - open_at_first, 0)
-    return node, first_child, before, predecessor[open_at_first:].copy(), last
 
 
 @njit(cache=True, nogil=True)

@@ -1,5 +1,8 @@
 """Regions of an image as tokens: region trees, where they come from, and what their nodes are worth.
 
+Sources that make regions (patches, superpixels, masks, grids), agglomeration into trees, the error and the tokens of a
+region, and how regions are painted back.
+
 >>> import numpy as np
 >>> from hra.domains.tokens import SemanticTree
 >>> image = np.random.default_rng(0).random((240, 320, 3), dtype=np.float32)

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hra.allocating.allocation import Allocation
+from hra.model.precise import ceiling, precise_difference, precise_total, up
 from hra.model.problem import Problem
+from hra.model.solution import Solution
+from hra.solvers.duals import shortfall_of
 from hra.traversals.base import Traversal
 
 
@@ -48,8 +51,20 @@ def judge(problem: Problem, rules: Mapping[str, Traversal]) -> Judged:
     HraError : an answer breaks the partial order or the budget.
     """
     solutions = {name: rule.solve(problem) for name, rule in rules.items()}
-    bound = min(Allocation(problem, s, 0.0).upper_bound for s in solutions.values())
-    judged = {name: replace(s, shortfall=None, upper_bound=bound) for name, s in solutions.items()}
+    best = min(solutions.values(), key=lambda solution: _bound(problem, solution))
+    short = shortfall_of(problem, best)
+    judged = {name: _bounded(problem, s, best, short) for name, s in solutions.items()}
     answers = {name: Allocation(problem, s, 0.0) for name, s in judged.items()}
     losses = {name: Loss(a.gap, a.residual_gap, 1 - a.utilisation) for name, a in answers.items()}
     return Judged(losses, any(a.status == "optimal" for a in answers.values()))
+
+
+def _bound(problem: Problem, solution: Solution) -> float:
+    """What the rule itself proves that no choice gains more than."""
+    return ceiling((*precise_total(problem.gain, solution.selected), shortfall_of(problem, solution)))
+
+
+def _bounded(problem: Problem, solution: Solution, best: Solution, shortfall: float) -> Solution:
+    """``solution`` with what the ``best`` proven one and its shortfall say of it."""
+    more = precise_difference(problem.gain, best.selected, solution.selected)
+    return replace(solution, shortfall=max(up(more) + shortfall, 0.0) if more else shortfall, upper_bound=None)

@@ -1,1 +1,5 @@
-"""Seeded and shipped inputs of benchmarks, evaluation and demo."""
+"""What benchmarks, evaluation and demo feed on.
+
+Seeded generators (quadtrees, cluster graphs, terrains, occluders, drives), crops of the shipped samples and the meshes
+that `make data` fetches. An input that a single suite uses stays with that suite.
+"""

@@ -1,1 +1,4 @@
-"""The textures suite: splits, replays, plans and views beside what engines do."""
+"""The textures suite: splits, replays, plans and views beside what engines do.
+
+One file per row, and the scenes that they share.
+"""

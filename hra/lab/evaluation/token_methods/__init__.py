@@ -1,1 +1,4 @@
-"""All token methods on real images, in one table."""
+"""All token methods on real images, in one table.
+
+Images and queries, the judge of one method on one image, and the page that compares them.
+"""

@@ -1,0 +1,87 @@
+"""Arrays in, an allocation out: for those who have a hierarchy and one number per node, and need no classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from hra.allocating.allocation import Allocation
+from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.errors import MetricError
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.traversals.base import Traversal
+from hra.traversals.hull import Hull
+
+
+def solve(
+    hierarchy: Hierarchy,
+    budget: float,
+    *,
+    errors: Any = None,
+    gains: Any = None,
+    inherited: Any = None,
+    traversal: Traversal | None = None,
+    previous: Allocation | None = None,
+    pinned: Any = None,
+    unit: str = "error",
+) -> Allocation:
+    """The allocation of ``budget`` that leaves the least error, with a bound on how far it is from the best.
+
+    Parameters
+    ----------
+    budget : in the hierarchy's cost unit; ``inf`` for full detail.
+    errors : [N], >= 0, error of each node's region while the node represents it; or
+    gains : [N], what adding each node gains. One of the two.
+    inherited : [N], only with ``errors`` where nodes are added one by one: error of each node's region while the
+        node's parent represents it; by default a split's gain is shared evenly.
+    traversal : `Hull` by default.
+    previous, pinned : see `HierarchicalResourceAllocator.allocate`.
+    unit : of the errors or gains, for messages and pools.
+
+    Raises
+    ------
+    MetricError : not one of errors and gains, or unusable values.
+    InvalidBudget, BudgetTooSmall, HierarchyError, ArrayError : see `HierarchicalResourceAllocator.allocate`.
+
+    Examples
+    --------
+    >>> import hra
+    >>> pyramid = hra.Hierarchy.tree([-1, 0, 0, 0, 0], [1, 1, 1, 1, 1], mode="child", cost_unit="tokens")
+    >>> hra.solve(pyramid, 4, errors=[8, 1, 1, 1, 1])
+    4 of 4 tokens, residual 4 error, the best possible
+    """
+    if (errors is None) == (gains is None):
+        fix = "pass errors=... (what is wrong while a node is shown) or gains=... (what adding a node brings)"
+        raise MetricError("solve takes either errors or gains", where="hra.solve", fix=fix)
+    if inherited is not None and errors is None:
+        raise MetricError("inherited errors need errors", where="hra.solve", fix="pass errors=..., too")
+    values, kind = (gains, "gain") if errors is None else (errors, "error")
+    metric = _Given(values, inherited, kind, unit)
+    allocator = _Arrays(hierarchy, metric, traversal or Hull())
+    return allocator.allocate(None, budget, previous=previous, pinned=pinned)
+
+
+@dataclass(frozen=True, eq=False)
+class _Given(ErrorMetric):
+    """One number per node, whatever the context."""
+
+    values: Any
+    above: Any
+    kind: Literal["error", "gain"]
+    unit: str
+
+    def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
+        return self.values
+
+    def inherited(self, hierarchy: Hierarchy, context: Any) -> np.ndarray | None:
+        return self.above
+
+
+class _Arrays(HierarchicalResourceAllocator):
+    """Realises the cut as node ids."""
+
+    def realize(self, allocation: Allocation) -> np.ndarray:
+        return allocation.cut

@@ -1,0 +1,22 @@
+"""What a check raises."""
+
+from __future__ import annotations
+
+from hra.errors import HraError
+
+
+class CheckFailed(HraError):
+    """Something that hra relies on does not hold; the message says what, on which instance, and how to fix it."""
+
+    code = "check-failed"
+
+
+def require(holds: bool, what: str, *, where: str, fix: str = "") -> None:
+    """Raise unless ``holds``.
+
+    Raises
+    ------
+    CheckFailed : it does not.
+    """
+    if not holds:
+        raise CheckFailed(what, where=where, fix=fix)

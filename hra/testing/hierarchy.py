@@ -1,0 +1,69 @@
+"""Does a hierarchy mean what its author meant?"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from hra.model.hierarchy import Hierarchy
+from hra.testing.failures import require
+from hra.testing.instances import random_closed_set
+
+# Random cuts that are looked at.
+_CUTS = 100
+
+
+def check_hierarchy(hierarchy: Hierarchy, *, seed: int = 0) -> None:
+    """Check that a hierarchy is what every traversal and realization relies on.
+
+    Refinements stand in level order; their costs add up to those of the nodes that they make active; and in trees that
+    replace nodes, every cut shows each leaf's region once.
+
+    Raises
+    ------
+    CheckFailed : something does not hold.
+
+    Examples
+    --------
+    >>> import hra, hra.testing
+    >>> hra.testing.check_hierarchy(hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1]))
+    """
+    where, edges = repr(hierarchy), hierarchy.edges
+    require(bool((edges[:, 0] < edges[:, 1]).all()), "a predecessor stands behind its successor", where=where)
+    require(hierarchy.node_cost.size > 0, "there are no nodes", where=where, fix="build it from at least one node")
+    for name, values in hierarchy.node.items():
+        finite = values.dtype.kind not in "fc" or bool(np.isfinite(values).all())
+        require(finite, f"attribute {name!r} is not finite everywhere", where=where, fix="leave out what is not known")
+    rng = np.random.default_rng(seed)
+    for _ in range(_CUTS):
+        _check_cut(hierarchy, random_closed_set(rng, hierarchy), where)
+
+
+def _check_cut(hierarchy: Hierarchy, selected: np.ndarray, where: str) -> None:
+    active = hierarchy.active_nodes(selected)
+    stated, spent = hierarchy.cost_of(selected), _sum(hierarchy, active)
+    require(
+        abs(Fraction(stated) - spent) <= Fraction(np.spacing(max(stated, 1e-300))) * 4,
+        f"refinements add up to {stated!r}, the nodes that they leave active to {float(spent)!r}",
+        where=where,
+        fix="each node is added once and removed at most once, after it was added",
+    )
+    if hierarchy.node_parent is not None and hierarchy.replaces:
+        _check_cover(hierarchy.node_parent, active, where)
+
+
+def _check_cover(parent: np.ndarray, active: np.ndarray, where: str) -> None:
+    leaf = np.ones(parent.size, np.bool_)
+    leaf[parent[parent >= 0]] = False
+    for v in np.flatnonzero(leaf).tolist():
+        shown, node = 0, v
+        while node >= 0:
+            shown, node = shown + int(active[node]), int(parent[node])
+        require(shown == 1, f"leaf {v} is shown {shown} times", where=where, fix="pass every child's own parent")
+
+
+def _sum(hierarchy: Hierarchy, active: np.ndarray) -> Fraction:
+    units = hierarchy.units
+    costs = hierarchy.node_cost[active].tolist()
+    return sum((units.exactly(value) for value in costs), Fraction(0))
