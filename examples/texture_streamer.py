@@ -12,7 +12,7 @@ POOL, UPLOAD = 3 * 2**20, 2**19
 class Renderer:
     """Stands for an engine: a memory of pages, filled and emptied one by one."""
 
-    def __init__(self, texture: textures.TiledTexture) -> None:
+    def __init__(self, texture: textures.StreamedTexture) -> None:
         self.texture, self.memory, self.peak = texture, {}, 0
 
     def apply(self, update: textures.ResidencyUpdate) -> None:
@@ -33,12 +33,14 @@ def main() -> None:
 
     flight = textures.flyover(scene.planes[0], frames=60, viewport=(960, 540))
     cameras = [*flight[::2], *flight[-1:] * 10, *flight[:1] * 10]
+    missing = 0
     for frame, camera in enumerate(cameras):
         update = streamer.step(camera, upcoming=cameras[frame + 1 : frame + 3])
         renderer.apply(update)
+        missing = update.queued.size
         if frame % 7 == 0:
             print(f"frame {frame:2}: {update}; finest level {update.resident.level_map().min()}")
-    print(f"at most {renderer.peak:,} of {POOL:,} bytes at any moment; {update.queued.size} pages missing at the end")
+    print(f"at most {renderer.peak:,} of {POOL:,} bytes at any moment; {missing} pages missing at the end")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from .formats import TexelFormat as TexelFormat
 from .metrics import TexelError as TexelError
 from .mip_bias import uniform_bias as uniform_bias
 from .mipped import MippedTexture as MippedTexture
+from .pages import StreamedTexture as StreamedTexture
 from .planning import TexturePlan as TexturePlan
 from .planning import plan as plan
 from .planning import texel_residual as texel_residual

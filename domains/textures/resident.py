@@ -24,6 +24,18 @@ class ResidentTextures:
     Raises
     ------
     ArrayError : another shape or dtype, or pages without the coarser ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import ResidentTextures, TextureSet, TiledTexture
+    >>> textures = TextureSet([TiledTexture.from_image(np.zeros((256, 256, 3), np.uint8))])
+    >>> resident = ResidentTextures(textures, np.array([True, True, False, False, False]))
+    >>> resident.pages, resident.bytes
+    (array([0, 1]), 152916)
+    >>> resident.level_map()
+    array([[0, 1],
+           [1, 1]], dtype=int32)
     """
 
     textures: TextureSet

@@ -33,6 +33,20 @@ class ResidencyUpdate:
     wanted : int64 [K], ascending: the best pages for the frame that fit into the pool, coarser ones included.
     queued : int32 [Q], what of it is not there yet, in the order in which the next frames load it.
     allocation : how the wanted pages were chosen, and how far from the best choice they can be at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> image = np.zeros((256, 256, 3), np.uint8)
+    >>> allocator = textures.TextureAllocator(textures.TextureSet([textures.TiledTexture.from_image(image)]))
+    >>> streamer = textures.TextureStreamer(allocator, pool_bytes=2**18, upload_bytes=2**16)
+    >>> both = textures.Feedback(np.array([1, 3]), np.ones(2), np.array([50, 40]), viewport_pixels=90)
+    >>> update = streamer.step(both)
+    >>> update
+    2 loads of 152,916 bytes, 0 evictions, 2 of 3 wanted pages there, 152,916 bytes resident
+    >>> update.loads, update.queued
+    (array([0, 1], dtype=int32), array([3], dtype=int32))
     """
 
     loads: np.ndarray

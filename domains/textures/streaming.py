@@ -37,6 +37,16 @@ class ResidencyTrace:
     least_residual : float64 [F], the error that no choice of pages within the pool undercuts (LP bound).
     gap : float64 [F], (upper bound - gain) / upper bound of each allocation.
     log : every load and eviction, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> scene = textures.Scene.ground(np.zeros((512, 512, 3), np.uint8), width=10.0)
+    >>> allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
+    >>> trace = textures.replay(allocator, textures.flyover(scene.planes[0], 4, viewport=(160, 90)), pool_bytes=2**19)
+    >>> len(trace), trace.resident[0], bool((trace.resident_bytes <= 2**19).all())
+    (4, array([0, 1, 2, 3, 4]), True)
     """
 
     pool_bytes: float
@@ -87,6 +97,16 @@ def replay(
     ------
     InvalidBudget : the pool is no number >= 0.
     BudgetTooSmall : the pool does not hold the mip tails, or the upload limit not the largest page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> scene = textures.Scene.ground(np.zeros((512, 512, 3), np.uint8), width=10.0)
+    >>> allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
+    >>> cameras = textures.flyover(scene.planes[0], frames=5, viewport=(160, 90))
+    >>> textures.replay(allocator, cameras, pool_bytes=2**19, upload_bytes=2**17)
+    5 frames, peak 480,596 of 524,288 bytes, 677,204 bytes uploaded
     """
     streamer = TextureStreamer(allocator, pool_bytes, upload_bytes=upload_bytes)
     recorder = _Recorder(allocator.textures.hierarchy)

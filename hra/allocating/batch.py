@@ -75,6 +75,14 @@ def allocate_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, backend: str
     ArrayError : gains of another shape or dtype, negative or not finite; budgets of another shape.
     InvalidBudget, BudgetTooSmall : see `check_budget`.
     BackendUnavailable : there is no such backend, or it cannot read the device.
+
+    Examples
+    --------
+    >>> import hra, numpy as np
+    >>> pixels = hra.Hierarchy.flat([1, 1, 1, 1])
+    >>> batch = hra.allocate_batch(pixels, np.array([[3.0, 1.0, 2.0, 0.0], [0.0, 5.0, 1.0, 4.0]]), budget=[2, 1])
+    >>> batch.selected.astype(int).tolist(), batch.gain.tolist(), batch.upper_bound.tolist()
+    ([[1, 0, 1, 0], [0, 1, 0, 0]], [5.0, 5.0], [5.0, 5.0])
     """
     rows = _checked_rows(hierarchy, gain, backend)
     budgets = _budgets(budget, rows.shape[0], hierarchy)

@@ -85,7 +85,20 @@ def _checked(name: str, values: Any, least: float, shape: tuple[int, ...]) -> np
 
 
 class FeedbackSource(Protocol):
-    """What can tell the feedback of a view: ray casts, a rendered feedback buffer, a recording."""
+    """What can tell the feedback of a view: ray casts, a rendered feedback buffer, a recording.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra import Camera
+    >>> from hra.domains.textures import Feedback, TextureAllocator, TextureSet, TiledTexture
+    >>> class Recorded:
+    ...     def observe(self, camera):
+    ...         return Feedback(np.array([3]), np.array([1.0]), np.array([500]), viewport_pixels=500)
+    >>> textures = TextureSet([TiledTexture.from_image(np.zeros((256, 256, 3), np.uint8))])
+    >>> TextureAllocator(textures, Recorded()).allocate(Camera.perspective((0, 1, 0), (0, 0, 1)), float("inf")).cut
+    array([0, 3])
+    """
 
     def observe(self, camera: Any) -> Feedback:
         """The feedback of the view of ``camera``."""
