@@ -37,6 +37,14 @@ class VertexAttributes:
     ------
     MeshError : nothing is there, other shapes or types, different lengths, values that are not finite, a material
         that is not there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.meshes import Material, VertexAttributes
+    >>> uv = np.array([[0, 0], [1, 0], [0, 1]], np.float32)
+    >>> VertexAttributes(uv=uv, material=np.zeros(3, np.int32), materials=(Material("paper"),))
+    VertexAttributes(uv, material of 3 vertices, 1 materials)
     """
 
     uv: np.ndarray | None = None

@@ -55,7 +55,7 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     >>> from hra.domains import meshes
     >>> chain = meshes.lod_chain(hra.samples.path("skull.ply"), [0.5, 0.25, 1000])
     >>> [len(mesh.triangles) for mesh in chain.levels]
-    [21202, 10592, 996]
+    [21202, 10592, 982]
     >>> far = chain.switch_distances(pixels=1.0, vertical_fov_degrees=60, viewport=(1920, 1080))
     """
     given = source if isinstance(source, (ClusterMesh, MeshAsset)) else build(source)

@@ -54,6 +54,17 @@ class ClusterMesh:
         counts their changes as distances (`hra.domains.meshes.building.attribute_metric`); "deviation" is of positions
         alone.
     report : what the build took, or None where it is not known.
+
+    Examples
+    --------
+    >>> import numpy as np, hra
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> skull.triangle_count, skull.with_cost("bytes").hierarchy.cost_unit
+    (42480, 'bytes')
+    >>> coarsest = np.flatnonzero(skull.hierarchy.added_by < 0)
+    >>> len(skull.mesh(coarsest).triangles) == skull.root_triangle_count
+    True
     """
 
     positions: np.ndarray

@@ -32,6 +32,12 @@ class Material:
     References
     ----------
     Khronos, glTF 2.0, section 3.9 (materials); defaults are those of the specification.
+
+    Examples
+    --------
+    >>> from hra.domains.meshes import Material
+    >>> Material("glass", base_color=(0.9, 1.0, 1.0, 0.3), roughness=0.05, alpha_mode="BLEND")
+    Material('glass', base_color=(0.9, 1.0, 1.0, 0.3))
     """
 
     name: str = ""

@@ -31,6 +31,14 @@ class TriangleMesh:
     ------
     MeshError : wrong shape or type, no triangle, a coordinate that is not finite, a vertex number out of range,
         attributes of another number of vertices, or a triangle of several materials.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import meshes
+    >>> mesh = meshes.TriangleMesh(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.uint32))
+    >>> mesh, mesh.bounds.tolist()
+    (TriangleMesh(1 triangles, 3 vertices), [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
     """
 
     positions: np.ndarray

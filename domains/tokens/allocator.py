@@ -43,6 +43,17 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         of `texture_array`.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> import hra
+    >>> allocator = tokens.TokenAllocator(tokens.PyramidBuilder(), tokens.RelevanceError(), hra.Hull(exact=True))
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocation.cost, allocator.realize(allocation).values.shape
+    (20.0, (20, 768))
     """
 
     def __init__(

@@ -31,6 +31,15 @@ class TokenContext:
     query : the question, may be empty.
     scorer : (image, query) -> relevance of every finest patch.
     encoder : image -> features of every finest patch; None for the channels of `texture_array`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
+    >>> context.relevance.shape, context.features.shape
+    ((8, 12), (8, 12, 24))
     """
 
     pyramid: PatchPyramid

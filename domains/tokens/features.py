@@ -66,6 +66,13 @@ def project(embeddings: Any, width: int) -> np.ndarray:
     Raises
     ------
     ArrayError : no dimension to project.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> tokens.project(np.eye(3, 768), width=64).shape
+    (3, 64)
     """
     values = to_numpy(embeddings).astype(np.float32)
     if values.ndim == 0:

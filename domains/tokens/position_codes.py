@@ -36,6 +36,17 @@ def position_code(tokens: TokenSet, kind: Kind, *, gaze: tuple[float, float] | N
     -----
     A. Vaswani et al., "Attention is all you need" (NeurIPS 2017): pair i has the wavelength 2 pi 10000**(i / 64); here
     all sines come before the cosines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> tokens.position_code(chosen, "corners_and_size").shape
+    (20, 768)
     """
     if kind == "polar":
         eccentricity, angle = _polar(tokens, gaze)

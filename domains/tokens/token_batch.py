@@ -20,6 +20,18 @@ class TokenBatch:
     ----------
     values : float32 [B, K, D]; mask : bool [B, K], True for tokens, False for padding.
     order : int64 [B, K], the token's index in its own set, -1 for padding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> batch = tokens.batch_tokens([chosen])
+    >>> batch.values.shape, bool(batch.mask.all())
+    ((1, 20, 768), True)
     """
 
     values: Any
@@ -50,6 +62,17 @@ def batch_tokens(token_sets: Sequence[TokenSet]) -> TokenBatch:
     Raises
     ------
     ArrayError : widths differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.GridTopK()
+    >>> sets = [allocator.realize(allocator.allocate((image, ""), budget)) for budget in (5, 8)]
+    >>> batch = tokens.batch_tokens(sets)
+    >>> batch.values.shape, batch.mask.sum(axis=1).tolist()
+    ((2, 8, 768), [5, 8])
     """
     widths = sorted({tokens.values.shape[1] for tokens in token_sets})
     if len(widths) > 1:

@@ -18,7 +18,18 @@ Tokens = TypeVar("Tokens", bound=TokenSet, covariant=True)
 
 
 class TokenBuilder(HierarchyBuilder, Generic[Tokens]):
-    """Builds a hierarchy whose nodes are tokens, each of cost 1, and turns its cuts into token sets."""
+    """Builds a hierarchy whose nodes are tokens, each of cost 1, and turns its cuts into token sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
+    >>> builder = tokens.GridBuilder()
+    >>> isinstance(builder, tokens.TokenBuilder), builder.build(context)
+    (True, Hierarchy(forest of 96 refinements over 96 nodes, cost in tokens))
+    """
 
     @abstractmethod
     def build(self, context: TokenContext) -> Hierarchy:

@@ -15,6 +15,17 @@ class TokenSet(ABC):
     values : float32 [K, D], what each token carries.
     relevance : float64 [K], mean relevance of the token's region.
     image_size : (height, width) of the image in pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> isinstance(chosen, tokens.TokenSet), chosen.boxes.shape, chosen.reconstruct().shape
+    (True, (20, 4), (128, 192, 3))
     """
 
     values: np.ndarray

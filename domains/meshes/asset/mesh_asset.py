@@ -41,14 +41,14 @@ class MeshAsset:
 
     Examples
     --------
-    >>> import tempfile, hra, hra.samples
+    >>> import tempfile, hra
     >>> from hra.domains import meshes
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     meshes.build(hra.samples.path("skull.ply")).save(f"{folder}/skull.hra")
     ...     asset = meshes.open_asset(f"{folder}/skull.hra")
     ...     allocation = meshes.MeshAllocator(asset).allocate(hra.Camera.orbit(asset.bounds), budget=2_000)
     ...     print(asset.pages_of(allocation.cut))
-    [0]
+    [2]
     """
 
     _file: MappedFile
@@ -190,6 +190,17 @@ def open_asset(path: str | Path) -> MeshAsset:
     Raises
     ------
     FileError : missing, truncated, damaged, of another version or byte order, or its tables are inconsistent.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
+    >>> asset = meshes.open_asset("skull.hra")
+    >>> camera = hra.Camera.orbit(asset.bounds, azimuth=30, up=(0, 0, 1))
+    >>> allocation = meshes.MeshAllocator(asset).allocate(camera, budget=5_000)
+    >>> len(asset.pages_of(allocation.cut)) < len(asset.page_bytes)
+    True
     """
     file = map_file(path)
     tables = read_tables(file)
@@ -206,5 +217,13 @@ def load_clusters(path: str | Path) -> ClusterMesh:
     Raises
     ------
     FileError : see `open_asset` and `MeshAsset.read`.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
+    >>> meshes.load_clusters("skull.hra").triangle_count
+    42480
     """
     return open_asset(path).read()

@@ -26,6 +26,15 @@ class Page:
     streams : arrays [n, ...] by name, "position" float32 [n, 3] and those of `VertexAttributes`.
     corners : uint8 [3 T], vertices of the cluster, counted from its first one, three for each of its triangles.
     vertex_offsets, corner_offsets : int64 [K + 1], where each cluster begins.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
+    >>> page = meshes.open_asset("skull.hra").read_page(0)
+    >>> page.streams["position"].shape[1], len(page.vertex_offsets) - len(page.clusters)
+    (3, 1)
     """
 
     clusters: np.ndarray

@@ -18,6 +18,15 @@ def page_parents(asset: MeshAsset) -> np.ndarray:
 
     Groups of clusters do not form a tree, so a page refines several others: this is the one that holds the most of what
     its clusters were simplified to. A parent comes before its pages.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
+    >>> parents = meshes.page_parents(meshes.open_asset("skull.hra"))
+    >>> int(parents[0]), bool((parents[1:] < range(1, len(parents))).all())
+    (-1, True)
     """
     hierarchy, page_of = asset.hierarchy, asset.page_of
     members = np.flatnonzero(hierarchy.added_by >= 0)
@@ -43,6 +52,18 @@ def wanted_pages(asset: MeshAsset, allocation: Allocation, parents: np.ndarray) 
     Returns
     -------
     pages int64 [n], ascending, with their parents; gains float64 [n]: what the refinements in each page gain.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
+    >>> asset = meshes.open_asset("skull.hra")
+    >>> camera = hra.Camera.orbit(asset.bounds, azimuth=30, up=(0, 0, 1))
+    >>> allocation = meshes.MeshAllocator(asset).allocate(camera, budget=1_000)
+    >>> pages, gains = meshes.wanted_pages(asset, allocation, meshes.page_parents(asset))
+    >>> pages.tolist(), len(gains)
+    ([0, 1], 2)
     """
     hierarchy = asset.hierarchy
     members = np.flatnonzero(hierarchy.added_by >= 0)
@@ -64,6 +85,19 @@ def page_trace(asset: MeshAsset, allocations: Sequence[Allocation]) -> Trace:
     Parameters
     ----------
     allocations : one per frame, over the asset's hierarchy.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> from hra.residency import LRU, judge
+    >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
+    >>> asset = meshes.open_asset("skull.hra")
+    >>> allocator = meshes.MeshAllocator(asset)
+    >>> cameras = [hra.Camera.orbit(asset.bounds, azimuth, up=(0, 0, 1)) for azimuth in (0, 90)]
+    >>> trace = meshes.page_trace(asset, [allocator.allocate(camera, budget=20_000) for camera in cameras])
+    >>> judge(LRU(), trace, pool=2**20).refused
+    0
     """
     parents = page_parents(asset)
     frames = [wanted_pages(asset, allocation, parents) for allocation in allocations]
@@ -84,6 +118,19 @@ def drawable(asset: MeshAsset, selected: np.ndarray, resident: np.ndarray) -> np
     Returns
     -------
     int64 [K], numbers of clusters, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np, hra
+    >>> from hra.domains import meshes
+    >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
+    >>> asset = meshes.open_asset("skull.hra")
+    >>> camera = hra.Camera.orbit(asset.bounds, azimuth=30, up=(0, 0, 1))
+    >>> allocation = meshes.MeshAllocator(asset).allocate(camera, budget=20_000)
+    >>> first_pages = np.arange(len(asset.page_bytes)) < 2
+    >>> shown = asset.mesh(meshes.drawable(asset, allocation.selected, first_pages))
+    >>> len(shown.triangles) < allocation.cost
+    True
     """
     hierarchy = asset.hierarchy
     missing = ~resident[asset.page_of] & (hierarchy.added_by >= 0)

@@ -57,6 +57,14 @@ def build(
     References
     ----------
     Karis et al., Nanite, SIGGRAPH 2021 (Advances in Real-Time Rendering); meshoptimizer, demo/clusterlod.h.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> skull.triangle_count, skull.root_triangle_count < 200
+    (42480, True)
     """
     _check_size("cluster_size", cluster_size, range(16, MAX_TRIANGLES + 1, 4))
     _check_size("group_size", group_size, range(3, 65))

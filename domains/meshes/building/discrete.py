@@ -29,6 +29,14 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
     Raises
     ------
     HraError : other shares; and see `load`.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> chain = meshes.build_discrete(hra.samples.path("skull.ply"), shares=[1, 0.5])
+    >>> chain.by_budget(30_000)
+    1
     """
     if list(shares) != sorted(set(shares), reverse=True) or not shares or shares[0] != 1 or shares[-1] <= 0:
         raise HraError(f"shares must fall from 1 and stay above 0, got {tuple(shares)}", where="shares")

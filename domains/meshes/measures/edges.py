@@ -30,6 +30,16 @@ def boundary_chain(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     int64 [E, 2], edges (a, b) with a < b whose count is not zero, sorted; int64 [E], their counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import meshes
+    >>> meshes.boundary_chain(np.array([[0, 1, 2], [0, 2, 3]]))
+    (array([[0, 1],
+           [0, 3],
+           [1, 2],
+           [2, 3]]), array([ 1, -1,  1,  1]))
     """
     keys = _sorted_keys(triangles)
     undirected, first = np.unique(keys >> 1, return_index=True)

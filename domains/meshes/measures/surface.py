@@ -36,7 +36,17 @@ def _sum_areas(positions, indices, offsets, total):
 
 
 def surface_points(mesh: TriangleMesh, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Random points, uniform over the surface: float64 [count, 3]; of corners where no triangle has an area."""
+    """Random points, uniform over the surface: float64 [count, 3]; of corners where no triangle has an area.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import meshes
+    >>> triangle = meshes.from_arrays(np.eye(3), [[0, 1, 2]])
+    >>> points = meshes.surface_points(triangle, 4, np.random.default_rng(0))
+    >>> np.allclose(points.sum(axis=1), 1)
+    True
+    """
     offsets = np.arange(len(mesh.triangles) + 1, dtype=np.int64) * 3
     area = surface_area(mesh.positions, mesh.triangles.reshape(-1), offsets)
     weight = area / area.sum() if area.sum() > 0 else None

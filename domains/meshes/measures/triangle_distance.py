@@ -134,6 +134,15 @@ def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.n
     """Distance from each point float64 [S, 3] to the nearest of ``triangles`` uint32 [F, 3]; float64 [S].
 
     Every run of triangles is looked at, in about a nanosecond each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import meshes
+    >>> corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+    >>> points = np.array([[0.2, 0.2, 0.5], [2.0, 0.0, 0.0]])
+    >>> meshes.nearest_distances(points, corners, np.array([[0, 1, 2]], np.uint32))
+    array([0.5, 1. ])
     """
     origin = positions[0].astype(np.float64)
     corners, balls, runs, gaps = surface_memory(len(triangles))

@@ -36,6 +36,15 @@ class Viewer:
     ------
     BudgetTooSmall, InvalidBudget : see `HierarchicalResourceAllocator.allocate`.
     CameraError, HraError, MissingExtra : see `hra.domains.meshes.pictures.drawing.render`.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> camera = hra.Camera.orbit(skull.bounds, azimuth=30, up=(0, 0, 1), viewport=(320, 240))
+    >>> viewer = meshes.Viewer(skull, camera, budget=2_000, off_screen=True)  # without off_screen: viewer.show()
+    >>> viewer.save("skull.png")
     """
 
     def __init__(

@@ -40,8 +40,15 @@ class GLFeedback:
 
     Examples
     --------
-    >>> with GLFeedback(scene) as source:  # doctest: +SKIP
-    ...     allocation = TextureAllocator(scene.textures, source).allocate(camera, budget=2**21)
+    >>> import numpy as np
+    >>> from hra import Camera
+    >>> from hra.domains.textures import GLFeedback, Scene, TextureAllocator
+    >>> scene = Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> with GLFeedback(scene) as source:
+    ...     allocator = TextureAllocator(scene.textures, source)
+    ...     allocation = allocator.allocate(Camera.perspective(eye=(0, 2, 3), target=(0, 0, 0)), budget=2**18)
+    >>> allocation.cut
+    array([0, 3, 4])
     """
 
     def __init__(self, scene: Scene, stride: int = 4, context: Context | None = None) -> None:

@@ -63,6 +63,15 @@ class TextureArray:
     values : float32 [rows, columns, C], in the order of their numbers; each channel is contiguous.
     numbers : int64 [C], the keys of `CHANNELS` that are present, ascending.
     cell : side of a cell in pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> channels = tokens.texture_array(image)
+    >>> isinstance(channels, tokens.TextureArray), len(channels.names)
+    (True, 24)
     """
 
     values: np.ndarray
@@ -131,6 +140,15 @@ def texture_array(
     ImageError : an unusable image, or frames of different sizes.
     ArrayError : a cell below 1, or a gaze that is not two finite numbers.
     MetricError : model features of another shape, NaN or infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> channels = tokens.texture_array(image)
+    >>> channels.values.shape, channels.names[:3], channels.channel("edges").shape
+    ((8, 12, 24), ('luminance', 'red_green', 'blue_yellow'), (8, 12))
     """
     pixels = as_image(image)
     if cell < 1:

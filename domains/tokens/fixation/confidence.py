@@ -26,6 +26,17 @@ class EntropyConfidence:
     Parameters
     ----------
     cells : of each axis; 16 as in the coarse pass of `coarse_peak`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> 0 <= tokens.EntropyConfidence()(context, chosen) <= 1
+    True
     """
 
     cells: int = 16

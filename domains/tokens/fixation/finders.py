@@ -16,7 +16,17 @@ FixationFinder = Callable[[np.ndarray, str, np.ndarray], tuple[float, float]]
 
 @dataclass(frozen=True)
 class CentreFixation:
-    """The centre of the image: the overview, and the bias of photographs (B. W. Tatler, 2007)."""
+    """The centre of the image: the overview, and the bias of photographs (B. W. Tatler, 2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
+    >>> tokens.CentreFixation()(image, "", context.relevance)
+    (96.0, 64.0)
+    """
 
     def __call__(self, image: np.ndarray, query: str, relevance: np.ndarray) -> tuple[float, float]:
         """(x, y) in pixels."""
@@ -30,6 +40,16 @@ class PeakFixation:
     Parameters
     ----------
     patch : side of a patch of the relevance in pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> relevance = np.zeros((8, 12))
+    >>> relevance[2, 3] = 1
+    >>> tokens.PeakFixation()(image, "", relevance)
+    (56.0, 40.0)
     """
 
     patch: int = 16
@@ -41,7 +61,17 @@ class PeakFixation:
 
 @dataclass(frozen=True)
 class SpatialWordsFixation:
-    """The place that the query names, whatever is there; the centre along an axis of which it says nothing."""
+    """The place that the query names, whatever is there; the centre along an axis of which it says nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
+    >>> tokens.SpatialWordsFixation()(image, "what is at the top left?", context.relevance)
+    (32.0, 21.333333333333332)
+    """
 
     def __call__(self, image: np.ndarray, query: str, relevance: np.ndarray) -> tuple[float, float]:
         """(x, y) in pixels."""

@@ -27,6 +27,16 @@ class BandTokens(TokenSet):
     image_size : (height, width) of the image in pixels.
     patch : coefficients along a side.
     frame : what the bands are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.FrequencyAware()
+    >>> bands = allocator.realize(allocator.allocate((image, ""), budget=20))
+    >>> isinstance(bands, tokens.BandTokens), bands.positions.shape
+    (True, (20, 3))
     """
 
     values: np.ndarray

@@ -54,7 +54,20 @@ class Frame(ABC):
 
 @dataclass(frozen=True)
 class LaplacianFrame(Frame):
-    """Band-pass levels of Burt and Adelson, see `hra.kernels.laplacian_pyramid`: 4/3 coefficients per pixel."""
+    """Band-pass levels of Burt and Adelson, see `hra.kernels.laplacian_pyramid`: 4/3 coefficients per pixel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> frame = tokens.LaplacianFrame()
+    >>> coefficients = frame.analyse(image, 16)
+    >>> [band.level for band in frame.bands((128, 192), 16)]
+    [0, 1, 2, 3, 4]
+    >>> np.allclose(frame.synthesise(coefficients, (128, 192), 16), image, atol=1e-5)
+    True
+    """
 
     def bands(self, image_size: tuple[int, int], patch: int) -> list[Band]:
         """From fine to coarse."""
@@ -76,6 +89,17 @@ class SteerableFrame(Frame):
     """Scales times four directions, see `hra.kernels.steerable_pyramid`: 6 1/3 coefficients per pixel, a tight frame.
 
     A wave that runs along x has crests along y: the kernel's angle of the wave and the direction here differ by 90.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> frame = tokens.SteerableFrame()
+    >>> [band.direction for band in frame.bands((128, 192), 16)][:6]
+    [None, 90.0, 135.0, 0.0, 45.0, 90.0]
+    >>> np.allclose(frame.synthesise(frame.analyse(image, 16), (128, 192), 16), image, atol=1e-4)
+    True
     """
 
     orientations: int = 4

@@ -34,6 +34,15 @@ class CompressedGestalt(Gestalt):
     Parameters
     ----------
     compressor : a learned one, for example; by default the mean over each cell (average pooling).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
+    >>> tokens.CompressedGestalt(2, 3).values(context).shape
+    (6, 768)
     """
 
     compressor: Compressor = cell_means

@@ -20,6 +20,15 @@ class ResizedGestalt(Gestalt):
     """The image at ``rows * patch`` x ``columns * patch`` pixels by the Lanczos filter, cut into patches.
 
     An axis that is shorter is not enlarged. Base tokens show what `uniform_downsample` shows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
+    >>> tokens.ResizedGestalt(2, 3).values(context).shape
+    (6, 768)
     """
 
     def borders(self, size: Size, patch: int) -> tuple[np.ndarray, np.ndarray]:

@@ -29,6 +29,16 @@ class GestaltTokens(TokenSet):
     image_size : (height, width) of the image in pixels.
     patch : side of a patch in pixels.
     gestalt : what the base tokens show.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.GestaltSaccades(gestalt=tokens.ResizedGestalt(2, 3))
+    >>> chosen = allocator.realize(allocator.allocate((image, ""), budget=10))
+    >>> isinstance(chosen, tokens.GestaltTokens), len(chosen.base), len(chosen.saccades)
+    (True, 6, 4)
     """
 
     values: np.ndarray

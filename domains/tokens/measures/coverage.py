@@ -24,6 +24,17 @@ class Coverage:
     relevance : the same with every pixel weighted by its relevance.
     mean_detail : mean over the shown pixels of the level that shows them, see `TokenSet.detail`; inf if none is shown.
     relevant_detail : the same, weighted by relevance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> tokens.coverage(chosen, context).area
+    1.0
     """
 
     area: float
@@ -43,6 +54,17 @@ def coverage(tokens: TokenSet, context: TokenContext, region: np.ndarray | None 
     Raises
     ------
     ArrayError : a region or a context of another size, or an empty region.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.GridTopK()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> quarter = allocator.realize(allocator.allocate(context, budget=24))
+    >>> tokens.coverage(quarter, context).area
+    0.25
     """
     detail, weight = _shown(tokens, context), pixel_relevance(context)
     if region is not None:
@@ -64,13 +86,37 @@ def coverage_by_region(tokens: TokenSet, context: TokenContext, regions: np.ndar
     Raises
     ------
     ArrayError : a label map or a context of another size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> halves = np.repeat([[0, 1]], 128, axis=0).repeat(96, axis=1)
+    >>> {label: found.area for label, found in tokens.coverage_by_region(chosen, context, halves).items()}
+    {0: 1.0, 1: 1.0}
     """
     labels = np.unique(regions).tolist()
     return {label: coverage(tokens, context, np.asarray(regions) == label) for label in labels}
 
 
 def empty_cells(tokens: TokenSet) -> int:
-    """How many cells of an 8 x 8 grid over the image no token shows any pixel of; small images have fewer cells."""
+    """How many cells of an 8 x 8 grid over the image no token shows any pixel of; small images have fewer cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> tokens.empty_cells(chosen)
+    0
+    """
     shown = tokens.token_map() >= 0
     return int(np.count_nonzero(np.bincount(cell_labels(shown.shape, _CELLS).ravel(), shown.ravel()) == 0))
 

@@ -27,6 +27,18 @@ class TokenReport:
     redundancy : see `redundancy`.
     coverage : of the whole image.
     empty_cells : of an 8 x 8 grid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> report = tokens.measure(chosen, context)
+    >>> report.count, report.coverage.area
+    (20, 1.0)
     """
 
     count: int
@@ -46,6 +58,17 @@ def measure(tokens: TokenSet, context: TokenContext) -> TokenReport:
     ------
     ArrayError : a context of another image size.
     MissingExtra : scikit-image is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> tokens.measure(chosen, context).empty_cells
+    0
     """
     covered = coverage(tokens, context)
     image, shown = context.pyramid.image, tokens.reconstruct()
@@ -67,6 +90,15 @@ def explained(context: TokenContext, shown: np.ndarray) -> float:
     """Share of the relevance-weighted squared error of a canvas of the mean colour that ``shown`` [H, W, 3] removes.
 
     1 for the image itself, 0 for the canvas. A constant image leaves nothing to explain: 1 if it is shown exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
+    >>> float(tokens.explained(context, image))
+    1.0
     """
     image, weight = context.pyramid.image.astype(np.float64), pixel_relevance(context)
     blank = float((weight * ((image - image.mean(axis=(0, 1))) ** 2).sum(axis=2)).sum())
@@ -89,6 +121,13 @@ def redundancy(vectors: np.ndarray) -> float:
     Raises
     ------
     ArrayError : not a matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> round(float(tokens.redundancy(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))), 6)
+    1.0
     """
     vectors = np.asarray(vectors, np.float64)
     if vectors.ndim != 2:

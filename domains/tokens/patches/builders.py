@@ -20,7 +20,17 @@ from hra.model.metrics import ErrorMetric
 
 @dataclass(frozen=True)
 class GridBuilder(DirectBuilder[PatchTokens]):
-    """The finest patches, independent of each other; nothing is shown before the first is taken."""
+    """The finest patches, independent of each other; nothing is shown before the first is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
+    >>> tokens.GridBuilder().build(context)
+    Hierarchy(forest of 96 refinements over 96 nodes, cost in tokens)
+    """
 
     def build(self, context: TokenContext) -> Hierarchy:
         """A flat hierarchy with the attributes "level", "x", "y"."""
@@ -49,6 +59,16 @@ class PyramidBuilder(DirectBuilder[PatchTokens]):
 
     So every count from the coarsest level to all finest patches can be met. Siblings come in falling error while only
     their parent shows them: what lies below the first child then needs no other child.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
+    >>> hierarchy = tokens.PyramidBuilder().build(context)
+    >>> hierarchy.base_cost, hierarchy.total_cost
+    (1.0, 96.0)
     """
 
     def build(self, context: TokenContext) -> Hierarchy:

@@ -33,6 +33,14 @@ def uniform_downsample(image: Any, budget: int, patch: int = 16) -> np.ndarray:
     ImageError : wrong layout, dtype or values.
     BudgetTooSmall : no token at all.
     MissingExtra : Pillow is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> tokens.uniform_downsample(image, budget=24).shape
+    (128, 192, 3)
     """
     pixels = as_image(image)
     height, width = pixels.shape[:2]

@@ -41,6 +41,17 @@ class Legibility(ErrorMetric):
     Raises
     ------
     MetricError : a parameter that is not a positive number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> import hra
+    >>> legible = tokens.Legibility(x_height=20.0)
+    >>> allocator = tokens.TokenAllocator(tokens.PyramidBuilder(), legible, hra.Hull(exact=True))
+    >>> allocator.allocate((image, ""), budget=20).cost
+    20.0
     """
 
     x_height: float

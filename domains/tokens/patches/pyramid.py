@@ -30,6 +30,15 @@ class PatchPyramid:
     ----------
     levels : float32 [ceil(H / 2**l), ceil(W / 2**l), 3] for l = 0, 1, ...
     patch : side of a patch in pixels of its level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> pyramid = tokens.PatchPyramid.build(image, patch=16)
+    >>> len(pyramid.levels), pyramid.positions.shape, pyramid.grids
+    (5, (129, 3), [(8, 12), (4, 6), (2, 3), (1, 2), (1, 1)])
     """
 
     levels: tuple[np.ndarray, ...]

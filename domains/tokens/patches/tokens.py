@@ -26,6 +26,17 @@ class PatchTokens(TokenSet):
     relevance : float64 [K], mean relevance of the token's region.
     image_size : (height, width) of the image in pixels.
     patch : side of a patch in pixels of its level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> isinstance(chosen, tokens.PatchTokens), chosen.positions.shape
+    (True, (20, 3))
     """
 
     values: np.ndarray

@@ -23,6 +23,14 @@ class Panel:
     ----------
     pictures : [H, W, 3] each, uint8 or floats in [0, 1], shown side by side.
     lines : of text below them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> panel = tokens.Panel([np.zeros((90, 160, 3), np.uint8)], ["pyramid", "273 tokens"])
+    >>> len(panel.pictures), panel.lines[0]
+    (1, 'pyramid')
     """
 
     pictures: Sequence[np.ndarray]
@@ -44,6 +52,14 @@ def contact_sheet(panels: Sequence[Panel], columns: int = 2, width: int = 360) -
     ------
     ArrayError : no panel, or panels that differ in number or size of their pictures.
     MissingExtra : Pillow is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> panels = [tokens.Panel([np.zeros((90, 160, 3), np.uint8)], [name]) for name in ("grid", "pyramid")]
+    >>> tokens.contact_sheet(panels, columns=2, width=160).shape[2]
+    3
     """
     if len({tuple(picture.shape for picture in panel.pictures) for panel in panels}) != 1:
         raise ArrayError("a contact sheet needs panels of equal pictures", where="panels")

@@ -34,6 +34,17 @@ def overlay(image: Any, tokens: TokenSet) -> np.ndarray:
     Raises
     ------
     ArrayError : the image has another size than the tokens' image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> tokens.overlay(image, chosen).shape
+    (128, 192, 3)
     """
     pixels = as_image(image)
     if pixels.shape[:2] != tokens.image_size:

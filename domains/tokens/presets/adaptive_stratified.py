@@ -30,6 +30,14 @@ class EntropyGrid:
     single target every stratum's guaranteed patches would be wasted. Strata are kept square as far as 2 .. 8 per axis
     allow; an image four times as tall as wide gets 4 x 1, as wide as tall 1 x 4. The notes ask for these ranges; the
     rule is ours, a learned one takes its place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> tokens.EntropyGrid()(tokens.PyramidSampling().context(image, ""))
+    (7, 8)
     """
 
     def __call__(self, context: TokenContext) -> tuple[int, int]:
@@ -73,6 +81,16 @@ class AdaptiveStratified(TokenAllocator[PatchTokens]):
     patch : side of a patch in pixels.
     chooser : context -> (rows, columns) of strata, such as a trained network; by default `EntropyGrid`.
     rule : how the budget is dealt out, see `Stratified`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.AdaptiveStratified()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(

@@ -93,6 +93,16 @@ class DifficultyAware(TokenAllocator[PatchTokens]):
     patch : side of a patch in pixels.
     levels : at most so many levels of detail. With 4, an easy region of 8 x 8 patches is one token and a hard one 64;
         the coarsest level of a 1024 x 1024 image, 64 patches, is the smallest budget. None goes down to one patch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.DifficultyAware()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(self, complexity: Relevance | None = None, *, patch: int = 16, levels: int | None = 4) -> None:

@@ -24,6 +24,16 @@ class EvenPyramid(TokenAllocator[PatchTokens]):
     ----------
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch, so that every budget can be met.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.EvenPyramid()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(self, *, patch: int = 16, levels: int | None = None) -> None:

@@ -27,6 +27,16 @@ class GestaltSaccades(TokenAllocator[GestaltTokens]):
     relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
     patch : side of a patch in pixels; 14 for most encoders.
     gestalt : the base tokens, such as `CompressedGestalt`; by default `ResizedGestalt`, 16 x 16 of the smaller image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.GestaltSaccades(gestalt=tokens.ResizedGestalt(4, 4))
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16, gestalt: Gestalt | None = None) -> None:

@@ -25,6 +25,16 @@ class PyramidSampling(TokenAllocator[PatchTokens]):
     minimum_shares : level -> share of the budget that its patches get at least, see `hra.LevelShares`; level 0 is the
         finest. ``{3: 0.1}`` with 4 levels keeps a tenth of the tokens at the coarsest. Fixed counts for all levels do
         not fit a cut that covers the image; they are `PyramidTopK`'s ``level_split``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(

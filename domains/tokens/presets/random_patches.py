@@ -41,6 +41,16 @@ class Random(TokenAllocator[PatchTokens]):
     seed : of the draw; the same seed gives the same patches in images of equal size.
     relevance : only orders the tokens, (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
     patch : side of a patch in pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.Random()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(self, seed: int = 0, relevance: Relevance | None = None, *, patch: int = 16) -> None:

@@ -1,4 +1,9 @@
-"""Every preset by its name: what the command line and comparisons choose from."""
+"""Every preset by its name: what the command line and comparisons choose from.
+
+>>> from hra.domains import tokens
+>>> sorted(tokens.PRESETS)[:3]
+['adaptive-stratified', 'difficulty-aware', 'downsample']
+"""
 
 from __future__ import annotations
 
@@ -66,6 +71,15 @@ def preset(name: str) -> TokenAllocator[Any]:
     Raises
     ------
     HraError : there is none of that name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.preset("pyramid")
+    >>> allocator.allocate((image, ""), budget=20).cost
+    20.0
     """
     if name not in PRESETS:
         raise HraError(f"there is no method called {name!r}", where="method", fix=f"use one of {', '.join(PRESETS)}")

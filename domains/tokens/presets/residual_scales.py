@@ -63,6 +63,16 @@ class ResidualScales(TokenAllocator[BandTokens]):
     relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
     patch : pixels along the side of a token at its scale.
     scales : at most so many; 2**(scales - 1) must divide the patch. The coarsest is the smallest budget.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.ResidualScales()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16, scales: int = 5) -> None:

@@ -25,6 +25,16 @@ class SemanticTree(TokenAllocator[RegionTokens]):
     relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
     encoder : features by which patches are merged, see `TokenAllocator`; by default colour and texture.
     patch : side of a patch in pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.SemanticTree()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(

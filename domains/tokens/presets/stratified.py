@@ -81,6 +81,16 @@ class Stratified(TokenAllocator[PatchTokens]):
     patch : side of a patch in pixels.
     rows, columns : of strata.
     rule : how the budget is dealt out; `hra.solvers.apportionment.largest_remainder` is fairer to the small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.Stratified(rows=2, columns=3)
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(

@@ -24,6 +24,16 @@ class TokenDAG(TokenAllocator[PatchTokens]):
     encoder : see `TokenAllocator`.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.TokenDAG()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(

@@ -50,6 +50,16 @@ class TwoPass(TokenAllocator[GestaltTokens]):
         `CueRelevance`.
     patch : side of a patch in pixels.
     gestalt : the base tokens; by default 16 x 16 = 256 of the resized image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.TwoPass(gestalt=tokens.ResizedGestalt(4, 4))
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(

@@ -26,6 +26,16 @@ class Vortex(TokenAllocator[SampledTokens]):
     relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
     patch : samples along the side of a token.
     centres, field_of_view : see `SpiralBuilder`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.Vortex()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
     """
 
     def __init__(

@@ -26,6 +26,16 @@ class RegionTokens(TokenSet):
     relevance : float64 [K], mean relevance of the token's region.
     image_size : (height, width) of the image in pixels.
     patch : side of a token in its own pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.SemanticTree()
+    >>> regions = allocator.realize(allocator.allocate((image, ""), budget=20))
+    >>> isinstance(regions, tokens.RegionTokens), len(regions.values)
+    (True, 20)
     """
 
     values: np.ndarray

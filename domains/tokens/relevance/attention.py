@@ -26,6 +26,16 @@ class CrossAttentionRelevance(EncodedRelevance):
     text_encoder : query -> embedding [E].
     query_projection : [E, d], of the text embedding.
     key_projection : [D, d], of the patch features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> patches, text = np.random.default_rng(0).normal(size=(8, 12, 16)), np.ones(16)
+    >>> relevance = tokens.CrossAttentionRelevance(lambda image: patches, lambda query: text, np.eye(16), np.eye(16))
+    >>> round(float(relevance(image, "a cat").sum()), 6)
+    1.0
     """
 
     encoder: Encoder
@@ -47,6 +57,15 @@ class AttentionMapRelevance:
     ----------
     attention : (image, query) -> [..., h, w], laid over the whole image; leading axes are heads or layers.
     patch : side of a patch in pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> heads = np.random.default_rng(0).random((3, 24, 24))
+    >>> tokens.AttentionMapRelevance(lambda image, query: heads)(image, "a cat").shape
+    (8, 12)
     """
 
     attention: Callable[[np.ndarray, str], Any]

@@ -1,4 +1,14 @@
-"""What a relevance is: a callable of image and query; and the check of what it returns."""
+"""What a relevance is: a callable of image and query; and the check of what it returns.
+
+>>> import numpy as np
+>>> from hra.domains import tokens
+>>> def left_half(image, query):
+...     rows, columns = -(-image.shape[0] // 16), -(-image.shape[1] // 16)
+...     return np.broadcast_to(np.arange(columns) < columns / 2, (rows, columns)).astype(float)
+>>> image = np.zeros((64, 64, 3), np.float32)
+>>> tokens.GridTopK(left_half).allocate((image, ""), budget=8).gain
+8.0
+"""
 
 from __future__ import annotations
 

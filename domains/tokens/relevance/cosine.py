@@ -24,6 +24,16 @@ class CosineRelevance(EncodedRelevance):
     ----------
     encoder : image -> embeddings of the finest patches [ceil(H/patch), ceil(W/patch), D].
     text_encoder : query -> embedding [D] in the same space.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> patches, text = np.random.default_rng(0).normal(size=(8, 12, 16)), np.ones(16)
+    >>> relevance = tokens.CosineRelevance(lambda image: patches, lambda query: text)
+    >>> tokens.GridTopK(relevance).allocate((image, "a cat"), budget=5).cost
+    5.0
     """
 
     encoder: Encoder

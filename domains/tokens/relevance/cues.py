@@ -21,6 +21,15 @@ class CueRelevance:
     Parameters
     ----------
     patch : side of a patch in pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> relevance = tokens.CueRelevance()(image, "what is at the top left?")
+    >>> relevance.shape, bool(relevance[0, 0] > relevance[-1, -1])
+    ((8, 12), True)
     """
 
     patch: int = 16

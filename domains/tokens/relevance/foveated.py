@@ -29,6 +29,15 @@ class FoveatedRelevance(EncodedRelevance):
     patch : side of a patch in pixels.
     field_of_view : degrees that the longer side of the image spans.
     fixation : where to look, (image, query, relevance) -> (x, y) in pixels; by default `PeakFixation`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> relevance = tokens.FoveatedRelevance(tokens.UniformRelevance(), fixation=tokens.CentreFixation())(image, "")
+    >>> bool(relevance[4, 6] > relevance[0, 0])
+    True
     """
 
     relevance: Relevance | None = None

@@ -47,6 +47,13 @@ class ImageNetRelevance:
     Raises
     ------
     MissingExtra : a package is not installed.
+
+    Examples
+    --------
+    >>> from hra.domains import tokens
+    >>> relevance = tokens.ImageNetRelevance([f"class {number}" for number in range(1000)])
+    >>> relevance.patch
+    16
     """
 
     class_names: Sequence[str]

@@ -26,6 +26,15 @@ class PrunedRelevance(EncodedRelevance):
     Raises
     ------
     MetricError : a threshold that is not a finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> relevance = tokens.PrunedRelevance(tokens.CueRelevance(), threshold=0.3)(image, "what is at the top left?")
+    >>> relevance.shape, bool(((relevance == 0) | (relevance >= 0.3)).all())
+    ((8, 12), True)
     """
 
     relevance: Relevance

@@ -21,6 +21,14 @@ def relevance_pyramid(relevance: Any) -> Pyramid:
     Raises
     ------
     MetricError : not maps of finite numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> pyramid = tokens.relevance_pyramid(np.arange(12.0).reshape(3, 4))
+    >>> [level.shape for level in pyramid.levels]
+    [(3, 4, 1), (2, 2, 1), (1, 1, 1)]
     """
     shape = np.shape(relevance)
     if len(shape) < 2:
@@ -45,6 +53,14 @@ def prune(pyramid: Pyramid, boxes: np.ndarray, threshold: float, patch: int = 16
     Returns
     -------
     bool [K], True for boxes to keep.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> pyramid = tokens.relevance_pyramid(np.eye(4))
+    >>> tokens.prune(pyramid, np.array([[0, 0, 16, 16], [16, 0, 32, 16]]), threshold=0.5)
+    array([ True, False])
     """
     first, last = boxes[:, :2] // patch, (boxes[:, 2:] - 1) // patch
     cells = np.concatenate([first, last], axis=1).astype(np.int32)
@@ -66,6 +82,13 @@ def prune_patches(pyramid: Pyramid, threshold: float) -> np.ndarray:
     Returns
     -------
     bool [..., rows, columns], True for patches to keep.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> tokens.prune_patches(tokens.relevance_pyramid(np.eye(3)), threshold=0.5).astype(int).tolist()
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
     rows, columns = pyramid.layout.sizes[0]
     scores = np.asarray(pyramid.levels[0]).reshape(-1, rows, columns)

@@ -14,6 +14,14 @@ class UniformRelevance:
     Parameters
     ----------
     patch : side of a patch in pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> tokens.UniformRelevance()(image, "").shape
+    (8, 12)
     """
 
     patch: int = 16

@@ -30,6 +30,16 @@ class SampledTokens(TokenSet):
     relevance : float64 [K], mean relevance of the finest patches that the token touches.
     image_size : (height, width) of the image in pixels.
     patch : samples along a side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.LogPolar()
+    >>> samples = allocator.realize(allocator.allocate((image, ""), budget=20))
+    >>> isinstance(samples, tokens.SampledTokens), len(samples.values)
+    (True, 20)
     """
 
     values: np.ndarray

@@ -63,6 +63,13 @@ def test_half_the_pixels_show_the_next_level(noise: Callable[..., np.ndarray]) -
     np.testing.assert_allclose(view, texture.mips[1], atol=1e-3)
 
 
+def test_white_is_never_more_than_white(camera_of: Callable[..., Camera]) -> None:
+    # Bilinear weights add up to a little more than 1 here and there; PSNR and FLIP take 0 .. 1.
+    scene = Scene.ground(TiledTexture.from_image(np.full((96, 96, 3), 255, np.uint8), tile=8), width=10.0)
+    seen = [render(scene, everything(scene), camera_of(seed, viewport=(96, 64))) for seed in range(20)]
+    assert max(float(picture.max()) for picture in seen) == 1
+
+
 @pytest.mark.parametrize("size", [(1, 1), (1, 77), (75, 117)])
 def test_one_colour_stays_one_colour(size: tuple[int, int], camera_of: Callable[..., Camera]) -> None:
     texture = TiledTexture.from_image(np.full((*size, 3), 51, np.uint8), tile=8)
