@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from hra.domains.meshes.asset.layout import REBUILD, SECTION_ALIGNMENT, SUFFIXES, Entry, Header, Kind, parse_directory
-from hra.domains.meshes.files.read import checked_file
+from hra.domains.meshes.files.read import checked_suffix
 from hra.errors import FileError
+from hra.local_files import open_regular
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +81,9 @@ def map_file(path: str | Path) -> MappedFile:
     ------
     FileError : missing, unreadable, another suffix or format, truncated, too long, of another version, or damaged.
     """
-    file, where = checked_file(path, SUFFIXES), str(path)
+    where = str(path)
     try:
-        with file.open("rb") as stream:
+        with open_regular(checked_suffix(path, SUFFIXES)) as stream:
             data = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
