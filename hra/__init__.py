@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hra.forking import guard_forks
 from hra.lazy_exports import lazy_exports
 
 __version__ = "0.1.0"
+guard_forks()
 
 # Exported lazily (PEP 562): a kernel may import hra.errors without pulling the core in, and `import hra` stays fast.
 _EXPORTS = {

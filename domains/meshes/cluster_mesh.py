@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from hra.arrays import frozen, indices
+from hra.arrays import ReadOnlyArrays, frozen, indices
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.report import BuildReport
 from hra.domains.meshes.building.weld import first_at_position
@@ -25,7 +25,7 @@ _TRIANGLE_BYTES = 3
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterMesh:
+class ClusterMesh(ReadOnlyArrays):
     """Clusters of at most 128 triangles; a node of the hierarchy is a cluster, a refinement is a group.
 
     Taking refinement g swaps the clusters that group g was simplified to for the members of the group.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
 
 from hra.cli import bench, demo, doctor, evaluate, mesh, texture, tokens
 from hra.errors import HraError
+from hra.limits import enough_memory
 
 app = typer.Typer(
     help="Which level of detail where, within this budget?",
@@ -26,8 +28,13 @@ app.command("doctor")(doctor.doctor)
 
 def main() -> None:
     """Entry point: errors of hra become three lines on standard error and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Names of files need not be text in the terminal's encoding.
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        with enough_memory("this", "the command's arguments"):
+            app()
     except HraError as error:
         typer.echo("error: " + "\n".join(error.lines()), err=True)
         sys.exit(2)

@@ -27,7 +27,7 @@ def plan(
     pool: Annotated[str, typer.Option(help="Byte pool, such as 64MB.")] = "64MB",
     view: Annotated[str, typer.Option(help="Eye x,y,z, or eye and target x,y,z,x,y,z; y is up.")] = "",
     viewport: Annotated[str, typer.Option(help="Screen size.")] = "1920x1080",
-    tile: Annotated[int, typer.Option(min=1, help="Texels along one side of a tile.")] = 128,
+    tile: Annotated[int, typer.Option(min=1, max=2**16, help="Texels along one side of a tile.")] = 128,
     mipped: Annotated[bool, typer.Option("--mipped", help="Whole mip levels instead of tiles.")] = False,
     picture: Annotated[Path | None, typer.Option("--out", "-o", help="Draw the resident levels to this PNG.")] = None,
     json_file: JsonOption = None,

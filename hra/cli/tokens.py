@@ -9,6 +9,7 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from hra.cli.output import JsonOption, running, show, write_json
 from hra.formatting import readable
@@ -108,7 +109,7 @@ _COLUMNS = {
 
 
 def _show_rows(title: str, rows: list[dict[str, Any]]) -> None:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE)
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE)
     for column in _COLUMNS:
         table.add_column(column, justify="left" if column == "method" else "right", no_wrap=True)
     for row in rows:

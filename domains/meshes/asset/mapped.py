@@ -24,12 +24,14 @@ class MappedFile:
     Attributes
     ----------
     data : the whole file; header, entries : what it says about itself; where : its path, for messages.
+    path : the same, absolute, so that it leads to the file from other working folders.
     """
 
     data: memoryview
     header: Header
     entries: dict[str, Entry]
     where: str
+    path: Path
 
     def error(self, what: str) -> FileError:
         """An error about this file."""
@@ -89,4 +91,5 @@ def map_file(path: str | Path) -> MappedFile:
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"the mesh asset cannot be read: {reason}", where=where, fix=REBUILD) from error
     header = Header.parse(data, where)
-    return MappedFile(data, header, parse_directory(data, header, where), where)
+    absolute = Path(path).absolute()
+    return MappedFile(data, header, parse_directory(data, header, where), where, absolute)

@@ -6,6 +6,7 @@ Source: Turk, The PLY polygon file format, 1994.
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from hra.domains.meshes.files.text_rows import shown
-from hra.errors import FileError
+from hra.errors import FileError, RepairWarning
 from hra.limits import Limits
 
 _TYPES = {
@@ -22,6 +23,7 @@ _TYPES = {
     **{"int32": "i4", "uint32": "u4", "float32": "f4", "float64": "f8"},
 }
 _LAYOUTS: dict[str, Literal["", "<", ">"]] = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
+_KEYWORDS = (b"format", b"element", b"property")
 _END = re.compile(rb"(?:^|[\r\n])end_header[ \t]*(\r\n|\n|\r)")
 
 
@@ -86,6 +88,9 @@ def parse_ply_header(data: bytes, where: str, limits: Limits) -> PlyHeader:
     header = _Header(where)
     for number, line in enumerate(lines[1:], 2):
         header.read(line, number)
+    if header.unknown:
+        what = f"{where}: {len(header.unknown)} lines of the header were passed over: {shown(header.unknown[0])}"
+        warnings.warn(what, RepairWarning, stacklevel=3)
     found = PlyHeader(header.order(), header.elements(), tuple(header.comments), end.end(), len(lines) + 1)
     for element in found.elements:
         limits.check("vertices", element.count, f"{where}, element {element.name}")
@@ -97,7 +102,9 @@ class _Header:
     """What the lines read so far say."""
 
     def __init__(self, where: str) -> None:
-        self.where, self.comments = where, []
+        self.where = where
+        self.comments: list[bytes] = []
+        self.unknown: list[bytes] = []
         self._layout: bytes | None = None
         self._elements: list[tuple[str, int, list[Property]]] = []
 
@@ -113,8 +120,10 @@ class _Header:
             self._elements.append((_name(words[1]), _count(words[2], where), []))
         elif words[0] == b"property" and len(words) in (3, 5) and self._elements:
             self._elements[-1][2].append(_property(words, where))
-        else:
+        elif words[0] in _KEYWORDS:
             raise FileError(f"a line of the PLY header is wrong: {shown(line)}", where=where)
+        else:
+            self.unknown.append(line)
 
     def order(self) -> Literal["", "<", ">"]:
         layout = (self._layout or b"").decode("ascii", "replace")

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from hra.domains.meshes.files.ply_header import Element, PlyHeader, Property
-from hra.domains.meshes.files.text_rows import Rows, numbered_lines, read_rows
+from hra.domains.meshes.files.text_rows import Rows, pieces, read_rows
 from hra.errors import FileError
 
 ByteOrder = Literal["<", ">"]
@@ -42,7 +42,7 @@ def read_elements(data: bytes, header: PlyHeader, where: str) -> dict[str, Colum
 
 
 def _text(data: bytes, header: PlyHeader, where: str) -> dict[str, Columns]:
-    rows = read_rows(numbered_lines(data, header.begin, header.lines + 1), where)
+    rows = read_rows(pieces(data, header.begin, header.lines + 1), where)
     promised = sum(element.count for element in header.elements)
     if len(rows) != promised:
         what = f"the header promises {promised} rows, but there are {len(rows)}"

@@ -6,17 +6,22 @@ Source: Geomview's manual, OFF files. Four-dimensional and binary files are not 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from hra.domains.meshes.files.parsed import Parsed
 from hra.domains.meshes.files.polygons import triangulated
-from hra.domains.meshes.files.text_rows import Rows, numbered_lines, read_rows, shown, whole_numbers
+from hra.domains.meshes.files.text_rows import Rows, pieces, read_rows, shown, whole_numbers
 from hra.errors import FileError
 from hra.limits import DEFAULT, Limits
 
-_WORD = re.compile(rb"(?:ST)?C?N?OFF$")
+_COMMENT = re.compile(rb"#[^\n]*")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+# Blank lines and comments, the word, perhaps more of them, and the rest of the first line that has any.
+_BLANK = rb"(?:[ \t]*+(?:#[^\r\n]*+)?+(?:\r\n|\r|\n))*+[ \t]*+"
+_HEAD = re.compile(
+    _BLANK + rb"(?:ST)?C?N?OFF(?![^\s#])" + _BLANK + rb"(?P<counts>[^\r\n#]*+)(?:#[^\r\n]*+)?+(?:\r\n|\r|\n|\Z)"
+)
 _FIX = "copy or export it again"
 
 
@@ -27,11 +32,10 @@ def read_off(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
     ------
     FileError : another format, rows that the header promises are missing or too many, or a face is wrong.
     """
-    lines = _without_comments(data)
-    vertices, faces = _counts(lines, where)
+    vertices, faces, begin, line = _counts(data, where)
     limits.check("vertices", vertices, where)
     limits.check("triangles", faces, where)
-    rows = read_rows(lines, where)
+    rows = _rows(data, begin, line, where)
     if len(rows) != vertices + faces:
         what = f"the header promises {vertices} vertices and {faces} faces, but there are {len(rows)} rows"
         raise FileError(what, where=where, fix=_FIX)
@@ -40,25 +44,22 @@ def read_off(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
     return Parsed(_positions(rows.part(0, vertices), where), corners[places], polygons=polygons)
 
 
-def _without_comments(data: bytes) -> Iterator[tuple[int, bytes]]:
-    for number, line in numbered_lines(data):
-        words = line.partition(b"#")[0].strip()
-        if words:
-            yield number, words
+def _rows(data: bytes, begin: int, line: int, where: str) -> Rows:
+    found = pieces(data, begin, line)
+    return read_rows(((number, _COMMENT.sub(b"", piece)) for number, piece in found), where)
 
 
-def _counts(lines: Iterator[tuple[int, bytes]], where: str) -> tuple[int, int]:
-    """The numbers of vertices and faces, on the line of the word OFF or on the next one."""
-    number, line = next(lines, (1, b""))
-    word, *counts = line.split() or [b""]
-    if not _WORD.match(word):
-        raise FileError(f"this is not an OFF file: it begins with {shown(line)}", where=where)
-    if not counts:
-        number, line = next(lines, (number, b""))
-        counts = line.split()
+def _counts(data: bytes, where: str) -> tuple[int, int, int, int]:
+    """The numbers of vertices and faces, on the line of the word OFF or on the next one; byte and line behind them."""
+    head = _HEAD.match(data)
+    if not head:
+        raise FileError(f"this is not an OFF file: it begins with {shown(data[:100])}", where=where)
+    counts = head["counts"].split()
+    line = len(_LINE_END.findall(data, 0, head.end()))
     if len(counts) not in (2, 3) or not all(count.isdigit() and len(count) < 16 for count in counts):
-        raise FileError(f"these are no counts of an OFF file: {shown(line)}", where=f"{where}, line {number}")
-    return int(counts[0]), int(counts[1])
+        what = f"these are no counts of an OFF file: {shown(head['counts'])}"
+        raise FileError(what, where=f"{where}, line {line}")
+    return int(counts[0]), int(counts[1]), head.end(), line + 1
 
 
 def _positions(rows: Rows, where: str) -> np.ndarray:

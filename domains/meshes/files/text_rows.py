@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,8 @@ from hra.errors import FileError
 # Pieces that are split into lines at a time, since a line of two bytes takes 40 as an object.
 _PIECE = 2**20
 _SHOWN = 60
+# Of numbers that NumPy reads at once; others, such as nan, are read one by one.
+_PLAIN = b"0123456789+-.eE \t\n"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +49,25 @@ class Rows:
         return Rows(self.values[first:last], self.offsets[begin : end + 1] - first, self.lines[begin:end])
 
 
-def numbered_lines(text: bytes, begin: int = 0, first: int = 1) -> Iterator[tuple[int, bytes]]:
-    r"""The lines of ``text`` from byte ``begin`` on with their numbers; they end with \n, \r\n or \r."""
-    number = first
+def pieces(text: bytes, begin: int = 0, first: int = 1) -> Iterator[tuple[int, bytes]]:
+    r"""Whole lines of ``text`` from byte ``begin`` on, many at a time, with the number of the first one of each piece.
+
+    Lines end with \n, \r\n or \r in the file, with \n in the pieces.
+    """
     while begin < len(text):
         end = _piece_end(text, begin)
-        lines = text[begin:end].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        if end < len(text) or not lines[-1]:
-            lines.pop()  # behind the last line end
-        yield from enumerate(lines, number)
-        begin, number = end, number + len(lines)
+        piece = text[begin:end]
+        if b"\r" in piece:
+            piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        piece = piece if piece.endswith(b"\n") else piece + b"\n"
+        yield first, piece
+        begin, first = end, first + piece.count(b"\n")
+
+
+def numbered_lines(text: bytes, begin: int = 0, first: int = 1) -> Iterator[tuple[int, bytes]]:
+    """The lines of `pieces` one by one, without their ends."""
+    for number, piece in pieces(text, begin, first):
+        yield from enumerate(piece.split(b"\n")[:-1], number)
 
 
 def _piece_end(text: bytes, begin: int) -> int:
@@ -71,23 +82,62 @@ def _piece_end(text: bytes, begin: int) -> int:
     return len(text)
 
 
-def read_rows(lines: Iterator[tuple[int, bytes]], where: str) -> Rows:
-    """The numbers of all lines that are not blank.
+def read_rows(lines: Iterable[tuple[int, bytes]], where: str) -> Rows:
+    r"""The numbers of all lines that are not blank.
+
+    Parameters
+    ----------
+    lines : whole lines that end with \n with the number of the first one, as `pieces` gives them.
 
     Raises
     ------
     FileError : something else than a number, with its line.
     """
     values, counts, numbers = array("d"), array("q"), array("q")
-    for number, line in lines:
+    for first, piece in lines:
+        fast = uniform_numbers(piece)
+        if fast is None:
+            _read_slowly(piece, first, where, values, counts, numbers)
+            continue
+        found, words = fast
+        there = np.flatnonzero(words)
+        values.frombytes(found.tobytes())
+        counts.frombytes(words[there].tobytes())
+        numbers.frombytes((there + first).tobytes())
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(np.frombuffer(counts, np.int64) if counts else [], out=offsets[1:])
+    return Rows(_array(values, np.float64), offsets, _array(numbers, np.int64))
+
+
+def uniform_numbers(piece: bytes) -> tuple[np.ndarray, np.ndarray] | None:
+    """All numbers float64 [n] of whole lines, and how many each line has, int64 [L]; None where one is not plain."""
+    if piece.translate(None, _PLAIN):
+        return None
+    try:
+        values = np.fromstring(piece, sep=" ")
+    except (ValueError, DeprecationWarning):  # of NumPy, where something is left over
+        return None
+    counts = word_counts(piece)
+    return (values, counts) if counts.sum() == len(values) else None
+
+
+def word_counts(piece: bytes) -> np.ndarray:
+    """How many words each of whole lines has, int64 [L]."""
+    letters = np.frombuffer(piece, np.uint8)
+    blank = letters <= ord(" ")
+    begins = ~blank
+    begins[1:] &= blank[:-1]
+    so_far = np.cumsum(begins)[letters == ord("\n")]
+    return np.diff(so_far, prepend=0)
+
+
+def _read_slowly(piece: bytes, first: int, where: str, values: array, counts: array, numbers: array) -> None:
+    for number, line in enumerate(piece.split(b"\n")[:-1], first):
         words = line.split()
         if words:
             values.extend(floats(words, line, f"{where}, line {number}"))
             counts.append(len(words))
             numbers.append(number)
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(np.frombuffer(counts, np.int64) if counts else [], out=offsets[1:])
-    return Rows(_array(values, np.float64), offsets, _array(numbers, np.int64))
 
 
 def floats(words: list[bytes], line: bytes, where: str) -> list[float]:
