@@ -16,6 +16,7 @@ from hra.errors import FileError, RepairWarning
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _FLOAT, _UINT = 5126, 5125
 _BYTE, _UBYTE, _SHORT, _USHORT = 5120, 5121, 5122, 5123
+_OFFSET = ("VEC3", _FLOAT)
 _ALL = {(kind, share) for kind in (_BYTE, _UBYTE, _SHORT, _USHORT) for share in (False, True)}
 _SHARES = {(_FLOAT, False), (_UBYTE, True), (_USHORT, True)}
 # Types and (component, normalized) of each attribute, without and with quantization.
@@ -39,6 +40,8 @@ def check_primitives(header: dict[str, Any], where: str) -> None:
     """
     for place, primitive in _primitives(header, where):
         _check_attributes(header, primitive, place)
+        for target in primitive.get("targets", []):
+            _check_target(header, target, place)
         if "indices" in primitive:
             _check_indices(header, primitive, place)
         _check_coordinates(header, primitive, place)
@@ -66,6 +69,15 @@ def _check_attributes(header: dict[str, Any], primitive: dict[str, Any], where: 
     counts = {accessor["count"] for accessor in used.values()}
     if len(counts) > 1:
         raise FileError(f"the attributes have different shapes: {sorted(counts)} elements", where=where)
+
+
+def _check_target(header: dict[str, Any], target: dict[str, int], where: str) -> None:
+    """Morph targets move vectors of three, whatever they are of."""
+    for name, number in target.items():
+        accessor = header["accessors"][number]
+        if name in ("POSITION", "NORMAL", "TANGENT") and (accessor["type"], accessor["componentType"]) != _OFFSET:
+            if "KHR_mesh_quantization" not in header.get("extensionsUsed", []) or accessor["type"] != "VEC3":
+                raise FileError(f"{name} of a morph target has a format that glTF does not allow", where=where)
 
 
 def _check_indices(header: dict[str, Any], primitive: dict[str, Any], where: str) -> None:

@@ -107,7 +107,7 @@ _VIEW = record(
         "byteOffset": whole(),
         "byteLength": whole(1),
         "byteStride": whole(4, 252, step=4),
-        "target": whole(),
+        "target": whole(-_WORD, _WORD),
         **_EXTRA,
     },
     required=["buffer", "byteLength"],
@@ -238,6 +238,9 @@ def check_structure(header: dict[str, Any], where: str) -> None:
     ------
     FileError : names the property, a version that is not 2, or an extension that is required and not read.
     """
+    asset = header.get("asset")
+    if isinstance(asset, dict) and asset.get("version") in ("1.0", "1.1"):  # whose lists are objects
+        _check_version(asset, where)
     try:
         _HEADER(header, header)
         for number, animation in enumerate(header.get("animations", [])):
@@ -265,8 +268,10 @@ def _check_animation(animation: dict[str, Any], number: int) -> None:
 
 def _check_version(asset: dict[str, Any], where: str) -> None:
     """Minor versions add only what older readers may pass over, unless ``minVersion`` says otherwise."""
-    version = tuple(map(int, asset["version"].split(".")))
-    least = tuple(map(int, asset.get("minVersion", "2.0").split(".")))
-    if version[0] != 2 or least > (2, 0):
-        needed = asset["version"] if version[0] != 2 else asset["minVersion"]
-        raise FileError(f"glTF {needed} is not read, only 2.0", where=f"{where}, asset", fix="export it as glTF 2.0")
+    if not asset["version"].startswith("2."):
+        needed = asset["version"]
+    elif asset.get("minVersion", "2.0") != "2.0":
+        needed = asset["minVersion"]
+    else:
+        return
+    raise FileError(f"glTF {needed} is not read, only 2.0", where=f"{where}, asset", fix="export it as glTF 2.0")
