@@ -16,7 +16,7 @@ from hra.domains.meshes.cluster_table import ClusterTable
 from hra.domains.meshes.ragged import take_runs
 from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
 from hra.errors import HraError
-from hra.model.arrays import frozen, indices
+from hra.model.arrays import ReadOnlyArrays, frozen, indices
 from hra.model.hierarchy import Hierarchy
 
 CostUnit = Literal["triangles", "bytes"]
@@ -25,7 +25,7 @@ _TRIANGLE_BYTES = 3
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterMesh:
+class ClusterMesh(ReadOnlyArrays):
     """Clusters of at most 128 triangles; a node of the hierarchy is a cluster, a refinement is a group.
 
     Taking refinement g swaps the clusters that group g was simplified to for the members of the group.

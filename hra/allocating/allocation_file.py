@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.atomic_write import write_atomically
 from hra.errors import FileError, HraError
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.topology import Topology
+from hra.safety.atomic_write import write_atomically
 from hra.solvers.duals import Certificate
 
 FORMAT, VERSION = "hra-allocation", 1

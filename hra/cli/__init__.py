@@ -8,12 +8,14 @@ program could not call. One file per command or family of commands; options that
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
 
 from hra.cli import bench, demo, doctor, evaluate, mesh, texture, tokens, verify
 from hra.errors import HraError
+from hra.safety.limits import enough_memory
 
 app = typer.Typer(
     help="Which level of detail where, within this budget?",
@@ -33,8 +35,13 @@ app.command("verify")(verify.verify)
 
 def main() -> None:
     """Entry point: errors of hra become three lines on standard error and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Names of files need not be text in the terminal's encoding.
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        with enough_memory("this", "the command's arguments"):
+            app()
     except HraError as error:
         typer.echo("error: " + "\n".join(error.lines()), err=True)
         sys.exit(2)

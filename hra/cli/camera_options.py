@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,8 @@ import typer
 
 from hra.cli.output import size
 from hra.errors import CameraError, FileError, HraError
+from hra.safety.json_text import parse_object
+from hra.safety.local_files import read_regular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,12 +107,7 @@ def _from_file(file: Path, viewport: tuple[int, int]) -> Camera:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(file.read_bytes())
-    except OSError as error:
-        raise FileError(f"the camera file cannot be read: {error.strerror}", where=str(file)) from error
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"the camera file is no JSON: {error}", where=str(file)) from error
-    if not isinstance(record, dict) or not isinstance(record.get("viewport", []), list):
-        raise FileError("the camera file is no JSON object", where=str(file), fix='write {"eye": [..], "target": [..]}')
+    record = parse_object(read_regular(file), "camera file", str(file))
+    if not isinstance(record.get("viewport", []), list):
+        raise FileError("the viewport is no list", where=str(file), fix='write "viewport": [1920, 1080]')
     return record

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from hra.atomic_write import write_atomically
 from hra.cli.options import JsonOption
-from hra.cli.output import make_folder, running, show, write_json
+from hra.cli.output import json_bytes, make_folder, running, show, write_json
 from hra.errors import MissingExtra
+from hra.safety.atomic_write import write_folder
 
 _SECTIONS = ("meshes", "textures", "tokens", "pool")
 
@@ -20,15 +20,17 @@ def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the report; created if missing.")] = Path("out"),
     json_file: JsonOption = None,
 ) -> None:
-    """Spend triangles, bytes and tokens on real data and write report.html, report.json and the pictures."""
+    """Spend triangles, bytes and tokens on real data and write report.html, report.json and the pictures.
+
+    manifest.json, which lists them, is written last: without it the folder is not whole.
+    """
     make_folder(out)
     record, pictures = _run_sections()
-    from hra.lab.demo.report import render_html, write_pictures
+    from hra.lab.demo.report import picture_files, render_html
 
-    write_pictures(out, pictures)
-    write_json(out / "report.json", record)
+    page = render_html(record, pictures).encode()
+    write_folder(out, {**picture_files(pictures), "report.json": json_bytes(record), "report.html": page})
     write_json(json_file, record)
-    write_atomically(out / "report.html", render_html(record, pictures).encode())
     for name in _SECTIONS:
         show(name, ((key, value) for key, value in record[name].items() if not isinstance(value, dict)))
     typer.echo(f"report: {out / 'report.html'}")

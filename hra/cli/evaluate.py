@@ -11,10 +11,10 @@ import typer
 from rich import box
 from rich.table import Table
 
-from hra.atomic_write import write_atomically
 from hra.cli.options import JsonOption, Scale, ScaleOption
 from hra.cli.output import make_folder, print_wide, running, write_json
 from hra.errors import MissingExtra
+from hra.safety.atomic_write import write_atomically
 
 
 class SuiteName(StrEnum):

@@ -11,7 +11,8 @@ import typer
 from hra.cli.mesh_cut import cut
 from hra.cli.mesh_pictures import render, view
 from hra.cli.options import BuiltMesh, JsonOption
-from hra.cli.output import counting, show, write_json
+from hra.cli.output import byte_count, counting, show, write_json
+from hra.safety.limits import Limits
 
 app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
 app.command()(cut)
@@ -27,6 +28,7 @@ def build(
     group_size: Annotated[int, typer.Option(help="Clusters per group; smaller gives finer budgets.")] = 12,
     certified: Annotated[bool, typer.Option("--certified", help="Bound the distance from the source as well.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="All processors by default.")] = None,
+    memory: Annotated[str, typer.Option(help="What reading may take beside 4 bytes for each of the file.")] = "256MiB",
     json_file: JsonOption = None,
 ) -> None:
     """Build the cluster hierarchy of a mesh file."""
@@ -34,7 +36,8 @@ def build(
 
     with counting(f"building {source.name}", "triangles") as progress:
         settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
-        clusters = meshes.build(source, **settings, threads=threads, progress=progress)
+        limits = Limits(memory_bytes=byte_count(memory))
+        clusters = meshes.build(source, **settings, threads=threads, progress=progress, limits=limits)
     clusters.save(out)
     record = _facts(meshes.open_asset(out))
     write_json(json_file, record)

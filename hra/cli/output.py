@@ -12,19 +12,24 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-from hra.atomic_write import write_atomically
 from hra.errors import FileError, HraError
 from hra.lab.formatting import readable
+from hra.safety.atomic_write import write_atomically
+from hra.safety.local_files import local_path
+
+_MOST_BYTES = 10**15
 
 
 def show(title: str, rows: Iterable[tuple[str, Any]]) -> None:
     """A two-column table on standard output."""
     console, table = Console(), Table(show_header=False)
     for name, value in rows:
-        table.add_row(name, readable(value))
+        # As Text: names of files may have brackets, which stand for colours elsewhere.
+        table.add_row(Text(name), Text(readable(value)))
     # Not as the table's own title, which would be wrapped to the table's width.
-    console.print(title)
+    console.print(Text(title))
     console.print(table)
 
 
@@ -36,7 +41,12 @@ def print_wide(table: Table, least: int) -> None:
 def write_json(path: Path | None, record: Mapping[str, Any]) -> None:
     """Write ``record`` to ``path`` in one step, or do nothing without a path."""
     if path is not None:
-        write_atomically(path, (json.dumps(_plain(record), indent=2, allow_nan=False) + "\n").encode())
+        write_atomically(path, json_bytes(record))
+
+
+def json_bytes(record: Mapping[str, Any]) -> bytes:
+    """``record`` as the bytes of a JSON file."""
+    return (json.dumps(_plain(record), indent=2, allow_nan=False) + "\n").encode()
 
 
 def make_folder(folder: Path) -> None:
@@ -47,16 +57,16 @@ def make_folder(folder: Path) -> None:
     FileError : it cannot be created.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        local_path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         what = f"cannot create the folder: {error.strerror}"
-        raise FileError(what, where=str(folder), fix="use another --out") from error
+        raise FileError(what, where=str(folder)[:500], fix="use another --out") from error
 
 
 @contextmanager
 def running(name: str) -> Iterator[Callable[[str], None]]:
     """Show ``name`` and the time that passes, on a terminal only; what is yielded changes the name."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(name, total=None)
@@ -68,7 +78,7 @@ def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Show how many of all ``unit`` are done, on a terminal only; what is yielded takes the two numbers."""
     bar = (BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit), TimeElapsedColumn())
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), *bar)
+    columns = (TextColumn("{task.description}", markup=False), *bar)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(name, total=0)
         yield lambda done, total: progress.update(task, completed=done, total=total)
@@ -79,7 +89,8 @@ def size(argument: str) -> tuple[int, int]:
     try:
         width, height = (int(part) for part in argument.lower().split("x"))
     except ValueError as error:
-        raise HraError(f"{argument!r} is not a size", where="--viewport", fix="write it as 1920x1080") from error
+        fix = "write it as 1920x1080"
+        raise HraError(f"{argument[:60]!r} is not a size", where="--viewport", fix=fix) from error
     return width, height
 
 
@@ -96,9 +107,11 @@ def byte_count(argument: str) -> int:
     try:
         value = float(number) * units[unit]
     except (ValueError, KeyError) as error:
-        raise HraError(f"{argument!r} is not a byte count", fix="write it as 64MB, 512KiB or 4096") from error
-    if not (math.isfinite(value) and value >= 0):
-        raise HraError(f"{argument!r} is not a byte count", fix="use a finite number >= 0")
+        fix = "write it as 64MB, 512KiB or 4096"
+        raise HraError(f"{argument[:60]!r} is not a byte count", where="argument", fix=fix) from error
+    # Bytes are counted in int64, and numbers of bytes are added up.
+    if not 0 <= value <= _MOST_BYTES:
+        raise HraError(f"{argument[:60]!r} is not a byte count", where="argument", fix="use a number from 0 to 1e15")
     return int(value)
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hra.atomic_write import write_atomically
 from hra.cli.options import JsonOption
 from hra.cli.output import byte_count, running, show, size, write_json
 from hra.errors import HraError, MissingExtra
+from hra.safety.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     from hra.camera import Camera
@@ -28,7 +28,7 @@ def plan(
     pool: Annotated[str, typer.Option(help="Byte pool, such as 64MB.")] = "64MB",
     view: Annotated[str, typer.Option(help="Eye x,y,z, or eye and target x,y,z,x,y,z; y is up.")] = "",
     viewport: Annotated[str, typer.Option(help="Screen size.")] = "1920x1080",
-    tile: Annotated[int, typer.Option(min=1, help="Texels along one side of a tile.")] = 128,
+    tile: Annotated[int, typer.Option(min=1, max=2**16, help="Texels along one side of a tile.")] = 128,
     mipped: Annotated[bool, typer.Option("--mipped", help="Whole mip levels instead of tiles.")] = False,
     picture: Annotated[Path | None, typer.Option("--out", "-o", help="Draw the resident levels to this PNG.")] = None,
     json_file: JsonOption = None,

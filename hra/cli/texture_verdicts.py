@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
-from hra.atomic_write import write_atomically
 from hra.cli.output import print_wide
 from hra.errors import MissingExtra
+from hra.safety.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,7 +92,7 @@ def sizes(trace: Trace, pool: int) -> dict[str, Any]:
 
 def show_judged(title: str, rows: Sequence[Judged]) -> None:
     """One line per policy; the columns of views only where there are any."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE)
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE)
     table.add_column("policy", no_wrap=True)
     views = ("dB", "FLIP", "error / least") if any(row.views for row in rows) else ()
     for column in ("loads", "/ Belady", *_COUNTS[1:-1], "peak bytes", *views):

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from hra.cli.options import JsonOption
 from hra.cli.output import print_wide, running, show, write_json
@@ -108,7 +109,7 @@ _COLUMNS = {
 
 
 def _show_rows(title: str, rows: list[dict[str, Any]]) -> None:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE)
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE)
     for column in _COLUMNS:
         table.add_column(column, justify="left" if column == "method" else "right", no_wrap=True)
     for row in rows:

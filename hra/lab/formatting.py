@@ -9,4 +9,6 @@ def readable(value: Any) -> str:
     """Integers with thousands separators, other numbers with four digits, anything else as it is."""
     if isinstance(value, float) and not value.is_integer():
         return f"{value:.4g}"
-    return f"{value:,.0f}" if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"{value:,.0f}" if isinstance(value, float) else str(value)

@@ -18,6 +18,8 @@ from hra.model.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from hra.domains.meshes.cluster_mesh import ClusterMesh
+from hra.errors import FileError
+from hra.safety.json_text import parse_object
 
 
 def info_sections(mesh: ClusterMesh) -> dict[str, tuple[Kind, np.ndarray]]:
@@ -63,10 +65,11 @@ def read_info(file: MappedFile, tables: Tables) -> dict[str, Any]:
     FileError : it is no such JSON object, or it describes another mesh.
     """
     try:
-        info = json.loads(file.section("info", Kind.BLOCK, "|u1").tobytes())
-    except (ValueError, RecursionError) as error:
-        raise file.error(f"the info of the mesh asset is no JSON: {error}") from error
-    if not isinstance(info, dict) or not set(info) >= {"mesh", "report", "materials"}:
+        text = file.section("info", Kind.BLOCK, "|u1").tobytes()
+        info = parse_object(text, "info of the mesh asset", file.where)
+    except FileError as error:
+        raise file.error(error.what) from error
+    if not set(info) >= {"mesh", "report", "materials"}:
         raise file.error("the info of the mesh asset is incomplete")
     if info["mesh"] != mesh_facts(tables.hierarchy, tables.triangle_count):
         raise file.error("the info of the mesh asset describes another mesh")

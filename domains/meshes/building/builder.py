@@ -16,6 +16,7 @@ from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import HraError, MeshError
+from hra.safety.limits import DEFAULT, Limits
 
 
 def build(
@@ -26,6 +27,7 @@ def build(
     certified: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
+    limits: Limits = DEFAULT,
 ) -> ClusterMesh:
     """Build the cluster hierarchy of a mesh.
 
@@ -45,6 +47,7 @@ def build(
         `hra.domains.meshes.measures.deviation`), which takes about twice as long.
     threads : by default as many as there are processors that this process may use. The result does not depend on it.
     progress : called from this thread with the triangles that are simplified away and those of the source.
+    limits : what reading a mesh file may take, see `load`.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def build(
     if threads is not None:
         _check_size("threads", threads, range(1, 1025))
     meter = Meter()
-    mesh = source if isinstance(source, TriangleMesh) else load(source)
+    mesh = source if isinstance(source, TriangleMesh) else load(source, limits=limits)
     positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
     geometry = Geometry.of(positions, attributes)
     triangles = without_degenerate(triangles, geometry.position_of)
@@ -99,4 +102,5 @@ def _report(
 def _check_size(name: str, value: int, allowed: range) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value not in allowed:
         choice = f"from {allowed.start} to {allowed[-1]}" + (f" in steps of {allowed.step}" if allowed.step > 1 else "")
-        raise HraError(f"{name} must be an integer {choice}, got {value!r}", where=name)
+        shown = value if not isinstance(value, int) or value.bit_length() < 64 else "a larger one"
+        raise HraError(f"{name} must be an integer {choice}, got {shown!r}", where=name, fix=f"use one {choice}")
