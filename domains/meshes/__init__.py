@@ -26,6 +26,7 @@ _EXPORTS = {
     "MeshAsset": "hra.domains.meshes.asset.mesh_asset",
     "Page": "hra.domains.meshes.asset.pages",
     "Scene": "hra.domains.meshes.scene",
+    "SceneAllocation": "hra.domains.meshes.scene_allocation",
     "ScreenError": "hra.domains.meshes.metrics",
     "TriangleMesh": "hra.domains.meshes.triangle_mesh",
     "VertexAttributes": "hra.domains.meshes.attributes",
@@ -62,6 +63,7 @@ __all__ = [
     "MeshAsset",
     "Page",
     "Scene",
+    "SceneAllocation",
     "ScreenError",
     "TriangleMesh",
     "VertexAttributes",
@@ -120,6 +122,7 @@ if TYPE_CHECKING:
     from hra.domains.meshes.pictures.viewer import Viewer as Viewer
     from hra.domains.meshes.scene import Instance as Instance
     from hra.domains.meshes.scene import Scene as Scene
+    from hra.domains.meshes.scene_allocation import SceneAllocation as SceneAllocation
     from hra.domains.meshes.triangle_mesh import TriangleMesh as TriangleMesh
     from hra.domains.meshes.views import View as View
 

@@ -32,7 +32,13 @@ InputArgument = Annotated[Path, typer.Argument(help="A mesh that was built by `h
 TrianglesOption = Annotated[float | None, typer.Option(help="Triangle budget, never exceeded.")]
 PixelsOption = Annotated[float | None, typer.Option(help="Largest projected error in pixels.")]
 BytesOption = Annotated[str | None, typer.Option("--bytes", help="Byte budget instead, such as 512KiB.")]
-ErrorOption = Annotated[str, typer.Option(help="quadric, or deviation (built with --certified).")]
+ErrorOption = Annotated[
+    str | None, typer.Option(help="certified, hausdorff or quadric; certified where the mesh carries bounds.")
+]
+_ESTIMATED = (
+    "note: --pixels is held by the simplifier's own estimate, which true errors may exceed several times; "
+    "`hra mesh build` bounds them unless told --no-certified"
+)
 
 
 @dataclass(frozen=True)
@@ -42,10 +48,10 @@ class CutOptions:
     triangles: float | None
     pixels: float | None
     bytes: str | None
-    error: str
+    error: str | None
 
     def allocate(self, asset: MeshAsset, camera: Camera) -> tuple[MeshAllocator, Allocation]:
-        """The allocation, and what it was made with.
+        """The allocation, and what it was made with. That a pixel error is an estimate goes to standard error.
 
         Raises
         ------
@@ -61,7 +67,11 @@ class CutOptions:
         if self.bytes is not None:
             asset, budget = asset.with_cost("bytes"), float(byte_count(self.bytes))
         traversal = Exact() if self.pixels is None else Threshold(self.pixels)
-        allocator = meshes.MeshAllocator(asset, meshes.ScreenError(cast(Any, self.error)), traversal)
+        metric = meshes.ScreenError(cast(Any, self.error)).named(asset.hierarchy)
+        if self.pixels is not None and not metric.certified:
+            typer.echo(_ESTIMATED, err=True)
+        # Named anew, so that nothing warns a second time.
+        allocator = meshes.MeshAllocator(asset, meshes.ScreenError(metric.error), traversal)
         return allocator, allocator.allocate(camera, budget)
 
 
@@ -71,7 +81,7 @@ def cut(
     triangles: TrianglesOption = None,
     pixels: PixelsOption = None,
     byte_budget: BytesOption = None,
-    error: ErrorOption = "quadric",
+    error: ErrorOption = None,
     azimuth: AzimuthOption = 30.0,
     elevation: ElevationOption = 10.0,
     distance: DistanceOption = None,
@@ -92,8 +102,10 @@ def cut(
     placed = CameraOptions(azimuth, elevation, distance, up, eye, target, camera_file, viewport)
     options = CutOptions(triangles, pixels, byte_budget, error)
     allocator, allocation = options.allocate(asset, placed.camera(asset.bounds))
+    metric = cast("meshes.ScreenError", allocator.metric)
     record = {
-        "error": error,
+        "error": metric.error,
+        "certified": metric.certified,
         "triangles": int(asset.triangles_per_cluster[allocation.cut].sum()),
         allocation.hierarchy.cost_unit: int(allocation.cost),
         "clusters": allocation.cut.size,

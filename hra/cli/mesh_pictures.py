@@ -43,7 +43,7 @@ def render(
     triangles: TrianglesOption = None,
     pixels: PixelsOption = None,
     byte_budget: BytesOption = None,
-    error: ErrorOption = "quadric",
+    error: ErrorOption = None,
     azimuth: AzimuthOption = 30.0,
     elevation: ElevationOption = 10.0,
     distance: DistanceOption = None,
