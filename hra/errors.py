@@ -152,8 +152,12 @@ class MissingExtra(HraError):
 
 
 class HraWarning(UserWarning):
-    """Base of all warnings of hra: the input was repaired or a part of it skipped."""
+    """Base of all warnings of hra: the input was repaired or a part of it skipped, or less is promised than usual."""
 
 
 class RepairWarning(HraWarning):
     """An input was repaired; the message says what and how often."""
+
+
+class EstimateWarning(HraWarning):
+    """An estimate stands in where a bound is missing; the message says what that means."""

@@ -29,5 +29,6 @@ from .pictures.drawing import render as render
 from .pictures.viewer import Viewer as Viewer
 from .scene import Instance as Instance
 from .scene import Scene as Scene
+from .scene_allocation import SceneAllocation as SceneAllocation
 from .triangle_mesh import TriangleMesh as TriangleMesh
 from .views import View as View

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from hra.camera import Camera
     from hra.domains.meshes import MeshAllocator, MeshAsset
 
+_ESTIMATED = (
+    "note: --pixels is held by the simplifier's own estimate, which true errors may exceed several times; "
+    "`hra mesh build` bounds them unless told --no-certified"
+)
+
 
 @dataclass(frozen=True)
 class CutOptions:
@@ -27,10 +32,12 @@ class CutOptions:
     triangles: Annotated[float | None, typer.Option(help="Triangle budget, never exceeded.")] = None
     pixels: Annotated[float | None, typer.Option(help="Largest projected error in pixels.")] = None
     byte_budget: Annotated[str | None, typer.Option("--bytes", help="Byte budget instead, such as 512KiB.")] = None
-    error: Annotated[str, typer.Option(help="quadric, or deviation (built with --certified).")] = "quadric"
+    error: Annotated[
+        str | None, typer.Option(help="certified, hausdorff or quadric; certified where the mesh carries bounds.")
+    ] = None
 
     def allocate(self, asset: MeshAsset, camera: Camera) -> tuple[MeshAllocator, Allocation]:
-        """The allocation, and what it was made with.
+        """The allocation, and what it was made with. That a pixel error is an estimate goes to standard error.
 
         Raises
         ------
@@ -46,7 +53,11 @@ class CutOptions:
         if self.byte_budget is not None:
             asset, budget = asset.with_cost("bytes"), float(byte_count(self.byte_budget))
         traversal = Exact() if self.pixels is None else Threshold(self.pixels)
-        allocator = meshes.MeshAllocator(asset, meshes.ScreenError(cast(Any, self.error)), traversal)
+        metric = meshes.ScreenError(cast(Any, self.error)).named(asset.hierarchy)
+        if self.pixels is not None and not metric.certified:
+            typer.echo(_ESTIMATED, err=True)
+        # Named anew, so that nothing warns a second time.
+        allocator = meshes.MeshAllocator(asset, meshes.ScreenError(metric.error), traversal)
         return allocator, allocator.allocate(camera, budget)
 
 
@@ -67,8 +78,10 @@ def cut(
         raise HraError("neither a budget nor an error was given", where="hra mesh cut", fix=fix)
     asset = meshes.open_asset(mesh)
     allocator, allocation = limits.allocate(asset, placed.camera(asset.bounds, viewport))
+    metric = cast("meshes.ScreenError", allocator.metric)
     record = {
-        "error": limits.error,
+        "error": metric.error,
+        "certified": metric.certified,
         "triangles": int(asset.triangles_per_cluster[allocation.cut].sum()),
         allocation.hierarchy.cost_unit: int(allocation.cost),
         "clusters": allocation.cut.size,

@@ -53,7 +53,7 @@ def mesh_facts(hierarchy: Hierarchy, triangle_count: np.ndarray) -> dict[str, An
         "groups": len(hierarchy),
         "levels": int(level.max()) + 1,
         "root_triangles": int(triangle_count[hierarchy.added_by < 0].sum()),
-        "certified": "deviation" in hierarchy.node,
+        "certified": "hausdorff" in hierarchy.node,
     }
 
 
@@ -71,9 +71,11 @@ def read_info(file: MappedFile, tables: Tables) -> dict[str, Any]:
         raise file.error(error.what) from error
     if not set(info) >= {"mesh", "report", "materials"}:
         raise file.error("the info of the mesh asset is incomplete")
-    if info["mesh"] != mesh_facts(tables.hierarchy, tables.triangle_count):
+    facts = mesh_facts(tables.hierarchy, tables.triangle_count)
+    # What earlier versions called certified was bounded on one side only: the tables say what is known.
+    if not isinstance(info["mesh"], dict) or {**info["mesh"], "certified": facts["certified"]} != facts:
         raise file.error("the info of the mesh asset describes another mesh")
-    return info
+    return {**info, "mesh": facts}
 
 
 def read_report(file: MappedFile, info: dict[str, Any]) -> BuildReport | None:

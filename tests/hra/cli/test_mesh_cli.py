@@ -27,6 +27,7 @@ def ball(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ball")
     trimesh.creation.icosphere(subdivisions=5).export(folder / "ball.ply")
     assert run("build", folder / "ball.ply", "-o", folder / "ball.hra", "--json", folder / "build.json") == 0
+    assert run("build", folder / "ball.ply", "-o", folder / "plain.hra", "--no-certified") == 0
     return folder
 
 
@@ -55,7 +56,7 @@ def test_info_reads_no_page(ball: Path, tmp_path: Path) -> None:
 
 
 def test_building_with_other_threads_gives_the_same_mesh(ball: Path, tmp_path: Path) -> None:
-    arguments = ("--threads", 1, "--certified", "--cluster-size", 32, "--group-size", 4)
+    arguments = ("--threads", 1, "--cluster-size", 32, "--group-size", 4)
     assert run("build", ball / "ball.ply", "-o", tmp_path / "a.hra", *arguments) == 0
     asset = meshes.open_asset(tmp_path / "a.hra")
     assert asset.facts["certified"] and asset.report is not None
@@ -78,6 +79,26 @@ def test_cut_keeps_the_budget_and_exports(ball: Path, suffix: str) -> None:
 
 def test_cut_by_pixels_keeps_the_error(ball: Path) -> None:
     assert result(ball, "cut", "--pixels", 0.5)["largest_error_px"] <= 0.5
+
+
+def test_a_pixel_error_is_a_bound_or_called_an_estimate(ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bound = result(ball, "cut", "--pixels", 0.5)
+    assert (bound["error"], bound["certified"]) == ("certified", True)
+    assert capsys.readouterr().err == ""
+    for name, chosen in (("plain", ()), ("ball", ("--error", "quadric"))):
+        arguments = (ball / f"{name}.hra", "--pixels", 0.5, *chosen, "--json", ball / "estimate.json")
+        assert run("cut", *arguments) == 0
+        estimate = json.loads((ball / "estimate.json").read_text())
+        assert (estimate["error"], estimate["certified"]) == ("quadric", False)
+        assert estimate["triangles"] < bound["triangles"]
+        assert "estimate" in capsys.readouterr().err
+    assert result(ball, "info")["certified"] is True
+
+
+def test_a_budget_needs_no_bound(ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("cut", ball / "plain.hra", "--triangles", 5000, "--json", ball / "estimate.json") == 0
+    assert json.loads((ball / "estimate.json").read_text())["certified"] is False
+    assert capsys.readouterr().err == ""
 
 
 def test_cut_by_bytes_keeps_the_budget(ball: Path) -> None:
@@ -174,7 +195,7 @@ BAD_INPUT = {
     "bytes that are none": ("cut", "ball.hra", "--bytes", "many"),
     "a negative error": ("cut", "ball.hra", "--pixels", -1),
     "an unknown error": ("cut", "ball.hra", "--pixels", 1, "--error", "area"),
-    "an error that was not built": ("cut", "ball.hra", "--pixels", 1, "--error", "deviation"),
+    "an error that was not built": ("cut", "plain.hra", "--pixels", 1, "--error", "hausdorff"),
     "a format that is not written": ("cut", "ball.hra", "--pixels", 1, "-o", "x.blend"),
     "a viewport that is none": ("cut", "ball.hra", "--pixels", 1, "--viewport", "big"),
     "a viewport without pixels": ("cut", "ball.hra", "--pixels", 1, "--viewport", "0x10"),
@@ -212,7 +233,7 @@ def test_bad_input_is_three_lines_and_code_2(
     arguments: tuple, ball: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("ball.ply", "ball.hra"):
+    for name in ("ball.ply", "ball.hra", "plain.hra"):
         (tmp_path / name).write_bytes((ball / name).read_bytes())
     for name in ("text.ply", "text.hra"):
         (tmp_path / name).write_text("this is no mesh")
