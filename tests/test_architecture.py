@@ -62,11 +62,11 @@ def tours() -> dict[str, list[str]]:
 
 
 def camera_to_cut() -> Callable[[], Any]:
-    clusters = meshes.build(bumpy(3))
+    clusters = meshes.build(bumpy(4))
 
     def walk() -> Any:
         allocator = meshes.MeshAllocator(clusters, traversal=hra.Hull())
-        return allocator.realize(allocator.allocate(hra.Camera.orbit(clusters.bounds), budget=300))
+        return allocator.realize(allocator.allocate(hra.Camera.orbit(clusters.bounds), budget=1000))
 
     return walk
 
