@@ -55,12 +55,12 @@ def _room(module: str, rooms: list[str]) -> str | None:
     return next((room for room in rooms if name.startswith(f"{room}.")), None)
 
 
-def sentence(name: str) -> str:
-    """The first line of the docstring of a package or module, named without ``hra.``."""
+def paragraphs(name: str) -> list[str]:
+    """The docstring of a package or module, named without ``hra.``: its first line and further paragraphs."""
     outside = name.partition(".")[0] in ("domains", "kernels")
     path = ROOT / (name if outside else f"hra/{name}").replace(".", "/")
     source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return (ast.get_docstring(ast.parse(source.read_text("utf-8"))) or "").split("\n")[0]
+    return (ast.get_docstring(ast.parse(source.read_text("utf-8"))) or "").split("\n\n")
 
 
 def folders(room: str) -> list[str]:
@@ -75,9 +75,9 @@ def tables() -> str:
     lines = ["| room | what it is | imports |", "| --- | --- | --- |"]
     for room in rooms:
         below = ", ".join(other for other in rooms if graph.has_edge(room, other)) or "nothing of hra"
-        lines.append(f"| `{room}` | {sentence(room)} | {below} |")
+        lines.append(f"| `{room}` | {paragraphs(room)[0]} | {below} |")
     lines += ["", "| folder | what it is |", "| --- | --- |"]
-    lines += [f"| `{folder}` | {sentence(folder)} |" for room in rooms for folder in folders(room)]
+    lines += [f"| `{folder}` | {paragraphs(folder)[0]} |" for room in rooms for folder in folders(room)]
     return "\n".join(lines)
 
 
