@@ -103,7 +103,7 @@ def draw() -> None:
     shown = imports()
     shown.remove_nodes_from(COMMON)
     arrow = {"arrowstyle": "-|>", "color": "#777777", "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
-    for above, below in networkx.transitive_reduction(shown).edges:
+    for above, below in sorted(networkx.transitive_reduction(shown).edges):
         start = centers[above][0], centers[above][1] - _half_height(above) - 0.03
         end = centers[below][0], centers[below][1] + _half_height(below) + 0.03
         axes.annotate("", end, start, arrowprops=arrow)
