@@ -131,7 +131,18 @@ def test_the_wheel_adds_no_other_top_level_name(installed, tmp_path):
 
 
 def test_importing_the_package_loads_no_optional_dependency():
-    optional = ["torch", "trimesh", "meshoptimizer", "moderngl", "PIL", "scipy", "skimage", "matplotlib", "pyvista"]
+    optional = [
+        "torch",
+        "trimesh",
+        "meshoptimizer",
+        "moderngl",
+        "PIL",
+        "scipy",
+        "skimage",
+        "matplotlib",
+        "pyvista",
+        "warp",
+    ]
     code = f"import sys, hra, hra.kernels, hra.domains; print([n for n in {optional} if n in sys.modules])"
     assert run(sys.executable, "-I", "-c", code, cwd=ROOT).strip() == "[]"
 
