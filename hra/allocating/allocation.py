@@ -120,8 +120,13 @@ class Allocation:
     @cached_property
     def residual(self) -> float:
         """Error that remains: that of full detail, and the gain of all that was not taken."""
+        return math.fsum(self._residual)
+
+    @cached_property
+    def _residual(self) -> tuple[float, float, float]:
+        """The residual as a sum of three doubles."""
         high, low, _ = precise_total(self.problem.gain, ~self.selected)
-        return math.fsum((self.problem.least_error, high, low))
+        return self.problem.least_error, high, low
 
     @cached_property
     def max_error(self) -> float:
@@ -190,7 +195,7 @@ class Allocation:
     @property
     def least_residual(self) -> float:
         """Error that remains at least, whatever is chosen within the budget."""
-        return max(self.residual - self.shortfall, 0.0)
+        return max(math.fsum((*self._residual, -self.shortfall)), 0.0)
 
     @property
     def status(self) -> Status:
