@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
+from hra.model.units import rescaled
 from hra.solvers.duals import Certificate, certify, shortfall_of
 from hra.traversals.hull import Hull
 
@@ -80,7 +82,8 @@ class Allocation:
     @property
     def price(self) -> float | None:
         """Lambda of the traversal: gain per cost unit."""
-        return None if self.solution.price is None else self.solution.price / float(self.hierarchy.units.size)
+        price = self.solution.price
+        return None if price is None else rescaled(price, self.hierarchy.units.size, Fraction(1))
 
     @property
     def tau(self) -> float | None:

@@ -13,6 +13,7 @@ So on the CPU `hra.allocating.exact_batch.solve_batch` is the first choice: it a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +28,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
+from hra.model.units import rescaled
 from hra.solvers.duals import shortfall_of
 from hra.solvers.fill import complete
 from hra.traversals.hull import Hull
@@ -103,7 +105,7 @@ def _stacked(problems: list[Problem], solutions: list[Solution], shape: tuple[in
         selected[i], hierarchy = solution.selected, problem.hierarchy
         gained = precise_total(problem.gain, solution.selected)
         bound = ceiling((*gained, shortfall_of(problem, solution)))
-        price = (solution.price or 0.0) / float(hierarchy.units.size)
+        price = rescaled(solution.price or 0.0, hierarchy.units.size, Fraction(1))
         numbers[:, i] = hierarchy.cost_of(solution.selected), gained[0], bound, price
     return selected, *numbers
 
@@ -150,7 +152,7 @@ def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
 
 
 def _require_whole(hierarchy: Hierarchy, backend: str) -> None:
-    if hierarchy.shrinks or hierarchy.units.size != 1:
+    if hierarchy.shrinks or hierarchy.units.size != 1 or not hierarchy.units.exact:
         what = f"the backend {backend!r} needs costs that are whole numbers >= 0"
         raise HierarchyError(what, where="allocate_batch", fix="give costs in a smaller unit, or backend='numba'")
 

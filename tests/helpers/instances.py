@@ -20,6 +20,8 @@ from hra.model.topology import Topology
 from hra.traversals.base import Traversal
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
+Costs = Callable[[Draw, int], np.ndarray]
+Shape = Callable[[Draw, Costs, int], Hierarchy]
 MOST = 12
 
 
@@ -45,7 +47,7 @@ class Instance:
         before = None
         if self.previous is not None:
             before = Allocation(replace(self.problem, budget=np.inf), Solution(self.previous.copy()), 0.0)
-        return Given(self.hierarchy, _NoMetric(), traversal).allocate(
+        return Given(self.hierarchy, NoMetric(), traversal).allocate(
             self, self.budget, previous=before, pinned=self.pinned
         )
 
@@ -56,7 +58,9 @@ class Instance:
         return f"Instance({nodes}, {rest}, {None if self.previous is None else self.previous.tolist()})"
 
 
-class _NoMetric(ErrorMetric):
+class NoMetric(ErrorMetric):
+    """Stands where a metric must; the instance has the gains."""
+
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> Any:
         raise NotImplementedError
 
@@ -89,7 +93,7 @@ def _magnitudes(draw: Draw, size: int, low: int, high: int) -> np.ndarray:
 
 
 _UNEVEN = [0.0, 0.1, 0.2, 0.3, 1.0, 1.0 + 2**-52, 3.7, 1e6, 1e14, 1e14 + 4.0, 123456.789, 1e-9, 2.0**40 + 0.125]
-COSTS: dict[str, Callable[[Draw, int], np.ndarray]] = {
+COSTS: dict[str, Costs] = {
     "whole": lambda draw, n: _ints(draw, n, 6),
     "cents": lambda draw, n: _ints(draw, n, 999) / 100,
     "tenths": lambda draw, n: _ints(draw, n, 9) / 10,
@@ -111,27 +115,27 @@ GAINS: dict[str, Callable[[Draw, int], np.ndarray]] = {
 }
 
 
-def _parents(draw: Draw, size: int, *, deep: bool = False) -> np.ndarray:
+def parents(draw: Draw, size: int, *, deep: bool = False) -> np.ndarray:
     """Parents of a forest, numbered from coarse to fine; in a deep one each node follows one of the last two."""
     nearest = [draw(st.integers(max(i - 2, 0) if deep else -1, i - 1)) for i in range(1, size)]
     return np.array([-1, *nearest])
 
 
-def _tree(mode: Any, *, deep: bool = False) -> Callable[[Draw, Callable[[Draw, int], np.ndarray]], Hierarchy]:
-    def make(draw: Draw, costs: Callable[[Draw, int], np.ndarray]) -> Hierarchy:
-        size = draw(st.integers(20, 23)) if deep else draw(st.integers(1, MOST))
-        return Hierarchy.tree(_parents(draw, size, deep=deep), costs(draw, size), mode=mode)
+def _tree(mode: Any, *, deep: bool = False) -> Shape:
+    def make(draw: Draw, costs: Costs, most: int) -> Hierarchy:
+        size = draw(st.integers(20, 23)) if deep else draw(st.integers(1, most))
+        return Hierarchy.tree(parents(draw, size, deep=deep), costs(draw, size), mode=mode)
 
     return make
 
 
-def _chain(draw: Draw, costs: Callable[[Draw, int], np.ndarray]) -> Hierarchy:
+def _chain(draw: Draw, costs: Costs, most: int) -> Hierarchy:
     size = draw(st.integers(20, 30))
     return Hierarchy.chains([size], costs(draw, size))
 
 
-def _flat(draw: Draw, costs: Callable[[Draw, int], np.ndarray]) -> Hierarchy:
-    return Hierarchy.flat(costs(draw, draw(st.integers(1, MOST))))
+def _flat(draw: Draw, costs: Costs, most: int) -> Hierarchy:
+    return Hierarchy.flat(costs(draw, draw(st.integers(1, most))))
 
 
 def _edges(draw: Draw, size: int) -> np.ndarray:
@@ -142,15 +146,15 @@ def _edges(draw: Draw, size: int) -> np.ndarray:
     return np.array(pairs, np.int32).reshape(-1, 2)
 
 
-def _dag(draw: Draw, costs: Callable[[Draw, int], np.ndarray]) -> Hierarchy:
-    size = draw(st.integers(2, MOST))
+def _dag(draw: Draw, costs: Costs, most: int) -> Hierarchy:
+    size = draw(st.integers(2, most))
     return Hierarchy.dag(costs(draw, size), _edges(draw, size))
 
 
-def _swaps(draw: Draw, costs: Callable[[Draw, int], np.ndarray]) -> Hierarchy:
+def _swaps(draw: Draw, costs: Costs, most: int) -> Hierarchy:
     """Groups that replace one to three of the nodes that are there by up to two others, of any cost."""
     added_by, removed_by = [-1, -1], [-1, -1]
-    for g in range(draw(st.integers(1, 9))):
+    for g in range(draw(st.integers(1, min(most, 9)))):
         there = [v for v, by in enumerate(removed_by) if by < 0]
         for v in draw(st.sets(st.sampled_from(there), min_size=1, max_size=3)) if there else ():
             removed_by[v] = g
@@ -159,9 +163,9 @@ def _swaps(draw: Draw, costs: Callable[[Draw, int], np.ndarray]) -> Hierarchy:
     return Hierarchy.groups(costs(draw, len(added_by)), added_by, removed_by)
 
 
-def _mixed(draw: Draw, costs: Callable[[Draw, int], np.ndarray]) -> Hierarchy:
+def _mixed(draw: Draw, costs: Costs, most: int) -> Hierarchy:
     """A graph in which some refinements replace nodes that others added, and some only add."""
-    size = draw(st.integers(2, 9))
+    size = draw(st.integers(2, min(most, 9)))
     edges = _edges(draw, size)
     removed_by = np.full(size + 1, -1, np.int32)
     for before, after in edges.tolist():
@@ -171,7 +175,7 @@ def _mixed(draw: Draw, costs: Callable[[Draw, int], np.ndarray]) -> Hierarchy:
     return Hierarchy.from_topology(costs(draw, size + 1), Topology(size, added_by, removed_by, edges))
 
 
-SHAPES: dict[str, Callable[[Draw, Callable[[Draw, int], np.ndarray]], Hierarchy]] = {
+SHAPES: dict[str, Shape] = {
     "add": _tree("add"),
     "child": _tree("child"),
     "replace": _tree("replace"),
@@ -221,7 +225,7 @@ def instances(draw: Draw, family: str, *, modified: bool = False) -> Instance:
     """An instance of a family; where ``modified``, with pinned nodes and a step before."""
     kinds = {**_ANY, **FAMILIES[family]}
     shape, cost, gain = (draw(st.sampled_from(kinds[axis])) for axis in ("shapes", "costs", "gains"))
-    hierarchy = SHAPES[shape](draw, COSTS[cost])
+    hierarchy = SHAPES[shape](draw, COSTS[cost], MOST)
     gains = GAINS[gain](draw, len(hierarchy))
     least_error = draw(st.sampled_from([0.0, 0.0, 1.0, 1e-12, 1e20]))
     plain = Instance(hierarchy, gains, budget(draw, hierarchy), least_error)

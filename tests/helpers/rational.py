@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, lcm
@@ -13,10 +13,11 @@ from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 
 ZERO = Fraction(0)
+Read = Callable[[float], Fraction]
 Accept = Callable[[Sequence[bool]], bool]
 
 
-def reader(node_cost: np.ndarray) -> Callable[[float], Fraction]:
+def reader(node_cost: np.ndarray) -> Read:
     """What costs and budgets count as: decimals where all costs share a unit of at most 15 digits, else doubles."""
     printed = [Fraction(repr(cost)) for cost in node_cost.tolist()]
     common = lcm(*(cost.denominator for cost in printed))
@@ -39,9 +40,11 @@ class Exactly:
     least_error: Fraction
 
     @classmethod
-    def of(cls, problem: Problem) -> Exactly:
+    def of(cls, problem: Problem, read: Read | None = None) -> Exactly:
+        """``problem`` with numbers that count as what ``read`` makes of them."""
         hierarchy, size = problem.hierarchy, len(problem.hierarchy)
-        cost, base = refinement_costs(hierarchy)
+        read = read or reader(hierarchy.node_cost)
+        cost, base = refinement_costs(hierarchy, read)
         before: list[list[int]] = [[] for _ in range(size)]
         for a, b in hierarchy.edges.tolist():
             before[b].append(a)
@@ -49,7 +52,6 @@ class Exactly:
         gain = [Fraction(0 if pin else value) for value, pin in zip(problem.gain.tolist(), pinned, strict=True)]
         base += sum((c for c, pin in zip(cost, pinned, strict=True) if pin), ZERO)
         cost = [ZERO if pin else c for c, pin in zip(cost, pinned, strict=True)]
-        read = reader(hierarchy.node_cost)
         budget = None if problem.budget == inf else read(problem.budget)
         return cls(cost, gain, before, pinned, base, budget, Fraction(problem.least_error))
 
@@ -97,9 +99,18 @@ class Exactly:
         return None if best < 0 else Fraction(best, scale)
 
 
-def refinement_costs(hierarchy: Hierarchy) -> tuple[list[Fraction], Fraction]:
+def closed_sets(exactly: Exactly) -> Iterator[np.ndarray]:
+    """Every down-closed set [R], whatever it costs."""
+    size = len(exactly.cost)
+    for number in range(2**size):
+        taken = [bool(number >> r & 1) for r in range(size)]
+        if all(not taken[r] or all(taken[p] for p in exactly.before[r]) for r in range(size)):
+            yield np.array(taken, np.bool_)
+
+
+def refinement_costs(hierarchy: Hierarchy, read: Read) -> tuple[list[Fraction], Fraction]:
     """What each refinement costs, and what the base costs."""
-    read, steps = reader(hierarchy.node_cost), [ZERO] * (len(hierarchy) + 1)
+    steps = [ZERO] * (len(hierarchy) + 1)
     nodes = zip(hierarchy.node_cost.tolist(), hierarchy.added_by.tolist(), hierarchy.removed_by.tolist(), strict=True)
     for cost, added, removed in nodes:
         steps[added] += read(cost)  # -1, the last, is the base
