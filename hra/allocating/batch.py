@@ -12,6 +12,7 @@ So on the host ``traversal=hra.Exact()`` is the first choice: it also proves wha
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +29,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
+from hra.model.units import rescaled
 from hra.solvers.fill import complete
 from hra.traversals.base import Traversal
 from hra.traversals.exact import Exact
@@ -124,7 +126,7 @@ def _stacked(problems: list[Problem], solutions: list[Solution], shape: tuple[in
         selected[i], hierarchy = solution.selected, problem.hierarchy
         gained = precise_total(problem.gain, solution.selected)
         bound = Allocation(problem, replace(solution, selected=solution.selected.copy()), 0.0).upper_bound
-        price = np.nan if solution.price is None else solution.price / float(hierarchy.units.size)
+        price = np.nan if solution.price is None else rescaled(solution.price, hierarchy.units.size, Fraction(1))
         numbers[:, i] = hierarchy.cost_of(solution.selected), gained[0], bound, price
     return selected, *numbers
 
@@ -171,7 +173,7 @@ def _require_sweeps(hierarchy: Hierarchy, traversal: Traversal | None, backend: 
     if hierarchy.parent is None:
         what = "level sweeps need a forest, and this hierarchy is a DAG: some refinements have several predecessors"
         raise HierarchyError(what, where="allocate_batch", fix="use a tree, or backend='numba'")
-    if hierarchy.shrinks or hierarchy.units.size != 1:
+    if hierarchy.shrinks or hierarchy.units.size != 1 or not hierarchy.units.exact:
         what = f"the backend {backend!r} needs costs that are whole numbers >= 0"
         raise HierarchyError(what, where="allocate_batch", fix="give costs in a smaller unit, or backend='numba'")
     if traversal is not None and not isinstance(traversal, Hull):

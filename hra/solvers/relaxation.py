@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.model.problem import Problem
-from hra.model.sets import total
+from hra.model.sets import take_with_predecessors, total
 from hra.solvers.dag.dag_relaxation import dag_relaxation
 from hra.solvers.forest.bracket import HullPoint, hull_point
 from hra.solvers.forest.pava import hull_slopes
@@ -45,8 +45,17 @@ def relaxation(problem: Problem) -> Relaxation:
     """Solve the relaxation; exact on forests, a set with a valid bound on DAGs."""
     if problem.hierarchy.parent is None:
         return Relaxation(*dag_relaxation(problem))
+    if problem.is_unlimited:
+        return _everything(problem)
     near = _near_price(problem) if len(problem.hierarchy) >= _LARGE else None
     return _pooled(problem) if near is None else _near(problem, near)
+
+
+def _everything(problem: Problem) -> Relaxation:
+    """All that gains, and what it needs: slopes are quotients, in which the least gains could vanish."""
+    useful = problem.gain > 0
+    take_with_predecessors(*problem.hierarchy.predecessors, useful)
+    return Relaxation(useful, 0.0, problem.ratio, total(problem.gain, useful))
 
 
 def _pooled(problem: Problem) -> Relaxation:
