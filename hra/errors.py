@@ -15,6 +15,15 @@ class HraError(Exception):
     what : one sentence naming the problem.
     where : the file, argument, element or index concerned; may be empty.
     fix : what the caller can do about it; may be empty.
+
+    Examples
+    --------
+    >>> import hra
+    >>> try:
+    ...     hra.solve(hra.Hierarchy.flat([1, 1]), budget=-1, gains=[1.0, 2.0])
+    ... except hra.HraError as error:
+    ...     print(error.code, "|", error.what)
+    invalid-budget | a budget cannot be -1.0
     """
 
     code = "error"

@@ -9,9 +9,10 @@ from .asset.paging import page_trace as page_trace
 from .asset.paging import wanted_pages as wanted_pages
 from .attributes import VertexAttributes as VertexAttributes
 from .building.builder import build as build
-from .building.discrete import DiscreteLOD as DiscreteLOD
 from .building.discrete import build_discrete as build_discrete
+from .chains import lod_chain as lod_chain
 from .cluster_mesh import ClusterMesh as ClusterMesh
+from .discrete_lod import DiscreteLOD as DiscreteLOD
 from .files.read import load as load
 from .files.validate import from_arrays as from_arrays
 from .materials import Material as Material
@@ -30,5 +31,6 @@ from .pictures.viewer import Viewer as Viewer
 from .scene import Instance as Instance
 from .scene import Scene as Scene
 from .scene_allocation import SceneAllocation as SceneAllocation
+from .surface_error import SurfaceError as SurfaceError
 from .triangle_mesh import TriangleMesh as TriangleMesh
 from .views import View as View

@@ -24,6 +24,7 @@ from .formats import TexelFormat as TexelFormat
 from .metrics import TexelError as TexelError
 from .mip_bias import uniform_bias as uniform_bias
 from .mipped import MippedTexture as MippedTexture
+from .pages import StreamedTexture as StreamedTexture
 from .planning import TexturePlan as TexturePlan
 from .planning import plan as plan
 from .planning import texel_residual as texel_residual
@@ -33,6 +34,8 @@ from .sources.opening import ImageSource as ImageSource
 from .sources.opening import load_texels as load_texels
 from .sources.opening import open_image as open_image
 from .sources.tile_cache import TileCache as TileCache
+from .streamer import ResidencyUpdate as ResidencyUpdate
+from .streamer import TextureStreamer as TextureStreamer
 from .streaming import ResidencyTrace as ResidencyTrace
 from .streaming import replay as replay
 from .texture_set import TextureSet as TextureSet

@@ -10,6 +10,7 @@ from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
 from hra.domains.textures.metrics import TexelError
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.texture_set import TextureSet
+from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
@@ -23,7 +24,7 @@ class TextureAllocator(HierarchicalResourceAllocator):
     Parameters
     ----------
     textures : what may be resident; the mip tails always are.
-    source : tells which pages the view of a camera wants.
+    source : tells which pages the view of a camera wants; None if every context is a `Feedback`.
     metric : reads the hierarchy of pages and a `Feedback`; by default `TexelError`.
     traversal : by default `hra.Hull`.
 
@@ -43,13 +44,13 @@ class TextureAllocator(HierarchicalResourceAllocator):
     def __init__(
         self,
         textures: TextureSet,
-        source: FeedbackSource,
+        source: FeedbackSource | None = None,
         metric: ErrorMetric | None = None,
         traversal: Traversal | None = None,
     ) -> None:
         super().__init__(textures.hierarchy, metric or TexelError(), traversal or Hull())
         self.textures = textures
-        self.source = source
+        self.source: FeedbackSource = source or _NoSource()
 
     def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """Observe the feedback of ``context`` (a camera, or a `Feedback` as it is) and evaluate the metric on it."""
@@ -59,3 +60,12 @@ class TextureAllocator(HierarchicalResourceAllocator):
     def realize(self, allocation: Allocation) -> ResidentTextures:
         """The resident pages of ``allocation``."""
         return ResidentTextures(self.textures, allocation.hierarchy.active_nodes(allocation.selected))
+
+
+class _NoSource:
+    """Stands where the feedback of every view is given."""
+
+    def observe(self, camera: Any) -> Feedback:
+        """Refuse a camera."""
+        fix = "give the allocator a source such as AnalyticFeedback(scene), or allocate for a Feedback"
+        raise MetricError("there is no source of feedback for cameras", where=type(camera).__name__, fix=fix)

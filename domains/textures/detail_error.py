@@ -33,6 +33,20 @@ class DetailError(ErrorMetric):
     Parameters
     ----------
     detail : float64 [N], mean squared band of each page (`DetailError.of`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra import Camera
+    >>> from hra.domains.textures import AnalyticFeedback, DetailError, Scene, TextureAllocator
+    >>> image = np.zeros((256, 256, 3), np.uint8)
+    >>> image[:, 128:] = np.random.default_rng(0).integers(0, 256, (256, 128, 1))
+    >>> scene = Scene.ground(image, width=10.0)
+    >>> metric = DetailError.of(scene.textures)
+    >>> allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene), metric)
+    >>> camera = Camera.perspective(eye=(0, 9, 1), target=(0, 0, 0))
+    >>> allocator.allocate(camera, budget=2**18).cut
+    array([0, 2, 4])
     """
 
     detail: np.ndarray

@@ -19,6 +19,14 @@ class TexelFormat:
     name : as in the Vulkan and DDS specifications.
     block_bytes : bytes per block.
     block_size : texels along one side of a block.
+
+    Examples
+    --------
+    >>> from hra.domains.textures import BC1, BC7, RGBA8, RGBA16F
+    >>> [texels.bytes(256, 256) for texels in (RGBA8, RGBA16F, BC1, BC7)]
+    [262144, 524288, 32768, 65536]
+    >>> BC1.bytes(5, 5)
+    32
     """
 
     name: str

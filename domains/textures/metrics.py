@@ -25,6 +25,15 @@ class TexelError(ErrorMetric):
     error: both may share one pool.
 
     The context is a `Feedback`; a `TextureAllocator` observes it from the camera, once for all parts of a metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import Feedback, TexelError, TextureSet, TiledTexture
+    >>> textures = TextureSet([TiledTexture.from_image(np.zeros((256, 256, 3), np.uint8))])
+    >>> half = Feedback(page=np.array([1]), footprint=np.array([1.0]), pixels=np.array([50]), viewport_pixels=100)
+    >>> TexelError().evaluate(textures.hierarchy, half)
+    array([0.125, 0.   , 0.   , 0.   , 0.   ])
     """
 
     unit: str = "px2"

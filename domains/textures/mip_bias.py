@@ -25,6 +25,15 @@ def uniform_bias(textures: TextureSet, feedback: Feedback, budget: float) -> Res
     Raises
     ------
     BudgetTooSmall : the budget does not hold the mip tails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> pages = textures.TextureSet([textures.TiledTexture.from_image(np.zeros((256, 256, 3), np.uint8))])
+    >>> seen = textures.Feedback(np.array([1, 2]), np.ones(2), np.array([50, 1]), viewport_pixels=100)
+    >>> textures.uniform_bias(pages, seen, budget=2**18).pages, textures.uniform_bias(pages, seen, budget=2**17).pages
+    (array([0, 1, 2]), array([0]))
     """
     hierarchy = textures.hierarchy
     checked_feedback(hierarchy, feedback)

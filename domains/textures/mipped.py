@@ -13,7 +13,16 @@ from hra.domains.textures.sources.opening import ImageSource
 
 
 class MippedTexture(StreamedTexture):
-    """A texture as a chain of mip levels, each one page that refines the next coarser."""
+    """A texture as a chain of mip levels, each one page that refines the next coarser.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import BC7, MippedTexture
+    >>> texture = MippedTexture.from_image(np.zeros((512, 512, 3), np.uint8), tail=128, texels=BC7)
+    >>> texture.pages.level.tolist(), texture.pages.bytes.tolist()
+    ([2, 1, 0], [21872, 65536, 262144])
+    """
 
     @classmethod
     def from_image(cls, image: Any, tail: int = 128, texels: TexelFormat = RGBA8, srgb: bool = False) -> MippedTexture:

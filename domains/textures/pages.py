@@ -73,6 +73,14 @@ class StreamedTexture:
     ----------
     mips : levels [H, W, C], finest first, each half the one before, rounded up.
     pages : how the levels are cut into pages, the mip tail first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import MippedTexture, StreamedTexture
+    >>> texture = MippedTexture.from_image(np.zeros((64, 64, 3), np.uint8), tail=16)
+    >>> isinstance(texture, StreamedTexture), texture.hierarchy
+    (True, Hierarchy(forest of 2 refinements over 3 nodes, cost in bytes))
     """
 
     mips: tuple[MipLevel, ...]

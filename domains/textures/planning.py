@@ -28,6 +28,18 @@ class TexturePlan:
     allocation : how they were chosen; its residual is their error in px2.
     bias : the pages of the uniform mip bias that fits the pool.
     bias_residual : their error, px2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra import Camera
+    >>> from hra.domains import textures
+    >>> scene = textures.Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> chosen = textures.plan(scene, Camera.perspective(eye=(0, 2, 3), target=(0, 0, 0)), budget=2**18)
+    >>> chosen.by_texture()[0]["resident_pages_of_level"]
+    array([2, 1])
+    >>> chosen.allocation.residual < chosen.bias_residual
+    True
     """
 
     resident: ResidentTextures
@@ -70,6 +82,15 @@ def plan(scene: Scene, camera: Camera, budget: float) -> TexturePlan:
     Raises
     ------
     BudgetTooSmall : the budget does not hold the mip tails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra import Camera
+    >>> from hra.domains import textures
+    >>> scene = textures.Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> textures.plan(scene, Camera.perspective(eye=(0, 2, 3), target=(0, 0, 0)), budget=2**18).resident.pages
+    array([0, 3, 4])
     """
     source = AnalyticFeedback(scene)
     allocator, feedback = TextureAllocator(scene.textures, source), source.observe(camera)
@@ -79,7 +100,18 @@ def plan(scene: Scene, camera: Camera, budget: float) -> TexturePlan:
 
 
 def texel_residual(resident: ResidentTextures, feedback: Feedback) -> float:
-    """`TexelError` of a view with these pages resident, px2."""
+    """`TexelError` of a view with these pages resident, px2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> pages = textures.TextureSet([textures.TiledTexture.from_image(np.zeros((256, 256, 3), np.uint8))])
+    >>> seen = textures.Feedback(np.array([1]), np.ones(1), np.array([50]), viewport_pixels=100)
+    >>> coarse = textures.ResidentTextures(pages, np.array([True, False, False, False, False]))
+    >>> textures.texel_residual(coarse, seen)
+    0.125
+    """
     hierarchy, metric = resident.textures.hierarchy, TexelError()
     own, inherited = metric.evaluate(hierarchy, feedback), metric.inherited(hierarchy, feedback)
     base = hierarchy.added_by < 0

@@ -24,6 +24,16 @@ def record(textures: TextureSet, feedbacks: Iterable[Feedback]) -> Trace:
     Raises
     ------
     MetricError : feedback of other textures.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> pages = textures.TextureSet([textures.TiledTexture.from_image(np.zeros((256, 256, 3), np.uint8))])
+    >>> seen = textures.Feedback(np.array([1, 2]), np.ones(2), np.array([50, 1]), viewport_pixels=100)
+    >>> trace = textures.record(pages, [seen, seen])
+    >>> len(trace), trace.frame(0)
+    (2, array([0, 1, 2], dtype=int32))
     """
     hierarchy = textures.hierarchy
     parent, level = page_parents(hierarchy), hierarchy.attribute("level")

@@ -24,6 +24,18 @@ class ResidentTextures:
     Raises
     ------
     ArrayError : another shape or dtype, or pages without the coarser ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import ResidentTextures, TextureSet, TiledTexture
+    >>> textures = TextureSet([TiledTexture.from_image(np.zeros((256, 256, 3), np.uint8))])
+    >>> resident = ResidentTextures(textures, np.array([True, True, False, False, False]))
+    >>> resident.pages, resident.bytes
+    (array([0, 1]), 152916)
+    >>> resident.level_map()
+    array([[0, 1],
+           [1, 1]], dtype=int32)
     """
 
     textures: TextureSet
@@ -52,6 +64,11 @@ class ResidentTextures:
         while (orphan := active & (parent >= 0) & ~active[parent]).any():
             active &= ~orphan
         return cls(textures, active)
+
+    @property
+    def pages(self) -> np.ndarray:
+        """The resident pages, node ids, ascending int64 [K]."""
+        return np.flatnonzero(self.active)
 
     @property
     def bytes(self) -> int:

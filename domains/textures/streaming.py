@@ -12,12 +12,12 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.domains.textures.allocator import TextureAllocator
-from hra.domains.textures.pages import page_parents
+from hra.domains.textures.streamer import ResidencyUpdate, TextureStreamer
 from hra.model.arrays import offsets_of
-from hra.model.budget import check_budget
+from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.sets import total
-from hra.residency import FrameChanges, Log, ResidentPool
+from hra.residency import Log
 
 Predictor = Callable[[Any, Any, int], Sequence[Any]]
 
@@ -37,6 +37,16 @@ class ResidencyTrace:
     least_residual : float64 [F], the error that no choice of pages within the pool undercuts (LP bound).
     gap : float64 [F], (upper bound - gain) / upper bound of each allocation.
     log : every load and eviction, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> scene = textures.Scene.ground(np.zeros((512, 512, 3), np.uint8), width=10.0)
+    >>> allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
+    >>> trace = textures.replay(allocator, textures.flyover(scene.planes[0], 4, viewport=(160, 90)), pool_bytes=2**19)
+    >>> len(trace), trace.resident[0], bool((trace.resident_bytes <= 2**19).all())
+    (4, array([0, 1, 2, 3, 4]), True)
     """
 
     pool_bytes: float
@@ -70,7 +80,7 @@ def replay(
     look_ahead: int = 0,
     predict: Predictor | None = None,
 ) -> ResidencyTrace:
-    """Allocate every frame and let a `ResidentPool` follow.
+    """Allocate every frame and let a `TextureStreamer` follow.
 
     Give the allocator a `hra.Coherent` traversal to keep what is resident unless something else is clearly better.
 
@@ -87,23 +97,25 @@ def replay(
     ------
     InvalidBudget : the pool is no number >= 0.
     BudgetTooSmall : the pool does not hold the mip tails, or the upload limit not the largest page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> scene = textures.Scene.ground(np.zeros((512, 512, 3), np.uint8), width=10.0)
+    >>> allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
+    >>> cameras = textures.flyover(scene.planes[0], frames=5, viewport=(160, 90))
+    >>> textures.replay(allocator, cameras, pool_bytes=2**19, upload_bytes=2**17)
+    5 frames, peak 480,596 of 524,288 bytes, 677,204 bytes uploaded
     """
-    hierarchy = allocator.textures.hierarchy
-    pool = ResidentPool(
-        hierarchy.node_cost,
-        page_parents(hierarchy),
-        pool_bytes=int(min(check_budget(pool_bytes, hierarchy), hierarchy.total_cost)),
-        upload_bytes=upload_bytes,
-        prefetch=look_ahead,
-    )
-    recorder = _Recorder(pool)
+    streamer = TextureStreamer(allocator, pool_bytes, upload_bytes=upload_bytes)
+    recorder = _Recorder(allocator.textures.hierarchy)
     if predict is None or look_ahead == 0:
         frames = _with_upcoming(_allocations(allocator, contexts, pool_bytes), look_ahead)
     else:
         frames = _with_predicted(allocator, contexts, pool_bytes, predict, look_ahead)
     for allocation, upcoming in frames:
-        changes = pool.advance(allocation.cut, _page_gains(allocation), [ahead.cut for ahead in upcoming])
-        recorder.add(allocation, changes)
+        recorder.add(streamer.follow(allocation, upcoming))
     return recorder.trace(pool_bytes)
 
 
@@ -137,34 +149,24 @@ def _with_predicted(
         before = context
 
 
-def _page_gains(allocation: Allocation) -> np.ndarray:
-    """What each page of the cut gains [K]; 0 for mip tails."""
-    added_by = allocation.hierarchy.added_by[allocation.cut]
-    gain = np.zeros(added_by.size)
-    gain[added_by >= 0] = allocation.problem.gain[added_by[added_by >= 0]]
-    return gain
-
-
 class _Recorder:
     """Collects what every frame did."""
 
-    def __init__(self, pool: ResidentPool) -> None:
-        self.pool = pool
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.cost = hierarchy.node_cost
         self.resident: list[np.ndarray] = []
         self.events: list[np.ndarray] = []
         self.rows: list[tuple[float, ...]] = []
 
-    def add(self, allocation: Allocation, changes: FrameChanges) -> None:
+    def add(self, update: ResidencyUpdate) -> None:
         """One frame, after the pool has served it."""
-        cost, resident = self.pool.cost, np.flatnonzero(self.pool.resident)
-        events = changes.events if self.events else np.concatenate([self.pool.coarsest, changes.events])
-        loaded, evicted = events[events >= 0], changes.evicted
-        self.events.append(events)
+        cost, resident, allocation = self.cost, update.resident.pages, update.allocation
+        self.events.append(np.concatenate([-1 - update.evictions, update.loads]))
         self.resident.append(resident)
-        moved = cost[loaded].sum(), cost[evicted].sum(), loaded.size, evicted.size, changes.queued.size
+        moved = update.loaded_bytes, cost[update.evictions].sum(), update.loads.size, update.evictions.size
         residual = _residual(allocation.problem, resident)
-        least = allocation.least_residual
-        self.rows.append((cost[resident].sum(), *moved, residual, least, allocation.gap))
+        rest = update.queued.size, residual, allocation.least_residual, allocation.gap
+        self.rows.append((update.resident.bytes, *moved, *rest))
 
     def trace(self, pool_bytes: float) -> ResidencyTrace:
         """All frames."""

@@ -24,6 +24,18 @@ class TextureSet:
     Raises
     ------
     ImageError : no texture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import MippedTexture, TextureSet, TiledTexture
+    >>> image = np.zeros((256, 256, 3), np.uint8)
+    >>> textures = TextureSet([TiledTexture.from_image(image), MippedTexture.from_image(image)])
+    >>> textures.hierarchy.attribute("texture")
+    array([0, 0, 0, 0, 0, 1, 1], dtype=int32)
+    >>> textures.finest_pages[0]
+    array([[1, 2],
+           [3, 4]], dtype=int32)
     """
 
     textures: Sequence[StreamedTexture]

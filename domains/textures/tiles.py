@@ -18,6 +18,16 @@ class TiledTexture(StreamedTexture):
 
     All levels that fit into one tile are the mip tail, one page that is always resident. Tiles at the right and lower
     edge are smaller. Sparse textures of Vulkan and Direct3D, and virtual textures of engines, work like this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import TiledTexture
+    >>> texture = TiledTexture.from_image(np.zeros((256, 300, 3), np.uint8), tile=128)
+    >>> texture.pages.level.tolist()
+    [2, 1, 1, 0, 0, 0, 0, 0, 0]
+    >>> texture.read(8).shape
+    (128, 44, 3)
     """
 
     @classmethod

@@ -39,6 +39,16 @@ class Allocation:
     price : lambda, gain per cost unit at the margin, None if the traversal has none.
     tau : error that the traversal accepts everywhere, None if it has none.
     seconds : metric and traversal together.
+
+    Examples
+    --------
+    >>> import hra
+    >>> pyramid = hra.Hierarchy.tree([-1, 0, 0, 1, 1], [1, 1, 1, 1, 1], cost_unit="tokens")
+    >>> allocation = hra.solve(pyramid, budget=2, errors=[8.0, 5.0, 1.0, 0.5, 0.5])
+    >>> allocation
+    2 of 2 tokens, residual 6 error, within 33 % of the best possible gain (20 % of the residual)
+    >>> allocation.cut, allocation.cost, allocation.gain, allocation.residual, allocation.gap
+    (array([1, 2]), 2.0, 2.0, 6.0, 0.3333333333333333)
     """
 
     problem: Problem

@@ -29,6 +29,21 @@ class HierarchicalResourceAllocator(ABC):
     hierarchy : what can be refined, or a builder that makes it from each context.
     metric : turns a context into the error of every node.
     traversal : chooses the refinements.
+
+    Examples
+    --------
+    >>> import hra
+    >>> class Distance(hra.ErrorMetric):
+    ...     def evaluate(self, hierarchy, context):
+    ...         return hierarchy.attribute("error") / context
+    >>> class Names(hra.HierarchicalResourceAllocator):
+    ...     def realize(self, allocation):
+    ...         return [("whole", "left", "right")[node] for node in allocation.cut]
+    >>> halves = hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1], attributes={"error": [4.0, 1.0, 1.0]})
+    >>> names = Names(halves, Distance(), hra.Hull())
+    >>> allocation = names.allocate(context=2.0, budget=2)
+    >>> names.realize(allocation), allocation.residual
+    (['left', 'right'], 1.0)
     """
 
     def __init__(self, hierarchy: Hierarchy | HierarchyBuilder, metric: ErrorMetric, traversal: Traversal) -> None:

@@ -35,7 +35,17 @@ class Verification:
 
 
 def verify(allocation: Allocation) -> Verification:
-    """Check what ``allocation`` states: cost, budget, partial order, gain, what remains, bound and status."""
+    """Check what ``allocation`` states: cost, budget, partial order, gain, what remains, bound and status.
+
+    Examples
+    --------
+    >>> import hra
+    >>> verdict = hra.verify(hra.solve(hra.Hierarchy.flat([2, 3, 4]), budget=5, gains=[3.0, 4.0, 5.0]))
+    >>> verdict.ok, float(verdict.bound)
+    (True, 7.0)
+    >>> verdict.proven[1]
+    'the cost is 5.0, within the budget 5.0'
+    """
     facts = _Facts(allocation)
     verdicts = [*facts.choice(), facts.bound(), facts.status()]
     parts = [tuple(text for text, verdict in verdicts if verdict is wanted) for wanted in (True, None, False)]

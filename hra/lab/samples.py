@@ -1,6 +1,12 @@
 """Real inputs that ship with hra: a mesh, an Earth map, a photo and a page of text.
 
 NOTICE names their sources and licences.
+
+>>> import hra
+>>> hra.samples.names()
+['earth.jpg', 'page.png', 'photo.jpg', 'skull.ply']
+>>> hra.samples.path("page.png").name
+'page.png'
 """
 
 from __future__ import annotations

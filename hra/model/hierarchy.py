@@ -40,6 +40,19 @@ class Hierarchy:
     edges : int32 [E, 2], (predecessor, successor), sorted by successor.
     level_offsets : int32 [L + 1], where each level of refinements begins.
     node : node attributes by name, each with leading dimension N.
+
+    Examples
+    --------
+    >>> import hra
+    >>> quadtree = hra.Hierarchy.tree([-1, 0, 0, 0, 0], [1, 1, 1, 1, 1], cost_unit="tokens")
+    >>> quadtree
+    Hierarchy(forest of 1 refinements over 5 nodes, cost in tokens)
+    >>> quadtree.base_cost, quadtree.total_cost, quadtree.added_by.tolist()
+    (1.0, 4.0, [-1, 0, 0, 0, 0])
+    >>> one_by_one = hra.Hierarchy.tree([-1, 0, 0, 0, 0], [1, 1, 1, 1, 1], mode="child")
+    >>> mips = hra.Hierarchy.chains([3, 2], [4, 16, 64, 4, 16], cost_unit="bytes")
+    >>> len(quadtree), len(one_by_one), len(mips)
+    (1, 4, 3)
     """
 
     node_cost: np.ndarray

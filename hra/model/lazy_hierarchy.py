@@ -20,6 +20,18 @@ class LazyHierarchy(ABC):
     ----------
     mode : "replace", a node is swapped for all its children at once; "add", children are added and the node stays.
     cost_unit : of the costs ("triangles", "bytes", "tokens").
+
+    Examples
+    --------
+    >>> import hra
+    >>> class Halves(hra.LazyHierarchy):
+    ...     def roots(self):
+    ...         return [(0.0, 1.0)]
+    ...     def expand(self, node):
+    ...         middle = sum(node) / 2
+    ...         return [(node[0], middle), (middle, node[1])]
+    >>> Halves().expand((0.0, 0.5)), Halves().cost([(0.0, 0.5)])
+    ([(0.0, 0.25), (0.25, 0.5)], array([1.]))
     """
 
     mode: Literal["replace", "add"] = "replace"
@@ -53,6 +65,15 @@ class LazyMetric(ABC):
     ----------
     unit : of the values.
     additive : whether errors of disjoint regions add up. If not, no allocation claims a certificate.
+
+    Examples
+    --------
+    >>> import hra
+    >>> class Distance(hra.LazyMetric):
+    ...     def evaluate(self, nodes, context):
+    ...         return [(high - low) * (low <= context < high) for low, high in nodes]
+    >>> Distance().evaluate([(0.0, 0.5), (0.5, 1.0)], context=0.2)
+    [0.5, 0.0]
     """
 
     unit: str = "error"

@@ -23,6 +23,19 @@ class ErrorMetric(ABC):
     unit : of the values; only equal units are added, compared or pooled.
     kind : "error", the error of a node's region while the node represents it; or "gain", what adding the node gains.
     additive : whether the errors of disjoint regions add up. If not, no allocation claims a certificate.
+
+    Examples
+    --------
+    >>> import hra
+    >>> class Blur(hra.ErrorMetric):
+    ...     unit = "px2"
+    ...     def evaluate(self, hierarchy, context):
+    ...         return hierarchy.attribute("size") ** 2 * context
+    >>> tree = hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1], attributes={"size": [4.0, 2.0, 1.0]})
+    >>> (Blur() * 0.5).evaluate(tree, 1.0).tolist()
+    [8.0, 2.0, 0.5]
+    >>> (Blur() + Blur()).unit
+    'px2'
     """
 
     unit: str = "error"

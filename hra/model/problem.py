@@ -40,6 +40,19 @@ class Problem:
     strict : where costs have no common unit: whether they are rounded up, so that every set within the capacity is
         within the budget, or down, so that every set within the budget is within the capacity.
     metric : what was evaluated, None where gains came from elsewhere or from several members of a pool.
+
+    Examples
+    --------
+    >>> import hra
+    >>> class Blur(hra.ErrorMetric):
+    ...     def evaluate(self, hierarchy, context):
+    ...         return context
+    >>> tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1], [1, 1, 1, 1, 1])
+    >>> problem = hra.Problem.of(tree, Blur(), [8.0, 5.0, 1.0, 0.5, 0.5], budget=2)
+    >>> problem.gain.tolist(), problem.cost.tolist(), problem.capacity
+    ([2.0, 4.0], [1.0, 1.0], 1.0)
+    >>> problem.base_error, problem.least_error
+    (8.0, 2.0)
     """
 
     hierarchy: Hierarchy

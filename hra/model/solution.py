@@ -21,6 +21,13 @@ class Solution:
         ``share`` bound it.
     upper_bound : no set within the capacity gains more; for traversals that know no shortfall. Rounding is theirs.
     restricted : whether shortfall and upper bound speak only of sets that keep further rules (minimum shares, limits).
+
+    Examples
+    --------
+    >>> import numpy as np, hra
+    >>> solution = hra.Solution(np.array([True, False]), price=1.0)
+    >>> solution.selected, solution.shortfall
+    (array([ True, False]), None)
     """
 
     selected: np.ndarray

@@ -142,6 +142,23 @@ def pool(
     ------
     HraError : no member, not one pair of limits per member, or limits together with a limit on changes.
     InvalidBudget : a limit is not a number >= 0, or a minimum exceeds its maximum.
+
+    Examples
+    --------
+    >>> import hra
+    >>> class Given(hra.ErrorMetric):
+    ...     def evaluate(self, hierarchy, context):
+    ...         return context
+    >>> class Nodes(hra.HierarchicalResourceAllocator):
+    ...     def realize(self, allocation):
+    ...         return allocation.cut.tolist()
+    >>> halves = hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1])
+    >>> first, second = Nodes(halves, Given(), hra.Hull()), Nodes(halves, Given(), hra.Hull())
+    >>> pooled = hra.pool(first, second).allocate(([4.0, 1.0, 1.0], [9.0, 1.0, 1.0]), budget=3)
+    >>> [member.cost for member in pooled.members], pooled.price
+    ([1.0, 2.0], 2.0)
+    >>> second.realize(pooled.members[1])
+    [1, 2]
     """
     if not members:
         raise HraError("a pool needs at least one allocator", where="pool()")

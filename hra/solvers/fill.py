@@ -25,6 +25,13 @@ def complete(
     Refinements of priority 0 are taken only if ``exact``, those of negative priority never. Ties go to the larger gain,
     then to the smaller cost, then to what opens up nothing, then to the larger structure key: on forests the numbering
     does not matter. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
+
+    Examples
+    --------
+    >>> import numpy as np, hra
+    >>> problem = hra.solve(hra.Hierarchy.flat([3, 2, 2]), budget=5, gains=[6.0, 3.0, 2.0]).problem
+    >>> hra.complete(problem, np.zeros(3, bool), problem.ratio, exact=False)
+    array([ True,  True, False])
     """
     selected = _completed(problem, start, priority, exact, among)
     # What costs less than nothing makes room for others.

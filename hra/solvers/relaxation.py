@@ -42,7 +42,16 @@ class Relaxation:
 
 
 def relaxation(problem: Problem) -> Relaxation:
-    """Solve the relaxation; exact on forests, a set with a valid bound on DAGs."""
+    """Solve the relaxation; exact on forests, a set with a valid bound on DAGs.
+
+    Examples
+    --------
+    >>> import hra
+    >>> problem = hra.solve(hra.Hierarchy.flat([3, 2, 2]), budget=4, gains=[6.0, 3.0, 2.0]).problem
+    >>> found = hra.relaxation(problem)
+    >>> found.selected, found.price, found.upper_bound
+    (array([ True, False, False]), 1.5, 7.5)
+    """
     if problem.hierarchy.parent is None:
         return Relaxation(*dag_relaxation(problem))
     if problem.is_unlimited:

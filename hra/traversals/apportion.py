@@ -29,6 +29,13 @@ class Apportion(Traversal):
         with ``functools.partial(tiers, counts=(9, 3, 1))``.
     importance : name of the node attribute that holds the importance of the node's stratum (the largest counts); by
         default a stratum is as important as the sum of its gains.
+
+    Examples
+    --------
+    >>> import hra
+    >>> photos = hra.Hierarchy.flat([1] * 6, attributes={"stratum": [0, 0, 0, 0, 1, 1]})
+    >>> hra.solve(photos, 3, gains=[5.0, 4.0, 4.0, 3.0, 4.0, 4.0], traversal=hra.Apportion()).cut
+    array([0, 1, 4])
     """
 
     rule: Callable[[np.ndarray, int, np.ndarray], np.ndarray] = largest_remainder

@@ -18,6 +18,15 @@ class Traversal(ABC):
     objective : what is minimised: the "sum" of the errors that remain, or the "max".
     any_cost : whether `select` serves refinements that cost less than nothing. If not, `solve` joins those of a forest
         with what they follow; on graphs some may be left.
+
+    Examples
+    --------
+    >>> import hra
+    >>> class Nothing(hra.Traversal):
+    ...     def select(self, problem):
+    ...         return hra.Solution(problem.gain < 0)
+    >>> hra.solve(hra.Hierarchy.flat([1, 1]), budget=1, gains=[1.0, 2.0], traversal=Nothing()).cost
+    0.0
     """
 
     objective: ClassVar[Literal["sum", "max"]] = "sum"

@@ -28,6 +28,16 @@ class Coherent(Traversal):
     traversal : chooses where to go.
     hysteresis : refinements that are there count ``1 + hysteresis`` times their gain: a change must be worth it.
     max_churn : at most so many refinements are taken or dropped in one step; None for any number.
+
+    Examples
+    --------
+    >>> import hra
+    >>> pixels, traversal = hra.Hierarchy.flat([1, 1, 1]), hra.Coherent(hysteresis=0.2)
+    >>> first = hra.solve(pixels, 1, gains=[1.0, 0.9, 0.0], traversal=traversal)
+    >>> second = hra.solve(pixels, 1, gains=[1.0, 1.1, 0.0], traversal=traversal, previous=first)
+    >>> third = hra.solve(pixels, 1, gains=[1.0, 1.3, 0.0], traversal=traversal, previous=second)
+    >>> second.cut, third.cut, third.churn
+    (array([0]), array([1]), 2)
     """
 
     traversal: Traversal = Hull()  # noqa: RUF009 (a frozen dataclass)

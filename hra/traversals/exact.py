@@ -37,6 +37,15 @@ class Exact(Traversal):
     ----------
     max_states : states that one search may visit before it is given up; each takes up to 28 bytes.
     exact : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
+
+    Examples
+    --------
+    >>> import hra
+    >>> items = hra.Hierarchy.flat([3, 2, 2])
+    >>> for traversal in (hra.Hull(), hra.Exact()):
+    ...     print(hra.solve(items, 4, gains=[6.0, 3.5, 3.4], traversal=traversal))
+    3 of 4 units, residual 6.9 error, within 23 % of the best possible gain (34 % of the residual)
+    4 of 4 units, residual 6 error, the best possible
     """
 
     max_states: int = MAX_STATES

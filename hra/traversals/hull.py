@@ -32,6 +32,15 @@ class Hull(Traversal):
     finish : "fill" takes further refinements while one fits; "none" stops at the hull point, whose gain never falls
         when the budget grows.
     exact : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
+
+    Examples
+    --------
+    >>> import hra
+    >>> items = hra.Hierarchy.flat([3, 2, 2])
+    >>> hra.solve(items, 5, gains=[6.0, 3.0, 2.0], traversal=hra.Hull()).cut
+    array([0, 1])
+    >>> hra.solve(items, 4, gains=[6.0, 3.0, 0.0], traversal=hra.Hull(finish="none")).cost
+    3.0
     """
 
     finish: Literal["fill", "none"] = "fill"

@@ -38,6 +38,22 @@ class LazyBestFirst:
     ----------
     max_expansions : nodes to expand at most, >= 1; None for no limit.
     seconds : no node is expanded after this time, but for the first; None for no limit.
+
+    Examples
+    --------
+    >>> import hra
+    >>> class Halves(hra.LazyHierarchy):
+    ...     def roots(self):
+    ...         return [(0.0, 1.0)]
+    ...     def expand(self, node):
+    ...         middle = sum(node) / 2
+    ...         return [(node[0], middle), (middle, node[1])]
+    >>> class Near(hra.LazyMetric):
+    ...     def evaluate(self, nodes, context):
+    ...         return [(high - low) * (low <= context < high) for low, high in nodes]
+    >>> allocation = hra.LazyBestFirst().allocate(Halves(), Near(), budget=5, context=0.3)
+    >>> allocation.cost, allocation.residual, allocation.expansions
+    (5.0, 0.0625, 5)
     """
 
     max_expansions: int | None = None

@@ -41,6 +41,13 @@ class LevelShares(Traversal):
     least : level -> cost of its active nodes at least, in the hierarchy's cost unit; with a share too, the larger one.
     level : name of the node attribute that says which level a node is of; None for the depth below the base (0).
     exact : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
+
+    Examples
+    --------
+    >>> import hra
+    >>> pixels = hra.Hierarchy.flat([1, 1, 1, 1], attributes={"level": [0, 0, 1, 1]})
+    >>> hra.solve(pixels, 2, gains=[9.0, 8.0, 2.0, 1.0], traversal=hra.LevelShares({1: 0.5})).cut
+    array([0, 2])
     """
 
     shares: Mapping[int, float] = field(default_factory=dict)

@@ -26,6 +26,17 @@ class Threshold(Traversal):
     ----------
     tau : error that is acceptable everywhere, in the unit of the metric's `peak` (pixels for meshes); None asks for the
         smallest that the budget allows.
+
+    Examples
+    --------
+    >>> import hra
+    >>> tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], [1] * 7)
+    >>> errors = [8.0, 4.0, 3.0, 1.0, 1.0, 1.0, 1.0]
+    >>> hra.solve(tree, float("inf"), errors=errors, traversal=hra.Threshold(3.5)).cut
+    array([2, 3, 4])
+    >>> smallest = hra.solve(tree, 3, errors=errors, traversal=hra.Threshold())
+    >>> smallest.tau, smallest.max_error
+    (3.0, 3.0)
     """
 
     tau: float | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ EXPECTED = {
     "build_a_hierarchy_of_tokens.py": r"\(8, 4096, 768\) merged to \(8, 5461, 768\).*273 tokens: 271 used",
     "lazy_gigapixel.py": r"1,466,015,503,701 tiles.*4,096 of 4,096 tokens.*20 at most",
     "mesh_lod.py": r"of 10,000 triangles.*one pixel of error takes [\d,]+ triangles.*Hull: .*BestFirst: .*Threshold: ",
+    "mesh_lod_chain.py": r"4,\d+ triangles: no point farther than [\d.]+ mm.*5 files of .*3 m: level 2",
     "plot_hiz_two_domains.py": r"[\d,]+ houses hidden, [\d,]+ of 9,216 patches pruned",
     "plot_mesh_budgets.py": r"[\d,]+ of 40,000 triangles: [\d.]+ px.*of 1,000 triangles: [\d.]+ px, at most .* missed",
     "plot_mesh_error_curves.py": r"all in view, clusters, budget: [\d.]+ px.*close up, discrete chain: [\d.]+ px",
@@ -24,7 +26,11 @@ EXPECTED = {
     "plot_texture_views.py": r"by texel error: .* dB, FLIP .*by detail error: .* dB.*uniform mip bias: .* dB, FLIP",
     "plot_token_methods.py": r"grid: 273 tokens.*pyramid: 273 tokens.*semantic-tree: 273 tokens",
     "texture_streaming.py": r"40 frames, peak [\d,]+ of 2,097,152 bytes.*frame 25 with 2 MiB: [\d.]+ dB",
+    "texture_streamer.py": r"finest level 0.*at most 3,1[\d,]+ of 3,145,728 bytes at any moment; 0 pages missing",
     "token_allocation.py": r"PyramidSampling: 273 of 273 tokens.*GridTopK: 273 of 273 tokens.*uniform: .* dB",
+    "train_through_a_hierarchy.py": r"step 0: 0.7\d* of.*step 60: 0.4\d* of.*images: 0.4\d*, the best cuts leave 0.4",
+    "write_a_domain.py": r"1,000 of 1,000 steps.*distance 0.0\d+, with equal steps 1.9",
+    "write_a_traversal.py": r"keeps its promises.*64 of 130 tokens.*130 of 130 tokens.*the best possible",
     "shared_budget.py": r"1.25 MiB: mesh takes \d+ %, residual .* px2 \(fixed halves: .* px2\)",
 }
 
@@ -33,6 +39,26 @@ def test_every_script_is_listed_and_short():
     scripts = sorted((ROOT / "examples").glob("*.py"))
     assert {script.name for script in scripts} == set(EXPECTED)
     assert all(len(script.read_text("utf-8").splitlines()) < 60 for script in scripts)
+
+
+# Written as somebody would who has only the public surface.
+BY_STRANGERS = (
+    "mesh_lod_chain.py",
+    "texture_streamer.py",
+    "train_through_a_hierarchy.py",
+    "write_a_domain.py",
+    "write_a_traversal.py",
+)
+PUBLIC = {"hra", "hra.testing", "hra.domains", "numpy", "torch", "dataclasses", "pathlib", "sys"}
+
+
+@pytest.mark.parametrize("name", BY_STRANGERS)
+def test_a_stranger_needs_the_public_surface_alone(name: str):
+    tree = ast.parse((ROOT / "examples" / name).read_text("utf-8"))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported <= PUBLIC
+    assert not re.search(r"\b(hra|meshes|textures)\.[\w.]*\b_\w", ast.unparse(tree)), "a private name"
 
 
 NEEDS_GL = {"plot_mesh_budgets.py", "plot_mesh_zoom.py", "plot_texture_feedback.py"}

@@ -3,59 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from hra.camera import Camera
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.spheres import enclosing_spheres
 from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
+from hra.domains.meshes.discrete_lod import DiscreteLOD
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
-from hra.errors import BudgetTooSmall, HraError
+from hra.errors import HraError
 
 SHARES = tuple(2.0**-step for step in range(8))
-
-
-@dataclass(frozen=True, eq=False)
-class DiscreteLOD:
-    """One mesh per level of detail; a frame draws one of them as a whole.
-
-    Attributes
-    ----------
-    levels : fine to coarse.
-    errors : float64 [L], the simplifier's estimate of each level's distance from the source in object units, monotone.
-    center, radius : float32 [3] and a number, sphere around the source.
-
-    References
-    ----------
-    Luebke et al., Level of Detail for 3D Graphics, 2003, chapter 2.
-    """
-
-    levels: tuple[TriangleMesh, ...]
-    errors: np.ndarray
-    center: np.ndarray
-    radius: float
-
-    def by_pixels(self, camera: Camera, pixels: float) -> int:
-        """The coarsest level whose error is at most ``pixels`` wherever the mesh is nearest to the camera."""
-        scale = camera.pixels_per_unit(self.center[None], np.array([self.radius]))[0]
-        return int(np.flatnonzero(self.errors * scale <= pixels).max(initial=0))
-
-    def by_budget(self, triangles: float) -> int:
-        """The finest level of at most ``triangles``.
-
-        Raises
-        ------
-        BudgetTooSmall : even the coarsest has more.
-        """
-        counts = np.array([len(mesh.triangles) for mesh in self.levels])
-        fitting = np.flatnonzero(counts <= triangles)
-        if not fitting.size:
-            raise BudgetTooSmall(f"the coarsest level has {counts[-1]} triangles, the budget is {triangles}")
-        return int(fitting[0])
 
 
 def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = SHARES) -> DiscreteLOD:

@@ -27,6 +27,17 @@ class AnalyticFeedback:
     stride : pixels along one side of a cell.
     occlusion : a depth buffer that holds what else is in the scene, such as meshes: pages behind it want nothing. The
         planes hide each other without it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra import Camera
+    >>> from hra.domains.textures import AnalyticFeedback, Scene
+    >>> scene = Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> camera = Camera.perspective(eye=(0, 4, 6), target=(0, 0, 0), viewport=(64, 48))
+    >>> seen = AnalyticFeedback(scene, stride=4).observe(camera)
+    >>> seen.page.size, seen.viewport_pixels, round(float(seen.wanted_level.mean()), 1)
+    (132, 3072, 2.5)
     """
 
     scene: Scene

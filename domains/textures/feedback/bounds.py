@@ -28,6 +28,16 @@ class BoundsFeedback:
     ----------
     scene : the planes; their textures' pages are those of ``scene.textures.hierarchy``.
     occlusion : a depth buffer: pages behind it want nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra import Camera
+    >>> from hra.domains.textures import BoundsFeedback, Scene
+    >>> scene = Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> camera = Camera.perspective(eye=(0, 4, 6), target=(0, 0, 0), viewport=(64, 48))
+    >>> BoundsFeedback(scene).observe(camera).page
+    array([1, 2, 3, 4], dtype=int32)
     """
 
     scene: Scene

@@ -25,9 +25,14 @@ class WeightedFeedback:
 
     Examples
     --------
-    >>> from hra import Eccentricity
-    >>> gaze = Eccentricity(gaze=(960, 540))
-    >>> source = WeightedFeedback(AnalyticFeedback(scene), gaze.areal_weight)  # doctest: +SKIP
+    >>> import numpy as np
+    >>> from hra import Camera, Eccentricity
+    >>> from hra.domains.textures import AnalyticFeedback, Scene, WeightedFeedback
+    >>> scene = Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> source = WeightedFeedback(AnalyticFeedback(scene), Eccentricity(gaze=(32, 24)).areal_weight)
+    >>> seen = source.observe(Camera.perspective(eye=(0, 4, 6), target=(0, 0, 0), viewport=(64, 48)))
+    >>> bool((seen.weight <= 1).all())
+    True
     """
 
     source: FeedbackSource
@@ -64,6 +69,14 @@ class SaliencyMap:
     Raises
     ------
     MetricError : other values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import SaliencyMap
+    >>> left_counts = SaliencyMap(np.array([[1.0, 0.0]]), viewport=(640, 480))
+    >>> left_counts(np.array([[100.0, 50.0], [600.0, 50.0]]))
+    array([1., 0.])
     """
 
     values: np.ndarray

@@ -33,6 +33,16 @@ class ImageSource:
     ----------
     mips : levels uint8 or float32 [H, W, C], C from 1 to 4, finest first, upright by the EXIF orientation.
     texels : the format of the file, or the nearest one that graphics interfaces have.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains.textures import TiledTexture, open_image
+    >>> source = open_image(hra.samples.path("earth.jpg"))
+    >>> source.mips[0].shape, source.texels.name
+    ((2048, 4096, 3), 'RGBA8')
+    >>> TiledTexture.from_source(source).read(5).shape
+    (128, 128, 3)
     """
 
     mips: tuple[MipLevel, ...]
@@ -68,6 +78,14 @@ def open_image(
     Warns
     -----
     RepairWarning : the first of several frames was taken, or corrupt EXIF data was ignored.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains.textures import open_image
+    >>> source = open_image(hra.samples.path("photo.jpg"))
+    >>> len(source.mips), source.mips[0][:2, :3].shape
+    (12, (2, 3, 3))
     """
     try:
         cache = cache or TileCache()
@@ -86,7 +104,16 @@ def open_image(
 
 
 def load_texels(path: str | os.PathLike[str], max_texels: int = MAX_PIXELS) -> np.ndarray:
-    """An image file decoded by Pillow: uint8 [H, W, 3] where that is exact, else float32; errors as of `load_image`."""
+    """An image file decoded by Pillow: uint8 [H, W, 3] where that is exact, else float32; errors as of `load_image`.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains.textures import load_texels
+    >>> texels = load_texels(hra.samples.path("page.png"))
+    >>> texels.shape, texels.dtype
+    ((1754, 1240, 3), dtype('uint8'))
+    """
     samples = load_image(path, max_pixels=min(max_texels, MAX_PIXELS))
     texels = np.empty(samples.shape, np.uint8)
     for rows, exact in zip(np.array_split(samples, 64), np.array_split(texels, 64), strict=True):

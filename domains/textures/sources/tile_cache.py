@@ -27,6 +27,16 @@ class TileCache:
     ------
     MissingExtra : OpenImageIO is not installed.
     HraError : a limit below 10 MiB.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains.textures import TileCache, open_image
+    >>> cache = TileCache(2**25)
+    >>> names = ("photo.jpg", "earth.jpg")
+    >>> photo, earth = (open_image(hra.samples.path(name), cache=cache) for name in names)
+    >>> photo.mips[0][:2, :2].shape, cache.tiles_read > 0
+    ((2, 2, 3), True)
     """
 
     def __init__(self, max_bytes: int = 2**28) -> None:

@@ -20,6 +20,14 @@ def flyover(
     ----------
     seed : chooses the track.
     viewport : (width, height) in pixels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import Scene, flyover
+    >>> scene = Scene.ground(np.zeros((64, 64, 3), np.uint8), width=100.0)
+    >>> [round(float(camera.position[1]), 1) for camera in flyover(scene.planes[0], frames=3)]
+    [50.0, 10.0, 2.0]
     """
     phase, turns = np.random.default_rng(seed).uniform((0, 0.5), (2 * np.pi, 1.5))
     size = max(np.linalg.norm(plane.u_axis), np.linalg.norm(plane.v_axis))

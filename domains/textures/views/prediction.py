@@ -11,6 +11,14 @@ def constant_motion(previous: Camera, current: Camera, frames: int) -> list[Came
     """The next ``frames`` cameras if each step is that from ``previous`` to ``current``, in the camera's own axes.
 
     Straight paths go on straight and circles round, at the same speed; the lens stays that of ``current``.
+
+    Examples
+    --------
+    >>> from hra import Camera
+    >>> from hra.domains.textures import constant_motion
+    >>> before, now = (Camera.perspective(eye=(x, 1, 0), target=(x, 1, -1)) for x in (0, 1))
+    >>> [round(float(camera.position[0]), 6) for camera in constant_motion(before, now, frames=2)]
+    [2.0, 3.0]
     """
     step = current.view @ np.linalg.inv(previous.view)
     view, cameras = current.view, []

@@ -25,6 +25,14 @@ class ViewQuality:
     frames : int64 [F], which ones.
     psnr : float64 [F], dB, inf where nothing is missed.
     flip : float64 [F], mean FLIP, 0 where nothing is missed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import ViewQuality
+    >>> quality = ViewQuality(np.array([0, 10]), psnr=np.array([40.0, np.inf]), flip=np.array([0.01, 0.0]))
+    >>> quality, quality.mean_psnr
+    (2 frames, PSNR >= 40.0 dB, FLIP <= 0.0100, 69.5)
     """
 
     frames: np.ndarray
@@ -52,6 +60,17 @@ def view_quality(scene: Scene, cameras: Sequence[Camera], resident: Sequence[Any
     Raises
     ------
     ArrayError : numbers of frames that differ, or ``every`` below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> image = np.random.default_rng(0).integers(0, 256, (256, 256, 3), np.uint8)
+    >>> scene = textures.Scene.ground(image, width=10.0)
+    >>> cameras = textures.flyover(scene.planes[0], frames=2, viewport=(320, 240))
+    >>> quality = textures.view_quality(scene, cameras[1:] * 2, resident=[[0], [0, 1, 2, 3, 4]], every=1)
+    >>> quality.frames, quality.psnr < 99
+    (array([0, 1]), array([ True, False]))
     """
     if len(cameras) != len(resident) or every < 1:
         raise ArrayError(f"{len(cameras)} cameras, {len(resident)} frames, every {every}", where="view_quality")

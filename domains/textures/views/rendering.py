@@ -26,6 +26,17 @@ def render(scene: Scene, resident: ResidentTextures, camera: Camera) -> np.ndarr
     Raises
     ------
     ImageError : textures with different numbers of channels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra import Camera
+    >>> from hra.domains import textures
+    >>> scene = textures.Scene.ground(np.full((256, 256, 3), 51, np.uint8), width=10.0)
+    >>> coarse = textures.ResidentTextures(scene.textures, np.array([True, False, False, False, False]))
+    >>> picture = textures.render(scene, coarse, Camera.perspective((0, 4, 6), (0, 0, 0), viewport=(64, 48)))
+    >>> picture.shape, picture[24, 32].round(3).tolist()
+    ((48, 64, 3), [0.20000000298023224, 0.20000000298023224, 0.20000000298023224])
     """
     hits, channels = cast_rays(scene, camera), _channels(scene)
     image = np.zeros((*hits.plane.shape, channels), np.float32)

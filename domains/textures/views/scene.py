@@ -31,6 +31,14 @@ class TexturedPlane:
     Raises
     ------
     ArrayError : not three finite numbers, or axes that span no area.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import TexturedPlane, TiledTexture
+    >>> texture = TiledTexture.from_image(np.zeros((64, 128, 3), np.uint8))
+    >>> TexturedPlane.ground(texture, width=10.0).points(0.5, [0.0, 1.0]).tolist()
+    [[0.0, 0.0, -2.5], [0.0, 0.0, 2.5]]
     """
 
     texture: StreamedTexture
@@ -78,6 +86,16 @@ class Scene:
     Raises
     ------
     ArrayError : no plane.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains.textures import Scene, TexturedPlane, TiledTexture
+    >>> texture = TiledTexture.from_image(np.zeros((64, 128, 3), np.uint8))
+    >>> wall = TexturedPlane(texture, origin=[-1, 2, 0], u_axis=[2, 0, 0], v_axis=[0, -2, 0])
+    >>> scene = Scene([TexturedPlane.ground(texture, width=10.0), wall])
+    >>> len(scene.planes), len(scene.textures.textures)
+    (2, 1)
     """
 
     planes: Sequence[TexturedPlane]

@@ -1,0 +1,230 @@
+"""Chains of levels: counts, monotone errors that hold, when to switch, and files that others read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hra
+from hra.domains import meshes
+from hra.errors import BudgetTooSmall, CameraError, FileError, HraError
+from tests.helpers import gltf_validator
+
+
+@pytest.fixture(scope="module")
+def certified(bumpy: meshes.TriangleMesh) -> meshes.ClusterMesh:
+    return meshes.build(bumpy, certified=True)
+
+
+@pytest.fixture(scope="module")
+def chain(certified: meshes.ClusterMesh) -> meshes.DiscreteLOD:
+    return meshes.lod_chain(certified, [1, 0.5, 0.25, 640, 300])
+
+
+def scene_of(path: Path) -> dict[str, Any]:
+    """The meshes of a file by name, as trimesh reads it."""
+    scene: Any = trimesh.load(path, process=False)
+    return dict(scene.geometry)
+
+
+def counts(chain: meshes.DiscreteLOD) -> list[int]:
+    return [len(mesh.triangles) for mesh in chain.levels]
+
+
+def test_each_level_has_at_most_so_many_triangles(chain: meshes.DiscreteLOD) -> None:
+    asked = [5120, 2560, 1280, 640, 300]
+    assert all(0.95 * most <= count <= most for count, most in zip(counts(chain), asked, strict=True))
+    assert all(meshes.is_closed(mesh) for mesh in chain.levels)
+
+
+@given(shares=st.lists(st.floats(0.06, 1.0), min_size=1, max_size=6, unique_by=lambda share: int(share * 5120)))
+def test_whatever_is_asked_for_levels_are_monotone_and_nested(
+    bumpy_clusters: meshes.ClusterMesh, shares: list[float]
+) -> None:
+    shares = sorted(shares, reverse=True)
+    found = meshes.lod_chain(bumpy_clusters, shares)
+    assert all(count <= share * 5120 for count, share in zip(counts(found), shares, strict=True))
+    assert (np.diff(counts(found)) <= 0).all()
+    assert (np.diff(found.errors) >= 0).all()
+    assert not found.certified
+    corners = [set(map(tuple, mesh.positions.tolist())) for mesh in found.levels]
+    assert all(coarse <= fine for fine, coarse in pairwise(corners))
+
+
+def test_a_level_is_the_best_within_its_triangles(bumpy_clusters: meshes.ClusterMesh) -> None:
+    # Holding on to the coarser levels costs nothing here; the optimum is that of the level by itself.
+    error, area = (bumpy_clusters.hierarchy.attribute(name) for name in ("error", "area"))
+    allocator = meshes.MeshAllocator(bumpy_clusters, meshes.SurfaceError(), hra.Exact())
+    for share in (0.5, 0.25, 0.12):
+        (mesh,) = meshes.lod_chain(bumpy_clusters, [share]).levels
+        best = allocator.allocate(None, int(share * 5120))
+        assert best.status == "optimal"
+        assert best.residual == pytest.approx(float((error[best.cut].astype(float) ** 2 * area[best.cut]).sum()))
+        assert len(mesh.triangles) == best.cost
+
+
+def test_no_point_of_the_source_is_farther_than_a_certified_error(
+    chain: meshes.DiscreteLOD, bumpy: meshes.TriangleMesh
+) -> None:
+    assert chain.certified
+    assert chain.errors[0] == 0
+    points = meshes.surface_points(bumpy, 2000, np.random.default_rng(1))
+    for mesh, error in zip(chain.levels[1:], chain.errors[1:], strict=True):
+        farthest = meshes.nearest_distances(points, mesh.positions, mesh.triangles).max()
+        assert 0.1 * error < farthest <= error
+
+
+def test_meshes_files_assets_and_clusters_give_the_same_chain(
+    bumpy: meshes.TriangleMesh, bumpy_clusters: meshes.ClusterMesh, tmp_path: Path
+) -> None:
+    bumpy.export(tmp_path / "bumpy.glb")
+    bumpy_clusters.save(tmp_path / "bumpy.hra")
+    asset = meshes.open_asset(tmp_path / "bumpy.hra")
+    sources = bumpy, bumpy_clusters, bumpy_clusters.with_cost("bytes"), asset, tmp_path / "bumpy.glb"
+    found = [meshes.lod_chain(source, [0.5, 0.2]) for source in sources]
+    assert len({str((counts(one), one.errors.tolist())) for one in found}) == 1
+
+
+@pytest.mark.parametrize("levels", [[], [0.25, 0.5], [0.5, 0.5], [0.5, 0], [-1], [0.5, 300.5], [np.nan], [np.inf, 1]])
+def test_levels_must_fall(bumpy_clusters: meshes.ClusterMesh, levels: Sequence[float]) -> None:
+    with pytest.raises(HraError, match="levels must fall"):
+        meshes.lod_chain(bumpy_clusters, levels)
+
+
+def test_a_level_below_the_root_is_refused(bumpy_clusters: meshes.ClusterMesh) -> None:
+    with pytest.raises(BudgetTooSmall, match=str(bumpy_clusters.root_triangle_count)):
+        meshes.lod_chain(bumpy_clusters, [0.5, bumpy_clusters.root_triangle_count - 1])
+
+
+@given(
+    level=st.integers(0, 4),
+    pixels=st.floats(0.1, 20),
+    lens=st.tuples(st.floats(5, 150), st.integers(10, 4000), st.integers(10, 4000)),
+    farther=st.floats(1, 10),
+    direction=st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda d: np.linalg.norm(d) > 0.1),
+    aside=st.floats(-60, 60),
+)
+def test_from_the_switch_distance_on_the_level_is_good_enough(
+    chain: meshes.DiscreteLOD, level: int, pixels: float, lens: tuple, farther: float, direction: tuple, aside: float
+) -> None:
+    fov, *viewport = lens
+    options = {"vertical_fov_degrees": fov, "viewport": tuple(viewport)}
+    distances = chain.switch_distances(pixels, **options)
+    assert distances[0] == 0
+    assert (np.diff(distances) >= 0).all()
+    distance = max(distances[level], 0.01) * farther
+    axis = np.array(direction) / np.linalg.norm(direction)
+    sideways = np.cross(axis, [0.31, 0.52, 0.79])
+    # Wherever the camera looks from there: the chain may be in a corner of the view.
+    target = chain.center + np.tan(np.radians(aside)) * distance * sideways / np.linalg.norm(sideways)
+    camera = hra.Camera.perspective(chain.center + distance * axis, target, sideways + 0.1 * axis, **options)
+    assert chain.by_pixels(camera, pixels) >= level
+
+
+def test_a_lens_or_a_tolerance_that_is_none_is_refused(chain: meshes.DiscreteLOD) -> None:
+    with pytest.raises(HraError, match="tolerance"):
+        chain.switch_distances(0)
+    with pytest.raises(CameraError):
+        chain.switch_distances(1, vertical_fov_degrees=180)
+
+
+def test_each_level_is_a_file(chain: meshes.DiscreteLOD, tmp_path: Path) -> None:
+    paths = chain.export(tmp_path / "new" / "folder", stem="ball")
+    assert [path.name for path in paths] == [f"ball{number}.glb" for number in range(5)]
+    for path, mesh in zip(paths, chain.levels, strict=True):
+        (read,) = scene_of(path).values()
+        assert np.array_equal(read.vertices[read.faces], mesh.positions[mesh.triangles])
+
+
+def test_all_levels_are_nodes_of_one_file(chain: meshes.DiscreteLOD, tmp_path: Path) -> None:
+    path = tmp_path / "ball.glb"
+    chain.export_one(path)
+    scene = scene_of(path)
+    assert list(scene) == ["LOD0", "LOD1", "LOD2", "LOD3", "LOD4"]
+    for mesh, read in zip(chain.levels, scene.values(), strict=True):
+        assert np.array_equal(read.vertices[read.faces], mesh.positions[mesh.triangles])
+    # What knows nothing of the extension shows the finest level, and nothing else.
+    assert len(meshes.load(path).triangles) == 5120
+
+
+def test_levels_of_equal_triangles_stay_two_nodes(bumpy_clusters: meshes.ClusterMesh, tmp_path: Path) -> None:
+    root = bumpy_clusters.root_triangle_count
+    chain = meshes.lod_chain(bumpy_clusters, [root + 1, root])
+    chain.export_one(tmp_path / "two.glb")
+    assert counts(chain) == [root, root]
+    assert list(scene_of(tmp_path / "two.glb")) == ["LOD0", "LOD1"]
+
+
+def test_attributes_reach_the_levels_and_an_image_is_stored_once(tmp_path: Path) -> None:
+    mesh = textured_sheet(40)
+    chain = meshes.lod_chain(mesh, [1, 0.5, 0.25])
+    chain.export_one(tmp_path / "sheet.glb")
+    content = (tmp_path / "sheet.glb").read_bytes()
+    assert mesh.attributes is not None
+    image = mesh.attributes.materials[0].image
+    assert image is not None and content.count(image) == 1
+    for read in scene_of(tmp_path / "sheet.glb").values():
+        assert read.visual.uv.shape == (len(read.vertices), 2)
+        assert read.visual.material.baseColorTexture.size == (4, 4)
+
+
+def textured_sheet(cells: int) -> meshes.TriangleMesh:
+    """A wavy square with texture coordinates and two materials, of which both use one image."""
+    import io
+
+    from PIL import Image
+
+    png = io.BytesIO()
+    Image.fromarray(np.arange(48, dtype=np.uint8).reshape(4, 4, 3)).save(png, "PNG")
+    side = np.linspace(0, 1, cells + 1)
+    halves = []
+    for number in range(2):
+        x, y = np.meshgrid(side, side)
+        points = np.stack([x + number, y, 0.1 * np.sin(9 * x) * np.cos(7 * y)], axis=-1).reshape(-1, 3)
+        corner = np.arange(len(points)).reshape(cells + 1, cells + 1)
+        a, b, c, d = (n.reshape(-1) for n in (corner[:-1, :-1], corner[:-1, 1:], corner[1:, :-1], corner[1:, 1:]))
+        faces = np.concatenate([np.stack([a, b, c], 1), np.stack([b, d, c], 1)])
+        halves.append((points, faces + number * len(points), np.stack([x, y], -1).reshape(-1, 2)))
+    points, faces, uv = (np.concatenate(part) for part in zip(*halves, strict=True))
+    materials = tuple(meshes.Material(name=name, image=png.getvalue()) for name in ("left", "right"))
+    attributes = meshes.VertexAttributes(
+        uv=uv.astype(np.float32), material=np.repeat([0, 1], len(points) // 2).astype(np.int32), materials=materials
+    )
+    return meshes.from_arrays(points, faces, attributes)
+
+
+@pytest.mark.skipif(not gltf_validator.available(), reason="no Node.js with gltf-validator")
+def test_khronos_validator_finds_nothing_wrong(chain: meshes.DiscreteLOD, tmp_path: Path) -> None:
+    chain.export_one(tmp_path / "ball.glb")
+    meshes.lod_chain(textured_sheet(20), [1, 0.4]).export_one(tmp_path / "sheet.glb")
+    for name in ("ball.glb", "sheet.glb"):
+        found = gltf_validator.issues(tmp_path / name)
+        assert found["numErrors"] == found["numWarnings"] == 0, found["messages"]
+        # It does not know the extension, and so not what the coarser nodes are for.
+        assert {message["code"] for message in found["messages"]} <= {"UNSUPPORTED_EXTENSION", "UNUSED_OBJECT"}
+
+
+@pytest.mark.parametrize("name", ["chain.obj", "chain", "missing/chain.glb"])
+def test_one_file_that_cannot_be_written_is_an_error(chain: meshes.DiscreteLOD, tmp_path: Path, name: str) -> None:
+    with pytest.raises(FileError):
+        chain.export_one(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(chain: meshes.DiscreteLOD, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(FileError, match="cannot be made"):
+        chain.export(tmp_path / "file")
+
+
+def test_it_says_what_its_errors_are(chain: meshes.DiscreteLOD, bumpy: meshes.TriangleMesh) -> None:
+    assert "bounds" in repr(chain) and "5,120" in repr(chain)
+    assert "estimates" in repr(meshes.build_discrete(bumpy, [1, 0.5]))
