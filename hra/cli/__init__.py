@@ -1,6 +1,4 @@
-"""The command line: ``hra demo``, ``hra doctor``, ``hra bench``, ``hra mesh``, ``hra texture``, ``hra tokens``,
-``hra verify``.
-"""
+"""The command line ``hra``: commands that packages register as ``hra.commands``, and what becomes of their errors."""
 
 from __future__ import annotations
 
@@ -8,28 +6,30 @@ import sys
 
 import typer
 
-from hra.cli import bench, demo, doctor, evaluate, mesh, texture, tokens, verify
+from hra.cli.groups import Commands
 from hra.errors import HraError
+from hra.plugins import available
 
 app = typer.Typer(
+    cls=Commands,
     help="Which level of detail where, within this budget?",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(mesh.app, name="mesh")
-app.add_typer(texture.app, name="texture")
-app.add_typer(tokens.app, name="tokens")
-app.command("bench")(bench.bench)
-app.command("demo")(demo.demo)
-app.command("eval")(evaluate.evaluate)
-app.command("doctor")(doctor.doctor)
-app.command("verify")(verify.verify)
+
+
+@app.callback()
+def _hra() -> None:
+    """What is said of all commands stands above; without a function here Typer would look for a single command."""
 
 
 def main() -> None:
     """Entry point: errors of hra become three lines on standard error and exit code 2."""
     try:
+        if "doctor" not in available("hra.commands"):
+            fix = "install hra again: its entry points are those of an older version"
+            raise HraError("no commands are registered", where="hra.commands", fix=fix)
         app()
     except HraError as error:
         typer.echo("error: " + "\n".join(error.lines()), err=True)

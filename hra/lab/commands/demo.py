@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from hra.atomic_write import write_atomically
-from hra.cli.output import JsonOption, make_folder, running, show, write_json
+from hra.console.output import JsonOption, make_folder, running, show, write_json
 from hra.errors import MissingExtra
 
 _SECTIONS = ("meshes", "textures", "tokens", "pool")

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from hra.cli.output import JsonOption, byte_count, size
-from hra.cli.texture_flight import FlightOptions, fly
-from hra.cli.texture_plan import plan
-from hra.cli.texture_replay import make_trace, replay_trace
+from hra.console import JsonOption, MetricOption, TraversalOption, byte_count, size
+from hra.domains.textures.commands.flight import FlightOptions, fly
+from hra.domains.textures.commands.planning import plan
+from hra.domains.textures.commands.replaying import replay_trace
+from hra.errors import HraError
 
 app = typer.Typer(help="Texture streaming within a pool of bytes.", no_args_is_help=True)
-app.command("trace")(make_trace)
 app.command("plan")(plan)
 
 
@@ -31,12 +31,17 @@ def replay(
     frames: Annotated[int, typer.Option(min=1, help="Images: frames of the flight.")] = 60,
     seed: Annotated[int, typer.Option(help="Images: seed of the flight's track.")] = 0,
     viewport: Annotated[str, typer.Option(help="Images: screen size.")] = "960x540",
+    metric: MetricOption = None,
+    traversal: TraversalOption = None,
     picture: Annotated[Path | None, typer.Option(help="Draw residency over time to this PNG.")] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Replay a recorded trace, or a flight over an image as a ground, by several policies and judge each."""
     limit = byte_count(upload) if upload else None
     if source.suffix.lower() == ".npz":
+        if metric or traversal:
+            what, fix = "a recorded trace is replayed by policies, not by allocations", "use --policy"
+            raise HraError(what, where="--metric, --traversal", fix=fix)
         replay_trace(source, byte_count(pool), policy, limit, look_ahead, json_file, picture)
     else:
         options = FlightOptions(
@@ -49,5 +54,7 @@ def replay(
             seed=seed,
             viewport=size(viewport),
             every=every,
+            metric=metric,
+            traversal=traversal,
         )
         fly(source, options, json_file, picture)

@@ -11,9 +11,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from hra.cli import bench_columns
-from hra.cli.output import JsonOption, running, write_json
+from hra.console import JsonOption, running, write_json
 from hra.errors import HraError
+from hra.lab.commands import bench_columns
 
 
 class SuiteName(StrEnum):

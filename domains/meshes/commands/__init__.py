@@ -8,15 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from hra.cli.mesh_cut import cut
-from hra.cli.mesh_pictures import render, view
-from hra.cli.output import JsonOption, counting, show, write_json
+from hra.console import JsonOption, counting, show, write_json
+from hra.domains.meshes.commands.cutting import InputArgument, cut
+from hra.domains.meshes.commands.drawing import render, view
 
 app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
 app.command()(cut)
 app.command()(render)
 app.command()(view)
-InputArgument = Annotated[Path, typer.Argument(help="A mesh that was built by `hra mesh build`.")]
 
 
 @app.command()

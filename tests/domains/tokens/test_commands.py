@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from hra.cli.tokens import app
 from hra.domains import tokens
+from hra.domains.tokens.commands import app
 from hra.errors import HraError
 
 
@@ -43,21 +43,40 @@ def test_allocate_by_name(method: str, picture: Path):
     assert Image.open(picture.parent / "o.png").size == (112, 80)
 
 
-def test_compare_draws_a_sheet_and_writes_a_row_per_method(picture: Path):
-    record, sheet = picture.parent / "c.json", picture.parent / "s.png"
-    chosen = "grid,pyramid,gestalt-saccades"
-    printed = run("compare", picture, "--budget", 12, "--methods", chosen, "-o", sheet, "--json", record)
-    result = json.loads(record.read_text())
-    assert [row["method"] for row in result["rows"]] == ["grid", "pyramid"]
-    assert result["skipped"].keys() == {"gestalt-saccades"}  # its base alone is 35 tokens
-    assert "skipped gestalt-saccades" in printed
-    for row in result["rows"]:
-        assert row["count"] == 12 and row["total_ms"] > 0
-        assert row.keys() >= {"psnr_db", "ssim", "gain", "efficiency", "redundancy", "coverage", "empty_cells"}
-    assert Image.open(sheet).size[0] == 4 * 368
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("--method", "best"), "'best'"),
+        (("--method", "foveated:patches=3"), "no option 'patches'"),
+        (("--method", "foveated:patch=fine"), "'fine' is no value"),
+        (("--traversal", "best"), "'best'"),
+        (("--metric", "texel_error"), "feedback"),
+        (("--metric", "screen_error"), "Camera"),
+        (("--method", "two-pass", "--budget", 35, "--metric", "relevance_gain"), "metric of its own"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(picture: Path, options: tuple[object, ...], what: str):
+    with pytest.raises(HraError, match=what):
+        run("allocate", picture, "--budget", 12, *options)
 
 
-def test_unknown_methods_are_refused(picture: Path):
-    for arguments in (("allocate", "--method", "best"), ("compare", "--methods", "grid,best")):
-        with pytest.raises(HraError, match="no method called 'best'"):
-            run(arguments[0], picture, *arguments[1:])
+def test_another_traversal_and_metric_are_used(picture: Path):
+    record = picture.parent / "t.json"
+    gaps = {}
+    for traversal in ("best_first", "exact"):
+        run("allocate", picture, "--method", "pyramid", "--budget", 12, "--traversal", traversal, "--json", record)
+        gaps[traversal] = json.loads(record.read_text())["gap"]
+    assert 0 <= gaps["exact"] < gaps["best_first"]
+    run(
+        "allocate",
+        picture,
+        "--method",
+        "foveated:patch=8",
+        "--budget",
+        60,
+        "--metric",
+        "relevance_error",
+        "--json",
+        record,
+    )
+    assert json.loads(record.read_text())["count"] == 60

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from hra.cli.camera_options import (
+from hra.console import JsonOption, MetricOption, TraversalOption, choose_traversal, show, write_json
+from hra.console.camera_options import (
     AzimuthOption,
     CameraOption,
     CameraOptions,
@@ -20,8 +21,14 @@ from hra.cli.camera_options import (
     UpOption,
     ViewportOption,
 )
-from hra.cli.mesh_cut import BytesOption, CutOptions, ErrorOption, InputArgument, PixelsOption, TrianglesOption
-from hra.cli.output import JsonOption, show, write_json
+from hra.domains.meshes.commands.cutting import (
+    BytesOption,
+    CutOptions,
+    ErrorOption,
+    InputArgument,
+    PixelsOption,
+    TrianglesOption,
+)
 
 
 class Color(Enum):
@@ -43,7 +50,9 @@ def render(
     triangles: TrianglesOption = None,
     pixels: PixelsOption = None,
     byte_budget: BytesOption = None,
-    error: ErrorOption = "quadric",
+    error: ErrorOption = None,
+    metric: MetricOption = None,
+    traversal: TraversalOption = None,
     azimuth: AzimuthOption = 30.0,
     elevation: ElevationOption = 10.0,
     distance: DistanceOption = None,
@@ -60,7 +69,8 @@ def render(
 
     asset = meshes.open_asset(mesh)
     camera = CameraOptions(azimuth, elevation, distance, up, eye, target, camera_file, viewport).camera(asset.bounds)
-    _, allocation = CutOptions(triangles, pixels, byte_budget, error).allocate(asset, camera)
+    options = CutOptions(triangles, pixels, byte_budget, error, metric, traversal)
+    _, allocation = options.allocate(asset, camera)
     save_png(out, meshes.render(asset, allocation.cut, camera, color.value))
     drawn = int(asset.triangles_per_cluster[allocation.cut].sum())
     record = {"picture": str(out), "triangles": drawn, "clusters": allocation.cut.size, "color": color.value}
@@ -71,6 +81,9 @@ def render(
 def view(
     mesh: InputArgument,
     triangles: TrianglesOption = None,
+    error: ErrorOption = None,
+    metric: MetricOption = None,
+    traversal: TraversalOption = None,
     color: ColorOption = Color.cluster,
     azimuth: AzimuthOption = 30.0,
     elevation: ElevationOption = 10.0,
@@ -88,7 +101,11 @@ def view(
     asset = meshes.open_asset(mesh)
     camera = CameraOptions(azimuth, elevation, distance, up, eye, target, camera_file, viewport).camera(asset.bounds)
     budget = math.inf if triangles is None else triangles
-    viewer = meshes.Viewer(asset, camera, budget, color.value, off_screen=screenshot is not None)
+    chosen = {
+        "metric": CutOptions(error=error, metric=metric).chosen_metric(),
+        "traversal": None if traversal is None else choose_traversal(traversal),
+    }
+    viewer = meshes.Viewer(asset, camera, budget, color.value, **chosen, off_screen=screenshot is not None)
     if screenshot is None:
         viewer.show()
     else:

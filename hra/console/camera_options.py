@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hra.cli.output import size
+from hra.console.output import size
 from hra.errors import CameraError, FileError, HraError
 
 if TYPE_CHECKING:

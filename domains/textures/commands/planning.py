@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hra.atomic_write import write_atomically
-from hra.cli.output import JsonOption, byte_count, running, show, size, write_json
+from hra.console import (
+    JsonOption,
+    MetricOption,
+    TraversalOption,
+    byte_count,
+    choose_metric,
+    choose_traversal,
+    running,
+    show,
+    size,
+    write_json,
+)
 from hra.errors import HraError, MissingExtra
 
 if TYPE_CHECKING:
@@ -29,15 +40,21 @@ def plan(
     viewport: Annotated[str, typer.Option(help="Screen size.")] = "1920x1080",
     tile: Annotated[int, typer.Option(min=1, help="Texels along one side of a tile.")] = 128,
     mipped: Annotated[bool, typer.Option("--mipped", help="Whole mip levels instead of tiles.")] = False,
+    metric: MetricOption = None,
+    traversal: TraversalOption = None,
     picture: Annotated[Path | None, typer.Option("--out", "-o", help="Draw the resident levels to this PNG.")] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Plan which tiles or levels of images are resident for a view; only headers are read."""
     from hra.domains.textures import plan as plan_view
 
+    chosen = {
+        "metric": choose_metric(metric) if metric else None,
+        "traversal": choose_traversal(traversal) if traversal else None,
+    }
     with running("plan"):
         scene = _scene(images, tile, mipped)
-        result = plan_view(scene, _camera(view, size(viewport)), byte_count(pool))
+        result = plan_view(scene, _camera(view, size(viewport)), byte_count(pool), **chosen)
     textures = [{"image": str(path)} | row for path, row in zip(images, result.by_texture(), strict=True)]
     summary = _summary(result, byte_count(pool))
     write_json(json_file, {**summary, "textures": textures})
@@ -77,13 +94,16 @@ def _number(part: str, view: str) -> float:
 
 
 def _summary(result: TexturePlan, pool: int) -> dict[str, Any]:
-    """The figures of the whole view; errors in px2."""
+    """The figures of the whole view; errors in px2, of which only a choice by texel errors states the least."""
+    from hra.domains.textures import TexelError
+
+    by_texels = isinstance(result.allocation.metric, TexelError)
     return {
         "pool_bytes": pool,
         "texture_bytes": int(result.allocation.hierarchy.total_cost),
         "resident_bytes": result.resident.bytes,
-        "residual_px2": result.allocation.residual,
-        "least_residual_px2": result.residual_bound,
+        "residual_px2": result.residual,
+        "least_residual_px2": result.residual_bound if by_texels else None,
         "gap": result.allocation.gap,
         "uniform_bias_bytes": result.bias.bytes,
         "uniform_bias_residual_px2": result.bias_residual,

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hra.cli.output import running, show, write_json
-from hra.cli.texture_verdicts import Judged, JudgedViews, show_judged, sizes, write_picture
+from hra.console import choose_metric, choose_traversal, running, show, write_json
+from hra.domains.textures.commands.verdicts import Judged, JudgedViews, show_judged, sizes, write_picture
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +31,7 @@ class FlightOptions:
     predict : the path ahead is guessed from the last step instead of known.
     policy : names as `hra.residency.policies` has them.
     every : frames from one judged view to the next.
+    metric, traversal : of the allocations, by name.
     """
 
     pool: int
@@ -42,6 +43,8 @@ class FlightOptions:
     seed: int
     viewport: tuple[int, int]
     every: int
+    metric: str | None = None
+    traversal: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +76,26 @@ class Flight:
         """The flight with an allocation for every frame."""
         from hra.domains.textures import AnalyticFeedback, TextureAllocator, constant_motion, replay
 
-        allocator = TextureAllocator(self.scene.textures, AnalyticFeedback(self.scene))
+        metric = choose_metric(options.metric) if options.metric else None
+        traversal = choose_traversal(options.traversal) if options.traversal else None
+        allocator = TextureAllocator(self.scene.textures, AnalyticFeedback(self.scene), metric, traversal)
         limits = {"upload_bytes": options.upload, "look_ahead": options.look_ahead}
         if options.predict:
             return replay(allocator, self.cameras, options.pool, **limits, predict=constant_motion)
         return replay(allocator, self.feedback, options.pool, **limits)
 
+    def least(self, options: FlightOptions) -> np.ndarray:
+        """The texel error of each judged view that no choice of pages within the pool undercuts, float64, px2."""
+        import numpy as np
+
+        from hra.domains.textures import AnalyticFeedback, TextureAllocator
+
+        allocator = TextureAllocator(self.scene.textures, AnalyticFeedback(self.scene))
+        seen = self.feedback[:: options.every]
+        return np.array([allocator.allocate(feedback, options.pool).least_residual for feedback in seen])
+
     def views(self, log: Log, least: np.ndarray, every: int) -> JudgedViews:
-        """How every so many views look under a log of residency; ``least`` [F] is the least error of each, px2."""
+        """How every so many views look under a log of residency; ``least`` is the least error of each of these, px2."""
         import numpy as np
 
         from hra.domains.textures import ResidentTextures, texel_residual, view_quality
@@ -91,7 +106,7 @@ class Flight:
         residual = [texel_residual(pages, seen) for pages, seen in zip(drawn, self.feedback[::every], strict=True)]
         pages = [np.flatnonzero(resident.active) for resident in drawn]
         quality = view_quality(self.scene, self.cameras[::every], pages, every=1)
-        return JudgedViews(quality, np.array(residual), least[::every])
+        return JudgedViews(quality, np.array(residual), least)
 
 
 def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Path | None) -> None:
@@ -112,8 +127,7 @@ def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Pa
         "resident": trace.resident_bytes,
         "uploaded": trace.uploaded_bytes,
         "queued": trace.queued,
-        "residual_px2": trace.residual,
-        "least_residual_px2": trace.least_residual,
+        **_errors(trace, options.metric),
     }
     judged = {"judged_frames": list(range(0, len(trace), options.every)), "policies": [row.record() for row in rows]}
     write_json(json_file, {**sizes(flight.demands, options.pool), **summary, "per_frame": per_frame, **judged})
@@ -121,6 +135,12 @@ def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Pa
         write_picture(picture, rows, options.pool)
     show(image.name, summary.items())
     show_judged(f"{image.name}: {flight.demands!r}", rows)
+
+
+def _errors(trace: ResidencyTrace, metric: str | None) -> dict[str, np.ndarray]:
+    """What remains of the error in every frame; a metric that was chosen by name has a unit of its own."""
+    unit = "" if metric else "_px2"
+    return {f"residual{unit}": trace.residual, f"least_residual{unit}": trace.least_residual}
 
 
 def _judged(
@@ -132,9 +152,9 @@ def _judged(
     from hra.residency.verdict import judge_log
 
     chosen, demands = policies(options.policy, flight.demands, options.upload, options.look_ahead), flight.demands
-    least = judge(Belady(), demands, options.pool)
+    fewest, least = judge(Belady(), demands, options.pool), flight.least(options)
     logs = ((policy.name, policy.run(demands, options.pool)) for policy in chosen)
     for name, log in [(_OURS, trace.log), *logs]:
         progress(name)
-        views = flight.views(log, trace.least_residual, options.every)
-        yield Judged(judge_log(name, log, demands, options.pool), least, views)
+        views = flight.views(log, least, options.every)
+        yield Judged(judge_log(name, log, demands, options.pool), fewest, views)

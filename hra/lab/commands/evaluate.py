@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hra.atomic_write import write_atomically
-from hra.cli.output import JsonOption, make_folder, running, write_json
+from hra.console.output import JsonOption, make_folder, running, write_json
 from hra.errors import MissingExtra
 
 

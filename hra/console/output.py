@@ -1,4 +1,4 @@
-"""What every command shares: the ``--json`` file, tables, progress and the option types."""
+"""Results and progress: the ``--json`` file, tables, spinners, and texts for sizes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,15 @@ from rich.table import Table
 
 from hra.atomic_write import write_atomically
 from hra.errors import FileError, HraError
-from hra.lab.formatting import readable
 
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON to this file.")]
+
+
+def readable(value: Any) -> str:
+    """Integers with thousands separators, other numbers with four digits, anything else as it is."""
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:.4g}"
+    return f"{value:,.0f}" if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
 
 
 def show(title: str, rows: Iterable[tuple[str, Any]]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from hra.cli.texture import app
+from hra.domains.textures.commands import app
 from hra.errors import HraError
 
 Image = pytest.importorskip("PIL.Image")

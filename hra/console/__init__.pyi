@@ -1,0 +1,13 @@
+from .choosing import MetricOption as MetricOption
+from .choosing import TraversalOption as TraversalOption
+from .choosing import choose as choose
+from .choosing import choose_metric as choose_metric
+from .choosing import choose_traversal as choose_traversal
+from .output import JsonOption as JsonOption
+from .output import byte_count as byte_count
+from .output import counting as counting
+from .output import readable as readable
+from .output import running as running
+from .output import show as show
+from .output import size as size
+from .output import write_json as write_json
