@@ -33,11 +33,8 @@ class Commands(TyperGroup):
             command = _loaded(cmd_name)
         except HraError as error:
             return _unavailable(cmd_name, error)
-        for name in _inside(cmd_name):
-            try:
-                _add(command, name)
-            except HraError as error:
-                _commands(command).setdefault(_last(name), _unavailable(_last(name), error))
+        if isinstance(command, TyperGroup):
+            _complete(command, cmd_name)
         return command
 
 
@@ -53,8 +50,14 @@ def failures() -> dict[str, HraError]:
     return found
 
 
-def _inside(app: str) -> list[str]:
-    return sorted(name for name in available(_GROUP) if name.rpartition(".")[0] == app)
+def _complete(app: TyperGroup, app_name: str) -> None:
+    """Add the commands that are registered for the inside of an app."""
+    for name in sorted(available(_GROUP)):
+        if name.rpartition(".")[0] == app_name:
+            try:
+                _add(app, name)
+            except HraError as error:
+                _commands(app).setdefault(_last(name), _unavailable(_last(name), error))
 
 
 def _last(name: str) -> str:

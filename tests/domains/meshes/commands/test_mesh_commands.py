@@ -87,6 +87,25 @@ def test_cut_by_bytes_keeps_the_budget(ball: Path) -> None:
     assert record["triangles"] > 0
 
 
+def test_traversals_and_metrics_are_chosen_by_name(ball: Path) -> None:
+    options = ("cut", "--triangles", 3000, "--traversal")
+    gaps = {name: result(ball, *options, name)["gap"] for name in ("exact", "hull:finish=none", "best_first")}
+    assert gaps["exact"] <= gaps["hull:finish=none"] and gaps["exact"] <= gaps["best_first"]
+    record = result(ball, "cut", "--traversal", "threshold:tau=0.5", "--metric", "screen_error:error=quadric")
+    assert record["traversal"] == "Threshold(tau=0.5)"
+    assert record["largest_error_px"] == result(ball, "cut", "--pixels", 0.5)["largest_error_px"]
+    record = result(ball, *options, "exact", "--metric", "attribute_gain:attribute=radius")
+    assert record["unit"] == "gain" and "residual_px2" not in record
+
+
+@pytest.mark.gl
+def test_pictures_and_windows_take_them_too(ball: Path) -> None:
+    options = ("--triangles", 3000, "--viewport", "80x60", "--traversal", "hull:finish=none")
+    options = (*options, "--metric", "screen_error")
+    assert result(ball, "render", "-o", ball / "t.png", *options)["triangles"] <= 3000
+    assert run("view", ball / "ball.hra", *options, "--screenshot", ball / "t.png") == 0
+
+
 def test_a_near_camera_makes_a_finer_cut(ball: Path) -> None:
     counts = [result(ball, "cut", "--pixels", 0.5, "--distance", distance)["triangles"] for distance in (50, 5)]
     assert counts[0] < counts[1]
@@ -174,6 +193,13 @@ BAD_INPUT = {
     "bytes that are none": ("cut", "ball.hra", "--bytes", "many"),
     "a negative error": ("cut", "ball.hra", "--pixels", -1),
     "an unknown error": ("cut", "ball.hra", "--pixels", 1, "--error", "area"),
+    "an unknown traversal": ("cut", "ball.hra", "--traversal", "best"),
+    "an option that a traversal has not": ("cut", "ball.hra", "--traversal", "hull:speed=3"),
+    "a traversal and a pixel error": ("cut", "ball.hra", "--pixels", 1, "--traversal", "hull"),
+    "an unknown metric": ("render", "ball.hra", "-o", "x.png", "--metric", "area"),
+    "a metric of images": ("cut", "ball.hra", "--triangles", 500, "--metric", "relevance_error"),
+    "a metric of textures": ("view", "ball.hra", "--metric", "texel_error"),
+    "a metric and an error": ("cut", "ball.hra", "--triangles", 500, "--error", "quadric", "--metric", "screen_error"),
     "an error that was not built": ("cut", "ball.hra", "--pixels", 1, "--error", "deviation"),
     "a format that is not written": ("cut", "ball.hra", "--pixels", 1, "-o", "x.blend"),
     "a viewport that is none": ("cut", "ball.hra", "--pixels", 1, "--viewport", "big"),

@@ -38,6 +38,22 @@ def test_a_plan_of_two_images(images: list[str], kind: list[str], tmp_path: Path
         assert drawn.width > drawn.height
 
 
+def test_a_plan_by_another_traversal_and_metric(images: list[str], tmp_path: Path) -> None:
+    found = {}
+    for name in ("exact", "best_first", "threshold"):
+        options = ["--pool", "300KiB", "--viewport", "160x90", "--tile", "64", "--traversal", name]
+        result = CliRunner().invoke(app, ["plan", images[0], *options, "--json", str(tmp_path / "plan.json")])
+        assert result.exit_code == 0, result.output
+        found[name] = json.loads((tmp_path / "plan.json").read_text())
+        assert found[name]["least_residual_px2"] <= found["exact"]["residual_px2"] + 1e-9
+    assert found["exact"]["residual_px2"] <= found["best_first"]["residual_px2"] + 1e-9
+    options = ["--metric", "attribute_gain:attribute=level", "--json", str(tmp_path / "plan.json")]
+    result = CliRunner().invoke(app, ["plan", images[0], "--pool", "300KiB", *options])
+    assert result.exit_code == 0, result.output
+    record = json.loads((tmp_path / "plan.json").read_text())
+    assert record["least_residual_px2"] is None and record["residual_px2"] >= 0
+
+
 @pytest.mark.parametrize("view", ["1,2", "a,b,c", "1,2,3,4"])
 def test_a_view_of_other_numbers_is_refused(images: list[str], view: str) -> None:
     result = CliRunner().invoke(app, ["plan", *images, "--view", view])

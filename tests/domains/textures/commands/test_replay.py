@@ -104,10 +104,31 @@ def test_a_flight_judges_the_views_of_every_policy(run, tmp_path: Path, capsys: 
         assert policy["late"] == 0
 
 
+def test_a_flight_takes_another_traversal_and_metric(run, tmp_path: Path):
+    noise = np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "n.png")
+    options = ("--pool", "200KiB", "--frames", 4, "--every", 3, "--viewport", "320x180", "--policy", "lru")
+    found = {}
+    for traversal in ("hull", "coherent:max_churn=0"):
+        chosen = ("--traversal", traversal, "--json", tmp_path / "r.json")
+        assert run("replay", tmp_path / "n.png", *options, *chosen) == 0
+        found[traversal] = json.loads((tmp_path / "r.json").read_text())
+    assert sum(found["coherent:max_churn=0"]["per_frame"]["uploaded"][1:]) == 0
+    assert sum(found["hull"]["per_frame"]["uploaded"][1:]) > 0
+    level = ("--metric", "attribute_gain:attribute=level,additive=true", "--json", tmp_path / "r.json")
+    assert run("replay", tmp_path / "n.png", *options, *level) == 0
+    by_level = json.loads((tmp_path / "r.json").read_text())
+    assert by_level["per_frame"].keys() >= {"residual", "least_residual"}
+    # Views are judged by texel errors whatever chose the pages.
+    for record in (*found.values(), by_level):
+        assert record["policies"][0]["residual_over_least"] >= 1 - 1e-9
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ("replay", "no.npz"),
+        ("replay", "t.npz", "--traversal", "hull"),
         ("replay", "t.npz", "--policy", "best"),
         ("replay", "t.npz", "--pool", "1KB"),
         ("replay", "t.npz", "--upload", "much"),
