@@ -11,7 +11,12 @@ from .model.hierarchy import Hierarchy as Hierarchy
 from .model.lazy_hierarchy import LazyHierarchy as LazyHierarchy
 from .model.lazy_hierarchy import LazyMetric as LazyMetric
 from .model.metrics import ErrorMetric as ErrorMetric
+from .model.problem import Problem as Problem
+from .model.solution import Solution as Solution
 from .pooling.pool import pool as pool
+from .solvers.fill import complete as complete
+from .solvers.relaxation import Relaxation as Relaxation
+from .solvers.relaxation import relaxation as relaxation
 from .traversals.apportion import Apportion as Apportion
 from .traversals.base import Traversal as Traversal
 from .traversals.best_first import BestFirst as BestFirst
