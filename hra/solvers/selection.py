@@ -13,8 +13,7 @@ from numba import njit
 _SAMPLE, _LARGE, _DEVIATIONS = 8_192, 100_000, 3.0
 
 
-@njit(cache=True)
-def select_threshold(key, weight, capacity):
+def select_threshold(key: np.ndarray, weight: np.ndarray, capacity: float) -> float:
     """Smallest t such that the weights of all entries with ``key > t`` add up to at most ``capacity``.
 
     Parameters
@@ -25,6 +24,7 @@ def select_threshold(key, weight, capacity):
     -------
     t : one of the keys, or -inf if everything fits. Expected O(n).
     """
+    # Interpreted: what only large problems need is then compiled by nobody else.
     if key.size >= _LARGE:
         low, high = _enclosing(key, weight, capacity)
         spent, inner_key, inner_weight = _between(key, weight, low, high)
@@ -35,7 +35,6 @@ def select_threshold(key, weight, capacity):
     return _quickselect(key.copy(), weight.copy(), capacity)
 
 
-@njit(cache=True)
 def _enclosing(key, weight, capacity):
     """Two thresholds, low and high, between which the wanted one lies if the sample is a fair one."""
     stride = key.size // _SAMPLE | 1  # odd, for keys whose pattern repeats in powers of two

@@ -25,7 +25,7 @@ from tests.helpers.environments import build_wheel, clean_copy, clean_environmen
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "plugin"
 PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]
-REAL = plugins.entry_points
+REAL = plugins.registered
 
 
 @pytest.fixture
@@ -37,9 +37,7 @@ def plugin(monkeypatch: pytest.MonkeyPatch) -> Any:
         for name, value in entries.items()
     ]
     monkeypatch.syspath_prepend(str(FOLDER))
-    monkeypatch.setattr(
-        plugins, "entry_points", lambda group: [*REAL(group=group), *(p for p in points if p.group == group)]
-    )
+    monkeypatch.setattr(plugins, "registered", lambda group: [*REAL(group), *(p for p in points if p.group == group)])
     return import_module("hra_waveform")
 
 

@@ -73,7 +73,9 @@ def _add_up(errors, weight, offsets, own, inherited):
         for child in range(offsets[level - 1], offsets[level]):
             y, x = divmod(child - offsets[level - 1], below)
             own[offsets[level] + (y >> 1) * across + (x >> 1)] += inherited[child]
-    inherited[offsets[levels - 1] :] = own[offsets[levels - 1] :]
+    # Node by node: assigning slices makes Numba compile a second's worth of error messages.
+    for root in range(offsets[levels - 1], offsets[levels]):
+        inherited[root] = own[root]
 
 
 @njit(cache=True)

@@ -100,7 +100,7 @@ class Odd:
 @pytest.fixture
 def odd(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("odd", f"{__name__}:Odd", "hra.traversals")
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [point])
+    monkeypatch.setattr(plugins, "registered", lambda group: [point])
     monkeypatch.setattr(EntryPoint, "load", lambda _: Odd)
 
 
