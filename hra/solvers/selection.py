@@ -26,6 +26,14 @@ def select_threshold(key: np.ndarray, weight: np.ndarray, capacity: float) -> fl
     """
     # Interpreted: what only large problems need is then compiled by nobody else.
     if key.size >= _LARGE:
+        return compiled_threshold(key, weight, capacity)
+    return _quickselect(key.copy(), weight.copy(), capacity)
+
+
+@njit(cache=True)
+def compiled_threshold(key, weight, capacity):
+    """`select_threshold` for compiled callers."""
+    if key.size >= _LARGE:
         low, high = _enclosing(key, weight, capacity)
         spent, inner_key, inner_weight = _between(key, weight, low, high)
         if spent <= capacity and inner_key.size < key.size // 4:
@@ -35,6 +43,7 @@ def select_threshold(key: np.ndarray, weight: np.ndarray, capacity: float) -> fl
     return _quickselect(key.copy(), weight.copy(), capacity)
 
 
+@njit(cache=True)
 def _enclosing(key, weight, capacity):
     """Two thresholds, low and high, between which the wanted one lies if the sample is a fair one."""
     stride = key.size // _SAMPLE | 1  # odd, for keys whose pattern repeats in powers of two

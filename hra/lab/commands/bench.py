@@ -24,6 +24,7 @@ class SuiteName(StrEnum):
     meshes = "meshes"
     tokens = "tokens"
     textures = "textures"
+    startup = "startup"
 
 
 class Scale(StrEnum):
@@ -35,7 +36,8 @@ class Scale(StrEnum):
 
 def bench(
     suite: Annotated[
-        SuiteName, typer.Argument(help="The solver, kernels, meshes, streamed textures or visual tokens.")
+        SuiteName,
+        typer.Argument(help="The solver, kernels, meshes, textures, visual tokens, or commands from nothing."),
     ],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
     repeat: Annotated[int, typer.Option(help="Rounds per row and budget; medians are shown.")] = 5,
@@ -66,7 +68,8 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
 
         return token_suite(device)
     if not device.on_host:
-        what = {SuiteName.core: "solver", SuiteName.meshes: "mesh package"}.get(suite, "streaming of textures")
+        others = {SuiteName.core: "solver", SuiteName.meshes: "mesh package", SuiteName.startup: "command line"}
+        what = others.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
     if suite is SuiteName.textures:
         from hra.lab.bench.textures.suite import texture_suite
@@ -76,6 +79,10 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
         from hra.lab.bench.meshes.suite import mesh_suite
 
         return mesh_suite(data)
+    if suite is SuiteName.startup:
+        from hra.lab.bench.startup import startup_suite
+
+        return startup_suite()
     from hra.lab.bench.core import core_suite
 
     return core_suite()

@@ -97,6 +97,15 @@ TABLES: Mapping[str, BenchTable] = {
         "milliseconds beside the peer, and what else was found",
         {name: _TIMES[name] for name in ("n", "ours", "peer", "ratio")} | {"results": _results},
     ),
+    "startup": BenchTable(
+        "milliseconds of a process from its start to its end, by the clock and by processors; cold compiles first",
+        {
+            "wall": _milliseconds("wall_s"),
+            "cpu": _milliseconds("cpu_s"),
+            "cold, wall": _milliseconds("cold_wall_s"),
+            "cold, cpu": _milliseconds("cold_cpu_s"),
+        },
+    ),
     "tokens": BenchTable(
         "milliseconds, beside the fastest peer; gain in dB over uniform down-sampling",
         {**_TIMES, "tokens": lambda row: f"{row['count']:,}" if "count" in row else "-", "gain": _gain_db},
