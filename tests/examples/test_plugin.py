@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tomllib
 import wave
@@ -135,3 +136,14 @@ def test_installed_beside_the_library(tmp_path: Path):
         assert done.returncode == 0, done.stderr
         assert "waveform" in done.stdout or "a.wav" in done.stdout
     assert json.loads(record.read_text())["bars"] <= 80
+
+
+def test_the_walk_through_shows_its_code():
+    page = (ROOT / "docs" / "write-your-own.md").read_text("utf-8")
+    texts = [file.read_text("utf-8") for file in (FOLDER / "pyproject.toml", *FOLDER.glob("hra_waveform/*.py"))]
+    blocks = re.findall(r"```(?:python|toml)\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 6
+    assert [block for block in blocks if not any(block in text for text in texts)] == []
+    links = re.findall(r"\]\(([^)#]+)\)", page)
+    assert links and all((ROOT / "docs" / link).exists() for link in links)
+    assert all(f"`{group}`" in page for group in plugins.GROUPS)
