@@ -6,7 +6,7 @@ Nothing is imported before it is asked for by name, so that a broken package sto
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, get_args
 
 from hra.errors import HraError
@@ -21,7 +21,7 @@ def registered(group: Group) -> list[EntryPoint]:
 
 
 @cache
-def _installed() -> EntryPoints:
+def _installed() -> Any:
     """Read once: reading takes some 10 ms for a hundred packages, and commands ask for dozens of names."""
     return entry_points()
 
