@@ -7,7 +7,7 @@ import html
 from string import Template
 from typing import Any
 
-from hra.lab.formatting import readable
+from hra.console import readable
 
 _PAGE = Template("""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>hra demo</title><style>

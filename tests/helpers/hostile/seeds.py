@@ -122,7 +122,7 @@ def _cameras() -> Iterator[bytes]:
 
 
 def _camera(path: Path) -> Any:
-    from hra.cli.camera_options import CameraOptions
+    from hra.console.camera_options import CameraOptions
 
     options = CameraOptions(0.0, 0.0, None, "0,1,0", None, None, path)
     return options.camera(np.array([[-1.0, -1, -1], [1, 1, 1]]), "640x480")
