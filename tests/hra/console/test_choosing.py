@@ -40,7 +40,7 @@ def test_a_name_with_options_makes_a_traversal(text: str, made: hra.Traversal):
 
 
 def test_metrics_and_methods_take_options_too():
-    assert choose_metric("screen_error:error=deviation") == meshes.ScreenError("quadric")
+    assert choose_metric("screen_error:error=quadric") == meshes.ScreenError("quadric")
     assert choose("hra.methods", "grid:patch=8", tokens.TokenAllocator).patch == 8
 
 
