@@ -14,8 +14,7 @@ from hra.domains import meshes
 
 def main(folder: Path) -> None:
     """Cut five levels, export them, and let a camera move away."""
-    clusters = meshes.build(hra.samples.path("skull.ply"), certified=True)
-    chain = meshes.lod_chain(clusters, [1, 0.5, 0.25, 0.1, 1000])
+    chain = meshes.lod_chain(hra.samples.path("skull.ply"), [1, 0.5, 0.25, 0.1, 1000])
     lens = {"vertical_fov_degrees": 60, "viewport": (1920, 1080)}
     distances = chain.switch_distances(pixels=1.0, **lens)
     for mesh, error, distance in zip(chain.levels, chain.errors, distances, strict=True):

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import lazy_loader
 
+from hra.safety.forking import guard_forks
+
 __version__ = "0.1.0"
+guard_forks()
 
 # The names stand in the stub beside this file; each is imported when it is first used.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -16,6 +16,7 @@ from .model.problem import Problem as Problem
 from .model.solution import Solution as Solution
 from .pooling.pool import pool as pool
 from .solvers.fill import complete as complete
+from .solvers.relaxation import Relaxation as Relaxation
 from .solvers.relaxation import relaxation as relaxation
 from .traversals.apportion import Apportion as Apportion
 from .traversals.base import Traversal as Traversal

@@ -27,11 +27,13 @@ class HraError(Exception):
     """
 
     code = "error"
+    # What to do where an error knows nothing better.
+    usual_fix = ""
 
     def __init__(self, what: str, *, where: str = "", fix: str = "") -> None:
         self.what = what
         self.where = where
-        self.fix = fix
+        self.fix = fix = fix or self.usual_fix
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
@@ -110,18 +112,33 @@ class FileError(HraError):
     """A file is missing, unreadable, malformed or not allowed."""
 
     code = "invalid-file"
+    usual_fix = "check that the file is complete and of this format, or export it again"
+
+
+class LimitExceeded(FileError):
+    """Reading a file would take more than `hra.safety.limits.Limits` allow; the message names the limit."""
+
+    code = "limit-exceeded"
+
+
+class OutOfMemory(HraError):
+    """The machine has too little memory; the message says how much was needed, where that is known."""
+
+    code = "out-of-memory"
 
 
 class MeshError(HraError):
     """A mesh is empty, or has invalid vertices or indices."""
 
     code = "invalid-mesh"
+    usual_fix = "correct the mesh in a modelling program, or export it again"
 
 
 class ImageError(HraError):
     """An image cannot be decoded, is too large, or has an invalid layout."""
 
     code = "invalid-image"
+    usual_fix = "check that the file is a complete image, or save it again as PNG"
 
 
 class BackendUnavailable(HraError):
@@ -144,8 +161,12 @@ class MissingExtra(HraError):
 
 
 class HraWarning(UserWarning):
-    """Base of all warnings of hra: the input was repaired or a part of it skipped."""
+    """Base of all warnings of hra: the input was repaired or a part of it skipped, or less is promised than usual."""
 
 
 class RepairWarning(HraWarning):
     """An input was repaired; the message says what and how often."""
+
+
+class EstimateWarning(HraWarning):
+    """An estimate stands in where a bound is missing; the message says what that means."""

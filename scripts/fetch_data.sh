@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Fetch real meshes out of packages of npm, PyPI and Debian into FOLDER/meshes (default: data), for benchmarks,
-# evaluation and `scripts/check_meshes.py`. Each package's own licence applies; nothing of it belongs to this repository.
+# evaluation and `scripts/check_meshes.py`, and all that are small into FOLDER/models, for `scripts/check_readers.py`.
+# Each package's own licence applies; nothing of it belongs to this repository.
 # What is there is not fetched again; where npm, pip or apt-get is missing, its meshes are left out.
 set -euo pipefail
 
 folder=${1:-data}
 python=${PYTHON:-python3}
-mkdir -p "$folder/meshes"
+mkdir -p "$folder/meshes" "$folder/models"
 meshes=$(cd "$folder/meshes" && pwd)
+models=$(cd "$folder/models" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -30,13 +32,23 @@ take() { # take NAME FILE: copy a file of the unpacked package, uncompressed
     esac
 }
 
+collect() { # collect NAME: copy all mesh files below 4 MB of the unpacked package, with what may lie beside them
+    local suffixes='.*\.(glb|gltf|obj|off|ply|stl|bin|mtl|png|jpg|jpeg|tga|bmp|webp)'
+    (cd "$work/package" && find . -type f -size -4M -regextype posix-extended -iregex "$suffixes" -print0 |
+        while IFS= read -r -d '' file; do
+            mkdir -p "$models/$1/$(dirname "$file")" && cp "$file" "$models/$1/$file"
+        done)
+}
+
 fetch() { # fetch KIND PACKAGE FIRST-FILE COMMAND...: once, as long as the first file is not there
     local kind=$1 package=$2 first=$3 tool
-    [ -e "$meshes/$first" ] && return
+    [ -e "$meshes/$first" ] && [ -e "$models/$package" ] && return
     case $kind in npm_package) tool=npm ;; wheel) tool=$python ;; debian) tool=apt-get ;; esac
     if command -v "$tool" >/dev/null && "$kind" "$package" package; then
         echo "data: $package"
+        mkdir -p "$models/$package"
         "${@:4}"
+        collect "$package"
     else
         echo "data: $package cannot be fetched, going on without it" >&2
     fi
@@ -97,4 +109,4 @@ fetch wheel dm-control dog-skin.stl dog
 fetch debian libcgal-demo armadillo.off cgal
 fetch debian opencv-doc range-scan-1.ply range_scans
 fetch debian assimp-testmodels engine.glb hard_cases
-echo "data: $(find "$meshes" -type f | wc -l) meshes in $meshes"
+echo "data: $(find "$meshes" -type f | wc -l) meshes in $meshes, $(find "$models" -type f | wc -l) files in $models"

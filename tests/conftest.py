@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from hra.allocating import verification
+from hra.allocating.allocation import Allocation
 
 if TYPE_CHECKING:
     import moderngl
@@ -47,3 +51,31 @@ def _skip_without_gl(request: pytest.FixtureRequest) -> None:
     """Make the marker gl enough for tests of code that creates its own context."""
     if request.node.get_closest_marker("gl"):
         request.getfixturevalue("_session_context")
+
+
+# Allocations of more refinements are not verified on the side, and searches of the rest end early.
+_MOST_REFINEMENTS, _DECISIONS = 200, 1000
+
+
+@pytest.fixture(autouse=True)
+def _verify_every_allocation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every allocation that a test makes pass `hra.verify`; tests marked ``unverified`` make false ones."""
+    if request.node.get_closest_marker("unverified"):
+        return
+    check = Allocation.__post_init__
+
+    def check_and_verify(allocation: Allocation) -> None:
+        check(allocation)
+        if len(allocation.hierarchy) <= _MOST_REFINEMENTS:
+            found = _verified_copy(allocation, check)
+            assert found.ok, found.refuted
+
+    monkeypatch.setattr(Allocation, "__post_init__", check_and_verify)
+
+
+def _verified_copy(allocation: Allocation, check: object) -> verification.Verification:
+    """What `hra.verify` says of a copy: certificates are made on first use, which a test may be about."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Allocation, "__post_init__", check)
+        patch.setattr(verification, "_DECISIONS", _DECISIONS)
+        return verification.verify(replace(allocation))

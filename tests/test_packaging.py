@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tomllib
-import venv
 import zipfile
 from pathlib import Path
 
-import numpy
 import pytest
+
+from tests.helpers.environments import build_wheel, clean_copy, clean_environment, run
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -43,33 +41,17 @@ def modules_on_disk() -> set[str]:
     }
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    result = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel built from the sdist of a clean copy (an old egg-info would add files of earlier builds)."""
-    source, out = tmp_path_factory.mktemp("source") / "hra", tmp_path_factory.mktemp("wheel")
-    skipped = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__", "build", "dist", "out", "tests", "docs")
-    shutil.copytree(ROOT, source, symlinks=True, ignore=skipped)
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, cwd=source)
-    return next(out.glob("*.whl"))
+    source = clean_copy(ROOT, tmp_path_factory.mktemp("source") / "hra")
+    return build_wheel(source, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of a clean environment with the wheel; it borrows the third-party packages of this one."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, with_pip=False)
-    python = folder / "bin/python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index", wheel, cwd=folder)
-    # Folders named in a .pth file do not get their own .pth files read, so this environment's editable hra stays out.
-    site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip())
-    (site / "borrowed.pth").write_text(f"{Path(numpy.__file__).parents[1]}\n")
-    return python
+    return clean_environment(tmp_path_factory.mktemp("environment"), wheel)
 
 
 def test_the_package_list_names_every_folder():
@@ -131,7 +113,18 @@ def test_the_wheel_adds_no_other_top_level_name(installed, tmp_path):
 
 
 def test_importing_the_package_loads_no_optional_dependency():
-    optional = ["torch", "trimesh", "meshoptimizer", "moderngl", "PIL", "scipy", "skimage", "matplotlib", "pyvista"]
+    optional = [
+        "torch",
+        "trimesh",
+        "meshoptimizer",
+        "moderngl",
+        "PIL",
+        "scipy",
+        "skimage",
+        "matplotlib",
+        "pyvista",
+        "warp",
+    ]
     code = f"import sys, hra, hra.kernels, hra.domains; print([n for n in {optional} if n in sys.modules])"
     assert run(sys.executable, "-I", "-c", code, cwd=ROOT).strip() == "[]"
 

@@ -30,6 +30,7 @@ from .pictures.drawing import render as render
 from .pictures.viewer import Viewer as Viewer
 from .scene import Instance as Instance
 from .scene import Scene as Scene
+from .scene_allocation import SceneAllocation as SceneAllocation
 from .surface_error import SurfaceError as SurfaceError
 from .triangle_mesh import TriangleMesh as TriangleMesh
 from .views import View as View

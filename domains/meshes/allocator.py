@@ -9,6 +9,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.meshes.metrics import ScreenError
+from hra.domains.meshes.occlusion import VisibleScreenError
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import HierarchyError
 from hra.model.hierarchy import Hierarchy
@@ -42,7 +43,8 @@ class MeshAllocator(HierarchicalResourceAllocator):
     ----------
     cluster_mesh : from `build`, `load_clusters` or `open_asset`; its ``with_cost`` sets whether budgets are triangles
         or bytes.
-    metric : context to error of each cluster; the default reads a `hra.Camera`.
+    metric : context to error of each cluster; `ScreenError` by default, which reads a `hra.Camera`. Allocations hold it
+        with its error named, so that ``allocation.metric.certified`` tells whether thresholds are bounds.
     traversal : `Hull` for the least error within a budget, `Threshold` for a bound on the error in pixels.
 
     Examples
@@ -59,7 +61,10 @@ class MeshAllocator(HierarchicalResourceAllocator):
     def __init__(
         self, cluster_mesh: Clusters, metric: ErrorMetric | None = None, traversal: Traversal | None = None
     ) -> None:
-        super().__init__(cluster_mesh.hierarchy, metric or ScreenError(), traversal or Hull())
+        hierarchy, metric = cluster_mesh.hierarchy, metric or ScreenError()
+        if isinstance(metric, (ScreenError, VisibleScreenError)):
+            metric = metric.named(hierarchy)
+        super().__init__(hierarchy, metric, traversal or Hull())
         self.cluster_mesh = cluster_mesh
 
     def realize(self, allocation: Allocation) -> TriangleMesh:

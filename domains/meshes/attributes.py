@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.domains.meshes.materials import Material
 from hra.errors import MeshError
-from hra.model.arrays import frozen
+from hra.model.arrays import ReadOnlyArrays, frozen
 
 # Name, type and columns of each array (0: a vector), in the order of their bytes in `VertexAttributes.rows`.
 LAYOUT = {
@@ -21,7 +21,7 @@ LAYOUT = {
 
 
 @dataclass(frozen=True, eq=False)
-class VertexAttributes:
+class VertexAttributes(ReadOnlyArrays):
     """One row per vertex of each array that is there; vertices at a seam are doubled, one for each side.
 
     Attributes
@@ -99,7 +99,8 @@ class VertexAttributes:
 def _checked(name: str, array: np.ndarray, length: int) -> np.ndarray:
     dtype, columns = LAYOUT[name]
     shape = (length, columns) if columns else (length,)
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
+    plain = isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray)
+    if not plain or array.dtype != dtype or array.shape != shape:
         found = f"{getattr(array, 'dtype', type(array).__name__)} {getattr(array, 'shape', '')}"
         raise MeshError(f"{name} must be {dtype} {list(shape)}, got {found}", where=f"VertexAttributes.{name}")
     if dtype.kind == "f" and not np.isfinite(array).all():

@@ -20,8 +20,8 @@ from hra.errors import HraError
 from hra.model.hierarchy import Hierarchy
 from hra.traversals.exact import Exact
 
-# The attribute of clusters that bounds distances, where the mesh was built with one.
-_BOUND = "deviation"
+# The attribute of clusters that bounds distances, unless the mesh was built without.
+_BOUND = "hausdorff"
 
 
 def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, levels: Sequence[float]) -> DiscreteLOD:
@@ -39,9 +39,10 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     Returns
     -------
     DiscreteLOD; level k has at most as many triangles as asked for (on meshes of a few thousand, where one refinement
-    is a large step, down to half as many). ``errors`` are the largest of its clusters' "deviation" where these were
-    built with ``certified=True``: no point of the source is farther from the level. Else they are the largest quadric
-    error, an estimate (``DiscreteLOD.certified`` tells).
+    is a large step, down to half as many). ``errors`` are the largest of its clusters' "hausdorff", as `build` makes
+    them: no point of the source is farther from the level, and none of the level from the source; where "error" is
+    larger it counts, because it knows of textures and normals. Of clusters without bounds they are the largest "error",
+    an estimate (``DiscreteLOD.certified`` tells).
 
     Raises
     ------
@@ -68,8 +69,9 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
         cuts.append(allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
     cuts.reverse()
     hierarchy = clusters.hierarchy
-    certified = _BOUND in hierarchy.node
-    error = hierarchy.attribute(_BOUND if certified else "error")
+    error, certified = hierarchy.attribute("error"), _BOUND in hierarchy.node
+    if certified:
+        error = np.maximum(error, hierarchy.attribute(_BOUND))
     errors = np.array([error[cut].max() for cut in cuts], np.float64)
     return DiscreteLOD(tuple(clusters.mesh(cut) for cut in cuts), errors, *_sphere(hierarchy), certified)
 

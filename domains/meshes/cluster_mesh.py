@@ -16,7 +16,7 @@ from hra.domains.meshes.cluster_table import ClusterTable
 from hra.domains.meshes.ragged import take_runs
 from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
 from hra.errors import HraError
-from hra.model.arrays import frozen, indices
+from hra.model.arrays import ReadOnlyArrays, frozen, indices
 from hra.model.hierarchy import Hierarchy
 
 CostUnit = Literal["triangles", "bytes"]
@@ -25,7 +25,7 @@ _TRIANGLE_BYTES = 3
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterMesh:
+class ClusterMesh(ReadOnlyArrays):
     """Clusters of at most 128 triangles; a node of the hierarchy is a cluster, a refinement is a group.
 
     Taking refinement g swaps the clusters that group g was simplified to for the members of the group.
@@ -43,15 +43,16 @@ class ClusterMesh:
         - "box" float32 [N, 2, 3]: least and largest corner of the box around the same, nested exactly;
         - "error" float32 [N]: distance to the source in object units by the quadric metric, the same for all clusters
           of one group and never below that of its members, 0 for source triangles;
-        - "deviation" float32 [N], if built with ``certified=True``: bound on the distance from any point of the
-          source beneath to the group that the cluster belongs to, in object units, monotone like "error". In a cut no
-          point of the source is farther from the surface than the largest deviation of its clusters;
+        - "hausdorff" float32 [N], unless built with ``certified=False``: bound on the distance from any point of the
+          source beneath to the group that the cluster belongs to, and from any point of the group to the source, in
+          object units, monotone like "error". The largest of a cut's clusters bounds its Hausdorff distance from the
+          source: no point of either is farther from the other;
         - "area" float64 [N]: surface of the source that the cluster stands for;
         - "level" int32 [N]: 0 for source triangles; a level has about half the triangles of the one before, near the
           root in several steps; "vertex_count" int32 [N].
 
     attributes : texture coordinates, normals, colours and materials of the V vertices, or None. With them, "error" also
-        counts their changes as distances (`hra.domains.meshes.building.attribute_metric`); "deviation" is of positions
+        counts their changes as distances (`hra.domains.meshes.building.attribute_metric`); "hausdorff" is of positions
         alone.
     report : what the build took, or None where it is not known.
 
@@ -96,8 +97,8 @@ class ClusterMesh:
             "level": clusters.level,
             "vertex_count": clusters.vertex_count.astype(np.int32),
         }
-        if np.isfinite(clusters.deviation).all():
-            node["deviation"] = clusters.deviation
+        if np.isfinite(clusters.hausdorff).all():
+            node["hausdorff"] = clusters.hausdorff
         hierarchy = Hierarchy.groups(
             clusters.sizes // 3,
             added_by=member_of,

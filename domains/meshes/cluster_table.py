@@ -22,7 +22,9 @@ class ClusterTable:
     center, radius : float32 [N, 3], float32 [N], sphere that encloses the spheres of everything finer.
     box : float32 [N, 2, 3], least and largest corner of the box around the boxes of everything finer.
     error : float32 [N], distance in object units by the quadric metric.
-    deviation : float32 [N], bound on the distance from the source in object units, inf where none was computed.
+    deviation : float32 [N, 2], bounds on how far the source is from the cluster's group, and the group from the source,
+        in object units; inf where none were computed.
+    hausdorff : float32 [N], the larger of the two, and no less than those of everything finer.
     area : float64 [N], surface of the source that the cluster stands for.
     level : int32 [N], 0 for original triangles.
     made_by : int64 [N], the group whose simplification it belongs to, -1 for original triangles.
@@ -36,6 +38,7 @@ class ClusterTable:
     box: np.ndarray
     error: np.ndarray
     deviation: np.ndarray
+    hausdorff: np.ndarray
     area: np.ndarray
     level: np.ndarray
     made_by: np.ndarray

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hra.atomic_write import write_atomically
 from hra.camera import Camera
 from hra.domains.meshes.lod_glb import lod_glb_bytes
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import BudgetTooSmall, FileError, HraError
+from hra.safety.atomic_write import write_atomically
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,8 +24,8 @@ class DiscreteLOD:
     levels : fine to coarse.
     errors : float64 [L], each level's distance from the source in object units, monotone; 0 for the source itself.
     center, radius : float32 [3] and a number, sphere around the source, and so around all levels.
-    certified : whether no point of the source is farther from a level than its error; else errors are the simplifier's
-        estimate, which true distances may exceed several times (docs/meshes.md).
+    certified : whether errors are bounds, on the distance of any point of the source from the level and of the level
+        from the source; else they are the simplifier's estimate, which true distances may exceed several times.
 
     References
     ----------

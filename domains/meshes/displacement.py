@@ -5,6 +5,8 @@ Both start from the source clusters, whose boxes are small, and sweep from fine 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -21,52 +23,95 @@ def source_pixels(hierarchy: Hierarchy, camera: Camera) -> np.ndarray:
     return camera.visible_pixels_per_unit_in_boxes(hierarchy.attribute("box"), hierarchy.removed_by < 0)
 
 
-def largest_displacements(hierarchy: Hierarchy, distances: np.ndarray, view: View, pixels: np.ndarray) -> np.ndarray:
-    """The most pixels that a visible point of the source moves when a cluster represents it, float64 [N].
+class Sources(NamedTuple):
+    """The source clusters as a camera sees them.
 
-    A point p moves along a segment no longer than the cluster's distance d. Let s be the pixels per unit at p, f the
-    focal length and x = d s / f. The segment comes nearer to the eye by at most the share x of p's depth, so that
-    nothing on it is stretched by more than s (1 + x) / (1 - x)**2. Here s is the largest of all source clusters beneath
-    that are in view. The sphere and the box of the cluster itself, which nest, bound the segment as well; as they
-    reach nearer to the eye than any surface in them, they are the smaller bound only where x is near 1, or by a percent
-    or two; they hold for the part of the segment that is in view. The smaller number counts. It never falls from fine
-    to coarse.
+    Attributes
+    ----------
+    pixels : float64 [N], the most pixels that a unit covers in each source cluster's box; 0 for coarser clusters.
+    apart : float64 [N], how far the box is at least from all that is in view, object units; 0 in view.
+    """
+
+    pixels: np.ndarray
+    apart: np.ndarray
+
+    @property
+    def seen(self) -> np.ndarray:
+        """``pixels``, 0 out of view."""
+        return np.where(self.apart > 0, 0.0, self.pixels)
+
+    def only(self, visible: np.ndarray) -> Sources:
+        """The same where ``visible`` (bool [N]); other clusters never count, in or beside the view."""
+        return Sources(np.where(visible, self.pixels, 0.0), self.apart)
+
+
+def sources_of(hierarchy: Hierarchy, camera: Camera) -> Sources:
+    """The source clusters of a mesh, by their boxes, in the coordinates of the camera."""
+    return Sources(*camera.boxes_near_view(hierarchy.attribute("box"), hierarchy.removed_by < 0))
+
+
+def largest_displacements(
+    hierarchy: Hierarchy, distances: np.ndarray, view: View, sources: Sources, *, both_sides: bool
+) -> np.ndarray:
+    """The most pixels that visible points move between the source and a cluster that represents it, float64 [N].
+
+    A point p of the source moves along a segment no longer than the cluster's distance d. Let s be the pixels per unit
+    at p, f the focal length and x = d s / f. The segment comes nearer to the eye by at most the share x of p's depth,
+    so that nothing on it is stretched by more than s (1 + x) / (1 - x)**2. Here s is the largest of all source clusters
+    beneath that are in view. The sphere and the box of the cluster itself, which nest, bound the segment as well; as
+    they reach nearer to the eye than any surface in them, they are the smaller bound only where x is near 1, or by a
+    percent or two; they hold for the part of the segment that is in view. The smaller number counts. It never falls
+    from fine to coarse.
+
+    A visible point of the cluster is no farther than d from a point of the source, which may be out of view: something
+    sticks into the picture. For this side, source clusters no farther than d out of view count as if they were in view.
+    All that are beneath the same clusters as one of these count with it, which is more than needed.
 
     Parameters
     ----------
     distances : [N], object units, equal in a group.
-    pixels : [N], `source_pixels`, 0 for clusters that are known to be hidden; overwritten.
+    both_sides : whether points of the cluster count that are not in the source.
     """
     boxes, camera = hierarchy.attribute("box"), view.camera
     (removed_at, removed), leads = hierarchy.removed_nodes, np.zeros(len(boxes), np.bool_)
     leads[removed[removed_at[:-1][np.diff(removed_at) > 0]]] = True
     nested = camera.visible_pixels_per_unit(hierarchy.attribute("center"), hierarchy.attribute("radius"), leads)
     nested = np.minimum(nested, camera.visible_pixels_per_unit_in_boxes(boxes, leads))
-    acuity = view.acuity(boxes)
+    acuity, pixels = view.acuity(boxes), sources.seen
+    outside = np.where(both_sides & (sources.apart > 0), sources.pixels, 0.0)
+    apart = np.where(outside > 0, sources.apart, np.inf)
     counted = pixels * acuity
     result = distances * counted
     focal = camera.focal_pixels if camera.is_perspective else np.inf
     order = (*hierarchy.added_nodes, removed_at, removed)
-    _raise(*order, distances, nested * acuity, focal, pixels, counted, result)
+    _raise(*order, distances, nested, acuity, focal, (pixels, counted, np.zeros(len(pixels)), outside, apart), result)
     return result
 
 
 @njit(cache=True)
-def _raise(added_at, added, removed_at, removed, distances, nested, focal, pixels, counted, result):
-    """Pass ``pixels`` [N], plain and as they are ``counted``, and ``result`` [N] on from fine to coarse."""
+def _raise(added_at, added, removed_at, removed, distances, nested, acuity, focal, passed, result):
+    """Pass what is known of the sources, and ``result`` [N], on from fine to coarse.
+
+    ``passed`` are arrays [N]: pixels per unit of what is in view, plain and as they are counted, of what counts though
+    it is out of view, of what does not count yet, and how far from the view that is.
+    """
+    pixels, counted, beside, outside, apart = passed
     for r in range(added_at.size - 2, -1, -1):
-        nearest, largest, finer = 0.0, 0.0, 0.0
+        nearest, largest, besides, others, gap, finer = 0.0, 0.0, 0.0, 0.0, np.inf, 0.0
         for k in range(added_at[r], added_at[r + 1]):
-            nearest = max(nearest, pixels[added[k]])
-            largest = max(largest, counted[added[k]])
-            finer = max(finer, result[added[k]])
+            c = added[k]
+            nearest, largest, finer = max(nearest, pixels[c]), max(largest, counted[c]), max(finer, result[c])
+            besides, others, gap = max(besides, beside[c]), max(others, outside[c]), min(gap, apart[c])
         for k in range(removed_at[r], removed_at[r + 1]):
-            c = removed[k]
-            pixels[c], counted[c] = nearest, largest
-            nearer = distances[c] * nearest / focal
-            own = distances[c] * nested[removed[removed_at[r]]]
+            c, lead = removed[k], removed[removed_at[r]]
+            if gap <= distances[c]:
+                besides, others, gap = max(besides, others), 0.0, np.inf
+            pixels[c], counted[c], beside[c], outside[c], apart[c] = nearest, largest, besides, others, gap
+            nearer = distances[c] * max(nearest, besides) / focal
+            own = distances[c] * nested[lead] * acuity[lead]
             if nearer < 1.0:
-                own = min(own, distances[c] * largest * (1.0 + nearer) / (1.0 - nearer) ** 2)
+                moved = distances[c] * max(largest, besides * acuity[lead])
+                own = min(own, moved * (1.0 + nearer) / (1.0 - nearer) ** 2)
             result[c] = max(finer, own)
 
 

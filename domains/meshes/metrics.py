@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, Literal, final
+from typing import Any, Literal, final, get_args
 
 import numpy as np
 
-from hra.domains.meshes.displacement import largest_displacements, mean_squares, source_pixels, source_weights
+from hra.domains.meshes.displacement import (
+    largest_displacements,
+    mean_squares,
+    source_pixels,
+    source_weights,
+    sources_of,
+)
 from hra.domains.meshes.views import views_of
-from hra.errors import MetricError
+from hra.errors import EstimateWarning, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
-ErrorName = Literal["quadric", "deviation"]
-_ATTRIBUTES = {"quadric": "error", "deviation": "deviation"}
+ErrorName = Literal["certified", "hausdorff", "quadric"]
+_ERRORS = get_args(ErrorName)
+_ESTIMATED = (
+    "errors in pixels are estimates, which true displacements may exceed several times, because the mesh was built "
+    'without bounds; build it again, or name ScreenError("quadric")'
+)
 
 
 @final
@@ -38,9 +49,14 @@ class ScreenError(ErrorMetric):
 
     Parameters
     ----------
-    error : "quadric", the simplifier's own estimate, which the true displacement may exceed several times; or
-        "deviation", a bound on it, for meshes built with ``certified=True``: no visible point of the source is then
-        farther from the cut than ``Threshold(tau)`` allows.
+    error : what thresholds hold for.
+
+        - "certified", bounds: no visible point of the source or of the cut is farther from the other than
+          ``Threshold(tau)`` allows. Where "quadric" is larger it counts, because it knows of textures and normals.
+          Budgets minimise "quadric", which is nearer to a mean.
+        - "hausdorff": the same bound alone, of positions only, for budgets too.
+        - "quadric": the simplifier's own estimate, which true displacements may exceed several times.
+        - None: "certified" if the mesh carries bounds, as `build` makes them, else "quadric" with a warning.
 
     Raises
     ------
@@ -51,34 +67,63 @@ class ScreenError(ErrorMetric):
     >>> import hra
     >>> from hra.domains import meshes
     >>> skull = meshes.build(hra.samples.path("skull.ply"))
-    >>> one_pixel = meshes.MeshAllocator(skull, meshes.ScreenError("quadric"), hra.Threshold(1.0))
+    >>> one_pixel = meshes.MeshAllocator(skull, meshes.ScreenError(), hra.Threshold(1.0))
     >>> allocation = one_pixel.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=float("inf"))
     >>> allocation.max_error <= 1.0
     True
+    >>> allocation.metric
+    ScreenError(error='certified')
     """
 
-    error: ErrorName = "quadric"
+    error: ErrorName | None = None
+    _implied: bool = field(default=False, repr=False, compare=False)
 
     unit = "px2"
 
     def __post_init__(self) -> None:
-        if self.error not in _ATTRIBUTES:
-            raise MetricError(f"clusters have no error {self.error!r}", fix=f"use one of {', '.join(_ATTRIBUTES)}")
+        if self.error is not None and self.error not in _ERRORS:
+            raise MetricError(f"clusters have no error {self.error!r}", fix=f"use one of {', '.join(_ERRORS)}")
 
-    def distances(self, hierarchy: Hierarchy) -> np.ndarray:
-        """The chosen error of each cluster in object units, float32 [N]."""
-        return hierarchy.attribute(_ATTRIBUTES[self.error])
+    @property
+    def certified(self) -> bool:
+        """Whether thresholds are bounds; False as long as the error has no name, see `named`."""
+        return self.error in ("certified", "hausdorff")
+
+    def named(self, hierarchy: Hierarchy) -> ScreenError:
+        """The metric with the error that None stands for, for clusters of this hierarchy."""
+        if self.error is not None:
+            return self
+        return replace(self, error="certified" if "hausdorff" in hierarchy.node else "quadric", _implied=True)
+
+    def mean_distances(self, hierarchy: Hierarchy) -> np.ndarray:
+        """The error of each cluster that budgets minimise, object units, float32 [N]."""
+        return hierarchy.attribute("hausdorff" if self.error == "hausdorff" else "error")
+
+    def largest_distances(self, hierarchy: Hierarchy) -> np.ndarray:
+        """The error of each cluster that thresholds bound, object units, float32 [N].
+
+        Warns
+        -----
+        EstimateWarning : there is no bound, and no error was named.
+        """
+        named = self.named(hierarchy)
+        if not named.certified:
+            if named._implied:
+                warnings.warn(_ESTIMATED, EstimateWarning, stacklevel=2)
+            return hierarchy.attribute("error")
+        bound = hierarchy.attribute("hausdorff")
+        return np.maximum(bound, hierarchy.attribute("error")) if named.error == "certified" else bound
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Largest displacement in pixels of each cluster in any view, float64 [N]."""
-        distances = self.distances(hierarchy)
-        views = views_of(context)
+        distances, bound = self.largest_distances(hierarchy), self.named(hierarchy).certified
         seen = [
-            largest_displacements(hierarchy, distances, view, source_pixels(hierarchy, view.camera)) for view in views
+            largest_displacements(hierarchy, distances, view, sources_of(hierarchy, view.camera), both_sides=bound)
+            for view in views_of(context)
         ]
         return reduce(np.maximum, seen)
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Squared displacement that each cluster adds to the mean over the viewport, summed over views, [N], px2."""
         weights = [source_weights(hierarchy, view, source_pixels(hierarchy, view.camera)) for view in views_of(context)]
-        return mean_squares(hierarchy, self.distances(hierarchy), reduce(np.add, weights))
+        return mean_squares(hierarchy, self.mean_distances(hierarchy), reduce(np.add, weights))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -10,7 +10,13 @@ import numpy as np
 from hra.camera.occlusion import Occlusion
 from hra.domains.meshes.boxes import vertex_boxes
 from hra.domains.meshes.cluster_mesh import ClusterMesh
-from hra.domains.meshes.displacement import largest_displacements, mean_squares, source_pixels, source_weights
+from hra.domains.meshes.displacement import (
+    largest_displacements,
+    mean_squares,
+    source_pixels,
+    source_weights,
+    sources_of,
+)
 from hra.domains.meshes.metrics import ErrorName, ScreenError
 from hra.domains.meshes.ragged import take_runs
 from hra.domains.meshes.views import View, views_of
@@ -35,7 +41,7 @@ def visible_clusters(cluster_mesh: ClusterMesh, clusters: np.ndarray, occlusion:
 
     Parameters
     ----------
-    occlusion : with a camera in the mesh's coordinates.
+    occlusion : with a camera in the mesh's coordinates; `hra.Occlusion.seen_from` brings one there from the world's.
     """
     boxes = vertex_boxes(cluster_mesh.positions, *take_runs(cluster_mesh.indices, cluster_mesh.offsets, clusters))
     return clusters[occlusion.visible_boxes(boxes)]
@@ -51,11 +57,12 @@ class VisibleScreenError(ErrorMetric):
     hidden, and refining it would seem to remove its whole error.
 
     Not additive, because what is hidden depends on how the occluders are drawn, and the buffer is of one way to draw
-    them: allocations are ``heuristic``.
+    them: allocations are ``heuristic``. Thresholds hold for points of the source that the buffer shows, not for what of
+    a coarse cluster sticks out from behind an occluder.
 
     Parameters
     ----------
-    occlusion : of the last frame, say, with a camera in the mesh's coordinates.
+    occlusion : of the last frame, say, with a camera in the mesh's coordinates; for a `Scene` in the world's.
     error : as in `ScreenError`.
 
     Raises
@@ -64,7 +71,8 @@ class VisibleScreenError(ErrorMetric):
     """
 
     occlusion: Occlusion
-    error: ErrorName = "quadric"
+    error: ErrorName | None = None
+    _implied: bool = field(default=False, repr=False)
 
     unit = "px2"
     additive = False
@@ -72,23 +80,44 @@ class VisibleScreenError(ErrorMetric):
     def __post_init__(self) -> None:
         ScreenError(self.error)
 
+    def named(self, hierarchy: Hierarchy) -> VisibleScreenError:
+        """The metric with the error that None stands for, see `ScreenError.named`."""
+        plain = self._plain.named(hierarchy)
+        return replace(self, error=plain.error, _implied=plain._implied)
+
+    def seen_from(self, placement: Any) -> VisibleScreenError:
+        """The metric for a mesh that ``placement`` [4, 4] puts into the coordinates of the buffer's camera.
+
+        Raises
+        ------
+        CameraError : see `hra.Camera.seen_from`.
+        """
+        return replace(self, occlusion=self.occlusion.seen_from(placement))
+
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Largest displacement in pixels of the visible part of each cluster, 0 for hidden ones, float64 [N]."""
-        view, distances = _one(context), ScreenError(self.error).distances(hierarchy)
-        return largest_displacements(hierarchy, distances, view, self._visible_pixels(hierarchy, view))
+        view, plain = _one(context), self._plain.named(hierarchy)
+        sources = sources_of(hierarchy, view.camera)
+        shown = sources.only(self._visible(hierarchy, sources.seen) | (sources.apart > 0))
+        distances = plain.largest_distances(hierarchy)
+        return largest_displacements(hierarchy, distances, view, shown, both_sides=plain.certified)
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Squared displacement that the visible part of each cluster adds to the mean over the viewport, [N], px2."""
-        view, distances = _one(context), ScreenError(self.error).distances(hierarchy)
-        weights = source_weights(hierarchy, view, self._visible_pixels(hierarchy, view))
-        return mean_squares(hierarchy, distances, weights)
-
-    def _visible_pixels(self, hierarchy: Hierarchy, view: View) -> np.ndarray:
-        """`source_pixels`, 0 for hidden clusters."""
+        view = _one(context)
         pixels = source_pixels(hierarchy, view.camera)
-        sources = np.flatnonzero(pixels)
-        pixels[sources] *= self.occlusion.visible_boxes(hierarchy.attribute("box")[sources])
-        return pixels
+        pixels *= self._visible(hierarchy, pixels)
+        return mean_squares(hierarchy, self._plain.mean_distances(hierarchy), source_weights(hierarchy, view, pixels))
+
+    @property
+    def _plain(self) -> ScreenError:
+        return ScreenError(self.error, self._implied)
+
+    def _visible(self, hierarchy: Hierarchy, pixels: np.ndarray) -> np.ndarray:
+        """Which clusters of ``pixels`` [N] above 0 the buffer does not hide, bool [N]."""
+        visible = pixels > 0
+        visible[visible] = self.occlusion.visible_boxes(hierarchy.attribute("box")[visible])
+        return visible
 
 
 def _one(context: Any) -> View:

@@ -11,13 +11,14 @@ import numpy as np
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.weld import first_at_position
 from hra.errors import MeshError
+from hra.model.arrays import ReadOnlyArrays
 
 # Index buffers stay below 2**31 entries, the limit of meshoptimizer and of many graphics interfaces.
 MAX_TRIANGLES = (2**31 - 1) // 3
 
 
 @dataclass(frozen=True, eq=False)
-class TriangleMesh:
+class TriangleMesh(ReadOnlyArrays):
     """Triangles over shared vertices. `load` and `from_arrays` make one from unchecked data and repair it.
 
     Attributes
@@ -96,6 +97,8 @@ def referenced_only(
 
 def check_positions(positions: np.ndarray, where: str) -> None:
     """Raise MeshError unless ``positions`` are numbers [V, 3] that are finite in float32."""
+    if isinstance(positions, np.ma.MaskedArray):
+        raise MeshError("positions are a masked array", where=where, fix="use meshes.from_arrays, which converts")
     if positions.ndim != 2 or positions.shape[1] != 3 or positions.dtype.kind not in "iuf":
         raise MeshError(f"positions must be numbers [V, 3], got {positions.dtype} {positions.shape}", where=where)
     limit = np.finfo(np.float32).max

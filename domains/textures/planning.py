@@ -16,6 +16,8 @@ from hra.domains.textures.metrics import TexelError
 from hra.domains.textures.mip_bias import uniform_bias
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.views.scene import Scene
+from hra.model.metrics import ErrorMetric
+from hra.traversals.base import Traversal
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +27,8 @@ class TexturePlan:
     Attributes
     ----------
     resident : the pages.
-    allocation : how they were chosen; its residual is their error in px2.
+    residual : their error, px2.
+    allocation : how they were chosen.
     bias : the pages of the uniform mip bias that fits the pool.
     bias_residual : their error, px2.
 
@@ -43,13 +46,14 @@ class TexturePlan:
     """
 
     resident: ResidentTextures
+    residual: float
     allocation: Allocation
     bias: ResidentTextures
     bias_residual: float
 
     @property
     def residual_bound(self) -> float:
-        """No choice of pages within the pool has a smaller error than this, px2."""
+        """No choice of pages within the pool has a smaller error than this, in the unit of the metric."""
         return self.allocation.least_residual
 
     def by_texture(self) -> list[dict[str, Any]]:
@@ -72,12 +76,21 @@ class TexturePlan:
         return records
 
 
-def plan(scene: Scene, camera: Camera, budget: float) -> TexturePlan:
-    """Choose the resident pages of a view by `TexelError`, and by a uniform mip bias to compare with.
+def plan(
+    scene: Scene,
+    camera: Camera,
+    budget: float,
+    *,
+    metric: ErrorMetric | None = None,
+    traversal: Traversal | None = None,
+) -> TexturePlan:
+    """Choose the resident pages of a view, and others by a uniform mip bias to compare with.
 
     Parameters
     ----------
     budget : bytes.
+    metric, traversal : how pages are chosen, see `TextureAllocator`; whichever it is, both choices are judged by
+        `TexelError`.
 
     Raises
     ------
@@ -93,10 +106,10 @@ def plan(scene: Scene, camera: Camera, budget: float) -> TexturePlan:
     array([0, 3, 4])
     """
     source = AnalyticFeedback(scene)
-    allocator, feedback = TextureAllocator(scene.textures, source), source.observe(camera)
+    allocator, feedback = TextureAllocator(scene.textures, source, metric, traversal), source.observe(camera)
     allocation = allocator.allocate(feedback, budget)
-    bias = uniform_bias(scene.textures, feedback, budget)
-    return TexturePlan(allocator.realize(allocation), allocation, bias, texel_residual(bias, feedback))
+    resident, bias = allocator.realize(allocation), uniform_bias(scene.textures, feedback, budget)
+    return TexturePlan(resident, texel_residual(resident, feedback), allocation, bias, texel_residual(bias, feedback))
 
 
 def texel_residual(resident: ResidentTextures, feedback: Feedback) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
+from hra.model.units import rescaled
 from hra.solvers.duals import Certificate, certify, shortfall_of
 from hra.traversals.hull import Hull
 
@@ -90,7 +92,8 @@ class Allocation:
     @property
     def price(self) -> float | None:
         """Lambda of the traversal: gain per cost unit."""
-        return None if self.solution.price is None else self.solution.price / float(self.hierarchy.units.size)
+        price = self.solution.price
+        return None if price is None else rescaled(price, self.hierarchy.units.size, Fraction(1))
 
     @property
     def tau(self) -> float | None:
@@ -130,8 +133,13 @@ class Allocation:
     @cached_property
     def residual(self) -> float:
         """Error that remains: that of full detail, and the gain of all that was not taken."""
+        return math.fsum(self._residual)
+
+    @cached_property
+    def _residual(self) -> tuple[float, float, float]:
+        """The residual as a sum of three doubles."""
         high, low, _ = precise_total(self.problem.gain, ~self.selected)
-        return math.fsum((self.problem.least_error, high, low))
+        return self.problem.least_error, high, low
 
     @cached_property
     def max_error(self) -> float:
@@ -200,7 +208,7 @@ class Allocation:
     @property
     def least_residual(self) -> float:
         """Error that remains at least, whatever is chosen within the budget."""
-        return max(self.residual - self.shortfall, 0.0)
+        return max(math.fsum((*self._residual, -self.shortfall)), 0.0)
 
     @property
     def status(self) -> Status:

@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.atomic_write import write_atomically
 from hra.errors import FileError, HraError
 from hra.model.arrays import frozen
+from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.topology import Topology
+from hra.safety.atomic_write import write_atomically
 from hra.solvers.duals import Certificate
 
 FORMAT, VERSION = "hra-allocation", 1
@@ -44,7 +45,8 @@ def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
     FileError : the folder is missing or not writable, or the disk is full.
     """
     arrays = _arrays(allocation)
-    header = {**_numbers(allocation), "format": FORMAT, "version": VERSION, "checksum": _checksum(arrays)}
+    header = {**_numbers(allocation), "format": FORMAT, "version": VERSION}
+    header["checksum"] = checksum(header, arrays)
     arrays[_HEADER] = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
     stream = io.BytesIO()
     np.savez(stream, allow_pickle=False, **arrays)
@@ -63,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> Allocation:
         return _allocation(header, arrays)
     except HraError as error:
         raise type(error)(error.what, where=f"{path} {error.where}".strip(), fix=error.fix) from error
-    except (KeyError, ValueError, TypeError, OverflowError, IndexError, zipfile.BadZipFile, OSError) as error:
+    except (KeyError, ValueError, TypeError, ArithmeticError, IndexError, zipfile.BadZipFile, OSError) as error:
         fix = "save the allocation again"
         raise FileError(f"this is no allocation that can be read: {error}", where=str(path), fix=fix) from error
 
@@ -120,8 +122,11 @@ def _numbers(allocation: Allocation) -> dict[str, Any]:
     }
 
 
-def _checksum(arrays: dict[str, np.ndarray]) -> str:
+def checksum(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
+    """SHA-256 of the header without its checksum, and of the names, types, shapes and bytes of all other arrays."""
     digest = hashlib.sha256()
+    facts = {name: value for name, value in header.items() if name != "checksum"}
+    digest.update(json.dumps(facts, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
@@ -147,7 +152,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if header.get("version") != VERSION:
         what = f"version {header.get('version')} of the format is not known, only {VERSION}"
         raise FileError(what, fix="read it with the version of hra that wrote it")
-    if header.get("checksum") != _checksum(arrays):
+    if header.get("checksum") != checksum(header, arrays):
         raise FileError("the checksum does not match: the file is damaged", fix="save the allocation again")
     return header, arrays
 
@@ -159,7 +164,7 @@ def _allocation(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Alloca
         hierarchy,
         frozen(_checked(gain, np.float64, len(hierarchy))),
         number["least_error"],
-        number["budget"],
+        check_budget(number["budget"], hierarchy),
         str(header["error_unit"]),
         bool(header["additive"]),
         partial(_checked, peak, np.float64, len(hierarchy)),
@@ -184,6 +189,8 @@ def _allocation(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Alloca
     stated = {name: number[name] for name in ("cost", "gain", "residual", "upper_bound")}
     # What the file states stands until somebody verifies it.
     allocation.__dict__.update(stated, certificate=proof)
+    if allocation.status != header["status"]:
+        raise FileError(f"the answer is not {header['status']!r} by its numbers", fix="save the allocation again")
     return allocation
 
 
@@ -197,8 +204,11 @@ def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarc
         if index.size and (index.min() < least or index.max() >= size):
             raise FileError(f"{name} names a refinement that is not there", fix="save the allocation again")
     attributes = {name[len(_ATTRIBUTE) :]: values for name, values in arrays.items() if name.startswith(_ATTRIBUTE)}
+    cost = _checked(arrays["node_cost"], np.float64, nodes)
+    if not (np.isfinite(cost) & (cost >= 0)).all():
+        raise FileError("a cost is negative or not finite", fix="save the allocation again")
     hierarchy = Hierarchy.from_topology(
-        _checked(arrays["node_cost"], np.float64, nodes),
+        cost,
         Topology(size, added_by, removed_by, edges),
         node_parent=_optional(arrays, "node_parent", np.int32, nodes),
         attributes=attributes,

@@ -83,8 +83,9 @@ class HierarchicalResourceAllocator(ABC):
 
     def curve(self, context: Any) -> Curve:
         """Gain and error against cost for ``context``: the hull points of all budgets, from one solve."""
-        hierarchy = self.hierarchy_for(context)
-        return curve(self.error_metric(hierarchy, context, float("inf")))
+        problem = self.error_metric(self.hierarchy_for(context), context, float("inf"))
+        problem.check()
+        return curve(problem)
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """The hierarchy that serves ``context``."""

@@ -1,34 +1,38 @@
-"""Many contexts over one forest in one call: [B, R] gains in, [B, R] refinements out, on the CPU or a CUDA device.
+"""Many contexts over one hierarchy in one call: [B, R] gains in, [B, R] refinements out, on the CPU or a CUDA device.
 
 Milliseconds for 64 rows of 5461 refinements with heavy-tailed gains, a tenth of the cost as budget, one CPU core:
 
-| auto (numba) | warp | reference | `exact_batch.solve_batch` |
+| `Exact()` | `Hull()`, numba | `Hull()`, warp | `Hull()`, reference |
 | --- | --- | --- | --- |
-| 24 | 80 | 490 | 16 |
+| 16 | 24 | 80 | 490 |
 
-So on the CPU `hra.allocating.exact_batch.solve_batch` is the first choice: it also proves what it finds.
-`allocate_batch` is for CUDA arrays, for torch and Warp arrays on the host, and where a proof takes too long.
+So on the host ``traversal=hra.Exact()`` is the first choice: it also proves what it finds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from hra.allocating.allocation import Allocation
+from hra.allocating.exact_batch import solve_batch
 from hra.errors import ArrayError, BackendUnavailable, HierarchyError
 from hra.kernels.arrays import adopt, give_back, on_host, require_host
 from hra.kernels.cut import Cut, Forest, all_valid, check_gain, price_search
 from hra.model.arrays import to_numpy
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
-from hra.model.precise import ceiling, precise_total
+from hra.model.precise import precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
-from hra.solvers.duals import shortfall_of
+from hra.model.units import rescaled
 from hra.solvers.fill import complete
+from hra.traversals.base import Traversal
+from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
 
 BACKENDS = ("auto", "reference", "numba", "warp")
@@ -44,7 +48,7 @@ class BatchAllocation:
     cost : float64 [B], the base included, at most the budget.
     gain : float64 [B].
     upper_bound : float64 [B], what no choice within the budget can exceed.
-    price : float64 [B], the multiplier lambda: gain per cost unit at the margin.
+    price : float64 [B], gain per cost unit at the margin; NaN where the traversal has none.
     """
 
     selected: Any
@@ -54,50 +58,61 @@ class BatchAllocation:
     price: Any
 
 
-def allocate_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, backend: str = "auto") -> BatchAllocation:
-    """The hull point of every row within its budget, and on the host what still fits of the rest.
+def allocate_batch(
+    hierarchy: Hierarchy, gain: Any, budget: Any, *, traversal: Traversal | None = None, backend: str = "auto"
+) -> BatchAllocation:
+    """The answer of a traversal to every row within its budget, without building a problem and an allocation for each.
 
-    On a CUDA device the hull point is not filled up: there only how many rows still search, and whether the gains are
-    valid, comes back to the host. The forest is sent to the device once and kept for the next calls.
+    On a CUDA device the answer is the hull point, not filled up: there only how many rows still search, and whether the
+    gains are valid, comes back to the host. The forest is sent to the device once and kept for the next calls.
 
     Parameters
     ----------
-    hierarchy : a forest.
-    gain : [B, R] float32 or float64, finite and >= 0; NumPy, torch, Warp or any array with DLPack, on the host or on a
-        CUDA device.
+    hierarchy : a forest for "reference" and "warp" and on a CUDA device, else any.
+    gain : [B, R] float32 or float64, finite and >= 0, such as `Hierarchy.gains` gives; NumPy, torch, Warp or any array
+        with DLPack, on the host or on a CUDA device.
     budget : one number, or [B], in the hierarchy's cost unit; read on the host.
-    backend : "numba" is `Hull` row by row; "reference" and "warp" search the price by level sweeps, all rows at once;
+    traversal : `Hull` by default; `Exact` goes through all rows in one compiled pass. "reference" and "warp" serve
+        `Hull` alone.
+    backend : "numba" solves row by row; "reference" and "warp" search the price by level sweeps, all rows at once;
         "auto" is numba on the host and warp on a CUDA device.
 
     Raises
     ------
-    HierarchyError : the hierarchy is a DAG, or costs are not whole numbers >= 0 for "reference" and "warp".
+    HierarchyError : "reference" and "warp" need a forest with costs that are whole numbers >= 0.
     ArrayError : gains of another shape or dtype, negative or not finite; budgets of another shape.
     InvalidBudget, BudgetTooSmall : see `check_budget`.
-    BackendUnavailable : there is no such backend, or it cannot read the device.
+    BackendUnavailable : there is no such backend, it cannot read the device, or it does not serve the traversal.
 
     Examples
     --------
     >>> import hra, numpy as np
-    >>> pixels = hra.Hierarchy.flat([1, 1, 1, 1])
-    >>> batch = hra.allocate_batch(pixels, np.array([[3.0, 1.0, 2.0, 0.0], [0.0, 5.0, 1.0, 4.0]]), budget=[2, 1])
-    >>> batch.selected.astype(int).tolist(), batch.gain.tolist(), batch.upper_bound.tolist()
-    ([[1, 0, 1, 0], [0, 1, 0, 0]], [5.0, 5.0], [5.0, 5.0])
+    >>> pixels = hra.Hierarchy.flat([1.0, 1.0, 1.0])
+    >>> hra.allocate_batch(pixels, np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]]), 2, traversal=hra.Exact()).gain
+    array([5., 9.])
     """
     rows = _checked_rows(hierarchy, gain, backend)
     budgets = _budgets(budget, rows.shape[0], hierarchy)
+    if backend in ("reference", "warp") or not on_host(rows):
+        _require_sweeps(hierarchy, traversal, backend)
     if not on_host(rows):
-        _require_whole(hierarchy, "warp")
         cut = price_search(_forest_on(hierarchy, str(rows.device)), rows, _capacity(hierarchy, budgets), "warp")
         return BatchAllocation(*(give_back(array, gain) for array in _arrays(cut)))
     problems = [_problem(hierarchy, row, limit) for row, limit in zip(rows, budgets, strict=True)]
     if backend in ("auto", "numba"):
-        solutions = [Hull().solve(problem) for problem in problems]
+        solutions = _row_by_row(traversal or Hull(), hierarchy, rows, budgets, problems)
     else:
-        _require_whole(hierarchy, backend)
         cut = price_search(_forest(hierarchy), rows, _capacity(hierarchy, budgets), backend)
         solutions = [_filled(problem, cut, i) for i, problem in enumerate(problems)]
     return BatchAllocation(*(give_back(array, gain) for array in _stacked(problems, solutions, rows.shape)))
+
+
+def _row_by_row(
+    traversal: Traversal, hierarchy: Hierarchy, rows: np.ndarray, budgets: list[float], problems: list[Problem]
+) -> list[Solution]:
+    if isinstance(traversal, Exact) and not traversal.exact:
+        return solve_batch(hierarchy, rows, np.array(budgets), max_states=traversal.max_states)
+    return [traversal.solve(problem) for problem in problems]
 
 
 def _filled(problem: Problem, cut: Cut, row: int) -> Solution:
@@ -110,8 +125,8 @@ def _stacked(problems: list[Problem], solutions: list[Solution], shape: tuple[in
     for i, (problem, solution) in enumerate(zip(problems, solutions, strict=True)):
         selected[i], hierarchy = solution.selected, problem.hierarchy
         gained = precise_total(problem.gain, solution.selected)
-        bound = ceiling((*gained, shortfall_of(problem, solution)))
-        price = (solution.price or 0.0) / float(hierarchy.units.size)
+        bound = Allocation(problem, replace(solution, selected=solution.selected.copy()), 0.0).upper_bound
+        price = np.nan if solution.price is None else rescaled(solution.price, hierarchy.units.size, Fraction(1))
         numbers[:, i] = hierarchy.cost_of(solution.selected), gained[0], bound, price
     return selected, *numbers
 
@@ -141,9 +156,6 @@ def _capacity(hierarchy: Hierarchy, budgets: list[float]) -> np.ndarray:
 
 
 def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
-    if hierarchy.parent is None:
-        what = "batches need a forest, and this hierarchy is a DAG: some refinements have several predecessors"
-        raise HierarchyError(what, where="allocate_batch", fix="use a tree, or Hull row by row")
     if backend not in BACKENDS:
         fix = f"one of {', '.join(BACKENDS)}"
         raise BackendUnavailable(f"there is no backend {backend!r}", where="argument backend", fix=fix)
@@ -157,10 +169,16 @@ def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
     return rows
 
 
-def _require_whole(hierarchy: Hierarchy, backend: str) -> None:
-    if hierarchy.shrinks or hierarchy.units.size != 1:
+def _require_sweeps(hierarchy: Hierarchy, traversal: Traversal | None, backend: str) -> None:
+    if hierarchy.parent is None:
+        what = "level sweeps need a forest, and this hierarchy is a DAG: some refinements have several predecessors"
+        raise HierarchyError(what, where="allocate_batch", fix="use a tree, or backend='numba'")
+    if hierarchy.shrinks or hierarchy.units.size != 1 or not hierarchy.units.exact:
         what = f"the backend {backend!r} needs costs that are whole numbers >= 0"
         raise HierarchyError(what, where="allocate_batch", fix="give costs in a smaller unit, or backend='numba'")
+    if traversal is not None and not isinstance(traversal, Hull):
+        what = f"level sweeps find hull points, which is not what {type(traversal).__name__} chooses"
+        raise BackendUnavailable(what, where="argument backend", fix="use Hull, or gains on the host")
 
 
 def _first_invalid(rows: Any) -> str:

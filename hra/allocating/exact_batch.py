@@ -16,7 +16,7 @@ from hra.model.solution import Solution
 from hra.solvers.forest.pava import hull_slopes
 from hra.solvers.search.deepening import improve
 from hra.solvers.search.pareto import new_states
-from hra.solvers.selection import select_threshold
+from hra.solvers.selection import compiled_threshold
 from hra.traversals.exact import MAX_STATES, Exact
 
 
@@ -87,7 +87,7 @@ def solve_forest(first_child, before, predecessors, share, gain, cost, slope_cos
     states : memory of the search, see `new_states`.
     """
     slope = hull_slopes(first_child, gain, slope_cost)
-    price = max(select_threshold(slope, cost, capacity), 0.0)
+    price = max(compiled_threshold(slope, cost, capacity), 0.0)
     for r in range(gain.size):
         selected[r] = slope[r] > price
     shortfall, proven = improve(before, predecessors, share, True, gain, cost, capacity, price, states, selected)

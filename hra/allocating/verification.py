@@ -87,7 +87,8 @@ class _Facts:
         short, text = self.claims.shortfall, f"no choice within the budget gains more than {self.claims.upper_bound!r}"
         if not self.problem.additive:
             return "no bound is stated, because gains do not add up", True
-        if not (isfinite(short) and short >= 0 and self.gained + Fraction(short) <= self.claims.upper_bound):
+        stated = isfinite(short) and isfinite(self.claims.upper_bound) and short >= 0
+        if not stated or self.gained + Fraction(short) > Fraction(self.claims.upper_bound):
             return text, False
         if self.dual <= self.gained + Fraction(short):
             return text, True
@@ -118,8 +119,8 @@ class _Facts:
 
     def _room(self) -> Fraction:
         """What the budget leaves for refinements, rounded down to what sums of their costs can be."""
-        most = sum((max(c, _ZERO) for c in self.costs), _ZERO)
-        room = most if self.problem.budget == inf else min(self.exact(self.problem.budget) - self.base, most)
+        room = sum((max(c, _ZERO) for c in self.costs), _ZERO)
+        room = room if self.problem.budget == inf else min(self.exact(self.problem.budget) - self.base, room)
         whole = lcm(*(c.denominator for c in self.costs))
         step = Fraction(gcd(*(int(c * whole) for c in self.costs)), whole)
         return room // step * step if step else room

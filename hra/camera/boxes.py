@@ -47,6 +47,26 @@ def boxes_in_frustum(boxes, planes):
     return result
 
 
+@njit(cache=True)
+def boxes_pixels_per_unit(boxes, where, lens):
+    """`visible_boxes_pixels_per_unit` [N] of boxes in view or not."""
+    result = np.zeros(len(boxes))
+    for i in range(len(boxes)):
+        if where[i]:
+            result[i] = _pixels_per_unit(boxes[i], lens)
+    return result
+
+
+@njit(cache=True)
+def boxes_to_frustum(boxes, where, planes):
+    """How far each box [N] ``where`` is at least from the inner side of all planes, 0 where `boxes_in_frustum`."""
+    result = np.zeros(len(boxes))
+    for i in range(len(boxes)):
+        if where[i]:
+            result[i] = max(-_reach(boxes[i], planes), 0.0)
+    return result
+
+
 @njit(inline="always")
 def _pixels_per_unit(box, lens):
     x, y, z = np.float64(box[0, 0]), np.float64(box[0, 1]), np.float64(box[0, 2])
@@ -73,12 +93,18 @@ def _pixels_per_unit(box, lens):
 
 @njit(inline="always")
 def _reaches(box, planes):
+    return _reach(box, planes) >= 0.0
+
+
+@njit(inline="always")
+def _reach(box, planes):
+    """How far the box reaches to the inner side of every plane, with the slack; negative if it is beyond one."""
     x, y = 0.5 * (np.float64(box[0, 0]) + box[1, 0]), 0.5 * (np.float64(box[0, 1]) + box[1, 1])
     z = 0.5 * (np.float64(box[0, 2]) + box[1, 2])
     wide, high, deep = box[1, 0] - x, box[1, 1] - y, box[1, 2] - z
-    size, inside = abs(x) + abs(y) + abs(z) + wide + high + deep, True
+    size, least = abs(x) + abs(y) + abs(z) + wide + high + deep, np.inf
     for p in range(len(planes)):
         a, b, c, d = planes[p]
         reach = affine(planes[p], x, y, z) + abs(a) * wide + abs(b) * high + abs(c) * deep
-        inside = inside and not reach < -1e-14 * (size + abs(d))
-    return inside
+        least = min(least, reach + 1e-14 * (size + abs(d)))
+    return least

@@ -11,6 +11,10 @@ import numpy as np
 from hra.camera.matrices import depth_slope, near_corners
 from hra.errors import ArrayError, CameraError
 from hra.model.arrays import to_numpy
+from hra.safety.limits import VIEWPORT_PIXELS, VIEWPORT_SIDE
+
+# Squares of larger numbers overflow.
+_LARGEST = 1e150
 
 
 def numeric(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -18,7 +22,7 @@ def numeric(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
 
     Raises
     ------
-    CameraError : another shape, not numeric, or not finite; names the first bad element.
+    CameraError : another shape, not numeric, not finite, or so large that squares overflow; names the first bad one.
     """
     try:
         array = to_numpy(values)
@@ -32,7 +36,11 @@ def numeric(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
     if len(bad):
         index = tuple(bad[0].tolist())
         raise CameraError(f"{name} is {array[index]}", where=f"{name}{list(index)}", fix="pass finite numbers")
-    return array.astype(np.float64)
+    result = array.astype(np.float64)
+    if (np.abs(result) > _LARGEST).any():
+        fix = f"use numbers below {_LARGEST:g}, or another unit of length"
+        raise CameraError(f"{name} is too large: {np.abs(result).max():g}", where=name, fix=fix)
+    return result
 
 
 def number(name: str, value: Any) -> float:
@@ -75,6 +83,10 @@ def viewport_size(viewport: Any) -> tuple[int, int]:
         raise CameraError(f"the viewport is {viewport!r}", where="viewport", fix=fix) from error
     if width <= 0 or height <= 0:
         raise CameraError(f"the viewport is {width} x {height} pixels", where="viewport", fix=fix)
+    if max(width, height) > VIEWPORT_SIDE or width * height > VIEWPORT_PIXELS:
+        shown = " x ".join(str(side) if side < 10**9 else "over 10**9" for side in (width, height))
+        fix = f"use at most {VIEWPORT_SIDE:,} along a side and {VIEWPORT_PIXELS:,} pixels"
+        raise CameraError(f"the viewport is {shown} pixels", where="viewport", fix=fix)
     return width, height
 
 

@@ -46,6 +46,17 @@ class Occlusion:
         """From a depth buffer float32 [height, width] in [0, 1], row 0 on top."""
         return cls(depth_pyramid(depth, reversed_depth=camera.reversed_depth), camera)
 
+    def seen_from(self, placement: Any) -> Occlusion:
+        """The same buffer in the coordinates of an object that ``placement`` [4, 4] puts into the world.
+
+        Boxes and spheres of the object are then tested as they are, also where it is mirrored or scaled unevenly.
+
+        Raises
+        ------
+        CameraError : see `hra.Camera.seen_from`.
+        """
+        return Occlusion(self.hiz, self.camera.seen_from(placement))
+
     def visible_boxes(self, boxes: Any) -> np.ndarray:
         """Which world-space boxes [K, 2, 3] may be in view and not hidden, bool [K]; conservative."""
         return to_numpy(visible_boxes(self.hiz, boxes, window_matrix(self.camera)))

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from hra.camera import checks
-from hra.camera.boxes import boxes_in_frustum, visible_boxes_pixels_per_unit
+from hra.camera.boxes import (
+    boxes_in_frustum,
+    boxes_pixels_per_unit,
+    boxes_to_frustum,
+    visible_boxes_pixels_per_unit,
+)
 from hra.camera.matrices import depth_slope, frustum_planes, near_corners
 from hra.camera.spheres import Lens, rows, spheres_in_frustum, spheres_pixels_per_unit, visible_pixels_per_unit
 from hra.model.arrays import frozen
@@ -104,6 +109,34 @@ class ViewBounds:
         if not self.is_perspective:
             return np.where(where & boxes_in_frustum(boxes, rows(self.planes)), self._scale * self.focal_pixels, 0.0)
         return visible_boxes_pixels_per_unit(boxes, where, self._lens, rows(self.planes))
+
+    def boxes_visible(self, boxes: Any) -> np.ndarray:
+        """Whether axis-aligned boxes [N, 2, 3] may be in view, [N] bool: conservative, as `spheres_visible`."""
+        return boxes_in_frustum(checks.boxes(boxes), rows(self.planes))
+
+    def boxes_near_view(self, boxes: Any, where: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Boxes out of view too, for things that lie a little beside them.
+
+        What is in view and at most the length d away from a box, in or out of view, is stretched by at most
+        s (1 + x) / (1 - x)**2, with s the pixels per unit of the box, f the focal length and x = d s / f < 1 (0 for
+        parallel projections).
+
+        Parameters
+        ----------
+        boxes, where : as in `visible_pixels_per_unit_in_boxes`.
+
+        Returns
+        -------
+        float64 [N], pixels per unit, those of `visible_pixels_per_unit_in_boxes` for boxes in view.
+        float64 [N], world units, how far each box is at least from all that is in view, 0 for boxes in view.
+        Both are 0 where not ``where``.
+        """
+        boxes = checks.boxes(boxes)
+        where = np.ones(len(boxes), np.bool_) if where is None else np.asarray(where, np.bool_)
+        apart = boxes_to_frustum(boxes, where, rows(self.planes))
+        if not self.is_perspective:
+            return np.where(where, self._scale * self.focal_pixels, 0.0), apart
+        return boxes_pixels_per_unit(boxes, where, self._lens), apart
 
     @cached_property
     def _lens(self) -> Lens:

@@ -7,10 +7,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from hra import __version__
-from hra.cli.options import JsonOption
-from hra.cli.output import show, write_json
+from hra.cli import groups
+from hra.console import JsonOption, show, write_json
 from hra.errors import HraError
-from hra.plugins import Group, available
+from hra.plugins import GROUPS, available, failures
 
 _PACKAGES = ("numpy", "numba", "networkx", "trimesh", "meshoptimizer", "pillow", "scipy", "matplotlib")
 _OPTIONAL = ("moderngl", "pyvista", "scikit-image", "torch", "warp-lang")
@@ -21,7 +21,7 @@ def doctor(json_file: JsonOption = None) -> None:
     record = report()
     write_json(json_file, record)
     for title, section in record.items():
-        show(title, section.items())
+        show(title, section.items() or [("none", "")])
 
 
 def report() -> dict[str, dict[str, Any]]:
@@ -31,7 +31,8 @@ def report() -> dict[str, dict[str, Any]]:
         "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
         "backends": _backends(),
         "opengl": _opengl(),
-        "plug-ins": _plugins(),
+        "plug-ins": {group: ", ".join(sorted(available(group))) or "none" for group in GROUPS},
+        "plug-ins that do not load": _broken(),
     }
 
 
@@ -42,10 +43,14 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _plugins() -> dict[str, str]:
-    """Names registered by hra and by other packages, without importing them."""
-    groups: tuple[Group, ...] = ("hra.metrics", "hra.hierarchies", "hra.traversals", "hra.backends")
-    return {group: ", ".join(sorted(available(group))) or "none beyond the built-in ones" for group in groups}
+def _broken() -> dict[str, str]:
+    """What hra and other packages register and cannot be used: why, and what to do. All of it is imported."""
+    found = {group: groups.failures() if group == "hra.commands" else failures(group) for group in GROUPS}
+    return {
+        f"{group}: {name}": "; ".join(filter(None, (error.what, error.fix)))
+        for group, errors in found.items()
+        for name, error in errors.items()
+    }
 
 
 def _backends() -> dict[str, str]:

@@ -9,7 +9,7 @@ import typer
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.verification import verify as check
-from hra.cli.output import JsonOption, show, write_json
+from hra.console import JsonOption, show, write_json
 from hra.errors import VerificationError
 
 

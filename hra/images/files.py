@@ -11,14 +11,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hra.atomic_write import write_atomically
 from hra.errors import ImageError, MissingExtra
 from hra.images.arrays import as_image
 from hra.images.decoding import decode
 from hra.images.opening import open_upright
+from hra.safety.atomic_write import write_atomically
+from hra.safety.limits import DEFAULT, enough_memory
 
-# Decoding takes about 16 bytes per pixel (Pillow's copy and the float32 result), so this many stay below 512 MB.
-MAX_PIXELS = 30_000_000
+# A page of A2 at 600 dpi has 139 million. Decoding takes 16 to 20 bytes per pixel: Pillow's copy and float32.
+MAX_PIXELS = DEFAULT.pixels
+_BYTES_PER_PIXEL = 20
 _CHANNELS = {"rgb": 3, "gray": 1}
 
 
@@ -44,6 +46,7 @@ def load_image(
     ------
     FileError : missing, a directory or another special file, or not readable.
     ImageError : not an image, truncated or corrupt, too many pixels, NaN or infinite values.
+    OutOfMemory : the machine has too little memory for it.
     MissingExtra : Pillow is not installed.
 
     Warns
@@ -53,7 +56,9 @@ def load_image(
     if mode not in _CHANNELS:
         raise ImageError(f"unknown mode {mode!r}", where="mode", fix="use 'rgb' or 'gray'")
     with open_upright(path, max_pixels) as image:
-        return decode(image, _CHANNELS[mode])
+        needed = _BYTES_PER_PIXEL * image.width * image.height
+        with enough_memory("the image", str(path), needed):
+            return decode(image, _CHANNELS[mode])
 
 
 def save_png(path: str | os.PathLike[str], image: Any) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import stat
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
-from hra.errors import FileError, HraError, ImageError, MissingExtra, RepairWarning
+from hra.errors import HraError, ImageError, MissingExtra, OutOfMemory, RepairWarning
+from hra.safety.local_files import open_regular
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -20,6 +20,18 @@ FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "TGA", "JPEG2000", "PPM"
 _ORIENTATION = 0x0112  # the EXIF tag
 # Python's warning filters belong to the whole process, so threads take turns to change them. Decoding is outside.
 _FILTERS = threading.Lock()
+# Pixels that a byte of a file can stand for at most: runs of GIF (LZW) and JPEG, and a PNG's deflate at 1 bit a pixel.
+_MOST_PIXELS_PER_BYTE = dict.fromkeys(("JPEG", "GIF", "BMP", "TGA", "PPM"), 4096) | {"PNG": 8 * 1032}
+_BITS = {"RGB": 24, "RGBA": 32, "LA": 16, "I;16": 16}
+
+
+def _new_filters() -> None:
+    """A lock of its own for a forked process: the thread that held the other one is not there to release it."""
+    global _FILTERS
+    _FILTERS = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_new_filters)
 
 
 @contextmanager
@@ -28,7 +40,7 @@ def open_upright(path: str | os.PathLike[str], max_pixels: int) -> Iterator[Imag
 
     Exceptions of any kind that are raised while it is open become ImageError.
     """
-    with open_regular(path) as stream, _as_image_error(path):
+    with open_regular(path) as stream, as_image_error(path):
         image = _open(stream, path, max_pixels)
         image.load()
         image = upright(image, str(path))  # one name, so that the unturned pixels are not kept
@@ -90,21 +102,14 @@ def corrupt_exif(stream: IO[bytes]) -> str:
     return problems[0] if problems else ""
 
 
-def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
-    """An image file opened for reading; :class:`FileError` if it is missing, not readable or no regular file."""
-    try:
-        # A named pipe would wait for a writer.
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise FileError("not a regular file", where=str(path), fix="pass the path of an image file")
-        return open(path, "rb")
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
-        raise FileError(f"the file cannot be read: {error}", where=str(path), fix="check the path") from error
-
-
 @contextmanager
-def _as_image_error(path: str | os.PathLike[str]) -> Iterator[None]:
+def as_image_error(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Whatever a decoder raises within becomes ImageError, or OutOfMemory."""
     try:
         yield
+    except MemoryError as error:
+        what = "the image is too large for this machine: it needs more memory than is free"
+        raise OutOfMemory(what, where=str(path), fix="pass a smaller max_pixels, or scale the image down") from error
     except (HraError, Warning):  # a warning that the caller's filters have turned into an error
         raise
     except Exception as error:  # Pillow's decoders raise OSError, SyntaxError, ValueError, struct.error and others
@@ -130,13 +135,23 @@ def _open(stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> I
         raise ImageError(
             f"too many pixels: {error}", where=str(path), fix="raise PIL.Image.MAX_IMAGE_PIXELS"
         ) from error
+    _check_size(image, stream, path, max_pixels)
+    if several:
+        _repaired(str(path), "the first of several frames was taken")
+    return image
+
+
+def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> None:
+    """Refuse more pixels than allowed, or than the file can hold: Pillow takes the memory for all of them at once."""
     width, height = image.size
     if width * height > max_pixels:
         what = f"the image has {width} x {height} pixels, more than the limit of {max_pixels:,}"
         raise ImageError(what, where=str(path), fix="pass a larger max_pixels if you trust the file")
-    if several:
-        _repaired(str(path), "the first of several frames was taken")
-    return image
+    size, most = os.fstat(stream.fileno()).st_size, _MOST_PIXELS_PER_BYTE.get(image.format or "")
+    bits = _BITS.get(image.mode, 1) if image.format == "PNG" else 1
+    if most is not None and width * height * bits > most * size:
+        what = f"the header claims {width} x {height} pixels, which {size:,} bytes cannot hold"
+        raise ImageError(what, where=str(path), fix="check that the file is complete")
 
 
 @contextmanager

@@ -15,19 +15,34 @@ EXACT_LIMIT = float(2**53)
 def to_numpy(values: Any) -> np.ndarray:
     """``values`` as a NumPy array: torch tensors (any device, with or without gradient), DLPack arrays, sequences.
 
+    Conjugate and negated views of torch are carried out, quantized tensors become the numbers that they stand for.
+
     Raises
     ------
-    ArrayError : ragged or object data.
+    ArrayError : ragged, object or sparse data, masked elements, a tensor without values.
     """
     if isinstance(values, np.ndarray):
-        return _plain(values)
+        return _plain(_unmasked(values))
     if hasattr(values, "detach"):  # a torch tensor; torch itself need not be importable here
-        return _from_torch(values.detach().cpu())
+        return _from_torch(values)
+    if hasattr(values, "tocoo"):  # SciPy's sparse arrays, which NumPy takes for single objects
+        raise ArrayError("sparse arrays are not accepted", where=type(values).__name__, fix="pass values.toarray()")
     try:
         array = np.from_dlpack(values) if hasattr(values, "__dlpack__") else np.asarray(values)
     except (ValueError, TypeError, BufferError) as error:
         raise ArrayError(f"cannot read {type(values).__name__} as an array: {error}") from error
     return _plain(array)
+
+
+def _unmasked(array: np.ndarray) -> np.ndarray:
+    """A masked array as a plain one; what lies behind a mask may be anything."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    masked = np.flatnonzero(np.ma.getmaskarray(array))
+    if masked.size:
+        what = f"{masked.size} of the {array.size} elements are masked"
+        raise ArrayError(what, where=f"element {masked[0]}", fix="pass values.filled(...) or leave them out")
+    return array.data
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
@@ -37,9 +52,37 @@ def _plain(array: np.ndarray) -> np.ndarray:
 
 
 def _from_torch(tensor: Any) -> np.ndarray:
+    name, kind = type(tensor).__name__, _kind(tensor)
+    if kind:
+        raise ArrayError(
+            f"{kind} tensors are not accepted", where=name, fix="pass a dense tensor, as .to_dense() gives"
+        )
+    if getattr(tensor, "is_meta", False):
+        raise ArrayError("a meta tensor has no values", where=name, fix="pass a tensor on a device")
+    try:
+        return _dense(tensor.detach().cpu())
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        fix = "pass a plain tensor or array"
+        raise ArrayError(f"cannot read a tensor of {tensor.dtype}: {error}", where=name, fix=fix) from error
+
+
+def _kind(tensor: Any) -> str:
+    """What keeps a tensor from being a plain one, "" for nothing."""
+    if hasattr(tensor, "get_mask"):
+        return "masked"
+    if getattr(tensor, "is_nested", False):
+        return "nested"
+    layout = str(getattr(tensor, "layout", "torch.strided")).removeprefix("torch.")
+    return "" if layout == "strided" else layout
+
+
+def _dense(tensor: Any) -> np.ndarray:
+    if tensor.is_quantized:
+        tensor = tensor.dequantize()
+    tensor = tensor.resolve_conj().resolve_neg()
     try:
         return tensor.numpy()
-    except TypeError:  # NumPy has no bfloat16; float32 holds all of its values
+    except TypeError:  # NumPy has no bfloat16 or float8; float32 holds all of their values
         return tensor.float().numpy()
 
 
@@ -79,6 +122,23 @@ def indices(name: str, values: Any, low: int, high: int, length: int | None = No
         where = f"{name}[{bad[0]}]"
         raise ArrayError(f"{where} = {array[bad[0]]} is out of range", where=where, fix=f"use {low} .. {high - 1}")
     return array.astype(np.int32)
+
+
+class ReadOnlyArrays:
+    """Base of objects whose arrays are read-only: they stay so in copies made by pickle, which forgets it."""
+
+    def __setstate__(self, state: Any) -> None:
+        """Restore ``state`` with its arrays read-only, those in tuples, lists and dicts included."""
+        self.__dict__.update(_all_frozen(state))
+
+
+def _all_frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return frozen(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    for part in parts:
+        _all_frozen(part)
+    return value
 
 
 def frozen(array: np.ndarray) -> np.ndarray:

@@ -253,7 +253,7 @@ class Hierarchy:
     @cached_property
     def largest_cost(self) -> float:
         """What no cut exceeds: the cost of full detail, or more where some refinements cost less than nothing."""
-        return self.units.cost(self._most_units(strict=True)) if self.shrinks else self.total_cost
+        return self.units.cost(self._most_units[1]) if self.shrinks else self.total_cost
 
     @cached_property
     def units(self) -> Units:
@@ -313,12 +313,14 @@ class Hierarchy:
         costs no more than that by `unit_cost_high`.
         """
         limit = self.units.floor(budget) if strict or self.units.exact else self.units.ceil(budget)
-        left = min(limit, self._most_units(strict)) - self._base_units[strict] - paid
+        left = min(limit, self._most_units[strict]) - self._base_units[strict] - paid
         return left // self.cost_step * self.cost_step if self.cost_step and self.units.exact else left
 
-    def _most_units(self, strict: bool) -> float:
-        cost = self.unit_cost_high if strict else self.unit_cost
-        return self._base_units[strict] + float(np.maximum(cost, 0.0).sum() if self.shrinks else cost.sum())
+    @cached_property
+    def _most_units(self) -> tuple[float, float]:
+        """What no cut exceeds, in units: by `unit_cost` and by `unit_cost_high`."""
+        low, high = (float(np.maximum(cost, 0.0).sum()) for cost in self._unit_costs)
+        return self._base_units[0] + low, self._base_units[1] + high
 
     def cost_of(self, selected: np.ndarray) -> float:
         """Cost of the cut that ``selected`` [R] leaves, in ``cost_unit``: exact, or the least double above it."""

@@ -119,9 +119,15 @@ class Problem:
         return self.hierarchy.slope_cost if plain else divisible(self.cost)
 
     @cached_property
+    def is_unlimited(self) -> bool:
+        """Whether every set is within the capacity."""
+        return self.capacity >= self.hierarchy.capacity(math.inf, self._pinned_units, strict=self.strict)
+
+    @cached_property
     def ratio(self) -> np.ndarray:
-        """Gain per cost [R]; very large, but finite, where a refinement is free."""
-        return self.gain / self.slope_cost
+        """Gain per cost [R]; very large where a refinement is free, inf where it gains more than 1e288."""
+        with np.errstate(over="ignore"):
+            return self.gain / self.slope_cost
 
     def check(self) -> None:
         """Raise unless the gains are ones that bounds hold for.

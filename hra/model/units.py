@@ -10,6 +10,7 @@ choose is checked in exact arithmetic (see `hra.traversals.reduction`).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,7 +31,7 @@ class Units:
     ----------
     size : cost units per unit.
     exact : whether every cost is a whole number of units.
-    decimal : whether the unit is a power of ten, so that costs count as the decimals that they print as.
+    decimal : whether the unit is 1 or a part in a power of ten: costs and budgets count as the decimals they print as.
     low, high : float64 [N], the whole numbers around each cost; the same array where costs are exact.
     """
 
@@ -44,7 +45,7 @@ class Units:
     def of(cls, cost: np.ndarray) -> Units:
         """The unit of ``cost`` [N], finite and >= 0, with a sum of at most 2**53."""
         if bool((cost == np.floor(cost)).all()):
-            return cls(Fraction(1), True, False, cost, cost)
+            return cls(Fraction(1), True, True, cost, cost)
         return _decimal(cost) or _binary(cost) or _equal(cost) or _enclosing(cost)
 
     def floor(self, number: float) -> float:
@@ -60,11 +61,11 @@ class Units:
         if number == math.inf:
             return number
         left = self.value(number) - sum(map(self.value, paid), Fraction(0))
-        return self.cost(math.floor(left)) if self.exact else _rounded_down(left * self.size)
+        return _rounded_down((math.floor(left) if self.exact else left) * self.size, decimal=self.decimal)
 
     def cost(self, units: float) -> float:
-        """So many units in cost units, rounded to the nearest double."""
-        return float(Fraction(units) * self.size)
+        """So many units in cost units: the double that prints as this decimal, elsewhere the least one above it."""
+        return 0.0 - _rounded_down(-Fraction(units) * self.size, decimal=self.decimal)  # never -0.0
 
     def costs(self, units: np.ndarray) -> np.ndarray:
         """`cost` of many; the same array where one unit is 1."""
@@ -82,17 +83,17 @@ class Units:
 
     def exactly(self, number: float) -> Fraction:
         """What a number of cost units counts as: what it prints as; the double itself where units are no decimals."""
-        return exactly(number) if self.decimal or self.size == 1 else Fraction(number)
+        return exactly(number) if self.decimal else Fraction(number)
 
 
 def _decimal(cost: np.ndarray) -> Units | None:
     """Multiples of a power of ten: each cost is the double nearest to so many units, and prints as that."""
     for digits in range(1, _DECIMALS + 1):
         factor = 10.0**digits
-        if cost.sum() * factor > EXACT_LIMIT / 4:  # beyond, products could round to the wrong whole number
+        if cost.sum() * factor > EXACT_LIMIT / 2:  # beyond, products could round to the wrong whole number
             return None
         units = np.rint(cost * factor)
-        if bool((units / factor == cost).all()):
+        if bool((units / factor == cost).all()) and units.sum() <= EXACT_LIMIT / 4:
             return Units(Fraction(1, 10**digits), True, True, units, units)
     return None
 
@@ -135,9 +136,15 @@ def exactly(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
-def _rounded_down(value: Fraction) -> float:
+def rescaled(price: float, old: Fraction, new: Fraction) -> float:
+    """A price per unit of size ``old`` as one per unit of size ``new``; finite, but for rounding the same."""
+    return float(min(Fraction(price) * new / old, Fraction(sys.float_info.max))) if 0 < price < math.inf else price
+
+
+def _rounded_down(value: Fraction, *, decimal: bool) -> float:
+    """The largest double that counts as at most ``value``; one that is ``decimal`` counts as what it prints as."""
     nearest = float(value)
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+    return nearest if decimal or Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
 
 
 def swap_units(

@@ -24,6 +24,7 @@ from fractions import Fraction
 import numpy as np
 
 from hra.model.problem import Problem
+from hra.model.units import rescaled
 from hra.solvers.dag.split_flow import closure, even_shares
 from hra.solvers.duals import distance
 
@@ -63,7 +64,7 @@ def dual_bound(
 def _part(problem: Problem, price: float, shared: Fraction, low: Fraction, high: Fraction) -> Fraction:
     """What a member adds to the bound at a price of its own."""
     size = problem.hierarchy.units.size
-    per_unit = float(Fraction(price) * size)
+    per_unit = rescaled(price, Fraction(1), size)
     own = Fraction(per_unit) / size
     return Fraction(relaxed_value(problem, per_unit)) - max(shared - own, 0) * low + max(own - shared, 0) * high
 

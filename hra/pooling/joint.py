@@ -11,6 +11,7 @@ import numpy as np
 from hra.errors import UnitMismatch
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
+from hra.model.units import rescaled
 
 
 def joined(whole: Hierarchy, problems: Sequence[Problem], places: Sequence[np.ndarray], budget: float) -> Problem:
@@ -36,8 +37,7 @@ def joined(whole: Hierarchy, problems: Sequence[Problem], places: Sequence[np.nd
     peak = partial(_joined_peak, tuple(problems), tuple(places))
     # Members of one pool ended the last step at one price, unless a limit held them: it is only a guess.
     first = problems[0]
-    per_unit = float(whole.units.size / first.hierarchy.units.size)
-    guess = None if first.price is None else first.price * per_unit
+    guess = None if first.price is None else rescaled(first.price, first.hierarchy.units.size, whole.units.size)
     return Problem(whole, gain, least_error, budget, units[0], additive, peak, previous=previous, price=guess)
 
 

@@ -85,6 +85,7 @@ class Pool:
         InvalidBudget : the budget is not a number >= 0.
         BudgetTooSmall : it does not cover all bases, or cannot serve all members within their limits.
         HierarchyError : ``previous`` belongs to other hierarchies.
+        MetricError : a metric returned unusable values, or gains whose sum overflows.
         """
         start = time.perf_counter()
         _check_count("contexts", contexts, len(self.members))
@@ -98,8 +99,11 @@ class Pool:
             member.error_metric(hierarchy, context, np.inf)
             for (member, context), hierarchy in zip(pairs, hierarchies, strict=True)
         ]
+        for member in problems:
+            member.check()
         problems = _in_sequence(problems, previous)
         problem = joined(whole, problems, places, budget)
+        problem.check()
         solution, parts = self._solve(problem, problems, places)
         seconds = time.perf_counter() - start
         members = [_share(p, s, seconds, context) for p, s, context in zip(problems, parts, contexts, strict=True)]

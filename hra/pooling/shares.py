@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
+from hra.model.units import rescaled
 from hra.pooling.joint import joined
 from hra.pooling.limits import Limits
 from hra.pooling.union import Unions
@@ -111,7 +113,8 @@ class Shares:
 
     def _pays(self, i: int) -> float:
         """What a member would pay for a cost unit, negative."""
-        return -(self.solutions[i].price or 0.0) / float(self.problems[i].hierarchy.units.size)
+        size = self.problems[i].hierarchy.units.size
+        return -rescaled(self.solutions[i].price or 0.0, size, Fraction(1))
 
     def _give(self, member: int, solution: Solution) -> None:
         self.solutions[member] = solution
@@ -122,7 +125,7 @@ def part_of(solution: Solution, place: np.ndarray, whole: Hierarchy, member: Hie
     """One member's part [R_i] of a solution over a union: at the price that all share, without a bound of its own."""
     price = solution.price
     if price is not None:
-        price *= float(member.units.size / whole.units.size)
+        price = rescaled(price, whole.units.size, member.units.size)
     return Solution(solution.selected[place], price, solution.tau)
 
 
@@ -134,4 +137,4 @@ def spent(problem: Problem, solution: Solution) -> float:
 def price_of(problem: Problem, solution: Solution) -> float:
     """Lambda of a solution, gain per cost unit."""
     price = Hull(finish="none").solve(problem).price if solution.price is None else solution.price
-    return (price or 0.0) / float(problem.hierarchy.units.size)
+    return rescaled(price or 0.0, problem.hierarchy.units.size, Fraction(1))

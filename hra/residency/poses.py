@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from hra.camera import Camera
 from hra.errors import FileError
+from hra.safety.limits import Limits
+from hra.safety.local_files import read_regular
 
 _MOST_BYTES = 2**28
 
@@ -83,7 +84,8 @@ def _rows(path: str | os.PathLike[str]) -> np.ndarray:
         if len(line) != columns:
             raise FileError(f"{len(line)} columns instead of {columns}", where=f"{path}, pose {number}")
     try:
-        rows = np.array(lines, np.float64)
+        # Number by number: as one array of texts, a single long one would make all of them as long.
+        rows = np.array([[float(word) for word in line] for line in lines])
     except ValueError as error:
         raise FileError(f"not a number: {error}", where=str(path)) from error
     # Squares of larger numbers would overflow.
@@ -95,13 +97,8 @@ def _rows(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def _text(path: str | os.PathLike[str]) -> str:
-    file = Path(path)
     try:
-        if file.stat().st_size > _MOST_BYTES:
-            raise FileError(f"more than {_MOST_BYTES:,} bytes of poses", where=str(path))
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"the file cannot be read: {error.strerror}", where=str(path)) from error
+        return read_regular(path, Limits(file_bytes=_MOST_BYTES)).decode("utf-8")
     except UnicodeDecodeError as error:
         raise FileError("the file is no text", where=str(path)) from error
 

@@ -6,21 +6,22 @@ import io
 import json
 import os
 import zipfile
-import zlib
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
-from hra.atomic_write import write_atomically
-from hra.errors import ArrayError, FileError
+from hra.errors import ArrayError, FileError, HraError
 from hra.residency.trace import Trace
+from hra.safety.atomic_write import write_atomically
+from hra.safety.json_text import parse_object
+from hra.safety.limits import DEFAULT, enough_memory
+from hra.safety.local_files import open_regular
 
 FORMAT = "hra-trace"
 VERSION = 1
 # What stands before the numbers of a .npy file of one dimension is 128 bytes; larger headers are not written.
 _NPY_HEADER = 128
-_MOST_HEADER = 2**20
 _TYPES = {"frames": "<i8", "demands": "<i4", "cost": "<i8", "weights": "<f8", "parents": "<i4"}
 _NEEDED = ("frames", "demands", "cost")
 
@@ -55,29 +56,35 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
         the arrays are no valid trace. No more memory is taken than four times the file's size.
     """
     where = str(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
+    with open_regular(path) as stream, enough_memory("the trace", where), _as_file_error(where):
+        with zipfile.ZipFile(stream) as archive:
             lengths = _lengths(archive, where)
-            _refuse_bombs(archive, Path(path).stat().st_size, where)
+            _refuse_bombs(archive, os.fstat(stream.fileno()).st_size, where)
             arrays = {name: _array(archive, name, length, where) for name, length in lengths.items()}
         return Trace(**arrays)
-    except OSError as error:
-        raise FileError(f"the file cannot be read: {error.strerror or error}", where=where) from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
-        raise FileError(f"the file is no trace: {error}", where=where, fix="record it again") from error
-    except KeyError as error:
-        raise FileError(f"the trace lacks {error.args[0]}", where=where, fix="record it again") from error
+
+
+@contextmanager
+def _as_file_error(where: str) -> Iterator[None]:
+    fix = "record it again"
+    try:
+        yield
     except ArrayError as error:
-        raise FileError(error.what, where=f"{where}, {error.where}", fix=error.fix) from error
+        raise FileError(error.what, where=f"{where}, {error.where}", fix=error.fix or fix) from error
+    except (HraError, MemoryError):
+        raise
+    except KeyError as error:
+        raise FileError(f"the trace lacks {error.args[0]}", where=where, fix=fix) from error
+    except Exception as error:  # zipfile, its decompressors and NumPy's parser of headers raise a dozen kinds
+        raise FileError(f"the file is no trace: {error}", where=where, fix=fix) from error
 
 
 def _lengths(archive: zipfile.ZipFile, where: str) -> dict[str, int]:
     """Names and lengths of the arrays, as the header has them."""
     info = archive.getinfo("header.json")
-    if info.file_size > _MOST_HEADER:
-        raise FileError("the header is too long", where=where)
-    header: Any = json.loads(archive.read(info))
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    DEFAULT.check("header_bytes", info.file_size, where)
+    header = parse_object(_content(archive, info, where), "header of the trace", where)
+    if header.get("format") != FORMAT:
         raise FileError("the file is no trace: its header is another format's", where=where)
     if header.get("version") != VERSION:
         raise FileError(f"version {header.get('version')!r} of the format is unknown", where=where, fix="update hra")
@@ -92,7 +99,14 @@ def _lengths(archive: zipfile.ZipFile, where: str) -> dict[str, int]:
 def _refuse_bombs(archive: zipfile.ZipFile, size: int, where: str) -> None:
     claimed = sum(info.file_size for info in archive.infolist())
     if claimed > 4 * size:
-        raise FileError(f"{size:,} bytes claim to hold {claimed:,}", where=where)
+        raise FileError(f"{size:,} bytes claim to hold {claimed:,}", where=where, fix="record it again")
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> bytes:
+    """A member that is stored or deflated; other methods take memory of their own accord."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise FileError("a member is packed by a method that is not read", where=f"{where}, {info.filename[:60]}")
+    return archive.read(info)
 
 
 def _array(archive: zipfile.ZipFile, name: str, length: int, where: str) -> np.ndarray:
@@ -100,7 +114,7 @@ def _array(archive: zipfile.ZipFile, name: str, length: int, where: str) -> np.n
     info, dtype = archive.getinfo(f"{name}.npy"), np.dtype(_TYPES[name])
     if info.file_size != _NPY_HEADER + length * dtype.itemsize:
         raise FileError("the header does not match the array's size", where=f"{where}, {name}")
-    content = archive.read(info)
+    content = _content(archive, info, where)
     array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
     if array.shape != (length,) or array.dtype != dtype:
         raise FileError(f"expected {length} x {dtype}, got {array.dtype} {array.shape}", where=f"{where}, {name}")

@@ -158,7 +158,7 @@ def _complete(among, before, predecessors, after, successors, gain, cost, priori
         if best < 0.0:
             break
         floor = max(least, best * reach)
-        size = 0
+        size = np.int64(0)  # a plain 0 would be a type of its own, for which the heap is compiled once more
         for r in among:
             wanted = not selected[r] and priority[r] >= floor and cost[r] <= left
             if wanted and _ready(before, predecessors, selected, r):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
@@ -22,6 +23,7 @@ from hra.model.precise import precise_difference, up
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.topology import Topology
+from hra.model.units import rescaled
 
 # Chooses a set for a problem: `hra.traversals.base.Traversal.select`.
 Select = Callable[[Problem], Solution]
@@ -83,7 +85,7 @@ class Joined:
         inside, size = self.group >= 0, len(self.hierarchy)
         gain = np.bincount(self.group[inside], problem.gain[inside], size).astype(np.float64)
         pinned, previous = self._any(problem.pinned), self._any(problem.previous)
-        price = None if problem.price is None else problem.price / self._per_unit
+        price = None if problem.price is None else rescaled(problem.price, self._size, self.hierarchy.units.size)
         return replace(
             problem,
             hierarchy=self.hierarchy,
@@ -97,14 +99,13 @@ class Joined:
     def lift(self, solution: Solution) -> Solution:
         """``solution`` over the original hierarchy."""
         selected = np.append(solution.selected, True)[self.group]
-        price = None if solution.price is None else solution.price * self._per_unit
+        price = None if solution.price is None else rescaled(solution.price, self.hierarchy.units.size, self._size)
         share = None if solution.share is None else self._shares(solution.share)
         return replace(solution, selected=selected, price=price, share=share)
 
     @property
-    def _per_unit(self) -> float:
-        """How many units of the joined hierarchy make one of the original."""
-        return float(self.original.units.size / self.hierarchy.units.size)
+    def _size(self) -> Fraction:
+        return self.original.units.size
 
     def _any(self, marked: np.ndarray | None) -> np.ndarray | None:
         if marked is None:

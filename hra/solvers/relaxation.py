@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.model.problem import Problem
-from hra.model.sets import total
+from hra.model.sets import take_with_predecessors, total
 from hra.solvers.dag.dag_relaxation import dag_relaxation
 from hra.solvers.forest.bracket import HullPoint, hull_point
 from hra.solvers.forest.pava import hull_slopes
@@ -31,6 +31,14 @@ class Relaxation:
     upper_bound : no set within the capacity gains more, but for rounding (`duals` makes proofs).
     candidates : int [K] or None for all, the refinements near the price.
     share : float64 [E] or None, on graphs: the split of surplus over predecessors that proves the bound.
+
+    Examples
+    --------
+    >>> import hra
+    >>> problem = hra.solve(hra.Hierarchy.flat([3, 2, 2]), budget=4, gains=[6.0, 3.0, 2.0]).problem
+    >>> found = hra.relaxation(problem)
+    >>> isinstance(found, hra.Relaxation), found.price, found.priority
+    (True, 1.5, array([2. , 1.5, 1. ]))
     """
 
     selected: np.ndarray
@@ -54,8 +62,17 @@ def relaxation(problem: Problem) -> Relaxation:
     """
     if problem.hierarchy.parent is None:
         return Relaxation(*dag_relaxation(problem))
+    if problem.is_unlimited:
+        return _everything(problem)
     near = _near_price(problem) if len(problem.hierarchy) >= _LARGE else None
     return _pooled(problem) if near is None else _near(problem, near)
+
+
+def _everything(problem: Problem) -> Relaxation:
+    """All that gains, and what it needs: slopes are quotients, in which the least gains could vanish."""
+    useful = problem.gain > 0
+    take_with_predecessors(*problem.hierarchy.predecessors, useful)
+    return Relaxation(useful, 0.0, problem.ratio, total(problem.gain, useful))
 
 
 def _pooled(problem: Problem) -> Relaxation:

@@ -13,8 +13,7 @@ from numba import njit
 _SAMPLE, _LARGE, _DEVIATIONS = 8_192, 100_000, 3.0
 
 
-@njit(cache=True)
-def select_threshold(key, weight, capacity):
+def select_threshold(key: np.ndarray, weight: np.ndarray, capacity: float) -> float:
     """Smallest t such that the weights of all entries with ``key > t`` add up to at most ``capacity``.
 
     Parameters
@@ -25,6 +24,15 @@ def select_threshold(key, weight, capacity):
     -------
     t : one of the keys, or -inf if everything fits. Expected O(n).
     """
+    # Interpreted: what only large problems need is then compiled by nobody else.
+    if key.size >= _LARGE:
+        return compiled_threshold(key, weight, capacity)
+    return _quickselect(key.copy(), weight.copy(), capacity)
+
+
+@njit(cache=True)
+def compiled_threshold(key, weight, capacity):
+    """`select_threshold` for compiled callers."""
     if key.size >= _LARGE:
         low, high = _enclosing(key, weight, capacity)
         spent, inner_key, inner_weight = _between(key, weight, low, high)

@@ -75,7 +75,7 @@ class Apportion(Traversal):
 
 def _affordable(problem: Problem) -> int:
     """How many refinements the capacity pays."""
-    cost = problem.hierarchy.cost
+    cost = problem.hierarchy.unit_cost
     if len(problem.hierarchy.edges) or np.any(cost != cost[0]) or not cost[0] > 0:
         raise HierarchyError(
             "Apportion needs independent nodes of one cost above 0",

@@ -49,9 +49,9 @@ class Threshold(Traversal):
 
     def select(self, problem: Problem) -> Solution:
         """All refinements above the larger of tau and what the budget allows."""
-        reachable = _reachable(problem)
         # Refinements of error 0 change nothing, so an ample budget still stops at 0.
         acceptable = 0.0 if self.tau is None else float(self.tau)
+        reachable = _reachable(problem, acceptable)
         tau = max(reachable, acceptable)
         selected, tied = np.greater(problem.peak, tau), problem.peak == tau
         if reachable > acceptable and np.count_nonzero(tied) > 1:
@@ -60,15 +60,15 @@ class Threshold(Traversal):
         return Solution(selected=selected, tau=tau)
 
 
-def _reachable(problem: Problem) -> float:
-    """The smallest tau that the capacity allows, -inf if it allows everything."""
+def _reachable(problem: Problem, acceptable: float) -> float:
+    """The smallest tau that the capacity allows, -inf if it allows everything above ``acceptable``."""
     if not problem.hierarchy.shrinks:
         return float(select_threshold(problem.peak, problem.cost, problem.capacity))
     # What costs less than nothing makes room again: the last of all thresholds that fit, not the first that does not.
     order = np.argsort(-problem.peak, kind="stable")
     peak, spent = problem.peak[order], np.cumsum(problem.cost[order])
-    ends = np.flatnonzero(np.append(peak[1:] < peak[:-1], True)[: peak.size])
+    ends = np.flatnonzero(np.append(peak[1:] < peak[:-1], True)[: peak.size] & (peak > acceptable))
     fitting = ends[spent[ends] <= problem.capacity]
     if not fitting.size:
-        return float(peak.max(initial=-np.inf))
-    return float(peak[fitting[-1] + 1]) if fitting[-1] + 1 < peak.size else -np.inf
+        return float(peak.max(initial=-np.inf)) if ends.size else -np.inf
+    return float(peak[fitting[-1] + 1]) if fitting[-1] < ends[-1] else -np.inf

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,33 @@ def available() -> bool:
         return False
     found = ["node", "-e", "require.resolve('gltf-validator')"]
     return subprocess.run(found, env=_environment(), capture_output=True).returncode == 0
+
+
+_MANY = """
+const validator = require('gltf-validator'), fs = require('fs'), path = require('path');
+let failed = () => {};
+process.on('uncaughtException', () => failed());  // numbers beyond float64 end the validator itself
+(async () => {
+  for (const file of fs.readFileSync(0, 'utf8').split('\\n').filter(line => line)) {
+    const beside = uri => fs.promises.readFile(path.join(path.dirname(file), decodeURIComponent(uri)));
+    const codes = await new Promise(resolve => {
+      failed = () => resolve(['UNREADABLE']);
+      validator.validateBytes(new Uint8Array(fs.readFileSync(file)),
+        {externalResourceFunction: uri => beside(uri).then(data => new Uint8Array(data)), maxIssues: 0})
+        .then(report => resolve(report.issues.messages.filter(one => one.severity == 0).map(one => one.code)), failed);
+    });
+    console.log(JSON.stringify([...new Set(codes)]));
+  }
+})();
+"""
+
+
+def errors(paths: Iterable[Path]) -> list[list[str]]:
+    """The codes of the errors in each file, none for a valid one; files beside them are looked up."""
+    names = "".join(f"{path}\n" for path in paths)
+    run = ["node", "-e", _MANY]
+    found = subprocess.run(run, env=_environment(), input=names, stdout=subprocess.PIPE, check=True, text=True)
+    return [json.loads(line) for line in found.stdout.splitlines()]
 
 
 def issues(path: Path) -> dict[str, Any]:

@@ -7,22 +7,52 @@ from pathlib import Path
 
 import pytest
 
+from hra.cli import groups
+from hra.domains import tokens
 from hra.model.builder import HierarchyBuilder
 from hra.model.metrics import ErrorMetric
-from hra.plugins import load
+from hra.plugins import GROUPS, available, load
 from hra.traversals.base import Traversal
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
-PROMISED = {"hra.metrics": ErrorMetric, "hra.hierarchies": HierarchyBuilder, "hra.traversals": Traversal}
+PROMISED = {
+    "hra.metrics": ErrorMetric,
+    "hra.hierarchies": HierarchyBuilder,
+    "hra.traversals": Traversal,
+    "hra.methods": tokens.TokenAllocator,
+}
 REGISTERED = [(group, name) for group, names in PROJECT["entry-points"].items() for name in names]
 
 
-@pytest.mark.parametrize(("group", "name"), REGISTERED)
+@pytest.mark.parametrize(("group", "name"), [entry for entry in REGISTERED if entry[0] in PROMISED])
 def test_registered_plug_ins_load(group, name):
     if name == "soft_cut":
         pytest.importorskip("torch")
     assert issubclass(load(group, name), PROMISED[group])
 
 
+def test_registered_commands_load():
+    assert groups.failures() == {}
+
+
 def test_every_group_has_entries():
-    assert {group for group, _ in REGISTERED} == set(PROMISED)
+    assert {group for group, _ in REGISTERED} == {*PROMISED, "hra.commands"}
+    assert {group for group, _ in REGISTERED} <= set(GROUPS)
+
+
+def test_what_is_installed_is_what_the_project_registers():
+    # An editable install keeps the entry points that it was made with.
+    for group, names in PROJECT["entry-points"].items():
+        assert names.items() <= {point.name: point.value for point in available(group).values()}.items()
+
+
+def test_the_methods_are_the_presets_by_their_names():
+    assert {name: load("hra.methods", name) for name in PROJECT["entry-points"]["hra.methods"]} == tokens.PRESETS
+
+
+def test_every_traversal_of_the_library_is_registered():
+    import hra
+
+    public = {value for name in dir(hra) if isinstance(value := getattr(hra, name), type)}
+    traversals = {kind for kind in public if issubclass(kind, Traversal) and kind is not Traversal}
+    assert traversals == {load("hra.traversals", name) for name in PROJECT["entry-points"]["hra.traversals"]}

@@ -21,8 +21,9 @@ def test_the_message_is_what_where_fix_in_three_lines(kind):
     error = kind("it broke", where="node 3", fix="mend it")
     assert str(error).splitlines() == ["it broke", "where: node 3", "fix: mend it"] == error.lines()
     assert (error.what, error.where, error.fix) == ("it broke", "node 3", "mend it")
-    assert kind("it broke").lines() == ["it broke"]
     assert kind("it broke", fix="mend it").lines() == ["it broke", "fix: mend it"]
+    usual = [f"fix: {kind.usual_fix}"] if kind.usual_fix else []
+    assert kind("it broke").lines() == ["it broke", *usual]
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -49,7 +50,7 @@ def test_every_class_has_its_own_stable_code_and_docstring():
     assert set(codes) == {
         "error", "invalid-array", "invalid-hierarchy", "invalid-metric", "unit-mismatch", "invalid-budget",
         "budget-too-small", "infeasible-shares", "invalid-camera", "invalid-file", "invalid-mesh", "invalid-image",
-        "backend-unavailable", "missing-extra",
+        "backend-unavailable", "missing-extra", "limit-exceeded", "out-of-memory",
     }  # fmt: skip
     assert all(inspect.getdoc(kind) for kind in CLASSES)
 

@@ -19,16 +19,23 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
             EntryPoint("mine", "hra.traversals.hull:Hull", "hra.traversals"),
             EntryPoint("gone", "hra.traversals.hull:Nothing", "hra.traversals"),
             EntryPoint("broken", "no_such_package.module:Thing", "hra.traversals"),
-        ]
+        ],
+        "hra.metrics": [
+            EntryPoint("same", "hra.domains.meshes.metrics:ScreenError", "hra.metrics"),
+            EntryPoint("same", "hra.domains.meshes.metrics:ScreenError", "hra.metrics"),
+            EntryPoint("twice", "hra.domains.meshes.metrics:ScreenError", "hra.metrics"),
+            EntryPoint("twice", "hra.domains.textures.metrics:TexelError", "hra.metrics"),
+            EntryPoint("raises", "tests.helpers.raises:Thing", "hra.metrics"),
+        ],
     }
-    monkeypatch.setattr(plugins, "entry_points", lambda group: points.get(group, []))
+    monkeypatch.setattr(plugins, "registered", lambda group: points.get(group, []))
 
 
 @pytest.mark.usefixtures("registered")
 def test_an_entry_point_is_loaded_by_name():
     assert plugins.load("hra.traversals", "mine") is hra.Hull
     assert set(plugins.available("hra.traversals")) == {"mine", "gone", "broken"}
-    assert plugins.available("hra.metrics") == {}
+    assert plugins.available("hra.hierarchies") == {}
 
 
 @pytest.mark.usefixtures("registered")
@@ -38,7 +45,7 @@ def test_an_unknown_name_is_refused_with_those_that_there_are():
     assert caught.value.where == "hra.traversals"
     assert caught.value.fix == "choose one of: broken, gone, mine"
     with pytest.raises(HraError, match="none"):
-        plugins.load("hra.metrics", "other")
+        plugins.load("hra.hierarchies", "other")
 
 
 @pytest.mark.usefixtures("registered")
@@ -48,6 +55,22 @@ def test_an_entry_point_that_cannot_be_imported_says_where_it_points(name):
         plugins.load("hra.traversals", name)
     assert caught.value.where == plugins.available("hra.traversals")[name].value
     assert caught.value.__cause__ is not None
+
+
+@pytest.mark.usefixtures("registered")
+def test_what_several_packages_register_is_nobodys():
+    with pytest.raises(HraError, match="several packages register 'twice'") as caught:
+        plugins.load("hra.metrics", "twice")
+    assert "ScreenError" in caught.value.where and "TexelError" in caught.value.where
+    assert plugins.load("hra.metrics", "same").__name__ == "ScreenError"
+
+
+@pytest.mark.usefixtures("registered")
+def test_whatever_a_module_raises_at_import_is_the_reason():
+    with pytest.raises(HraError, match="'raises' cannot be loaded: ZeroDivisionError"):
+        plugins.load("hra.metrics", "raises")
+    assert plugins.failures("hra.metrics").keys() == {"twice", "raises"}
+    assert plugins.failures("hra.traversals").keys() == {"gone", "broken"}
 
 
 def test_the_own_traversals_are_registered():

@@ -18,6 +18,8 @@ from hra.model.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from hra.domains.meshes.cluster_mesh import ClusterMesh
+from hra.errors import FileError
+from hra.safety.json_text import parse_object
 
 
 def info_sections(mesh: ClusterMesh) -> dict[str, tuple[Kind, np.ndarray]]:
@@ -51,7 +53,7 @@ def mesh_facts(hierarchy: Hierarchy, triangle_count: np.ndarray) -> dict[str, An
         "groups": len(hierarchy),
         "levels": int(level.max()) + 1,
         "root_triangles": int(triangle_count[hierarchy.added_by < 0].sum()),
-        "certified": "deviation" in hierarchy.node,
+        "certified": "hausdorff" in hierarchy.node,
     }
 
 
@@ -63,14 +65,17 @@ def read_info(file: MappedFile, tables: Tables) -> dict[str, Any]:
     FileError : it is no such JSON object, or it describes another mesh.
     """
     try:
-        info = json.loads(file.section("info", Kind.BLOCK, "|u1").tobytes())
-    except (ValueError, RecursionError) as error:
-        raise file.error(f"the info of the mesh asset is no JSON: {error}") from error
-    if not isinstance(info, dict) or not set(info) >= {"mesh", "report", "materials"}:
+        text = file.section("info", Kind.BLOCK, "|u1").tobytes()
+        info = parse_object(text, "info of the mesh asset", file.where)
+    except FileError as error:
+        raise file.error(error.what) from error
+    if not set(info) >= {"mesh", "report", "materials"}:
         raise file.error("the info of the mesh asset is incomplete")
-    if info["mesh"] != mesh_facts(tables.hierarchy, tables.triangle_count):
+    facts = mesh_facts(tables.hierarchy, tables.triangle_count)
+    # What earlier versions called certified was bounded on one side only: the tables say what is known.
+    if not isinstance(info["mesh"], dict) or {**info["mesh"], "certified": facts["certified"]} != facts:
         raise file.error("the info of the mesh asset describes another mesh")
-    return info
+    return {**info, "mesh": facts}
 
 
 def read_report(file: MappedFile, info: dict[str, Any]) -> BuildReport | None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from hra.domains.meshes.asset.layout import REBUILD, SECTION_ALIGNMENT, SUFFIXES, Entry, Header, Kind, parse_directory
-from hra.domains.meshes.files.read import checked_file
+from hra.domains.meshes.files.read import checked_suffix
 from hra.errors import FileError
+from hra.safety.local_files import open_regular
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +24,14 @@ class MappedFile:
     Attributes
     ----------
     data : the whole file; header, entries : what it says about itself; where : its path, for messages.
+    path : the same, absolute, so that it leads to the file from other working folders.
     """
 
     data: memoryview
     header: Header
     entries: dict[str, Entry]
     where: str
+    path: Path
 
     def error(self, what: str) -> FileError:
         """An error about this file."""
@@ -80,12 +83,13 @@ def map_file(path: str | Path) -> MappedFile:
     ------
     FileError : missing, unreadable, another suffix or format, truncated, too long, of another version, or damaged.
     """
-    file, where = checked_file(path, SUFFIXES), str(path)
+    where = str(path)
     try:
-        with file.open("rb") as stream:
+        with open_regular(checked_suffix(path, SUFFIXES)) as stream:
             data = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"the mesh asset cannot be read: {reason}", where=where, fix=REBUILD) from error
     header = Header.parse(data, where)
-    return MappedFile(data, header, parse_directory(data, header, where), where)
+    absolute = Path(path).absolute()
+    return MappedFile(data, header, parse_directory(data, header, where), where, absolute)

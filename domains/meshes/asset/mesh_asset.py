@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.asset.info import read_info, read_materials, read_report
-from hra.domains.meshes.asset.layout import Kind
+from hra.domains.meshes.asset.layout import Header, Kind
 from hra.domains.meshes.asset.mapped import MappedFile, map_file
 from hra.domains.meshes.asset.pages import Page, read_page
 from hra.domains.meshes.asset.streams import POSITION, vertex_attributes
@@ -23,7 +23,7 @@ from hra.domains.meshes.building.report import BuildReport
 from hra.domains.meshes.cluster_mesh import ClusterMesh, CostUnit, costed
 from hra.domains.meshes.materials import Material
 from hra.domains.meshes.triangle_mesh import TriangleMesh, check_positions
-from hra.errors import MeshError
+from hra.errors import FileError, MeshError
 from hra.model.arrays import indices
 from hra.model.hierarchy import Hierarchy
 
@@ -56,6 +56,10 @@ class MeshAsset:
     _info: dict[str, Any]
     bounds: np.ndarray
     report: BuildReport | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy in another process maps the same file; what it may not map is another one of the same name.
+        return _reopened, (self._file.path, self._file.header, self.hierarchy.cost_unit)
 
     def __repr__(self) -> str:
         header = self._file.header
@@ -182,6 +186,14 @@ class MeshAsset:
             yield
         except MeshError as error:
             raise self._file.error(f"the mesh asset contradicts itself: {error.what}") from error
+
+
+def _reopened(path: Path, header: Header, unit: CostUnit) -> MeshAsset:
+    asset = open_asset(path)
+    if asset._file.header != header:
+        what = "the mesh asset has been replaced by another one since it was pickled"
+        raise FileError(what, where=str(path), fix="open it anew")
+    return asset if asset.hierarchy.cost_unit == unit else asset.with_cost(unit)
 
 
 def open_asset(path: str | Path) -> MeshAsset:

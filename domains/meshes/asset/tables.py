@@ -23,12 +23,12 @@ _FORMS = {
     "radius": ("<f4", ()),
     "box": ("<f4", (2, 3)),
     "error": ("<f4", ()),
-    "deviation": ("<f4", ()),
+    "hausdorff": ("<f4", ()),
     "area": ("<f8", ()),
     "level": ("<i4", ()),
     "vertex_count": ("<i4", ()),
 }
-_NOT_NEGATIVE = ("radius", "error", "deviation", "area", "level")
+_NOT_NEGATIVE = ("radius", "error", "hausdorff", "area", "level")
 
 
 @dataclass(frozen=True, eq=False)

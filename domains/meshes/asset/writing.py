@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.atomic_write import write_atomically
 from hra.domains.meshes.asset.info import info_sections
 from hra.domains.meshes.asset.layout import (
     ENTRY_BYTES,
@@ -29,6 +28,7 @@ from hra.domains.meshes.asset.packing import Packed, storage_order
 from hra.domains.meshes.asset.streams import vertex_streams
 from hra.domains.meshes.ragged import run_offsets
 from hra.errors import FileError, MeshError
+from hra.safety.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     from hra.domains.meshes.cluster_mesh import ClusterMesh

@@ -13,11 +13,11 @@ from hra.domains.meshes.building.balance import balanced_shares
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.progress import Countdown
+from hra.domains.meshes.building.sides import two_sided_deviations
 from hra.domains.meshes.building.simplify import Simplified, Step
 from hra.domains.meshes.building.spheres import enclosing_spheres
 from hra.domains.meshes.building.threads import Workers, batches
 from hra.domains.meshes.cluster_table import ClusterTable
-from hra.domains.meshes.measures.deviation import group_deviations
 from hra.domains.meshes.measures.surface import surface_area
 from hra.domains.meshes.ragged import run_offsets, take_runs
 
@@ -26,8 +26,6 @@ _GROUPS_AT_ONCE = 16
 # Levels of so many triangles at most are balanced, which takes a second pass. With finer levels as well, large builds
 # would take a quarter longer, for errors that few cuts show.
 _BALANCED = 2**17
-# Each call takes memory for all vertices.
-_DEVIATIONS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +125,7 @@ def coarse_clusters(
     ----------
     level, first_group : numbers of the level and of its first group.
     measured_from : what the deviations of the groups are measured from, ``groups`` or what these were simplified from;
-        None for no deviations, which take nearly as long as all else.
+        None for no deviations, which take twice as long as all else.
     """
     done = np.array([g for g, result in enumerate(results) if result is not None], np.int64)
     parts = [result for result in results if result is not None]
@@ -138,11 +136,12 @@ def coarse_clusters(
     counts = np.array([len(part.vertex_count) for part in parts], np.int64)
     indices, offsets, vertex_count = join(parts)
     group = np.repeat(np.arange(len(done)), counts)
-    deviation = np.full(len(done), np.inf, np.float32)
+    deviation = np.full((len(done), 2), np.inf, np.float32)
     if measured_from is not None:
-        coarse_at = offsets[run_offsets(counts)]
-        measured = _deviations(measured_from, done, geometry.positions, (indices, coarse_at), workers)
-        deviation = np.maximum(measured, groups.reduce(np.maximum, groups.clusters.deviation)[done])
+        members = take_runs(np.arange(len(measured_from.clusters)), measured_from.offsets, done)
+        coarse = indices, offsets[run_offsets(counts)]
+        deviation = two_sided_deviations(measured_from.clusters, members, geometry.positions, coarse, workers)
+    finer = groups.reduce(np.maximum, groups.clusters.hausdorff)[done]
     own_area = surface_area(geometry.positions, indices, offsets)
     return ClusterTable(
         indices=indices,
@@ -153,25 +152,11 @@ def coarse_clusters(
         box=enclosing_boxes(groups.clusters.box, groups.offsets)[done[group]],
         error=error[group],
         deviation=deviation[group],
+        hausdorff=np.maximum(deviation.max(axis=1), finer)[group],
         area=groups.reduce(np.add, groups.clusters.area)[done][group] * _shares(own_area, group),
         level=np.full(len(group), level, np.int32),
         made_by=first_group + group,
     )
-
-
-def _deviations(
-    groups: Groups, done: np.ndarray, positions: np.ndarray, coarse: tuple[np.ndarray, np.ndarray], workers: Workers
-) -> np.ndarray:
-    """Deviations float32 of the groups ``done``; ``coarse`` are their new indices and where those of each begin."""
-    rows, members = take_runs(np.arange(len(groups.clusters)), groups.offsets, done)
-    indices, offsets = take_runs(groups.clusters.indices, groups.clusters.offsets, rows)
-    fine = (indices, offsets, groups.clusters.deviation[rows])
-
-    def bound(batch: range) -> np.ndarray:
-        ends = slice(batch.start, batch.stop + 1)
-        return group_deviations(positions, fine, members[ends], (coarse[0], coarse[1][ends]))
-
-    return np.concatenate(list(workers.map(bound, batches(len(done), _DEVIATIONS_AT_ONCE))))
 
 
 def _shares(values: np.ndarray, group: np.ndarray) -> np.ndarray:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_files import read_uri, view_bytes
+from hra.domains.meshes.files.gltf_files import Bytes, read_uri, view_bytes
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
-from hra.domains.meshes.files.textures import texture
-from hra.domains.meshes.materials import Material
-from hra.errors import RepairWarning
+from hra.domains.meshes.files.structure import Misfit, listing, number, record, whole
+from hra.domains.meshes.files.textures import Textures
+from hra.domains.meshes.materials import AlphaMode, Material
+from hra.errors import FileError, RepairWarning
 
 # Extensions that name an image instead of the texture's own source.
 _SOURCES = ("EXT_texture_webp", "KHR_texture_basisu")
 
 
-def read_materials(header: dict[str, Any], buffers: Sequence[bytes], files: SiblingFiles, where: str) -> list[Material]:
+def read_materials(header: dict[str, Any], buffers: Sequence[Bytes], files: SiblingFiles, where: str) -> list[Material]:
     """All materials of a glTF header.
 
-    Other textures than the base colour's, texture transforms, samplers and material extensions are left out.
+    Other textures than the base colour's, samplers and material extensions are left out.
 
     Raises
     ------
@@ -33,13 +34,14 @@ def read_materials(header: dict[str, Any], buffers: Sequence[bytes], files: Sibl
     RepairWarning : a texture that is missing or cannot be read is left out.
     """
     images: dict[int, bytes | None] = {}
+    textures = Textures(files)
     materials = []
-    for number, entry in enumerate(header.get("materials", [])):
-        place = f"{where}, material {number}"
+    for material, entry in enumerate(header.get("materials", [])):
+        place = f"{where}, material {material}"
         surface = entry.get("pbrMetallicRoughness", {})
         image = _image_number(header, surface.get("baseColorTexture"))
         if image is not None and image not in images:
-            images[image] = _image(header, image, buffers, files, place)
+            images[image] = _image(header, image, buffers, files, textures, place)
         materials.append(
             Material(
                 name=str(entry.get("name", "")),
@@ -48,12 +50,20 @@ def read_materials(header: dict[str, Any], buffers: Sequence[bytes], files: Sibl
                 metallic=float(surface.get("metallicFactor", 1)),
                 roughness=float(surface.get("roughnessFactor", 1)),
                 emissive=_numbers(entry.get("emissiveFactor", (0, 0, 0))),
-                alpha_mode=entry.get("alphaMode", "OPAQUE"),
+                alpha_mode=_alpha_mode(entry, place),
                 alpha_cutoff=min(float(entry.get("alphaCutoff", 0.5)), 1.0),
                 double_sided=bool(entry.get("doubleSided", False)),
             )
         )
     return materials
+
+
+def _alpha_mode(entry: dict[str, Any], where: str) -> AlphaMode:
+    mode = entry.get("alphaMode", "OPAQUE")
+    if mode in get_args(AlphaMode):
+        return mode
+    warnings.warn(f"{where}: the alpha mode {mode[:40]!r} is unknown and became OPAQUE", RepairWarning, stacklevel=3)
+    return "OPAQUE"
 
 
 def _numbers(values: Sequence[float]) -> Any:
@@ -65,19 +75,58 @@ def _image_number(header: dict[str, Any], reference: dict[str, Any] | None) -> i
         return None
     entry = header["textures"][reference["index"]]
     extensions = entry.get("extensions", {})
-    named = [extensions[name]["source"] for name in _SOURCES if name in extensions]
-    return entry.get("source", named[0] if named else None)
+    named = [extensions[name].get("source") for name in _SOURCES if name in extensions]
+    chosen = entry.get("source", named[0] if named else None)
+    images = len(header.get("images", []))
+    # References of extensions are not in the table of properties.
+    return chosen if type(chosen) is int and 0 <= chosen < images else None
 
 
 def _image(
-    header: dict[str, Any], number: int, buffers: Sequence[bytes], files: SiblingFiles, where: str
+    header: dict[str, Any],
+    number: int,
+    buffers: Sequence[Bytes],
+    files: SiblingFiles,
+    textures: Textures,
+    where: str,
 ) -> bytes | None:
     entry = header["images"][number]
     if "bufferView" in entry:
-        return texture(view_bytes(header, entry["bufferView"], buffers), where)
+        return textures.read(view_bytes(header, entry["bufferView"], buffers), where)
     try:
         content = read_uri(entry["uri"], files, where)
     except MissingFile:
         warnings.warn(f"{where}: the texture {entry['uri']!r} is missing and was left out", RepairWarning, stacklevel=2)
         return None
-    return texture(content, where)
+    return textures.read(content, where)
+
+
+_TRANSFORM = record(
+    {
+        "offset": listing(number(), 2, 2),
+        "rotation": number(),
+        "scale": listing(number(), 2, 2),
+        "texCoord": whole(),
+    }
+)
+
+
+def transformed(uv: np.ndarray, material: dict[str, Any], where: str) -> np.ndarray:
+    """Texture coordinates [V, 2] by the KHR_texture_transform of a material's base-colour texture, if it has one.
+
+    Raises
+    ------
+    FileError : the transform is malformed.
+    """
+    info = material.get("pbrMetallicRoughness", {}).get("baseColorTexture", {})
+    transform = info.get("extensions", {}).get("KHR_texture_transform")
+    if transform is None:
+        return uv
+    try:
+        _TRANSFORM(transform, {})
+    except Misfit as misfit:
+        raise FileError(f"a texture transform is wrong: {misfit.what}", where=f"{where}, {misfit.place}") from misfit
+    angle = transform.get("rotation", 0.0)
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    moved = (uv * np.array(transform.get("scale", (1, 1)))) @ turn.T
+    return moved + np.array(transform.get("offset", (0, 0)))

@@ -6,12 +6,12 @@ import contextlib
 import warnings
 
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
-from hra.domains.meshes.files.textures import texture
+from hra.domains.meshes.files.textures import Textures
 from hra.domains.meshes.materials import Material
 from hra.errors import RepairWarning
 
 
-def read_mtl(data: bytes, files: SiblingFiles, where: str) -> dict[str, Material]:
+def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str) -> dict[str, Material]:
     """The materials of an MTL file by name: colour (``Kd``), opacity (``d``, ``Tr``), shininess and ``map_Kd``.
 
     Shininess becomes roughness by sqrt(2 / (Ns + 2)); nothing is metallic. Options of ``map_Kd`` are passed over.
@@ -28,16 +28,16 @@ def read_mtl(data: bytes, files: SiblingFiles, where: str) -> dict[str, Material
     entries: dict[str, dict[str, str]] = {}
     entry: dict[str, str] = {}
     for line in text.splitlines():
-        key, _, value = line.strip().partition(" ")
+        key, value = [*line.split(None, 1), "", ""][:2]
         if key == "newmtl":
             entry = entries.setdefault(value.strip(), {})
         elif value and not key.startswith("#"):
             entry[key.lower()] = value.strip()
-    return {name: _material(name, entry, files, where) for name, entry in entries.items()}
+    return {name: _material(name, entry, files, textures, where) for name, entry in entries.items()}
 
 
-def _material(name: str, entry: dict[str, str], files: SiblingFiles, where: str) -> Material:
-    image = _image(entry["map_kd"], files, f"{where}, material {name!r}") if "map_kd" in entry else None
+def _material(name: str, entry: dict[str, str], files: SiblingFiles, textures: Textures, where: str) -> Material:
+    image = _image(entry["map_kd"], files, textures, f"{where}, material {name!r}") if "map_kd" in entry else None
     # Exporters write Kd 0 beside a texture, which multiplies it in glTF but not in most readers of MTL.
     color = (1.0, 1.0, 1.0) if image else _shares(entry.get("kd", ""), 3, (0.8, 0.8, 0.8))
     transparency = _shares(entry.get("tr", ""), 1, (0.0,))[0]
@@ -53,7 +53,7 @@ def _material(name: str, entry: dict[str, str], files: SiblingFiles, where: str)
     )
 
 
-def _image(value: str, files: SiblingFiles, where: str) -> bytes | None:
+def _image(value: str, files: SiblingFiles, textures: Textures, where: str) -> bytes | None:
     # Options such as "-s 1 1 1" stand before the name, which may have blanks only where there are none.
     name = value.split()[-1] if value.startswith("-") else value
     try:
@@ -61,7 +61,7 @@ def _image(value: str, files: SiblingFiles, where: str) -> bytes | None:
     except MissingFile:
         warnings.warn(f"{where}: the texture {name!r} is missing and was left out", RepairWarning, stacklevel=2)
         return None
-    return texture(content, where)
+    return textures.read(content, where)
 
 
 def _shares(value: str, count: int, default: tuple[float, ...]) -> tuple[float, ...]:

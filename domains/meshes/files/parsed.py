@@ -59,13 +59,6 @@ def joined_parts(parts: Sequence[Parsed], where: str) -> Parsed:
     )
 
 
-def fans(faces: np.ndarray) -> np.ndarray:
-    """Polygons of as many corners each, integers [F, K], as triangles [F (K - 2), 3] around their first corners."""
-    if faces.ndim != 2 or faces.shape[1] <= 3:
-        return faces
-    return np.concatenate([faces[:, [0, corner, corner + 1]] for corner in range(1, faces.shape[1] - 1)])
-
-
 def vertex_attributes(
     count: int,
     where: str,

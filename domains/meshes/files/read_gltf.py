@@ -1,140 +1,129 @@
-"""glTF and GLB in: accessors decoded by trimesh; nodes, materials and images read from the JSON header.
-
-trimesh would open images, drop texture coordinates without a material and number frames at random. It hands custom
-attributes through as they are, so each primitive's attributes are named as custom ones before it sees the header.
-"""
+"""glTF and GLB in: the triangles of a scene with their attributes, materials and images."""
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_check import parse_header, split_glb
+from hra.domains.meshes.files.gltf_accessors import Accessors, check_accessors
+from hra.domains.meshes.files.gltf_container import split_glb
 from hra.domains.meshes.files.gltf_files import read_buffers
-from hra.domains.meshes.files.gltf_materials import read_materials
+from hra.domains.meshes.files.gltf_materials import read_materials, transformed
+from hra.domains.meshes.files.gltf_nodes import check_nodes, instances
+from hra.domains.meshes.files.gltf_primitives import (
+    check_primitives,
+    coordinates,
+    shows_triangles,
+    triangle_count,
+    triangles_of,
+)
+from hra.domains.meshes.files.gltf_structure import check_structure
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.materials import Material
 from hra.errors import FileError
+from hra.safety.json_text import parse_object
+from hra.safety.limits import DEFAULT, Limits
 
-# Nodes may use a mesh again and again, so that a small file could fill the memory.
-MAX_VERTICES = 50_000_000
-_CUSTOM = {"TEXCOORD_0": "_HRA_UV", "NORMAL": "_HRA_NORMAL", "COLOR_0": "_HRA_COLOR"}
+# What a vertex and a triangle take on their way: as read, moved, joined and welded.
+_VERTEX_BYTES, _TRIANGLE_BYTES = 100, 60
 
 
-def read_gltf(data: bytes, files: SiblingFiles, where: str, *, attributes: bool = True) -> Parsed:
-    """The triangles of all nodes of a checked glTF or GLB file, in the scene's coordinates.
+def read_gltf(
+    data: bytes, files: SiblingFiles, where: str, *, attributes: bool = True, limits: Limits = DEFAULT
+) -> Parsed:
+    """The triangles of the scene of a glTF or GLB file, in the scene's coordinates.
 
     Raises
     ------
-    FileError : a buffer is missing or shorter than stated, or attributes of a primitive number differently.
+    FileError : the header is not glTF 2.0, or promises what the bytes do not hold; a buffer is missing.
+    LimitExceeded : meshes are repeated, or accessors unpacked, beyond what the file may take.
     """
-    from trimesh.exchange.gltf import load_gltf
-
-    text, chunk = split_glb(data) if data.startswith(b"glTF") else (data, None)
-    header = parse_header(text, where)
-    buffers = read_buffers(header, chunk, files, where)
-    materials = read_materials(header, buffers, files, where) if attributes else []
-    found = {f"buffer{number}": content for number, content in enumerate(buffers)}
-    stripped = json.dumps(_with_custom_attributes(header)).encode()
-    parsed = load_gltf(io.BytesIO(stripped), resolver=found, skip_materials=True)
-    geometries = iter(parsed["geometry"].values())
-    primitives = [
-        [_primitive(header, primitive, next(geometries), materials, attributes, where) for primitive in m["primitives"]]
-        for m in header.get("meshes", [])
-    ]
-    instances = [(part, matrix) for mesh, matrix in _instances(header) for part in primitives[mesh]]
-    if sum(len(part.positions) for part, _ in instances) > MAX_VERTICES:
-        fix = "instance the built mesh instead"
-        raise FileError(f"its nodes repeat meshes to more than {MAX_VERTICES} vertices", where=where, fix=fix)
-    return joined_parts([_moved(part, matrix) for part, matrix in instances if len(part.triangles)], where)
+    text, chunk = split_glb(data, where) if data.startswith(b"glTF") else (data, None)
+    header = parse_object(text, "glTF header", where, limits)
+    check_structure(header, where)
+    check_accessors(header, where)
+    check_nodes(header, limits, where)
+    check_primitives(header, where)
+    _check_size(header, files, limits, where)
+    accessors = Accessors(header, read_buffers(header, chunk, files, where), where)
+    materials = read_materials(header, accessors.buffers, files, where) if attributes else None
+    reader = _Meshes(accessors, materials, {})
+    parts = [_moved(part, matrix) for mesh, matrix in instances(header) for part in reader.mesh(mesh)]
+    return joined_parts(parts, where)
 
 
-def _with_custom_attributes(header: dict[str, Any]) -> dict[str, Any]:
-    """The header with buffers by number, meshes without names, and what trimesh drops as custom attributes."""
-    meshes = [
-        {"primitives": [{**p, "attributes": _custom(p["attributes"])} for p in mesh["primitives"]]}
-        for mesh in header.get("meshes", [])
-    ]
-    buffers = [
-        {"byteLength": buffer["byteLength"], "uri": f"buffer{number}"}
-        for number, buffer in enumerate(header.get("buffers", []))
-    ]
-    kept = ("asset", "accessors", "bufferViews", "extensionsUsed", "extensionsRequired")
-    return {name: header[name] for name in kept if name in header} | {"meshes": meshes, "buffers": buffers}
+def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, where: str) -> None:
+    """Add up what all instances will take before any is read."""
+    limits.check("images", len(header.get("images", [])), where)
+    vertices, triangles = [], []
+    for mesh in header.get("meshes", []):
+        shown = [p for p in mesh["primitives"] if "POSITION" in p["attributes"]]
+        vertices.append(sum(header["accessors"][p["attributes"]["POSITION"]]["count"] for p in shown))
+        triangles.append(sum(triangle_count(header, p) for p in shown))
+    placed = [mesh for mesh, _ in instances(header)]
+    limits.check("instances", len(placed), where)
+    vertex_count, triangle_total = sum(vertices[mesh] for mesh in placed), sum(triangles[mesh] for mesh in placed)
+    limits.check("vertices", vertex_count, where)
+    limits.check("triangles", triangle_total, where)
+    size = files.size + sum(b["byteLength"] for b in header.get("buffers", []) if not _embedded(b))
+    needed = _VERTEX_BYTES * vertex_count + _TRIANGLE_BYTES * triangle_total
+    limits.check_memory(needed, size, f"{where}, which shows meshes in {len(placed)} places")
 
 
-def _custom(attributes: dict[str, int]) -> dict[str, int]:
-    renamed = {_CUSTOM[name]: accessor for name, accessor in attributes.items() if name in _CUSTOM}
-    return {"POSITION": attributes["POSITION"]} | renamed
+def _embedded(buffer: dict[str, Any]) -> bool:
+    return buffer.get("uri", "data:").startswith("data:")
 
 
-def _primitive(
-    header: dict[str, Any],
-    primitive: dict[str, Any],
-    geometry: dict[str, Any],
-    materials: list[Material],
-    attributes: bool,
-    where: str,
-) -> Parsed:
-    """One primitive in the coordinates of its mesh."""
-    used, found = primitive["attributes"], geometry.get("vertex_attributes", {})
-    positions = _normalized(header, used["POSITION"], geometry["vertices"])
-    carried = None
-    if attributes:
-        arrays = {
-            name: _normalized(header, used[key], found[_CUSTOM[key]])
-            for name, key in (("uv", "TEXCOORD_0"), ("normals", "NORMAL"), ("colors", "COLOR_0"))
-            if key in used
-        }
-        material = materials[primitive["material"]] if "material" in primitive else None
-        carried = vertex_attributes(len(positions), where, **arrays, material=material)
-    return Parsed(positions, geometry["faces"], carried)
+@dataclass(frozen=True, eq=False)
+class _Meshes:
+    """Meshes by number, each read when it is first shown."""
 
+    accessors: Accessors
+    materials: list[Material] | None
+    known: dict[int, list[Parsed]]
 
-def _normalized(header: dict[str, Any], accessor: int, values: np.ndarray) -> np.ndarray:
-    """Integers that stand for -1 .. 1 or 0 .. 1 as floats (glTF 2.0, section 3.11)."""
-    if values.dtype.kind == "f" or not header["accessors"][accessor].get("normalized"):
-        return values
-    return np.maximum(values.astype(np.float64) / np.iinfo(values.dtype).max, -1)
+    def mesh(self, number: int) -> list[Parsed]:
+        """The primitives of a mesh in its own coordinates, those of triangles."""
+        if number not in self.known:
+            primitives = self.accessors.header["meshes"][number]["primitives"]
+            where = f"{self.accessors.where}, meshes[{number}].primitives"
+            self.known[number] = [
+                self._primitive(primitive, f"{where}[{part}]")
+                for part, primitive in enumerate(primitives)
+                if shows_triangles(primitive, f"{where}[{part}]")
+            ]
+        return self.known[number]
 
+    def _primitive(self, primitive: dict[str, Any], where: str) -> Parsed:
+        positions = self.accessors.scaled(primitive["attributes"]["POSITION"])
+        if "indices" in primitive:
+            indices = self.accessors.array(primitive["indices"])[:, 0]
+        else:
+            indices = np.arange(len(positions))
+        triangles = triangles_of(indices, primitive.get("mode", 4), where)
+        if triangles.size and triangles.max() >= len(positions):
+            what = f"an index is {triangles.max()}, but there are {len(positions)} vertices"
+            raise FileError(what, where=where)
+        carried = None if self.materials is None else self._attributes(primitive, len(positions), where)
+        return Parsed(positions, triangles, carried)
 
-def _instances(header: dict[str, Any]) -> Iterator[tuple[int, np.ndarray]]:
-    """Mesh number and matrix float64 [4, 4] to the scene of each node that has a mesh, depth first."""
-    nodes = header.get("nodes", [])
-    inner = {child for node in nodes for child in node.get("children", [])}
-    roots = [number for number in range(len(nodes)) if number not in inner]
-    if header.get("scenes"):
-        roots = header["scenes"][header.get("scene", 0)].get("nodes", [])
-    pending = [(number, np.eye(4)) for number in reversed(roots)]
-    while pending:
-        number, outer = pending.pop()
-        matrix = outer @ _local_matrix(nodes[number])
-        if "mesh" in nodes[number]:
-            yield nodes[number]["mesh"], matrix
-        pending += [(child, matrix) for child in reversed(nodes[number].get("children", []))]
-
-
-def _local_matrix(node: dict[str, Any]) -> np.ndarray:
-    if "matrix" in node:
-        return np.array(node["matrix"], np.float64).reshape(4, 4).T
-    x, y, z, w = node.get("rotation", (0, 0, 0, 1))
-    rotation = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-    matrix = np.eye(4)
-    matrix[:3, :3] = rotation * np.array(node.get("scale", (1, 1, 1)))
-    matrix[:3, 3] = node.get("translation", (0, 0, 0))
-    return matrix
+    def _attributes(self, primitive: dict[str, Any], count: int, where: str):
+        used, arrays = primitive["attributes"], {}
+        names = {"uv": coordinates(self.accessors.header, primitive), "normals": "NORMAL", "colors": "COLOR_0"}
+        for name, key in names.items():
+            if key in used:
+                arrays[name] = self.accessors.scaled(used[key])
+        material = None
+        if "material" in primitive and self.materials is not None:
+            material = self.materials[primitive["material"]]
+            if "uv" in arrays:
+                arrays["uv"] = transformed(
+                    arrays["uv"], self.accessors.header["materials"][primitive["material"]], where
+                )
+        return vertex_attributes(count, where, **arrays, material=material)
 
 
 def _moved(part: Parsed, matrix: np.ndarray) -> Parsed:
@@ -142,8 +131,9 @@ def _moved(part: Parsed, matrix: np.ndarray) -> Parsed:
     if np.array_equal(matrix, np.eye(4)):
         return part
     linear = matrix[:3, :3]
-    positions = _product(part.positions, linear) + matrix[:3, 3]
-    mirrored = np.linalg.det(linear) < 0
+    with np.errstate(over="ignore", invalid="ignore"):  # refused later, when positions are checked
+        positions = _product(part.positions, linear) + matrix[:3, 3]
+        mirrored = np.linalg.det(linear) < 0
     triangles = part.triangles[:, ::-1] if mirrored else part.triangles
     carried = part.attributes
     if carried is not None and carried.normals is not None:
@@ -162,6 +152,7 @@ def _product(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 def _moved_normals(normals: np.ndarray, linear: np.ndarray) -> np.ndarray:
     """Normals turn by the inverse transpose, here as cofactors, which exist for flattening matrices too."""
+    linear = linear / (np.abs(linear).max() or 1.0)
     a, b, c = linear
     cofactors = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
     turned = _product(normals, cofactors * (np.sign(np.linalg.det(linear)) or 1.0))

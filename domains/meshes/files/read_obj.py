@@ -1,53 +1,55 @@
-"""OBJ in: faces decoded by trimesh, materials read here: trimesh opens images and drops the names it cannot find."""
+"""OBJ in: polygons with texture coordinates, normals, vertex colours and the materials of MTL files."""
 
 from __future__ import annotations
 
-import io
-import re
 import warnings
 from typing import Any
 
 import numpy as np
 
+from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.building.meshopt import unique_rows
 from hra.domains.meshes.files.mtl import read_mtl
-from hra.domains.meshes.files.obj_indices import refuse_zero, with_absolute_indices
-from hra.domains.meshes.files.parsed import Parsed, fans, joined_parts, vertex_attributes
+from hra.domains.meshes.files.obj_lines import LEFT_OUT, NONE, ObjLines, read_lines
+from hra.domains.meshes.files.parsed import Parsed, vertex_attributes
+from hra.domains.meshes.files.polygons import triangulated
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
+from hra.domains.meshes.files.textures import Textures
 from hra.domains.meshes.materials import Material
-from hra.errors import RepairWarning
+from hra.errors import FileError, RepairWarning
+from hra.safety.limits import DEFAULT, Limits
 
-_LIBRARY = re.compile(rb"^[ \t]*mtllib[ \t]+([^\r\n]*)", re.MULTILINE)
-_USED = re.compile(rb"^[ \t]*usemtl[ \t]+([^\r\n]*)", re.MULTILINE)
-_POLYGON = re.compile(rb"^f(?:[ \t]+[^\s]+){4}", re.MULTILINE)
+_KINDS = ("vertex", "texture coordinate", "normal")
 
 
-def read_obj(data: bytes, files: SiblingFiles, where: str, *, attributes: bool = True) -> Parsed:
+def read_obj(
+    data: bytes, files: SiblingFiles, where: str, *, attributes: bool = True, limits: Limits = DEFAULT
+) -> Parsed:
     """The triangles of an OBJ file with ``vt``, ``vn``, vertex colours and the materials of its MTL files.
 
     Raises
     ------
-    FileError : vertex 0 is used, or an MTL file or texture lies outside of the folder.
+    FileError : a line is wrong, a number of a vertex, coordinate or normal is out of range, or an MTL file or texture
+        lies outside of the folder.
 
     Warns
     -----
-    RepairWarning : an MTL file or a texture is missing.
+    RepairWarning : an MTL file or a texture is missing; lines, points, curves or unknown lines were left out.
     """
-    from trimesh.exchange.obj import load_obj
-
-    text = with_absolute_indices(_readable(data))
-    refuse_zero(text, where)
-    polygons = len(_POLYGON.findall(text))
-    if not attributes:
-        parsed = load_obj(io.BytesIO(text), skip_materials=True)
-        parts = [Parsed(entry["vertices"], fans(entry["faces"])) for entry in _geometries(parsed)]
-        return _with_polygons(joined_parts(parts, where), polygons)
-    known = _materials(text, files, where)
-    names = dict.fromkeys(name.strip().decode() for name in _USED.findall(text))
-    # trimesh keeps apart what a library names, so it gets a library of nothing but the names.
-    library = "\n".join(f"newmtl {name}" for name in names).encode()
-    parsed = load_obj(io.BytesIO(b"mtllib names\n" + text), resolver={"names": library})
-    parts = [_part(entry, known, where) for entry in _geometries(parsed)]
-    return _with_polygons(joined_parts(parts, where), polygons)
+    found = read_lines(_readable(data), where)
+    _report(found, where)
+    counts = [len(found.positions) // 3, len(found.uv) // 2, len(found.normals) // 3]
+    limits.check("vertices", max(counts), where)
+    corners, offsets = _corners(found)
+    limits.check("triangles", len(corners), where)
+    for column, (kind, count) in enumerate(zip(_KINDS, counts, strict=True)):
+        _check_range(corners[:, column], offsets, found, kind, count, where)
+    places, polygons = triangulated(corners, offsets, where)
+    positions = _array(found.positions, 3)
+    if not attributes or not len(corners):
+        return Parsed(positions, corners[:, 0][places], None, polygons)
+    materials = _materials(found, files, where)
+    return _with_attributes(found, positions, corners, places, polygons, materials, where)
 
 
 def _readable(data: bytes) -> bytes:
@@ -59,43 +61,97 @@ def _readable(data: bytes) -> bytes:
     return data
 
 
-def _geometries(parsed: dict[str, Any]) -> list[dict[str, Any]]:
-    """What trimesh calls geometries, in the order of the file; none for a file of points."""
-    return list(reversed(parsed.get("geometry", {}).values()))
+def _report(found: ObjLines, where: str) -> None:
+    left_out = {word: count for word, count in found.passed_over.items() if word in LEFT_OUT}
+    unknown = {word: count for word, count in found.passed_over.items() if word not in LEFT_OUT}
+    if left_out:
+        names = ", ".join(dict.fromkeys(LEFT_OUT[word] for word in left_out))
+        warnings.warn(f"{where}: {sum(left_out.values())} {names} were left out", RepairWarning, stacklevel=3)
+    if unknown:
+        words = ", ".join(repr(word[:20].decode("utf-8", "replace")) for word in list(unknown)[:3])
+        count = sum(unknown.values())
+        warnings.warn(f"{where}: {count} lines that begin with {words} were left out", RepairWarning, stacklevel=3)
 
 
-def _with_polygons(parsed: Parsed, polygons: int) -> Parsed:
-    return Parsed(parsed.positions, parsed.triangles, parsed.attributes, polygons)
+def _corners(found: ObjLines) -> tuple[np.ndarray, np.ndarray]:
+    corners = _array(found.corners, 3, np.int64)
+    offsets = np.zeros(len(found.sizes) + 1, np.int64)
+    np.cumsum(np.asarray(found.sizes), out=offsets[1:])
+    return corners, offsets
 
 
-def _materials(text: bytes, files: SiblingFiles, where: str) -> dict[str, Material]:
-    materials: dict[str, Material] = {}
-    for name in _LIBRARY.findall(text):
-        library = name.strip().decode()
+def _check_range(numbers: np.ndarray, offsets: np.ndarray, found: ObjLines, kind: str, count: int, where: str) -> None:
+    bad = np.flatnonzero((numbers >= count) & (numbers != NONE))
+    if bad.size:
+        line = found.face_lines[int(np.searchsorted(offsets, bad[0], "right")) - 1]
+        what = f"a face names {kind} {numbers[bad[0]] + 1}, but there are {count}"
+        raise FileError(what, where=f"{where}, line {line}")
+
+
+def _materials(found: ObjLines, files: SiblingFiles, where: str) -> tuple[Material, ...]:
+    """One for each name that is used, the first one for faces without any."""
+    known: dict[str, Material] = {}
+    textures = Textures(files)
+    for library in dict.fromkeys(found.libraries):
         try:
             content = files.get(library)
         except MissingFile:
             what = f"{where}: the material file {library!r} is missing, its materials became plain ones"
-            warnings.warn(what, RepairWarning, stacklevel=2)
+            warnings.warn(what, RepairWarning, stacklevel=4)
             continue
-        materials |= read_mtl(content, files, f"{where}, {library}")
-    return materials
+        known |= read_mtl(content, files, textures, f"{where}, {library}")
+    return tuple(Material() if name is None else known.get(name, Material(name)) for name in found.materials)
 
 
-def _part(entry: dict[str, Any], known: dict[str, Material], where: str) -> Parsed:
-    visual = entry.get("visual")
-    uv = getattr(visual, "uv", None)
-    # A texture visual without a named material has one that trimesh made up.
-    name = getattr(getattr(visual, "material", None), "name", None)
-    material = None if name is None else known.get(name, Material(name))
-    if uv is not None:
-        uv = np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1)  # OBJ counts from the lower left corner
-    carried = vertex_attributes(
-        len(entry["vertices"]),
-        where,
-        uv=uv,
-        normals=entry.get("vertex_normals"),
-        colors=entry.get("vertex_colors"),
-        material=material,
-    )
-    return Parsed(entry["vertices"], fans(entry["faces"]), carried)
+def _with_attributes(
+    found: ObjLines,
+    positions: np.ndarray,
+    corners: np.ndarray,
+    places: np.ndarray,
+    polygons: int,
+    materials: tuple[Material, ...],
+    where: str,
+) -> Parsed:
+    """A vertex for each combination of position, coordinate, normal and material that occurs."""
+    material = np.repeat(np.asarray(found.face_material), np.asarray(found.sizes))
+    number, count = unique_rows(np.ascontiguousarray(np.column_stack([corners, material])))
+    first = np.empty(count, np.int64)
+    first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
+    vertex, coordinate, normal = corners[first].T
+    arrays: dict[str, Any] = {
+        "uv": _taken(_array(found.uv, 2), coordinate, turn=True),
+        "normals": _taken(_array(found.normals, 3), normal),
+        "colors": _array(found.colors, 3)[vertex] if found.colors else None,
+    }
+    carried = vertex_attributes(count, where, **arrays)
+    if len(materials) > 1:
+        carried = _with_materials(carried, material[first], materials)
+    return Parsed(positions[vertex], number[places].astype(np.int64), carried, polygons)
+
+
+def _with_materials(
+    carried: VertexAttributes | None, material: np.ndarray, materials: tuple[Material, ...]
+) -> VertexAttributes:
+    """Materials by first use, without those that no face has."""
+    used, first = np.unique(material, return_index=True)
+    order = used[np.argsort(first)]
+    rank = np.zeros(len(materials), np.int32)
+    rank[order] = np.arange(len(order))
+    arrays = {} if carried is None else {name: getattr(carried, name) for name in carried.names}
+    return VertexAttributes(**arrays, material=rank[material], materials=tuple(materials[i] for i in order))
+
+
+def _taken(values: np.ndarray, numbers: np.ndarray, turn: bool = False) -> np.ndarray | None:
+    """Rows of ``values`` by number, 0 where there is none; None if there are none at all."""
+    there = numbers != NONE
+    if not there.any():
+        return None
+    if turn:
+        values = np.stack([values[:, 0], 1 - values[:, 1]], axis=1)  # OBJ counts from the lower left corner
+    taken = np.zeros((len(numbers), values.shape[1]))
+    taken[there] = values[numbers[there]]
+    return taken
+
+
+def _array(values, columns: int, dtype: type = np.float64) -> np.ndarray:
+    return np.frombuffer(values, dtype).reshape(-1, columns) if values else np.empty((0, columns), dtype)

@@ -1,102 +1,145 @@
-"""PLY in: elements decoded by trimesh; which of their properties mean what is decided here.
-
-trimesh splits and reorders vertices as soon as it knows texture coordinates, and loses normals and colours on the way.
-So they are renamed in the header, and come through as plain properties.
-"""
+"""PLY in: which elements and properties mean what."""
 
 from __future__ import annotations
 
-import io
-import re
 import warnings
-from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.files.parsed import Parsed, fans, vertex_attributes
+from hra.domains.meshes.files.parsed import Parsed, vertex_attributes
+from hra.domains.meshes.files.ply_header import parse_ply_header
+from hra.domains.meshes.files.ply_rows import Columns, read_elements
+from hra.domains.meshes.files.polygons import strips, triangulated
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
-from hra.domains.meshes.files.textures import texture
+from hra.domains.meshes.files.textures import Textures
 from hra.domains.meshes.materials import Material
-from hra.errors import RepairWarning
+from hra.errors import FileError, RepairWarning
+from hra.safety.limits import DEFAULT, Limits
 
-_PREFIX = b"hra_"
 _COORDINATES = (("u", "v"), ("s", "t"), ("texture_u", "texture_v"))
-_TEXTURE_PROPERTY = re.compile(rb"^(property[ \t]+.*?)[ \t](texcoord|u|v|s|t|texture_u|texture_v)[ \t]*(?=\r?$)", re.M)
-_TEXTURE_FILE = re.compile(rb"^comment[ \t]+texturefile[ \t]+([^\r\n]+)", re.MULTILINE | re.IGNORECASE)
+_CORNERS = ("vertex_indices", "vertex_index")
+_TEXTURE_FILE = b"texturefile"
 
 
-def read_ply(data: bytes, files: SiblingFiles, where: str, *, attributes: bool = True) -> Parsed:
+def read_ply(
+    data: bytes, files: SiblingFiles, where: str, *, attributes: bool = True, limits: Limits = DEFAULT
+) -> Parsed:
     """The triangles of a PLY file with normals, colours, texture coordinates (of vertices or faces) and its texture.
 
     Raises
     ------
-    FileError : the texture lies outside of the folder.
+    FileError : the header is wrong or is not kept, or the texture lies outside of the folder.
 
     Warns
     -----
     RepairWarning : the texture is missing or cannot be read, or texture coordinates of polygons are left out.
     """
-    from trimesh.exchange.ply import load_ply
-
-    end = data.index(b"end_header")
-    # Comments may be in any encoding, which trimesh takes for UTF-8.
-    header = _TEXTURE_PROPERTY.sub(rb"\1 " + _PREFIX + rb"\2", data[:end].decode("latin-1").encode())
-    parsed = load_ply(io.BytesIO(header + data[end:]), skip_materials=True)
-    elements = parsed["metadata"]["_ply_raw"]
-    positions, faces = np.asarray(parsed["vertices"]), np.asarray(parsed.get("faces", np.empty((0, 3), np.int64)))
-    polygons = len(fans(faces)) - elements["face"]["length"] if len(faces) else 0
-    if not attributes or not len(faces):
-        return Parsed(positions, fans(faces), None, polygons)
-    arrays = _vertex_arrays(elements["vertex"])
-    corner_uv = _property(elements["face"], _PREFIX.decode() + "texcoord")
-    if corner_uv is not None and np.shape(corner_uv) == (len(faces), 2 * faces.shape[1]):
-        # Coordinates belong to corners: every corner becomes a vertex, and welding joins them again.
-        corners = faces.reshape(-1)
-        arrays = {name: values[corners] for name, values in arrays.items()} | {"uv": corner_uv.reshape(-1, 2)}
-        positions, faces = positions[corners], np.arange(len(corners)).reshape(faces.shape)
-    elif corner_uv is not None:
-        warnings.warn(f"{where}: texture coordinates of polygons were left out", RepairWarning, stacklevel=2)
-    if "uv" in arrays:
-        arrays["uv"] = np.stack([arrays["uv"][:, 0], 1 - arrays["uv"][:, 1]], axis=1)  # from the lower left corner
-    material = _material(data[:end], files, where) if "uv" in arrays else None
-    carried = vertex_attributes(len(positions), where, **arrays, material=material)
-    return Parsed(positions, fans(faces), carried, polygons, shares_vertices=len(positions) == len(parsed["vertices"]))
+    header = parse_ply_header(data, where, limits)
+    elements = read_elements(data, header, where)
+    vertices = elements.get("vertex", Columns())
+    positions = _columns(vertices, "x", "y", "z")
+    if positions is None:
+        raise FileError("the PLY file has no vertices with x, y and z", where=where)
+    if "face" not in elements and "tristrips" in elements:
+        parsed = Parsed(positions, strips(*_corners(elements["tristrips"], where)))
+        return _of_vertices(parsed, vertices, header.comments, files, where, attributes)
+    corners, offsets = _corners(elements.get("face", Columns()), where)
+    places, polygons = triangulated(corners, offsets, where)
+    parsed = Parsed(positions, corners[places], None, polygons)
+    own = _corner_uv(elements.get("face", Columns()), offsets, where) if attributes else None
+    if own is None:
+        return _of_vertices(parsed, vertices, header.comments, files, where, attributes)
+    return _of_corners(parsed, vertices, own[places], header.comments, files, where)
 
 
-def _vertex_arrays(vertices: dict[str, Any]) -> dict[str, np.ndarray]:
-    arrays = {"normals": _columns(vertices, "nx", "ny", "nz")}
-    arrays["colors"] = _columns(vertices, "red", "green", "blue", "alpha")
-    if arrays["colors"] is None:
-        arrays["colors"] = _columns(vertices, "red", "green", "blue")
-    prefixed = [[_PREFIX.decode() + name for name in pair] for pair in _COORDINATES]
-    arrays["uv"] = next((uv for pair in prefixed if (uv := _columns(vertices, *pair)) is not None), None)
-    return {name: values for name, values in arrays.items() if values is not None}
+def _of_vertices(
+    parsed: Parsed,
+    vertices: Columns,
+    comments: tuple[bytes, ...],
+    files: SiblingFiles,
+    where: str,
+    attributes: bool,
+) -> Parsed:
+    if not attributes or not len(parsed.triangles):
+        return parsed
+    arrays = _vertex_arrays(vertices)
+    uv = next((found for pair in _COORDINATES if (found := _columns(vertices, *pair)) is not None), None)
+    material = None if uv is None else _material(comments, files, where)
+    carried = vertex_attributes(len(parsed.positions), where, uv=_turned(uv), material=material, **arrays)
+    return Parsed(parsed.positions, parsed.triangles, carried, parsed.polygons)
 
 
-def _columns(element: dict[str, Any], *names: str) -> np.ndarray | None:
-    """Properties side by side in the type that the header states (text files are read as floats), None if any lacks."""
-    if not all(name in element["properties"] for name in names):
+def _of_corners(
+    parsed: Parsed,
+    vertices: Columns,
+    uv: np.ndarray,
+    comments: tuple[bytes, ...],
+    files: SiblingFiles,
+    where: str,
+) -> Parsed:
+    """Coordinates that belong to corners: every corner becomes a vertex, and welding joins them again."""
+    corners = parsed.triangles.reshape(-1)
+    bad = np.flatnonzero((corners < 0) | (corners >= len(parsed.positions)))
+    if bad.size:  # left to the check of all triangles, which names the first one
+        return parsed
+    arrays = {name: values[corners] for name, values in _vertex_arrays(vertices).items()}
+    material = _material(comments, files, where)
+    carried = vertex_attributes(len(corners), where, uv=_turned(uv.reshape(-1, 2)), material=material, **arrays)
+    triangles = np.arange(len(corners)).reshape(-1, 3)
+    return Parsed(parsed.positions[corners], triangles, carried, parsed.polygons, shares_vertices=False)
+
+
+def _corners(faces: Columns, where: str) -> tuple[np.ndarray, np.ndarray]:
+    """The vertex numbers int64 [n] of all faces or strips, and where each begins."""
+    found = next((faces.lists[name] for name in _CORNERS if name in faces.lists), None)
+    if found is None:
+        return np.empty(0, np.int64), np.zeros(1, np.int64)
+    if found.values.dtype.kind == "f":
+        raise FileError("the faces are not of whole numbers", where=where)
+    return found.values.astype(np.int64), found.offsets
+
+
+def _corner_uv(faces: Columns, offsets: np.ndarray, where: str) -> np.ndarray | None:
+    """Texture coordinates [n, 2] of all corners of all faces; None if there are none that fit."""
+    found = faces.lists.get("texcoord")
+    if found is None:
         return None
-    dtype = np.dtype(element["properties"][names[0]].replace("<", "").replace(">", ""))
-    return np.column_stack([element["data"][name] for name in names]).astype(dtype)
+    if np.array_equal(found.offsets, 2 * offsets):
+        return found.values.reshape(-1, 2)
+    what = f"{where}: texture coordinates of another number than corners were left out"
+    warnings.warn(what, RepairWarning, stacklevel=2)
+    return None
 
 
-def _property(element: dict[str, Any], name: str) -> np.ndarray | None:
-    """A list property with as many entries in every row, [N, n]; None if there is none."""
-    if name not in element["properties"]:
+def _turned(uv: np.ndarray | None) -> np.ndarray | None:
+    """From the lower left corner to the upper left one."""
+    return None if uv is None else np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1)
+
+
+def _vertex_arrays(vertices: Columns) -> dict[str, np.ndarray]:
+    colors = _columns(vertices, "red", "green", "blue", "alpha")
+    found = {
+        "normals": _columns(vertices, "nx", "ny", "nz"),
+        "colors": _columns(vertices, "red", "green", "blue") if colors is None else colors,
+    }
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def _columns(element: Columns, *names: str) -> np.ndarray | None:
+    """Properties side by side in the type of the first one, None if any lacks."""
+    if not all(name in element.scalars for name in names):
         return None
-    values = element["data"][name]
-    return np.asarray(values["f1"] if getattr(values, "dtype", None) is not None and values.dtype.names else values)
+    return np.column_stack([element.scalars[name] for name in names]).astype(element.scalars[names[0]].dtype)
 
 
-def _material(header: bytes, files: SiblingFiles, where: str) -> Material | None:
-    found = _TEXTURE_FILE.search(header)
-    if not found:
+def _material(comments: tuple[bytes, ...], files: SiblingFiles, where: str) -> Material | None:
+    named = next((c[len(_TEXTURE_FILE) :].strip() for c in comments if c.lower().startswith(_TEXTURE_FILE)), b"")
+    if not named:
         return None
-    name = found.group(1).strip().decode("utf-8", "replace")
+    name = named.decode("utf-8", "replace")
     try:
         content = files.get(name)
     except MissingFile:
         warnings.warn(f"{where}: the texture {name!r} is missing and was left out", RepairWarning, stacklevel=2)
         return Material(name, metallic=0.0)
-    return Material(name, image=texture(content, where), metallic=0.0)
+    return Material(name, image=Textures(files).read(content, where), metallic=0.0)

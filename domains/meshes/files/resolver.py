@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from hra.errors import FileError
+from hra.safety.limits import DEFAULT, Limits
+from hra.safety.local_files import read_regular
+
+_SHOWN = 200
 
 
 class MissingFile(FileError):
@@ -16,34 +19,46 @@ class MissingFile(FileError):
 class SiblingFiles:
     """The files of one folder and its subfolders: no absolute path, no address, nothing and no link that leads outside.
 
+    Each is read once, however often it is named.
+
     Parameters
     ----------
-    folder : of the mesh file.
+    folder : of the mesh file; size : of the mesh file in bytes.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limits: Limits = DEFAULT, size: int = 0) -> None:
         self._folder = folder.resolve()
+        self._known: dict[Path, bytes] = {}
+        self.limits = limits
+        self.size = size
 
     def get(self, name: str) -> bytes:
         """The content of the file ``name``.
 
         Raises
         ------
-        FileError : the name leads out of the folder.
+        FileError : the name leads out of the folder, or to something that is no regular file.
+        LimitExceeded : a file that is too long.
         MissingFile : there is no such file.
         """
-        plain = unquote(name).replace("\\", "/").replace("\0", ":")
-        file = (self._folder / plain).resolve()
-        if ":" in plain or plain.startswith("/") or not file.is_relative_to(self._folder):
-            raise FileError(
-                "the mesh file names a file outside of its folder", where=name, fix="embed it, or use a GLB"
-            )
-        if not file.is_file():
-            raise MissingFile("the mesh file names a file that is missing", where=str(file))
-        return file.read_bytes()
+        plain, where = unquote(name).replace("\\", "/"), name[:_SHOWN]
+        if ":" in plain or "\0" in plain or plain.startswith("/"):
+            raise _outside(where)
+        try:
+            file = (self._folder / plain).resolve()
+            there = file.exists()
+        except (OSError, RuntimeError):  # too long for the file system, or a link to itself
+            file, there = self._folder, False
+        if not file.is_relative_to(self._folder):
+            raise _outside(where)
+        if not there or file.is_dir():
+            fix = "put it beside the mesh file, or embed it"
+            raise MissingFile("the mesh file names a file that is missing", where=f"{self._folder}/{where}", fix=fix)
+        if file not in self._known:
+            self._known[file] = read_regular(file, self.limits)
+            self.size += len(self._known[file])
+        return self._known[file]
 
-    __getitem__ = get
 
-    def namespaced(self, namespace: str) -> Any:
-        """Refused: trimesh asks for it for archives only."""
-        raise FileError("archives are not read", where=namespace)
+def _outside(where: str) -> FileError:
+    return FileError("the mesh file names a file outside of its folder", where=where, fix="embed it, or use a GLB")

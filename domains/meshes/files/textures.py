@@ -5,41 +5,73 @@ from __future__ import annotations
 import io
 import warnings
 
+from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.materials import image_type
-from hra.errors import RepairWarning
+from hra.errors import LimitExceeded, RepairWarning
+from hra.safety.limits import DEFAULT
 
-# Larger images are dropped: nothing may unpack to gigabytes.
-MAX_PIXELS = 2**26
+# Pictures of cuts decode one image at a time.
+MAX_PIXELS = DEFAULT.texture_pixels
+_FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "TGA", "GIF", "TIFF")
+# The decoder's frames (two of WebP), Pillow's image, its converted copy, and what is compressed.
+_BYTES_PER_PIXEL = 24
 
 
-def texture(content: bytes, where: str) -> bytes | None:
-    """A base-colour image as PNG or JPEG bytes; None with a warning where it cannot be read.
+class Textures:
+    """The base-colour images of one mesh file; equal ones are looked at once.
 
-    PNG and JPEG are kept byte by byte, after a look at their header; other formats that Pillow reads (WebP, BMP, TGA)
-    are converted to PNG.
-
-    Warns
-    -----
-    RepairWarning : the texture is left out: damaged, too large, or of an unknown format (KTX2).
+    Parameters
+    ----------
+    files : what the mesh file consists of; images that must be decoded may take memory in proportion.
     """
-    try:
-        from PIL import Image
-    except ImportError:
-        return content if image_type(content) else _dropped("needs Pillow to be converted", where)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            image = Image.open(io.BytesIO(content), formats=("PNG", "JPEG", "WEBP", "BMP", "TGA", "GIF", "TIFF"))
-        if image.width * image.height > MAX_PIXELS:
-            return _dropped(f"has {image.width} x {image.height} pixels", where)
-        if image_type(content):
-            return content
-        out = io.BytesIO()
-        image.convert("RGBA" if "A" in image.getbands() or "transparency" in image.info else "RGB").save(out, "PNG")
-    except Exception as error:  # Pillow raises whatever its decoders stumble over
-        return _dropped(f"cannot be read ({type(error).__name__})", where)
+
+    def __init__(self, files: SiblingFiles) -> None:
+        self._files = files
+        self._known: dict[bytes, bytes | None] = {}
+        self._decoded = 0
+
+    def read(self, content: bytes, where: str) -> bytes | None:
+        """An image as PNG or JPEG bytes; None with a warning where it cannot be read.
+
+        PNG and JPEG are kept byte by byte, after a look at their header; other formats that Pillow reads (WebP, BMP,
+        TGA) are converted to PNG.
+
+        Warns
+        -----
+        RepairWarning : the texture is left out: damaged, too large, or of an unknown format (KTX2).
+        """
+        if content not in self._known:
+            self._known[content] = self._read(content, where)
+        return self._known[content]
+
+    def _read(self, content: bytes, where: str) -> bytes | None:
+        try:
+            from PIL import Image
+        except ImportError:
+            return content if image_type(content) else _dropped("needs Pillow to be converted", where)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                image = Image.open(io.BytesIO(content), formats=_FORMATS)
+            if image.width * image.height > self._files.limits.texture_pixels:
+                return _dropped(f"has {image.width} x {image.height} pixels", where)
+            if image_type(content):
+                return content
+            self._decoded += image.width * image.height
+            needed = _BYTES_PER_PIXEL * self._decoded
+            self._files.limits.check_memory(needed, max(self._files.size, len(content)), where)
+            return _as_png(image)
+        except LimitExceeded as error:
+            return _dropped(f"is too large to be converted ({error.what})", where)
+        except Exception as error:  # Pillow raises whatever its decoders stumble over
+            return _dropped(f"cannot be read ({type(error).__name__})", where)
+
+
+def _as_png(image) -> bytes:
+    out = io.BytesIO()
+    image.convert("RGBA" if image.has_transparency_data else "RGB").save(out, "PNG")
     return out.getvalue()
 
 
 def _dropped(reason: str, where: str) -> None:
-    warnings.warn(f"{where}: the texture {reason} and was left out", RepairWarning, stacklevel=3)
+    warnings.warn(f"{where}: the texture {reason} and was left out", RepairWarning, stacklevel=4)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hra.atomic_write import write_atomically
 from hra.domains.meshes.files.write_glb import glb_bytes
 from hra.errors import FileError, MissingExtra
+from hra.safety.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     from hra.domains.meshes.triangle_mesh import TriangleMesh

@@ -46,15 +46,16 @@ class CheckReport:
 
     Attributes
     ----------
-    falling_errors, falling_deviations : clusters whose group was simplified to something with a smaller value.
+    falling_errors, falling_bounds : clusters whose group was simplified to something with a smaller value.
     loose_spheres, loose_boxes : clusters whose sphere or box sticks out of that of the group that they were simplified
         to, or whose triangles stick out of their own box.
     cracked_cuts : random cuts with a border inside of the source's surface.
-    exceeded_bounds : random cuts that lie farther from a sample of the source than their deviation.
+    exceeded_bounds : random cuts of which a sample is farther from the source, or a sample of the source from them,
+        than their bound on Hausdorff's distance.
     cuts, measured_cuts, samples : cuts that were tried for cracks, those of them that were measured (none without
-        deviations), and the points of the source that were measured on each.
+        bounds), and the points of the source and of the cut that were measured on each.
     closed : whether the source has no border.
-    largest_share : of a sampled distance in the deviation of its cut; the bound holds up to 1.
+    largest_share : of a sampled distance in the bound of its cut; the bound holds up to 1.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class CheckReport:
     """
 
     falling_errors: int
-    falling_deviations: int
+    falling_bounds: int
     loose_spheres: int
     loose_boxes: int
     cracked_cuts: int
@@ -80,18 +81,18 @@ class CheckReport:
     @property
     def sound(self) -> bool:
         """Whether nothing was violated."""
-        bounds = (self.falling_errors, self.falling_deviations, self.loose_spheres, self.loose_boxes)
+        bounds = (self.falling_errors, self.falling_bounds, self.loose_spheres, self.loose_boxes)
         return not any((*bounds, self.cracked_cuts, self.exceeded_bounds))
 
 
 def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: int = 0) -> CheckReport:
-    """Test what a cluster mesh promises: monotone errors, nested bounds, cuts without cracks, deviations that bound.
+    """Test what a cluster mesh promises: monotone errors, nested bounds, cuts without cracks, distances within bounds.
 
     Parameters
     ----------
     cuts : random down-closed sets of groups that are tried for cracks, from a few groups to nearly all; every tenth is
         measured against the source.
-    samples : points of the source, evenly spread, that are measured on such a cut.
+    samples : points of the source, and of such a cut, evenly spread, whose distance from the other is measured.
 
     Examples
     --------
@@ -105,13 +106,13 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
     source = clusters.position_of[clusters.triangles(np.flatnonzero(hierarchy.removed_by < 0))]
     border = np.zeros(len(clusters.positions), bool)
     border[boundary_chain(source)[0]] = True
-    certified = "deviation" in hierarchy.node
+    certified = "hausdorff" in hierarchy.node
     measured = chosen[::_MEASURED_EVERY] if certified else []
-    points = surface_points(TriangleMesh(clusters.positions, source), samples, rng)
-    shares = [_share_of_bound(clusters, cut, points) for cut in measured]
+    whole = TriangleMesh(clusters.positions, source)
+    shares = [_share_of_bound(clusters, cut, whole, samples, rng) for cut in measured]
     return CheckReport(
         falling_errors=_falling(hierarchy, "error"),
-        falling_deviations=_falling(hierarchy, "deviation") if certified else 0,
+        falling_bounds=_falling(hierarchy, "hausdorff") if certified else 0,
         loose_spheres=_loose_spheres(hierarchy),
         loose_boxes=_loose_boxes(clusters),
         cracked_cuts=sum(_is_cracked(clusters.position_of[clusters.triangles(cut)], border) for cut in chosen),
@@ -182,10 +183,18 @@ def _is_cracked(triangles: np.ndarray, border: np.ndarray) -> bool:
     return not border[boundary_chain(triangles)[0]].all()
 
 
-def _share_of_bound(clusters: ClusterMesh, cut: np.ndarray, points: np.ndarray) -> float:
-    """Largest distance of the ``points`` float64 [S, 3] from a cut, as a share of the bound."""
-    bound = float(clusters.hierarchy.attribute("deviation")[cut].max())
-    farthest = float(nearest_distances(points, clusters.positions, clusters.triangles(cut)).max())
+def _share_of_bound(
+    clusters: ClusterMesh, cut: np.ndarray, source: TriangleMesh, samples: int, rng: np.random.Generator
+) -> float:
+    """Largest distance of samples of the ``source`` and of a cut from the other one, as a share of the bound."""
+    bound = float(clusters.hierarchy.attribute("hausdorff")[cut].max())
+    surface = TriangleMesh(clusters.positions, clusters.triangles(cut))
+    farthest = max(_farthest(source, surface, samples, rng), _farthest(surface, source, samples, rng))
     rounding = _ROUNDING * float(np.ptp(clusters.bounds, axis=0).max())
     excess = max(farthest - rounding, 0.0)
     return excess / bound if bound else float("inf") if excess else 0.0
+
+
+def _farthest(sampled: TriangleMesh, other: TriangleMesh, samples: int, rng: np.random.Generator) -> float:
+    """The largest distance of ``samples`` points of a surface from another one."""
+    return float(nearest_distances(surface_points(sampled, samples, rng), other.positions, other.triangles).max())

@@ -1,151 +1,170 @@
-"""A bound on how far the source lies from what it was simplified to.
+"""A bound on how far the triangles of one surface lie from another, group by group: one side of Hausdorff's distance.
 
-The distance to one triangle is convex, so over a fine triangle it is largest at a corner: the largest of three
-distances bounds how far the whole fine triangle is from the coarse one, and so from the coarse surface. Where a fine
-triangle lies over several coarse ones it is split, and each piece gets its own coarse triangle. Which one is chosen
-changes how tight the bound is, never whether it holds. Bounds of consecutive levels add up.
+The distance to one triangle is convex, so over another triangle it is largest at a corner: the largest of three
+distances bounds how far that whole triangle is from the one, and so from all of the other surface. Where a triangle
+lies over several of the other surface it is cut, and each piece gets its own. Which one is chosen changes how tight the
+bound is, never whether it holds. Bounds of consecutive levels add up, on either side.
 
 Guthe, Borodin and Klein, Fast and accurate Hausdorff distance calculation between meshes, 2005, bound pieces alike.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from hra.domains.meshes.measures.patch import fill_patch, patch_memory
-from hra.domains.meshes.measures.pieces import TOLERANCE, bound_by_pieces, pieces_memory
-from hra.domains.meshes.measures.straddling import bound_by_walls, parts_memory
+from hra.domains.meshes.measures.pieces import TOLERANCE, pieces_memory
+from hra.domains.meshes.measures.quarters import bound_by_quarters, centroid, quarters_memory
+from hra.domains.meshes.measures.straddling import parts_memory
 from hra.domains.meshes.measures.triangle_distance import (
+    OFF,
     fill_triangles,
     nearest_triangle,
     square_distance,
     surface_memory,
 )
 
-# Deviations below this part of a group's extent are as good as none: splitting for them would not end.
+# Deviations below this part of a group's extent are as good as none: cutting for them would not end.
 _NEGLIGIBLE = 2.0**-17
 # Rounding of the points of pieces and of distances, in parts of the group's extent.
 _ROUNDING = 2.0**-46
 
 
-def group_deviations(
-    positions: np.ndarray,
-    fine: tuple[np.ndarray, np.ndarray, np.ndarray],
-    members: np.ndarray,
-    coarse: tuple[np.ndarray, np.ndarray],
-) -> np.ndarray:
-    """How far the source is at most from the coarse triangles of each group.
+class Patches(NamedTuple):
+    """Clusters in groups, each with what is known of how far it is from the source.
+
+    Attributes
+    ----------
+    indices : uint32 [3 T]; offsets : int64 [N + 1], where each cluster's indices begin.
+    deviation : float32 [N].
+    groups : int64 [G + 1], where the clusters of each group begin.
+    """
+
+    indices: np.ndarray
+    offsets: np.ndarray
+    deviation: np.ndarray
+    groups: np.ndarray
+
+
+def group_deviations(positions: np.ndarray, moved: Patches, onto: Patches, enough: np.ndarray) -> np.ndarray:
+    """How far each group of ``moved`` is at most from the same group of ``onto``, with the deviations of both.
+
+    From fine to coarse, with the deviations of the fine clusters, no point of the source is farther from the coarse
+    clusters. From coarse to fine, with the deviations of the fine ones, no point of the coarse clusters is farther from
+    the source.
 
     Parameters
     ----------
     positions : float32 [V, 3].
-    fine : indices uint32 [3 T], offsets int64 [N + 1] and deviations float32 [N] of the groups' members.
-    members : int64 [G + 1], where the members of each group begin.
-    coarse : indices uint32 [3 S], offsets int64 [G + 1], the triangles that each group was simplified to.
+    enough : float64 [G], bounds up to this are not made tighter.
 
     Returns
     -------
-    float32 [G], in the unit of ``positions``, rounded up; never below that of a member.
+    float32 [G], in the unit of ``positions``, rounded up.
     """
-    result = np.zeros(len(members) - 1)
+    result = np.zeros(len(moved.groups) - 1)
     near, seen = np.empty(len(positions), np.int32), np.full(len(positions), -1, np.int32)
     for_each_vertex = (near, seen, np.empty(len(positions)))
-    most = int(np.diff(coarse[1]).max(initial=0)) // 3
-    memory = (surface_memory(most), patch_memory(most), parts_memory(), pieces_memory())
-    _bound_groups(positions, *fine, members, *coarse, for_each_vertex, memory, result)
+    most = int(np.diff(onto.offsets[onto.groups]).max(initial=0)) // 3
+    memory = (surface_memory(most), patch_memory(most), (*parts_memory(), *quarters_memory()), pieces_memory())
+    _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, result)
     return np.nextafter(result.astype(np.float32), np.float32(np.inf))
 
 
 @njit(cache=True, nogil=True)
-def _bound_groups(positions, indices, offsets, deviation, members, coarse, coarse_at, for_each_vertex, memory, result):
-    (near, seen, square), (surface, patch, (points, parts), (corners, labels)) = for_each_vertex, memory
+def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, result):
+    (near, seen, reach_of), (surface, patch, waiting, (corners, labels)) = for_each_vertex, memory
     (triangles, balls, runs, gaps), (walls, behind, keys, places) = surface, patch
-    origin = np.empty(3)
+    origin, reach_at = np.empty(3), np.empty(3)
+    indices, offsets, deviation = moved.indices, moved.offsets, moved.deviation
     for g in range(result.size):
-        begin, end = coarse_at[g], coarse_at[g + 1]
+        begin, end = onto.offsets[onto.groups[g]], onto.offsets[onto.groups[g + 1]]
         for axis in range(3):
-            origin[axis] = positions[coarse[begin], axis]
-        fill_triangles(positions, coarse, begin, end, origin, triangles, balls, runs)
-        fill_patch(coarse, begin, end, triangles, walls, behind, keys, places)
-        for i in range(begin, end):
-            near[coarse[i]], seen[coarse[i]], square[coarse[i]] = (i - begin) // 3, g, 0.0
-        first, last = members[g], members[g + 1]
-        count, guess, bound, extent = (end - begin) // 3, 0, 0.0, 0.0
+            origin[axis] = positions[onto.indices[begin], axis]
+        fill_triangles(positions, onto.indices, begin, end, origin, triangles, balls, runs)
+        fill_patch(onto.indices, begin, end, triangles, walls, behind, keys, places)
+        extent = _mark(positions, onto, g, origin, triangles, near, seen, reach_of)
+        first, last = moved.groups[g], moved.groups[g + 1]
+        count, guess, bound = (end - begin) // 3, 0, 0.0
         for c in range(first, last):
             for i in range(offsets[c], offsets[c + 1]):
                 v = indices[i]
                 x, y, z = positions[v, 0] - origin[0], positions[v, 1] - origin[1], positions[v, 2] - origin[2]
                 if seen[v] != g:
-                    guess, square[v] = nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps)
-                    near[v], seen[v] = guess, g
-                bound = max(bound, deviation[c] + np.sqrt(square[v]))
+                    guess, square = nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps)
+                    near[v], seen[v], reach_of[v] = guess, g, np.sqrt(square) + triangles[guess, OFF]
+                bound = max(bound, deviation[c] + reach_of[v])
                 extent = max(extent, abs(x), abs(y), abs(z))
-        accepted = max(bound * TOLERANCE, bound + extent * _NEGLIGIBLE)
+        accepted = max(bound * TOLERANCE, bound + extent * _NEGLIGIBLE, enough[g])
         for c in range(first, last):
             for i in range(offsets[c], offsets[c + 1], 3):
                 for corner in range(3):
                     v = indices[i + corner]
                     for axis in range(3):
                         corners[0, corner, axis] = positions[v, axis] - origin[axis]
-                    labels[0, corner] = near[v]
-                room = max(accepted, bound) - deviation[c]
-                reach = _at_one_label(corners, labels, square, indices, i, triangles, room * room)
+                    labels[0, corner], reach_at[corner] = near[v], reach_of[v]
+                room = accepted - deviation[c]
+                reach = _at_one_label(corners, labels, reach_at, triangles, room)
                 if reach > room:
-                    reach = _at_several_labels(
-                        corners, labels, triangles, balls, runs, gaps, walls, behind, points, parts, count, room
-                    )
+                    start, over = _nearest_label(corners, labels, triangles), (triangles, balls, runs)
+                    reach = bound_by_quarters(corners, labels, start, over, gaps, walls, behind, waiting, count, room)
                 bound = max(bound, deviation[c] + reach)
+                if bound > accepted:
+                    accepted = bound * TOLERANCE
         result[g] = bound + extent * _ROUNDING
 
 
 @njit(cache=True, nogil=True)
-def _at_one_label(corners, labels, square, indices, at, triangles, enough):
-    """The largest distance of a corner from the first of the labels that is within ``enough``, a square; else inf."""
-    for i in range(3):
-        k = labels[0, i]
-        if (i > 0 and k == labels[0, 0]) or (i == 2 and k == labels[0, 1]):
-            continue
-        most = square[indices[at + i]]
-        for step in range(1, 3):
-            j = (i + step) % 3
-            if labels[0, j] == k:
-                most = max(most, square[indices[at + j]])
-            elif most <= enough:
-                most = max(most, square_distance(corners[0, j, 0], corners[0, j, 1], corners[0, j, 2], triangles, k))
-        if most <= enough:
-            return np.sqrt(most)
-    return np.inf
+def _mark(positions, onto, g, origin, triangles, near, seen, reach_of):
+    """Write how far each triangle of group ``g`` is off, and give its vertices the least of those around them.
+
+    Returns the largest coordinate.
+    """
+    begin, extent = onto.offsets[onto.groups[g]], 0.0
+    for c in range(onto.groups[g], onto.groups[g + 1]):
+        off = np.float64(onto.deviation[c])
+        for i in range(onto.offsets[c], onto.offsets[c + 1]):
+            v, k = onto.indices[i], (i - begin) // 3
+            triangles[k, OFF] = off
+            if seen[v] != g or off < reach_of[v]:
+                near[v], seen[v], reach_of[v] = k, g, off
+            for axis in range(3):
+                extent = max(extent, abs(positions[v, axis] - origin[axis]))
+    return extent
 
 
 @njit(cache=True, nogil=True)
-def _at_several_labels(corners, labels, triangles, balls, runs, gaps, walls, behind, points, parts, count, room):
-    """A bound for the triangle ``corners[0]``, as good as ``room`` if possible, that lies over several coarse ones."""
-    start = _nearest_label(corners, labels, triangles)
-    reach = bound_by_walls(corners[0], start, triangles, walls, behind, room, points, parts)
-    if reach <= room:
-        return reach
-    x, y, z = _centroid(corners)
-    labels[0, 3], _ = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
-    return bound_by_pieces(corners, labels, triangles, balls, runs, count, gaps, room)
+def _at_one_label(corners, labels, reach_at, triangles, room):
+    """How far the triangle ``corners[0]`` is from the first of its labels that is within ``room``; else inf.
+
+    ``reach_at`` [3] is known: how far each corner is from its own label.
+    """
+    for i in range(3):
+        k, most = labels[0, i], reach_at[i]
+        if (i > 0 and k == labels[0, 0]) or (i == 2 and k == labels[0, 1]):
+            continue
+        for step in range(1, 3):
+            j = (i + step) % 3
+            if labels[0, j] == k:
+                most = max(most, reach_at[j])
+            elif most <= room:
+                square = square_distance(corners[0, j, 0], corners[0, j, 1], corners[0, j, 2], triangles, k)
+                most = max(most, np.sqrt(square) + triangles[k, OFF])
+        if most <= room:
+            return most
+    return np.inf
 
 
 @njit(cache=True, nogil=True)
 def _nearest_label(corners, labels, triangles):
     """Which of the labels of the corners is nearest to the centroid."""
-    x, y, z = _centroid(corners)
+    x, y, z = centroid(corners)
     best, which = np.inf, labels[0, 0]
     for i in range(3):
         square = square_distance(x, y, z, triangles, labels[0, i])
         if square < best:
             best, which = square, labels[0, i]
     return which
-
-
-@njit(cache=True, nogil=True)
-def _centroid(corners):
-    """Of the triangle ``corners[0]``."""
-    x = (corners[0, 0, 0] + corners[0, 1, 0] + corners[0, 2, 0]) / 3
-    y = (corners[0, 0, 1] + corners[0, 1, 1] + corners[0, 2, 1]) / 3
-    z = (corners[0, 0, 2] + corners[0, 1, 2] + corners[0, 2, 2]) / 3
-    return x, y, z

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hra.domains.meshes.measures.triangle_distance import nearest_triangle, square_distance
+from hra.domains.meshes.measures.triangle_distance import OFF, nearest_triangle, square_distance
 
 # A bound may be this much looser than what the corners of pieces show, before pieces are split further.
 TOLERANCE = 1.1
@@ -28,9 +28,9 @@ def bound_by_pieces(corners, labels, triangles, balls, runs, count, gaps, room):
     bound, stacked, used = 0.0, 1, 1
     while stacked:
         stacked -= 1
-        square, best, far = _best_label(corners, labels, stacked, triangles, room * room)
-        if square <= room * room or used == _MAX_PIECES:
-            bound = max(bound, np.sqrt(square))
+        reach, best, far = _best_label(corners, labels, stacked, triangles, room)
+        if reach <= room or used == _MAX_PIECES:
+            bound = max(bound, reach)
             room = max(room, bound)
             continue
         used += 1
@@ -41,16 +41,22 @@ def bound_by_pieces(corners, labels, triangles, balls, runs, count, gaps, room):
 
 
 @njit(cache=True, nogil=True)
-def _reach(corners, at, triangles, k, limit):
-    """Square of the largest distance of a corner of the piece ``at`` from triangle ``k``, and which corner that is.
+def _off(x, y, z, triangles, k):
+    """How far a point is from triangle ``k``, and how far that is off."""
+    return np.sqrt(square_distance(x, y, z, triangles, k)) + triangles[k, OFF]
 
-    It stops at the first corner that is not nearer than ``limit``, a square.
+
+@njit(cache=True, nogil=True)
+def _reach(corners, at, triangles, k, limit):
+    """How far the farthest corner of the piece ``at`` is from triangle ``k``, and which corner that is.
+
+    It stops at the first corner that is not nearer than ``limit``.
     """
     most, which = -1.0, 0
     for corner in range(3):
-        square = square_distance(corners[at, corner, 0], corners[at, corner, 1], corners[at, corner, 2], triangles, k)
-        if square > most:
-            most, which = square, corner
+        reach = _off(corners[at, corner, 0], corners[at, corner, 1], corners[at, corner, 2], triangles, k)
+        if reach > most:
+            most, which = reach, corner
             if most >= limit:
                 break
     return most, which
@@ -58,15 +64,15 @@ def _reach(corners, at, triangles, k, limit):
 
 @njit(cache=True, nogil=True)
 def _best_label(corners, labels, at, triangles, enough):
-    """The first of ``labels[at]`` within ``enough`` of the piece, else the best: square, label, farthest corner."""
+    """The first of ``labels[at]`` within ``enough`` of the piece, else the best: reach, label, farthest corner."""
     best, which, far = np.inf, labels[at, 0], 0
     for i in range(4):
         k = labels[at, i]
         if i and (k == which or k == labels[at, i - 1]):
             continue
-        square, corner = _reach(corners, at, triangles, k, best)
-        if square < best:
-            best, which, far = square, k, corner
+        reach, corner = _reach(corners, at, triangles, k, best)
+        if reach < best:
+            best, which, far = reach, k, corner
             if best <= enough:
                 break
     return best, which, far
@@ -76,7 +82,7 @@ def _best_label(corners, labels, at, triangles, enough):
 def _split(corners, labels, at, best, far, triangles, balls, runs, count, gaps, room):
     """Replace the piece ``at`` by two, cut where its farthest corner becomes nearer to another triangle.
 
-    Returns a distance that no bound can go below.
+    Returns about the least that a bound can be.
     """
     other = labels[at, far]
     if other == best:
@@ -84,10 +90,11 @@ def _split(corners, labels, at, best, far, triangles, balls, runs, count, gaps, 
     _, near = _reach(corners, at, triangles, other, np.inf)
     if near == far:
         near = (far + 1) % 3
-    x, y, z = _crossing(corners, at, near, far, triangles, best, other, room * room)
-    label, square = best, 0.0
-    if square_distance(x, y, z, triangles, best) > room * room:
+    x, y, z = _crossing(corners, at, near, far, triangles, best, other, room)
+    label, least = best, 0.0
+    if _off(x, y, z, triangles, best) > room:
         label, square = nearest_triangle(x, y, z, triangles, balls, runs, count, best, gaps)
+        least = np.sqrt(square) + triangles[label, OFF]
     for corner in range(3):
         labels[at + 1, corner] = labels[at, corner]
         for axis in range(3):
@@ -96,7 +103,7 @@ def _split(corners, labels, at, best, far, triangles, balls, runs, count, gaps, 
     corners[at + 1, near, 0], corners[at + 1, near, 1], corners[at + 1, near, 2] = x, y, z
     labels[at, far] = labels[at + 1, near] = label
     labels[at, 3], labels[at + 1, 3] = best, other
-    return np.sqrt(square)
+    return least
 
 
 @njit(cache=True, nogil=True)
@@ -107,7 +114,7 @@ def _crossing(corners, at, near, far, triangles, here, there, enough):
     low, step = 0.0, 0.5
     for _ in range(_BISECTIONS):
         x, y, z = ax + (low + step) * dx, ay + (low + step) * dy, az + (low + step) * dz
-        mine, other = square_distance(x, y, z, triangles, here), square_distance(x, y, z, triangles, there)
+        mine, other = _off(x, y, z, triangles, here), _off(x, y, z, triangles, there)
         if max(mine, other) <= enough:
             break
         if mine <= other:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hra.domains.meshes.measures.triangle_distance import square_distance
+from hra.domains.meshes.measures.triangle_distance import OFF, square_distance
 
 # Coarse triangles that are visited for one triangle at most, and parts that wait: two more for each, and the first.
-_MOST_VISITS = 12
+_MOST_VISITS = 24
 _MOST_PARTS = 2 * _MOST_VISITS + 1
 # Room for the corners of a part; a cut adds one, and by rounding no more than there are.
 _MOST_CORNERS = 24
@@ -31,13 +31,15 @@ def parts_memory() -> tuple[np.ndarray, np.ndarray]:
 def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts):
     """How far the triangle ``corners`` [3, 3] is at most from the patch, if that is within ``room``; else inf.
 
+    -1 if it lies over more coarse triangles than one call follows.
+
     Parameters
     ----------
     start : a coarse triangle that is near to it.
     walls, behind : see `fill_patch`.
     points, parts : `parts_memory`.
     """
-    enough, most, waiting, visits = room * room, 0.0, 1, 0
+    most, waiting, visits = 0.0, 1, 0
     for i in range(3):
         for axis in range(3):
             points[0, i, axis] = corners[i, axis]
@@ -46,20 +48,20 @@ def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts
     while waiting:
         waiting -= 1
         count, k, entry = parts[waiting, 0], parts[waiting, 1], parts[waiting, 2]
-        square = _reach(points, waiting, count, triangles, k, enough)
-        if square <= enough:
-            most = max(most, square)
+        reach = _reach(points, waiting, count, triangles, k, room)
+        if reach <= room:
+            most = max(most, reach)
             continue
         visits += 1
         if visits > _MOST_VISITS:
-            return np.inf
+            return -1.0
         for i in range(count):
             _copy(points, waiting, i, rest, i)
         for side in range(3):
             if side == entry or behind[k, side] < 0:
                 continue
             if 2 * count > _MOST_CORNERS:
-                return np.inf
+                return -1.0
             outside, inside = _cut(points, rest, count, walls, k, side, room * _SLACK, waiting)
             if outside:
                 parts[waiting, 0], parts[waiting, 1], parts[waiting, 2] = (
@@ -68,22 +70,24 @@ def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts
                     behind[k, side] % 3,
                 )
                 waiting, count, rest = waiting + 1, inside, 2 * len(points) - 3 - rest
-        square = _reach(points, rest, count, triangles, k, enough)
-        if square > enough:
+        reach = _reach(points, rest, count, triangles, k, room)
+        if reach > room:
             return np.inf
-        most = max(most, square)
-    return np.sqrt(most)
+        most = max(most, reach)
+    return most
 
 
 @njit(cache=True, nogil=True)
-def _reach(points, part, count, triangles, k, enough):
-    """Square of the largest distance of a part's corners from triangle ``k``; of the first beyond ``enough``."""
-    most = 0.0
+def _reach(points, part, count, triangles, k, room):
+    """The largest distance of a part's corners from triangle ``k``, and how far that is off; inf beyond ``room``."""
+    left, most = room - triangles[k, OFF], 0.0
+    if left < 0.0:
+        return np.inf
     for i in range(count):
         most = max(most, square_distance(points[part, i, 0], points[part, i, 1], points[part, i, 2], triangles, k))
-        if most > enough:
-            break
-    return most
+        if most > left * left:
+            return np.inf
+    return np.sqrt(most) + triangles[k, OFF]
 
 
 @njit(cache=True, nogil=True)

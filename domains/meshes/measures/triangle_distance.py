@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# Column of triangles for what is added to distances from them.
+OFF = 9
 # Triangles that are passed over at once where they are too far away.
 _RUN = 8
 
 
 @njit(cache=True, nogil=True)
 def square_distance(x, y, z, triangles, k):
-    """Square of the distance from a point to triangle ``k`` of [n, 9], each a corner and the two sides that leave it.
+    """Square of the distance from a point to triangle ``k`` of [n, 10], each a corner and the two sides that leave it.
 
     The result always belongs to a point of the triangle, also where the triangle is degenerate: it may then be too
     large, but is never too small.
@@ -57,7 +59,7 @@ def _square_length(x, y, z, dx, dy, dz, share):
 
 @njit(cache=True, nogil=True)
 def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
-    """The nearest of the first ``count`` triangles of [n, 9], and the square of its distance.
+    """The nearest of the first ``count`` triangles of [n, 10], and the square of its distance.
 
     Parameters
     ----------
@@ -87,7 +89,7 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
 def surface_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Memory for ``count`` triangles: they, the balls around them and around runs of them, and the gaps of a search."""
     runs = -(-count // _RUN)
-    return np.empty((count, 9)), np.empty((4, count)), np.empty((4, runs)), np.empty(runs)
+    return np.zeros((count, OFF + 1)), np.empty((4, count)), np.empty((4, runs)), np.empty(runs)
 
 
 @njit(cache=True, nogil=True)

@@ -18,6 +18,7 @@ from hra.domains.meshes.materials import Material
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra
 from hra.model.arrays import indices
+from hra.safety.limits import PICTURE_PIXELS, PICTURE_SIDE
 
 Coloring = Literal["shaded", "cluster", "level", "error"]
 # What the actors of a cut are called, with a number where there are several.
@@ -219,12 +220,16 @@ def place_camera(plotter: Any, camera: Camera) -> None:
 
 
 def check_camera(camera: Camera) -> None:
-    """Refuse cameras that VTK does not have.
+    """Refuse cameras that VTK does not have, and pictures that it would end the process for.
 
     Raises
     ------
-    CameraError : it is mirrored, skewed or off-centre.
+    CameraError : it is mirrored, skewed or off-centre, or its viewport is too large to be drawn.
     """
+    width, height = camera.viewport
+    if max(width, height) > PICTURE_SIDE or width * height > PICTURE_PIXELS:
+        fix = f"use at most {PICTURE_SIDE:,} along a side and {PICTURE_PIXELS:,} pixels"
+        raise CameraError(f"a picture of {width} x {height} pixels cannot be drawn", where="viewport", fix=fix)
     turn, matrix = camera.view[:3, :3], camera.projection
     aspect = camera.viewport[0] / camera.viewport[1]
     if not (

@@ -14,6 +14,8 @@ from hra.domains.meshes.allocator import Clusters, MeshAllocator
 from hra.domains.meshes.pictures.drawing import Coloring, add_cut, check_camera, headless, new_plotter, place_camera
 from hra.errors import BackendUnavailable
 from hra.images import save_png
+from hra.model.metrics import ErrorMetric
+from hra.traversals.base import Traversal
 
 _TITLE_HEIGHT = 0.025
 
@@ -30,6 +32,7 @@ class Viewer:
     camera : where to begin; its viewport is the window's size.
     budget : triangles to begin with.
     coloring : see `hra.domains.meshes.pictures.drawing.render`.
+    metric, traversal : how cuts are chosen, see `MeshAllocator`.
     off_screen : without a window, for `save`.
 
     Raises
@@ -54,9 +57,11 @@ class Viewer:
         budget: float,
         coloring: Coloring = "cluster",
         *,
+        metric: ErrorMetric | None = None,
+        traversal: Traversal | None = None,
         off_screen: bool = False,
     ) -> None:
-        self._clusters, self._allocator = clusters, MeshAllocator(clusters)
+        self._clusters, self._allocator = clusters, MeshAllocator(clusters, metric, traversal)
         # Beyond full detail there is nothing to set.
         self._budget = budget = min(budget, clusters.hierarchy.total_cost)
         self._coloring: Coloring = coloring

@@ -15,7 +15,8 @@ from hra.domains.textures.formats import TexelFormat
 from hra.domains.textures.sources.tile_cache import openimageio
 from hra.domains.textures.sources.upright import Orientation
 from hra.errors import ImageError, RepairWarning
-from hra.images.opening import corrupt_exif, open_regular
+from hra.images.opening import as_image_error, corrupt_exif
+from hra.safety.local_files import local_path, open_regular
 
 # Readers of OpenImageIO that decode a file by itself; others make up pixels or follow further files.
 _FORMATS = (
@@ -69,8 +70,9 @@ class Header:
 
 def read_header(path: str | os.PathLike[str], max_texels: int) -> Header:
     """Read and check the header of an image file; parameters and errors as of `open_image`."""
-    name = os.path.abspath(os.fspath(path))
-    with open_regular(path) as stream:
+    name = os.path.abspath(local_path(path))
+    # OpenImageIO's texts need not be UTF-8, which its binding takes them for.
+    with open_regular(path) as stream, as_image_error(name):
         image = _opened(name)
         try:
             _check(image.spec(), name, max_texels)

@@ -18,6 +18,7 @@ from hra.domains.textures.sources.tile_cache import TileCache
 from hra.errors import MissingExtra
 from hra.images import MAX_PIXELS, load_image
 from hra.images.channels import unit_range
+from hra.safety.local_files import local_path
 
 # The largest texture that Direct3D 11 and 12 guarantee is 16,384 texels high and wide.
 MAX_TEXELS = 2**28
@@ -89,7 +90,7 @@ def open_image(
     try:
         cache = cache or TileCache()
     except MissingExtra:
-        if os.fspath(path).lower().endswith(_ONLY_OPENIMAGEIO):
+        if local_path(path).suffix.lower() in _ONLY_OPENIMAGEIO:
             raise
         texels = load_texels(path, max_texels)
         return ImageSource(build_mips(texels, srgb is not False), RGBA8)

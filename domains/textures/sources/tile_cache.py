@@ -7,6 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from hra.errors import HraError, ImageError, MissingExtra
+from hra.images.opening import as_image_error
 
 # Files that are stored in scan lines are cached in tiles of this many texels along one side.
 TILE = 128
@@ -67,9 +68,10 @@ class TileCache:
         ImageError : the file has become unreadable, or is corrupt there.
         """
         kind = openimageio().UINT8 if dtype == np.uint8 else openimageio().FLOAT
-        texels = self._cache.get_pixels(path, 0, level, *columns, *rows, 0, 1, kind)
+        with as_image_error(path):
+            texels = self._cache.get_pixels(path, 0, level, *columns, *rows, 0, 1, kind)
+            reason = "" if texels is not None else " ".join(self._cache.geterror().split())
         if texels is None:
-            reason = " ".join(self._cache.geterror().split())
             where = f"{path}, level {level}, rows {rows[0]} .. {rows[1]}, columns {columns[0]} .. {columns[1]}"
             raise ImageError(f"texels cannot be read: {reason}", where=where, fix="check that the file is complete")
         return texels

@@ -14,5 +14,6 @@ def halved(pixels: np.ndarray) -> np.ndarray:
     Repeating the edge at every step costs one row; once for all levels it could multiply a strip of 20,000 x 1 pixels.
     """
     height, width = pixels.shape[:2]
-    even = np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
-    return build_pyramid(even, reduce="mean", levels=2).levels[1]
+    if height % 2 or width % 2:
+        pixels = np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+    return build_pyramid(pixels, reduce="mean", levels=2).levels[1]

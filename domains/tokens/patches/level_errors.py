@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-from hra.domains.tokens.patches.interpolation import refine_to
+from hra.domains.tokens.patches.interpolation import refine_to, refined_error
 
 
 def squared_errors(levels: Sequence[np.ndarray], patch: int) -> np.ndarray:
@@ -29,8 +29,8 @@ def squared_errors(levels: Sequence[np.ndarray], patch: int) -> np.ndarray:
     shapes = [level.shape[:2] for level in levels]
     errors = [np.zeros((-(-image.shape[0] // patch), -(-image.shape[1] // patch)))]
     for index in range(1, len(levels)):
-        shown = refine_to(levels[index], shapes[index - 1 :: -1])
-        errors.append(np.maximum(_squared_error(image, shown, patch), errors[-1]))
+        half = refine_to(levels[index], shapes[index - 1 : 0 : -1])
+        errors.append(np.maximum(refined_error(half, image, patch), errors[-1]))
     return np.stack(errors)
 
 
@@ -73,18 +73,6 @@ def _add_up(errors, weight, offsets, own, inherited):
         for child in range(offsets[level - 1], offsets[level]):
             y, x = divmod(child - offsets[level - 1], below)
             own[offsets[level] + (y >> 1) * across + (x >> 1)] += inherited[child]
-    inherited[offsets[levels - 1] :] = own[offsets[levels - 1] :]
-
-
-@njit(cache=True)
-def _squared_error(image, shown, patch):
-    height, width, channels = image.shape
-    error = np.zeros(((height + patch - 1) // patch, (width + patch - 1) // patch))
-    for y in range(height):
-        for x in range(width):
-            total = 0.0
-            for c in range(channels):
-                difference = image[y, x, c] - min(max(shown[y, x, c], np.float32(0)), np.float32(1))
-                total += difference * difference
-            error[y // patch, x // patch] += total
-    return error
+    # Node by node: assigning slices makes Numba compile a second's worth of error messages.
+    for root in range(offsets[levels - 1], offsets[levels]):
+        inherited[root] = own[root]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from hra.domains.tokens.context import TokenContext
+from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
@@ -35,11 +37,11 @@ class RelevanceError(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error while the patch itself shows its region, float64 [N]."""
-        return context.node_errors[0][pyramid_numbers(hierarchy, context)]
+        return checked_context(context).node_errors[0][pyramid_numbers(hierarchy, context)]
 
     def inherited(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error of the same region while its parent shows it, float64 [N]."""
-        return context.node_errors[1][pyramid_numbers(hierarchy, context)]
+        return checked_context(context).node_errors[1][pyramid_numbers(hierarchy, context)]
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,15 @@ class RelevanceGain(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Relevance of every patch, float64 [N]; the hierarchy holds finest patches only."""
-        return context.relevance[hierarchy.attribute("y"), hierarchy.attribute("x")]
+        return checked_context(context).relevance[hierarchy.attribute("y"), hierarchy.attribute("x")]
+
+
+def checked_context(context: Any) -> TokenContext:
+    """``context`` if it is one of images; :class:`MetricError` if not."""
+    if not isinstance(context, TokenContext):
+        fix = "allocate through a TokenAllocator, which makes it from an image and a query"
+        raise MetricError("relevance is that of an image's patches", where=type(context).__name__, fix=fix)
+    return context
 
 
 def pyramid_numbers(hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:

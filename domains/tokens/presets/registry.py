@@ -35,6 +35,7 @@ from hra.domains.tokens.presets.two_pass import TwoPass
 from hra.domains.tokens.presets.uniform_grid import UniformGrid
 from hra.domains.tokens.presets.vortex import Vortex
 from hra.errors import HraError
+from hra.plugins import available, load
 
 PRESETS: Mapping[str, type[Any]] = MappingProxyType(
     {
@@ -65,12 +66,17 @@ PRESETS: Mapping[str, type[Any]] = MappingProxyType(
 """Name to class: baselines first, then pyramids, strata, fixed bases, samples, bands and regions."""
 
 
+def method_names() -> list[str]:
+    """The presets in their order, then what other packages register as ``hra.methods``."""
+    return [*PRESETS, *sorted(set(available("hra.methods")) - set(PRESETS))]
+
+
 def preset(name: str) -> TokenAllocator[Any]:
-    """The preset called ``name``, as it comes.
+    """The method called ``name``, a preset or one that another package registers as ``hra.methods``, as it comes.
 
     Raises
     ------
-    HraError : there is none of that name.
+    HraError : there is none of that name, or it cannot be loaded.
 
     Examples
     --------
@@ -81,6 +87,9 @@ def preset(name: str) -> TokenAllocator[Any]:
     >>> allocator.allocate((image, ""), budget=20).cost
     20.0
     """
-    if name not in PRESETS:
-        raise HraError(f"there is no method called {name!r}", where="method", fix=f"use one of {', '.join(PRESETS)}")
-    return PRESETS[name]()
+    if name in PRESETS:
+        return PRESETS[name]()
+    if name not in available("hra.methods"):
+        known = ", ".join(method_names())
+        raise HraError(f"there is no method called {name!r}", where="method", fix=f"use one of {known}")
+    return load("hra.methods", name)()

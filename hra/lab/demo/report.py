@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import base64
 import html
-from pathlib import Path
 from string import Template
 from typing import Any
 
-from hra.atomic_write import write_atomically
-from hra.lab.formatting import readable
+from hra.console import readable
 
 _PAGE = Template("""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>hra demo</title><style>
@@ -71,8 +69,6 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def write_pictures(folder: Path, pictures: dict[str, dict[str, bytes]]) -> None:
-    """Every picture as a PNG file of its own in ``folder``."""
-    for section in pictures.values():
-        for name, data in section.items():
-            write_atomically(folder / f"{name}.png", data)
+def picture_files(pictures: dict[str, dict[str, bytes]]) -> dict[str, bytes]:
+    """Every picture by the name of a PNG file of its own."""
+    return {f"{name}.png": data for section in pictures.values() for name, data in section.items()}

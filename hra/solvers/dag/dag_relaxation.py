@@ -44,8 +44,10 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
     # Shares of sweeps even where flows gave the bound: those of a flow depend on how refinements are numbered.
     surplus = np.empty_like(problem.gain)
     surplus_bound(*order, problem.gain, problem.cost, chord.bound_price, share, surplus)
+    with np.errstate(over="ignore"):  # inf where a free refinement gains more than 1e288
+        priority = chord.bound_price + surplus / problem.slope_cost
     # Rounding may leave what gains nothing a little under 0, where it would be no candidate at all.
-    priority = np.maximum(chord.bound_price + surplus / problem.slope_cost, 0.0)
+    priority = np.maximum(priority, 0.0)
     return chord.selected, chord.bound_price, priority, min(chord.bound, everything), None, chord.bound_share
 
 

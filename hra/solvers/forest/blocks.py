@@ -39,7 +39,11 @@ def blocks(first_child):
             ranges[count, 0], ranges[count, 1] = begin, end
             begin, end = first_child[begin], first_child[end]
             count += 1
-        ranges[above:count] = ranges[above:count][::-1].copy()
+        # Turned round by hand: assigning slices makes Numba compile a second's worth of error messages.
+        for i in range((count - above) // 2):
+            for side in range(2):
+                first, last = ranges[above + i, side], ranges[count - 1 - i, side]
+                ranges[above + i, side], ranges[count - 1 - i, side] = last, first
     ranges[count, 0], ranges[count, 1] = 0, low
     return ranges[: count + 1]
 

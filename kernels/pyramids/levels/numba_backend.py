@@ -16,6 +16,8 @@ from hra.kernels.pyramids.levels.reference import FINER
 from hra.kernels.row_blocks import Block, for_each, ranges, split
 
 Tables = tuple[np.ndarray, np.ndarray, np.ndarray]
+# What shows that Numba and its compiler work here; compiling all reductions would make `hra doctor` wait for seconds.
+SELF_TEST: tuple[Reduce, ...] = ("max",)
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:

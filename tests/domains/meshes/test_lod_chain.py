@@ -20,13 +20,8 @@ from tests.helpers import gltf_validator
 
 
 @pytest.fixture(scope="module")
-def certified(bumpy: meshes.TriangleMesh) -> meshes.ClusterMesh:
-    return meshes.build(bumpy, certified=True)
-
-
-@pytest.fixture(scope="module")
-def chain(certified: meshes.ClusterMesh) -> meshes.DiscreteLOD:
-    return meshes.lod_chain(certified, [1, 0.5, 0.25, 640, 300])
+def chain(bumpy_clusters: meshes.ClusterMesh) -> meshes.DiscreteLOD:
+    return meshes.lod_chain(bumpy_clusters, [1, 0.5, 0.25, 640, 300])
 
 
 def scene_of(path: Path) -> dict[str, Any]:
@@ -54,7 +49,7 @@ def test_whatever_is_asked_for_levels_are_monotone_and_nested(
     assert all(count <= share * 5120 for count, share in zip(counts(found), shares, strict=True))
     assert (np.diff(counts(found)) <= 0).all()
     assert (np.diff(found.errors) >= 0).all()
-    assert not found.certified
+    assert found.certified
     corners = [set(map(tuple, mesh.positions.tolist())) for mesh in found.levels]
     assert all(coarse <= fine for fine, coarse in pairwise(corners))
 
@@ -71,15 +66,28 @@ def test_a_level_is_the_best_within_its_triangles(bumpy_clusters: meshes.Cluster
         assert len(mesh.triangles) == best.cost
 
 
-def test_no_point_of_the_source_is_farther_than_a_certified_error(
+def test_neither_surface_is_farther_from_the_other_than_a_certified_error(
     chain: meshes.DiscreteLOD, bumpy: meshes.TriangleMesh
 ) -> None:
     assert chain.certified
     assert chain.errors[0] == 0
-    points = meshes.surface_points(bumpy, 2000, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
     for mesh, error in zip(chain.levels[1:], chain.errors[1:], strict=True):
-        farthest = meshes.nearest_distances(points, mesh.positions, mesh.triangles).max()
+        pairs = (bumpy, mesh), (mesh, bumpy)
+        points = [meshes.surface_points(one, 2000, rng) for one, _ in pairs]
+        others = [(other.positions, other.triangles) for _, other in pairs]
+        farthest = max(meshes.nearest_distances(p, *other).max() for p, other in zip(points, others, strict=True))
         assert 0.1 * error < farthest <= error
+
+
+def test_errors_of_clusters_without_bounds_are_estimates(bumpy: meshes.TriangleMesh) -> None:
+    clusters = meshes.build(bumpy, certified=False)
+    chain = meshes.lod_chain(clusters, [0.5])
+    (count,) = counts(chain)
+    cut = meshes.MeshAllocator(clusters, meshes.SurfaceError(), hra.Exact()).allocate(None, 2560).cut
+    assert count == int(clusters.triangles_per_cluster[cut].sum())
+    assert chain.errors.tolist() == [clusters.hierarchy.attribute("error")[cut].max()]
+    assert not chain.certified
 
 
 def test_meshes_files_assets_and_clusters_give_the_same_chain(

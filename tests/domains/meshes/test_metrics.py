@@ -13,7 +13,7 @@ import hra
 from hra.domains import meshes
 from hra.errors import MetricError, RepairWarning
 
-METRIC = meshes.ScreenError()
+METRIC = meshes.ScreenError("quadric")
 
 
 def orbit(clusters: meshes.ClusterMesh, azimuth: float, distance: float | None = None) -> hra.Camera:
@@ -104,8 +104,9 @@ def test_a_threshold_draws_what_the_cluster_rule_draws(
     bumpy_clusters: meshes.ClusterMesh, azimuth: float, distance: float, tau: float
 ) -> None:
     hierarchy, camera = bumpy_clusters.hierarchy, orbit(bumpy_clusters, azimuth, distance)
-    allocation = meshes.MeshAllocator(bumpy_clusters, traversal=hra.Threshold(tau)).allocate(camera, np.inf)
-    own = METRIC.peak(hierarchy, camera)
+    metric = meshes.ScreenError()
+    allocation = meshes.MeshAllocator(bumpy_clusters, metric, hra.Threshold(tau)).allocate(camera, np.inf)
+    own = metric.peak(hierarchy, camera)
     coarser = np.full(len(own), np.inf)
     products = hierarchy.removed_by >= 0
     group_error = np.zeros(len(hierarchy))

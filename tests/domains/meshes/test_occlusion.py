@@ -156,13 +156,17 @@ def test_thresholds_stay_monotone(skull_clusters):
 
 def test_the_error_is_chosen_by_name(skull_clusters):
     camera, hierarchy = front_view(skull_clusters), skull_clusters.hierarchy
-    doubled = MappingProxyType({**hierarchy.node, "deviation": 2 * hierarchy.attribute("error")})
+    doubled = MappingProxyType({**hierarchy.node, "hausdorff": 2 * hierarchy.attribute("error")})
     certified, occlusion = replace(hierarchy, node=doubled), with_wall(camera, 480)
-    quadric, deviation = VisibleScreenError(occlusion), VisibleScreenError(occlusion, "deviation")
-    np.testing.assert_allclose(deviation.evaluate(certified, camera), 4 * quadric.evaluate(certified, camera))
-    assert (deviation.peak(certified, camera) >= 1.9 * quadric.peak(certified, camera)).all()
-    with pytest.raises(MetricError, match="hausdorff"):
-        VisibleScreenError(occlusion, "hausdorff")  # pyright: ignore[reportArgumentType]
+    quadric, bound, both = (VisibleScreenError(occlusion, error) for error in ("quadric", "hausdorff", None))
+    np.testing.assert_allclose(bound.evaluate(certified, camera), 4 * quadric.evaluate(certified, camera))
+    np.testing.assert_array_equal(both.evaluate(certified, camera), quadric.evaluate(certified, camera))
+    assert (bound.peak(certified, camera) >= 1.9 * quadric.peak(certified, camera)).all()
+    np.testing.assert_array_equal(both.peak(certified, camera), bound.peak(certified, camera))
+    named = meshes.MeshAllocator(skull_clusters, both).metric
+    assert isinstance(named, VisibleScreenError) and named.error == "certified"
+    with pytest.raises(MetricError, match="deviation"):
+        VisibleScreenError(occlusion, "deviation")  # pyright: ignore[reportArgumentType]
 
 
 def test_hidden_sources_count_nothing_in_thresholds(skull_clusters):

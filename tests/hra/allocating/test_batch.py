@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 
 import hra.allocating.batch
 import hra.kernels.cut.search
+from hra.allocating.allocation import Allocation
 from hra.allocating.batch import BatchAllocation, allocate_batch
 from hra.errors import ArrayError, BackendUnavailable, BudgetTooSmall, HierarchyError, InvalidBudget
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.solvers.relaxation import relaxation
+from hra.traversals.best_first import BestFirst
+from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
-from tests.helpers.hierarchies import FORESTS, case, random_values
+from tests.helpers.hierarchies import FORESTS, KINDS, case, random_values
 from tests.helpers.references import best_gain
 
 BACKENDS = ("auto", "reference", "warp")
@@ -152,8 +155,14 @@ def test_bad_gains_are_located(backend, bad):
 
 def test_wrong_arguments_are_refused():
     hierarchy, gain = pyramid()
-    with pytest.raises(HierarchyError, match="DAG"):
-        allocate_batch(Hierarchy.dag(np.ones(3), [[0, 2], [1, 2]]), np.ones((1, 3)), 2)
+    graph = Hierarchy.dag(np.ones(3), [[0, 2], [1, 2]])
+    for backend in ("reference", "warp"):
+        with pytest.raises(HierarchyError, match="DAG"):
+            allocate_batch(graph, np.ones((1, 3)), 2, backend=backend)
+        with pytest.raises(HierarchyError, match="whole numbers"):
+            allocate_batch(Hierarchy.flat([0.5, 1.0]), np.ones((1, 2)), 2, backend=backend)
+        with pytest.raises(BackendUnavailable, match="not what Exact chooses"):
+            allocate_batch(hierarchy, gain, 100, traversal=Exact(), backend=backend)
     with pytest.raises(ArrayError, match=r"\[B, 341\]"):
         allocate_batch(hierarchy, gain[0], 100)
     with pytest.raises(ArrayError, match="int64"):
@@ -168,3 +177,23 @@ def test_wrong_arguments_are_refused():
         allocate_batch(hierarchy, gain, [100, 100, 0, 100, 100])
     with pytest.raises(BackendUnavailable, match="no backend 'gl'"):
         allocate_batch(hierarchy, gain, 100, backend="gl")
+
+
+TRAVERSALS = [Exact(), Exact(exact=True), Exact(max_states=1), BestFirst(), Hull(finish="none"), Hull(exact=True)]
+
+
+@pytest.mark.parametrize("traversal", TRAVERSALS, ids=repr)
+@pytest.mark.parametrize("kind", KINDS)
+@given(seed=seeds)
+def test_every_traversal_answers_every_row_as_it_answers_the_row_alone(traversal, kind, seed):
+    hierarchy, _, rng = case(kind, seed, 12)
+    gain = rng.random((3, len(hierarchy)))
+    budgets = hierarchy.base_cost + rng.integers(0, int(hierarchy.cost.sum()) + 2, 3)
+    batch = allocate_batch(hierarchy, gain, budgets, traversal=traversal)
+    for i in range(3):
+        problem = problem_of(hierarchy, gain[i], float(budgets[i]))
+        alone = Allocation(problem, traversal.solve(problem), 0.0)
+        assert batch.cost[i] <= budgets[i] and batch.gain[i] <= batch.upper_bound[i]
+        assert batch.gain[i] == pytest.approx(alone.gain, rel=1e-12)
+        assert batch.upper_bound[i] == pytest.approx(alone.upper_bound, rel=1e-12)
+        assert batch.price[i] == pytest.approx(np.nan if alone.price is None else alone.price, nan_ok=True)

@@ -26,8 +26,11 @@ def test_it_is_the_allocation_of_a_metric(kind: str, values: str):
         budget = hierarchy.base_cost + float(rng.integers(0, 20))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
-            found = hra.solve(hierarchy, budget, **{values: table}, traversal=hra.Exact())
-            expected = allocate(hierarchy, table, budget, hra.Exact(), values.removesuffix("s"))
+            if values == "errors":
+                found = hra.solve(hierarchy, budget, errors=table, traversal=hra.Exact())
+            else:
+                found = hra.solve(hierarchy, budget, gains=table, traversal=hra.Exact())
+            expected = allocate(hierarchy, table, budget, hra.Exact(), "error" if values == "errors" else "gain")
         assert (found.selected == expected.selected).all()
         assert (found.gain, found.cost, found.upper_bound) == (expected.gain, expected.cost, expected.upper_bound)
         assert hra.verify(found).ok

@@ -87,6 +87,35 @@ def test_drops_what_lies_beyond_each_plane(kind: str) -> None:
     assert camera.visible_pixels_per_unit_in_boxes(np.stack([outside - 300, outside + 300], axis=1)).all()
 
 
+@given(seeds)
+def test_what_is_beside_a_box_is_bounded_by_it(seed: int) -> None:
+    """Visible points at any distance from boxes in and out of view: none nearer than the gap, none stretched more."""
+    rng = np.random.default_rng(seed)
+    camera, boxes = random_camera(rng), random_boxes(rng, 60)
+    points = points_in(rng, boxes, 120)
+    way = rng.normal(size=points.shape)
+    length = rng.exponential(1, (60, 120)) * rng.choice([0.01, 0.1, 1, 10], (60, 1))
+    near = (points + way * (length / np.linalg.norm(way, axis=2))[..., None]).reshape(-1, 3)
+    seen, length = inside_clip_volume(camera, near), length.reshape(-1)
+    pixels, apart = (np.repeat(values, 120) for values in camera.boxes_near_view(boxes))
+    assert (length[seen] >= apart[seen] * (1 - 1e-9)).all()
+    share = length * pixels / camera.focal_pixels if camera.is_perspective else 0 * length
+    bounded = seen & (share < 1)
+    most = (pixels * (1 + share) / (1 - share) ** 2)[bounded]
+    assert (stretch(camera, near[bounded]) <= most * (1 + 1e-9)).all()
+
+
+@given(seeds)
+def test_boxes_in_view_are_those_without_a_gap(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    camera, boxes = random_camera(rng), random_boxes(rng, 200)
+    (pixels, apart), visible = camera.boxes_near_view(boxes), camera.boxes_visible(boxes)
+    np.testing.assert_array_equal(apart == 0, visible)
+    np.testing.assert_array_equal(np.where(visible, pixels, 0), camera.visible_pixels_per_unit_in_boxes(boxes))
+    where = rng.random(200) < 0.5
+    np.testing.assert_array_equal(camera.boxes_near_view(boxes, where)[0], pixels * where)
+
+
 class TestHardCameras:
     """Cases that must work: 74-76, 78 and 81 of the list of bad inputs."""
 

@@ -10,8 +10,6 @@ import pytest
 from PIL import Image
 
 from hra import samples
-from hra.cli.output import byte_count, size
-from hra.errors import HraError
 from tests.helpers.command import run_hra
 
 
@@ -74,20 +72,3 @@ def test_bad_input_is_three_lines_and_code_2(
     lines = capsys.readouterr().err.strip().splitlines()
     assert lines[0].startswith("error: ") and 2 <= len(lines) <= 3
     assert sorted(tmp_path.iterdir()) == before, "nothing may be half-written"
-
-
-@pytest.mark.parametrize(
-    ("argument", "expected"), [("64MB", 64e6), ("512KiB", 2**19), ("4096", 4096), ("1.5 GiB", 1.5 * 2**30)]
-)
-def test_byte_counts(argument: str, expected: float):
-    assert byte_count(argument) == expected
-
-
-@pytest.mark.parametrize("argument", ["", "MB", "-1", "1XB", "nan", "inf"])
-def test_bad_byte_counts(argument: str):
-    with pytest.raises(HraError, match="byte count"):
-        byte_count(argument)
-
-
-def test_sizes():
-    assert size("1920x1080") == (1920, 1080)

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains import tokens
-from hra.errors import BudgetTooSmall, MissingExtra
+from hra.domains.tokens.presets.registry import method_names
+from hra.errors import BudgetTooSmall, HierarchyError, MetricError, MissingExtra
 from hra.lab.evaluation.token_methods.judge import Judged, judge, warm_up
+from hra.traversals.base import Traversal
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Methods that ran, in the order of `hra.domains.tokens.PRESETS`, and why the others could not."""
+    """Methods that ran, in the order of `hra.domains.tokens.PRESETS`, others last, and why the others could not."""
 
     judged: tuple[Judged, ...]
     skipped: dict[str, str]
@@ -26,26 +28,30 @@ def compare(
     budget: int,
     names: Sequence[str] = (),
     progress: Callable[[str], None] = lambda name: None,
+    traversal: Traversal | None = None,
 ) -> Compared:
     """Run methods on one image, all measured by `CueRelevance`.
 
     Parameters
     ----------
-    names : of `hra.domains.tokens.PRESETS`; none takes all.
+    names : as `hra.domains.tokens.preset` knows them; none takes all.
     progress : told the name of each method before it starts.
+    traversal : in place of each method's own; those that it does not suit are skipped.
 
     Raises
     ------
     HraError : a name that no method has.
     """
-    allocators = {name: tokens.preset(name) for name in names or tokens.PRESETS}
+    allocators = {name: tokens.preset(name) for name in names or method_names()}
     judging, judged, skipped = tokens.GridTopK().context(image, query), [], {}
     for name, allocator in allocators.items():
         progress(name)
+        if traversal is not None:
+            allocator.traversal = traversal
         try:
             warm_up(allocator, image, query)
             judged.append(judge(name, allocator, judging, budget))
-        except (BudgetTooSmall, MissingExtra) as error:
+        except (BudgetTooSmall, HierarchyError, MetricError, MissingExtra) as error:
             skipped[name] = error.what
     return Compared(tuple(judged), skipped)
 

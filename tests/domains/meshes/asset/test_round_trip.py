@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -24,11 +25,29 @@ def test_meshes_come_back_equal(name: str, request: pytest.FixtureRequest, tmp_p
     assert (tmp_path / "a.hra").read_bytes() == (tmp_path / "b.hra").read_bytes()
 
 
-def test_certified_deviations_come_back(make_closed, tmp_path: Path, assert_same) -> None:
-    mesh = meshes.build(make_closed(3), certified=True)
+@pytest.mark.parametrize("certified", [True, False])
+def test_bounds_come_back(make_closed, tmp_path: Path, assert_same, certified: bool) -> None:
+    mesh = meshes.build(make_closed(3), certified=certified)
     mesh.save(tmp_path / "a.hra")
     assert_same(mesh, meshes.load_clusters(tmp_path / "a.hra"))
-    assert "deviation" in mesh.hierarchy.node
+    assert ("hausdorff" in mesh.hierarchy.node) is certified
+    assert meshes.open_asset(tmp_path / "a.hra").facts["certified"] is certified
+
+
+def test_bounds_of_one_side_are_no_certificate(make_closed, tmp_path: Path) -> None:
+    """Files of earlier versions say that they are certified, and carry "deviation"."""
+    mesh = meshes.build(make_closed(3))
+    node = dict(mesh.hierarchy.node)
+    node["deviation"] = node.pop("hausdorff")
+    old = replace(mesh, hierarchy=replace(mesh.hierarchy, node=MappingProxyType(node)))
+    old.save(tmp_path / "a.hra")
+    content = (tmp_path / "a.hra").read_bytes()
+    info = mesh_file.section(content, "info").tobytes().replace(b'"certified": false\n', b'"certified": true\n', 1)
+    (tmp_path / "a.hra").write_bytes(mesh_file.with_section(content, "info", np.frombuffer(info, np.uint8)))
+    asset = meshes.open_asset(tmp_path / "a.hra")
+    assert asset.facts["certified"] is False
+    assert meshes.ScreenError().named(asset.hierarchy).error == "quadric"
+    assert np.array_equal(asset.hierarchy.attribute("deviation"), mesh.hierarchy.attribute("hausdorff"))
 
 
 def test_builds_differ_in_the_report_only(bumpy: meshes.TriangleMesh, tmp_path: Path) -> None:

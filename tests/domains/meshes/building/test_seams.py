@@ -52,7 +52,7 @@ def test_every_cut_of_a_seamed_globe_is_closed(globe_clusters: meshes.ClusterMes
 
 
 def test_certified_bounds_hold_with_attributes() -> None:
-    clusters = meshes.build(globe(), certified=True)
+    clusters = meshes.build(globe())
     report = meshes.check(clusters, cuts=40, samples=300)
     assert report.sound
     assert report.measured_cuts

@@ -14,7 +14,7 @@ from hra.lab.inputs.mesh_sources import bumpy as displaced
 
 @pytest.fixture(scope="module")
 def built() -> meshes.ClusterMesh:
-    return meshes.build(displaced(5), certified=True)
+    return meshes.build(displaced(5))
 
 
 def steps_of(clusters: meshes.ClusterMesh) -> list[np.ndarray]:
@@ -46,8 +46,8 @@ def test_meshes_are_closed_and_get_coarser(built: meshes.ClusterMesh) -> None:
     node, steps = built.hierarchy.node, steps_of(built)
     for cut in steps:
         assert meshes.is_closed(built.mesh(cut))
-        assert len(np.unique(node["error"][cut])) == len(np.unique(node["deviation"][cut])) == 1
-    for name in ("error", "deviation", "level", "radius"):
+        assert len(np.unique(node["error"][cut])) == len(np.unique(node["hausdorff"][cut])) == 1
+    for name in ("error", "hausdorff", "level", "radius"):
         values = np.array([node[name][cut[0]] for cut in steps])
         assert (np.diff(values) <= 0).all()
 

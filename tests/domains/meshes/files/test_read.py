@@ -17,8 +17,8 @@ import pytest
 import trimesh
 
 from hra.domains import meshes
-from hra.domains.meshes.files import read
-from hra.errors import FileError, HraError, MeshError, MissingExtra, RepairWarning
+from hra.errors import FileError, HraError, LimitExceeded, MeshError, MissingExtra, RepairWarning
+from hra.safety.limits import Limits
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)
 FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], np.uint32)
@@ -247,18 +247,14 @@ def test_materials_outside_of_the_folder_are_refused(library: str, tmp_path: Pat
     assert len(meshes.load(path, attributes=False).triangles) == 1
 
 
-def test_large_files_are_refused_before_reading(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(read, "MAX_FILE_BYTES", 10)
-    with pytest.raises(FileError, match="bytes"):
-        meshes.load(written(tmp_path, "a.obj", OBJ))
+def test_large_files_are_refused_before_reading(tmp_path: Path) -> None:
+    with pytest.raises(LimitExceeded, match="file bytes, more than the limit of 10"):
+        meshes.load(written(tmp_path, "a.obj", OBJ), limits=Limits(file_bytes=10))
 
 
 def test_without_trimesh_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
-    path = written(tmp_path, "a.obj", OBJ + "f 1 2 3\n")
     with pytest.raises(MissingExtra, match=r"hra\[meshes\]"):
-        meshes.load(path)
-    with pytest.raises(MissingExtra):
         meshes.from_arrays(POINTS, FACES).export(tmp_path / "a.ply")
     meshes.from_arrays(POINTS, FACES).export(tmp_path / "a.glb")
 

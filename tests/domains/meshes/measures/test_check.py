@@ -18,7 +18,7 @@ from hra.domains import meshes
 
 @pytest.fixture(scope="module")
 def certified(bumpy: meshes.TriangleMesh) -> meshes.ClusterMesh:
-    return meshes.build(bumpy, certified=True)
+    return meshes.build(bumpy)
 
 
 def with_attribute(clusters: meshes.ClusterMesh, name: str, values: np.ndarray) -> meshes.ClusterMesh:
@@ -35,15 +35,16 @@ def test_a_built_mesh_is_sound(certified: meshes.ClusterMesh) -> None:
     assert 0.1 < report.largest_share <= 1
 
 
-def test_an_open_mesh_without_deviations_is_sound(make_grid: Callable) -> None:
-    report = meshes.check(meshes.build(make_grid(24, height=0.1), cluster_size=32), samples=100)
+def test_an_open_mesh_without_bounds_is_sound(make_grid: Callable) -> None:
+    built = meshes.build(make_grid(24, height=0.1), cluster_size=32, certified=False)
+    report = meshes.check(built, samples=100)
     assert report.sound
     assert not report.closed
     assert report.measured_cuts == 0
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("error", "falling_errors"), ("deviation", "falling_deviations"), ("radius", "loose_spheres")]
+    ("name", "found"), [("error", "falling_errors"), ("hausdorff", "falling_bounds"), ("radius", "loose_spheres")]
 )
 def test_values_that_fall_towards_the_root_are_found(certified: meshes.ClusterMesh, name: str, found: str) -> None:
     values = certified.hierarchy.attribute(name).copy()
@@ -65,8 +66,8 @@ def test_boxes_that_do_not_nest_are_found(certified: meshes.ClusterMesh) -> None
 
 
 def test_bounds_that_do_not_hold_are_found(certified: meshes.ClusterMesh) -> None:
-    values = certified.hierarchy.attribute("deviation") / 20
-    report = meshes.check(with_attribute(certified, "deviation", values), cuts=20, samples=1000)
+    values = certified.hierarchy.attribute("hausdorff") / 20
+    report = meshes.check(with_attribute(certified, "hausdorff", values), cuts=20, samples=1000)
     assert report.exceeded_bounds > 0
     assert report.largest_share > 1
     assert not report.sound
@@ -82,8 +83,8 @@ def test_a_cluster_with_a_triangle_too_few_cracks(certified: meshes.ClusterMesh)
 
 def test_the_command_reports_and_fails(certified: meshes.ClusterMesh, tmp_path: Path) -> None:
     certified.save(tmp_path / "good.hra")
-    values = certified.hierarchy.attribute("deviation") / 20
-    with_attribute(certified, "deviation", values).save(tmp_path / "bad.hra")
+    values = certified.hierarchy.attribute("hausdorff") / 20
+    with_attribute(certified, "hausdorff", values).save(tmp_path / "bad.hra")
     for name, code in (("good", 0), ("bad", 1)):
         arguments = ["mesh", "check", f"{tmp_path / name}.hra", "--cuts", "20", "--json", f"{tmp_path / name}.json"]
         assert CliRunner().invoke(app, arguments).exit_code == code

@@ -12,13 +12,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hra.cli.bench import bench
 from hra.errors import HraError
 from hra.lab.bench import features, harness, peers
 from hra.lab.bench.core import core_suite
 from hra.lab.bench.harness import Case, Contender, Gaps, measure
 from hra.lab.bench.judges import judge_batch, judge_solutions
 from hra.lab.bench.suite import SHARES, Benchmark, run
+from hra.lab.commands.bench import bench
 from hra.lab.inputs import cluster_dag, instances, pictures, quadtrees, terrain
 from hra.traversals.best_first import BestFirst
 from hra.traversals.hull import Hull

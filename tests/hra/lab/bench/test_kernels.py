@@ -15,7 +15,6 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hra.cli.bench import bench
 from hra.errors import BackendUnavailable, HraError, MissingExtra
 from hra.lab.bench.devices import HOST, Device
 from hra.lab.bench.harness import Case, Contender
@@ -25,6 +24,7 @@ from hra.lab.bench.kernels.peers import gather, host_only
 from hra.lab.bench.kernels.rows import KernelBenchmark
 from hra.lab.bench.kernels.suite import kernel_suite
 from hra.lab.bench.suite import run
+from hra.lab.commands.bench import bench
 
 _ROW = {
     "name", "device", "n", "bytes", "ours_s", "ours_cpu_s", "peer", "peer_s", "ratio", "limit_s", "of_bandwidth",

@@ -12,7 +12,6 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hra.cli.bench import bench
 from hra.domains import meshes
 from hra.errors import HraError
 from hra.lab.bench.meshes import build_row, cut_rows
@@ -23,6 +22,7 @@ from hra.lab.bench.meshes.naive import NaiveThreshold
 from hra.lab.bench.meshes.suite import mesh_suite
 from hra.lab.bench.meshes.views import camera_at
 from hra.lab.bench.suite import run
+from hra.lab.commands.bench import bench
 from hra.lab.inputs.mesh_sources import bumpy, with_normals
 from hra.traversals.threshold import Threshold
 

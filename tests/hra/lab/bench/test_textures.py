@@ -10,10 +10,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hra.cli.bench import bench
 from hra.errors import HraError
 from hra.lab.bench.suite import run
 from hra.lab.bench.textures.suite import texture_suite
+from hra.lab.commands.bench import bench
 
 
 @pytest.fixture(scope="module")

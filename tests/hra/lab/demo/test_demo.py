@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from hra.cli.demo import demo
+from hra.lab.commands.demo import demo
 
 SECTIONS = {
     "meshes": {

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from hra.cli.evaluate import evaluate
+from hra.lab.commands.evaluate import evaluate
 from hra.lab.evaluation.cases import mesh_cases, token_cases
 from hra.lab.evaluation.core import run
 from hra.lab.evaluation.losses import judge

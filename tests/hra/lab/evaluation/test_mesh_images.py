@@ -10,10 +10,10 @@ import typer
 from typer.testing import CliRunner
 
 import hra
-from hra.cli.evaluate import evaluate
 from hra.domains import meshes
 from hra.errors import FileError
 from hra.kernels import raster
+from hra.lab.commands.evaluate import evaluate
 from hra.lab.evaluation.meshes.image_error import image_error
 from hra.lab.evaluation.meshes.methods import EQUAL, OURS, PEERS, VISIBLE, Subject, in_halves, surfaces
 from hra.lab.evaluation.meshes.page import findings, render

@@ -1,0 +1,90 @@
+"""``hra mesh``: build a cluster hierarchy, look at it, cut it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hra.console import JsonOption, byte_count, counting, show, write_json
+from hra.domains.meshes.commands.cutting import BuiltMesh, cut
+from hra.domains.meshes.commands.drawing import render, view
+from hra.safety.limits import Limits
+
+app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
+app.command()(cut)
+app.command()(render)
+app.command()(view)
+
+
+@app.command()
+def build(
+    source: Annotated[Path, typer.Argument(help="OBJ, PLY, STL, OFF, GLB or glTF.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The built mesh, .hra.")],
+    cluster_size: Annotated[int, typer.Option(help="Triangles per cluster at most.")] = 64,
+    group_size: Annotated[int, typer.Option(help="Clusters per group; smaller gives finer budgets.")] = 12,
+    certified: Annotated[
+        bool, typer.Option(help="Bound how far cuts are from the source; takes three times as long.")
+    ] = True,
+    threads: Annotated[int | None, typer.Option(min=1, help="All processors by default.")] = None,
+    memory: Annotated[str, typer.Option(help="What reading may take beside 4 bytes for each of the file.")] = "256MiB",
+    json_file: JsonOption = None,
+) -> None:
+    """Build the cluster hierarchy of a mesh file."""
+    from hra.domains import meshes
+
+    with counting(f"building {source.name}", "triangles") as progress:
+        settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
+        limits = Limits(memory_bytes=byte_count(memory))
+        clusters = meshes.build(source, **settings, threads=threads, progress=progress, limits=limits)
+    clusters.save(out)
+    record = _facts(meshes.open_asset(out))
+    write_json(json_file, record)
+    show(f"{source.name} -> {out}", record.items())
+
+
+@app.command()
+def info(mesh: BuiltMesh, json_file: JsonOption = None) -> None:
+    """Show what is in a built mesh and how it was built; reads no page."""
+    from hra.domains import meshes
+
+    record = _facts(meshes.open_asset(mesh))
+    write_json(json_file, record)
+    show(mesh.name, record.items())
+
+
+@app.command()
+def check(
+    mesh: BuiltMesh,
+    cuts: Annotated[int, typer.Option(min=1, help="Random cuts that are tried for cracks.")] = 200,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Points of the source and of every tenth cut that are measured.")
+    ] = 2000,
+    json_file: JsonOption = None,
+) -> None:
+    """Check a built mesh: monotone errors, nested bounds, no cracks, distances that hold. Exit code 1 if it fails."""
+    from hra.domains import meshes
+
+    report = meshes.check(meshes.load_clusters(mesh), cuts=cuts, samples=samples)
+    record = {"sound": report.sound, **asdict(report)}
+    write_json(json_file, record)
+    show(mesh.name, record.items())
+    if not report.sound:
+        raise typer.Exit(1)
+
+
+def _facts(asset: Any) -> dict[str, Any]:
+    """What a file says about itself; the report's own counts would repeat those of the mesh."""
+    report = {} if asset.report is None else asdict(asset.report)
+    settings = report.pop("settings", {})
+    return {
+        **asset.facts,
+        "attributes": ", ".join(asset.attribute_names) or "none",
+        "materials": len(asset.materials),
+        "pages": len(asset.page_bytes),
+        "page_bytes": int(asset.page_bytes.sum()),
+        **{f"build_{name}": value for name, value in report.items() if name not in asset.facts},
+        **{f"build_{name}": value for name, value in settings.items()},
+    }

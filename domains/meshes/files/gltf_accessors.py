@@ -1,0 +1,130 @@
+"""Accessors of a glTF file: checked against the bytes that are there, then read as arrays.
+
+Source: Khronos, glTF 2.0 specification, section 3.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hra.domains.meshes.files.gltf_files import Bytes
+from hra.errors import FileError
+
+_COMPONENT = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_COLUMNS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+# Columns of matrices begin at multiples of four bytes.
+_MATRIX_SIDE = {"MAT2": 2, "MAT3": 3, "MAT4": 4}
+
+
+@dataclass(frozen=True, eq=False)
+class Accessors:
+    """The accessors of a checked header over the contents of its buffers."""
+
+    header: dict[str, Any]
+    buffers: Sequence[Bytes]
+    where: str
+
+    def array(self, number: int) -> np.ndarray:
+        """Accessor ``number`` as [count, columns], in the type of the file; not copied where it is not sparse.
+
+        Raises
+        ------
+        FileError : sparse indices that do not rise or are out of range.
+        """
+        accessor = self.header["accessors"][number]
+        dtype, columns = np.dtype(_COMPONENT[accessor["componentType"]]), _COLUMNS[accessor["type"]]
+        if "bufferView" in accessor:
+            base = self._strided(accessor, accessor["count"], dtype, columns)
+        else:
+            base = np.zeros((accessor["count"], columns), dtype)
+        return self._replaced(base, accessor, number) if "sparse" in accessor else base
+
+    def scaled(self, number: int) -> np.ndarray:
+        """The same with integers that stand for -1 .. 1 or 0 .. 1 as floats (section 3.11)."""
+        values = self.array(number)
+        if values.dtype.kind == "f" or not self.header["accessors"][number].get("normalized"):
+            return values
+        return np.maximum(values.astype(np.float64) / np.iinfo(values.dtype).max, -1)
+
+    def _strided(self, entry: dict[str, Any], count: int, dtype: np.dtype, columns: int) -> np.ndarray:
+        view = self.header["bufferViews"][entry["bufferView"]]
+        begin = view.get("byteOffset", 0) + entry.get("byteOffset", 0)
+        strides = view.get("byteStride", dtype.itemsize * columns), dtype.itemsize
+        return np.ndarray((count, columns), dtype, self.buffers[view["buffer"]], begin, strides)
+
+    def _replaced(self, base: np.ndarray, accessor: dict[str, Any], number: int) -> np.ndarray:
+        sparse = accessor["sparse"]
+        dtype = np.dtype(_COMPONENT[sparse["indices"]["componentType"]])
+        rows = self._strided(sparse["indices"], sparse["count"], dtype, 1)[:, 0].astype(np.int64)
+        if (np.diff(rows) <= 0).any() or rows[-1] >= accessor["count"]:
+            where = f"{self.where}, accessors[{number}].sparse"
+            raise FileError("the indices of a sparse accessor do not rise, or are out of range", where=where)
+        replaced = np.array(base)
+        replaced[rows] = self._strided(sparse["values"], sparse["count"], base.dtype, base.shape[1])
+        return replaced
+
+
+def check_accessors(header: dict[str, Any], where: str) -> None:
+    """Refuse views beyond their buffers, and accessors beyond their views.
+
+    Raises
+    ------
+    FileError : names the entry.
+    """
+    buffers, views = header.get("buffers", []), header.get("bufferViews", [])
+    for number, view in enumerate(views):
+        room = buffers[view["buffer"]]["byteLength"]
+        end = view.get("byteOffset", 0) + view["byteLength"]
+        if end > room or view.get("byteStride", 0) > view["byteLength"]:
+            what = f"a view reaches to byte {end}, or its stride does, but the buffer has {room}"
+            raise FileError(what, where=f"{where}, bufferViews[{number}]")
+    for number, accessor in enumerate(header.get("accessors", [])):
+        place = f"{where}, accessors[{number}]"
+        _check_values(accessor, place)
+        size = _element_bytes(accessor)
+        if "bufferView" in accessor:
+            _check_room(accessor, accessor["count"], size, views, place)
+        if "sparse" in accessor:
+            _check_sparse(accessor, size, views, place)
+
+
+def _check_values(accessor: dict[str, Any], where: str) -> None:
+    if accessor.get("normalized") and accessor["componentType"] in (5125, 5126):
+        raise FileError("only integers of 8 and 16 bits can be normalized", where=where)
+    for bound in ("min", "max"):
+        if bound in accessor and len(accessor[bound]) != _COLUMNS[accessor["type"]]:
+            raise FileError(f"{bound} has {len(accessor[bound])} numbers", where=where)
+
+
+def _check_room(entry: dict[str, Any], count: int, size: int, views: list[dict[str, Any]], where: str) -> None:
+    view = views[entry["bufferView"]]
+    stride = view.get("byteStride", size)
+    if stride < size:
+        raise FileError(f"the stride of {stride} bytes is less than an element of {size}", where=where)
+    needed = entry.get("byteOffset", 0) + (count - 1) * stride + size
+    if needed > view["byteLength"]:
+        what = f"it claims {count} elements, which its {view['byteLength']} bytes cannot hold"
+        raise FileError(what, where=where)
+
+
+def _check_sparse(accessor: dict[str, Any], size: int, views: list[dict[str, Any]], where: str) -> None:
+    sparse = accessor["sparse"]
+    if sparse["count"] > accessor["count"]:
+        raise FileError(f"it replaces {sparse['count']} of {accessor['count']} elements", where=where)
+    index = np.dtype(_COMPONENT[sparse["indices"]["componentType"]]).itemsize
+    for entry, element in ((sparse["indices"], index), (sparse["values"], size)):
+        if "byteStride" in views[entry["bufferView"]]:
+            raise FileError("sparse data lies in a view with a stride", where=where)
+        _check_room(entry, sparse["count"], element, views, where)
+
+
+def _element_bytes(accessor: dict[str, Any]) -> int:
+    item, side = np.dtype(_COMPONENT[accessor["componentType"]]).itemsize, _MATRIX_SIDE.get(accessor["type"])
+    if side is None:
+        return item * _COLUMNS[accessor["type"]]
+    column = -(-item * side // 4) * 4
+    return column * (side - 1) + item * side

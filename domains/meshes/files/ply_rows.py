@@ -1,0 +1,227 @@
+"""The rows of a PLY file as arrays, element by element; every row that the header promises is there, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from hra.domains.meshes.files.ply_header import Element, PlyHeader, Property
+from hra.domains.meshes.files.text_rows import Rows, pieces, read_rows
+from hra.errors import FileError
+
+ByteOrder = Literal["<", ">"]
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """A list property: ``values`` [n], of which each row [R] begins at ``offsets`` int64 [R + 1]."""
+
+    values: np.ndarray
+    offsets: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The properties of an element by name, of the types that the header states."""
+
+    scalars: Mapping[str, np.ndarray] = field(default_factory=dict)
+    lists: Mapping[str, Lists] = field(default_factory=dict)
+
+
+def read_elements(data: bytes, header: PlyHeader, where: str) -> dict[str, Columns]:
+    """All elements by name.
+
+    Raises
+    ------
+    FileError : rows are missing or too many, a row is too short or too long, or a number does not fit its type.
+    """
+    return _binary(data, header, header.order, where) if header.order else _text(data, header, where)
+
+
+def _text(data: bytes, header: PlyHeader, where: str) -> dict[str, Columns]:
+    rows = read_rows(pieces(data, header.begin, header.lines + 1), where)
+    promised = sum(element.count for element in header.elements)
+    if len(rows) != promised:
+        what = f"the header promises {promised} rows, but there are {len(rows)}"
+        raise FileError(what, where=where, fix="copy or export it again")
+    found, begin = {}, 0
+    for element in header.elements:
+        found[element.name] = _text_columns(rows.part(begin, begin + element.count), element, where)
+        begin += element.count
+    return found
+
+
+def _text_columns(rows: Rows, element: Element, where: str) -> Columns:
+    """Each property takes one number of each row, or as many as the number before them says."""
+    at, ends = rows.offsets[:-1].copy(), rows.offsets[1:]
+    scalars: dict[str, np.ndarray] = {}
+    lists: dict[str, Lists] = {}
+    for entry in element.properties:
+        numbers = _typed(_taken(rows, at, ends, where), entry.length or entry.dtype, entry, rows, where)
+        at += 1
+        if entry.length is None:
+            scalars[entry.name] = numbers
+            continue
+        lengths = _lengths(numbers, ends - at, entry, where)
+        values, offsets = _runs(rows.values, at, lengths)
+        lists[entry.name] = Lists(_typed(values, entry.dtype, entry, rows, where), offsets)
+        at += lengths
+    left = np.flatnonzero(at != ends)
+    if left.size:
+        raise FileError(
+            f"a row has more numbers than its {element.name} has properties", where=rows.place(left[0], where)
+        )
+    return Columns(scalars, lists)
+
+
+def _taken(rows: Rows, at: np.ndarray, ends: np.ndarray, where: str) -> np.ndarray:
+    short = np.flatnonzero(at >= ends)
+    if short.size:
+        raise FileError("a row has fewer numbers than it has properties", where=rows.place(short[0], where))
+    return rows.values[at]
+
+
+def _typed(values: np.ndarray, dtype: np.dtype, entry: Property, rows: Rows, where: str) -> np.ndarray:
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return values.astype(dtype)
+    info = np.iinfo(dtype)
+    bad = np.flatnonzero(~((values >= info.min) & (values <= info.max) & (values == np.floor(values))))
+    if bad.size:
+        what = f"the property {entry.name!r} has the value {values[bad[0]]:g}, which is no {dtype.name}"
+        raise FileError(what, where=where)
+    return values.astype(dtype)
+
+
+def _lengths(numbers: np.ndarray, room: np.ndarray, entry: Property, where: str) -> np.ndarray:
+    lengths = numbers.astype(np.int64)
+    bad = np.flatnonzero((lengths < 0) | (lengths > room))
+    if bad.size:
+        what = f"row {bad[0]} has a list {entry.name!r} of {lengths[bad[0]]} numbers, which are not there"
+        raise FileError(what, where=where, fix="copy or export it again")
+    return lengths
+
+
+def _runs(values: np.ndarray, begin: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The runs of ``values`` that begin at ``begin`` [R], one after the other, and their offsets [R + 1]."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    shift = np.repeat(begin - offsets[:-1], lengths)
+    return values[np.arange(offsets[-1]) + shift], offsets
+
+
+def _binary(data: bytes, header: PlyHeader, order: ByteOrder, where: str) -> dict[str, Columns]:
+    found, at = {}, header.begin
+    for element in header.elements:
+        found[element.name], at = _binary_columns(data, at, element, order, where)
+    if at != len(data):
+        what = f"{len(data) - at} bytes follow behind the last row that the header promises"
+        raise FileError(what, where=where, fix="copy or export it again")
+    return found
+
+
+def _binary_columns(data: bytes, at: int, element: Element, order: ByteOrder, where: str) -> tuple[Columns, int]:
+    if not any(entry.length for entry in element.properties):
+        rows = _equal_rows(data, at, element, order, ())
+    else:
+        rows = _equal_rows(data, at, element, order, _first_lengths(data, at, element, order))
+        rows = rows if rows is not None and _lengths_agree(rows, element) else None
+        if rows is None:
+            return _walked(data, at, element, order, where)
+    if rows is None:
+        raise _ended(element, where)
+    scalars, lists = {}, {}
+    for number, entry in enumerate(element.properties):
+        values = rows[f"v{number}"]
+        if entry.length is None:
+            scalars[entry.name] = values.astype(entry.dtype)
+        else:
+            steps = np.arange(len(rows) + 1, dtype=np.int64) * values.shape[1]
+            lists[entry.name] = Lists(values.astype(entry.dtype).reshape(-1), steps)
+    return Columns(scalars, lists), at + rows.nbytes
+
+
+def _equal_rows(
+    data: bytes, at: int, element: Element, order: ByteOrder, lengths: tuple[int, ...] | None
+) -> np.ndarray | None:
+    """The rows if all have lists of these ``lengths``; None where the file is too short for that."""
+    if lengths is None:
+        return None
+    remaining, fields = iter(lengths), []
+    for number, entry in enumerate(element.properties):
+        kind = entry.dtype.newbyteorder(order)
+        if entry.length is None:
+            fields.append((f"v{number}", kind))
+        else:
+            fields += [(f"n{number}", entry.length.newbyteorder(order)), (f"v{number}", kind, (next(remaining),))]
+    dtype = np.dtype(fields)
+    if len(data) - at < element.count * dtype.itemsize:
+        return None
+    return np.frombuffer(data, dtype, element.count, at)
+
+
+def _first_lengths(data: bytes, at: int, element: Element, order: ByteOrder) -> tuple[int, ...] | None:
+    """Lengths of the lists of the first row; None if there is none, or they cannot be everybody's."""
+    lengths = []
+    for entry in element.properties if element.count else ():
+        head = (entry.length or entry.dtype).newbyteorder(order)
+        if at + head.itemsize > len(data):
+            return None
+        if entry.length is not None:
+            lengths.append(int(np.frombuffer(data, head, 1, at)[0]))
+            at += max(lengths[-1], 0) * entry.dtype.itemsize
+        at += head.itemsize
+    possible = all(0 <= length * element.count <= len(data) for length in lengths)
+    return tuple(lengths) if possible and element.count else None
+
+
+def _lengths_agree(rows: np.ndarray, element: Element) -> bool:
+    lists = (number for number, entry in enumerate(element.properties) if entry.length is not None)
+    return all(bool((rows[f"n{number}"] == rows[f"v{number}"].shape[1]).all()) for number in lists)
+
+
+def _walked(data: bytes, at: int, element: Element, order: ByteOrder, where: str) -> tuple[Columns, int]:
+    """Rows of different lengths, one after the other."""
+    begins = [np.empty(element.count, np.int64) for _ in element.properties]
+    counts = [np.ones(element.count, np.int64) for _ in element.properties]
+    plan = [
+        (begin, count, entry.dtype.itemsize, entry.length and entry.length.newbyteorder(order))
+        for begin, count, entry in zip(begins, counts, element.properties, strict=True)
+    ]
+    size = len(data)
+    for row in range(element.count):
+        for begin, count, item, head in plan:
+            length = 1
+            if head is not None:
+                if at + head.itemsize > size:
+                    raise _ended(element, where)
+                order_name = "little" if order == "<" else "big"
+                length = int.from_bytes(data[at : at + head.itemsize], order_name, signed=head.kind == "i")
+                at += head.itemsize
+                count[row] = length
+            begin[row] = at
+            if length < 0 or at + length * item > size:
+                raise _ended(element, where)
+            at += length * item
+    scalars, lists = {}, {}
+    for entry, begin, count in zip(element.properties, begins, counts, strict=True):
+        values, offsets = _gathered(data, begin, count, entry.dtype.newbyteorder(order))
+        if entry.length is None:
+            scalars[entry.name] = values
+        else:
+            lists[entry.name] = Lists(values, offsets)
+    return Columns(scalars, lists), at
+
+
+def _gathered(data: bytes, begin: np.ndarray, counts: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """``counts`` [R] numbers that lie at bytes ``begin`` [R], and the offsets [R + 1] of each row among them."""
+    values, offsets = _runs(np.frombuffer(data, np.uint8), begin, counts * dtype.itemsize)
+    return values.view(dtype).astype(dtype.newbyteorder("=")), offsets // dtype.itemsize
+
+
+def _ended(element: Element, where: str) -> FileError:
+    what = f"the file ends before the {element.count} {element.name} elements that its header promises"
+    return FileError(what, where=where, fix="copy or export it again")

@@ -1,0 +1,81 @@
+"""A bound for a triangle that lies over many triangles of a surface: walls cut it, quarters that they cannot cut.
+
+Large triangles lie over more of a fine surface than walls can follow in one go. A quarter lies over less of it, and
+finds its own way: it starts at what is nearest to its middle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hra.domains.meshes.measures.pieces import TOLERANCE, bound_by_pieces
+from hra.domains.meshes.measures.straddling import bound_by_walls
+from hra.domains.meshes.measures.triangle_distance import OFF, nearest_triangle
+
+# How often a triangle is quartered: by what walls cannot follow, and by what is farther than it should be.
+_LONG, _FAR = 6, 3
+
+
+def quarters_memory() -> tuple[np.ndarray, np.ndarray]:
+    """Memory for the triangles that wait: their corners, and how often each was quartered."""
+    return np.empty((3 * _LONG + 4, 3, 3)), np.empty(3 * _LONG + 4, np.int64)
+
+
+@njit(cache=True, nogil=True)
+def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memory, count, room):
+    """How far the triangle ``corners[0]`` is at most from the surface: within ``room`` if that is possible, or nearly.
+
+    Parameters
+    ----------
+    corners, labels : `hra.domains.meshes.measures.pieces.pieces_memory`, the triangle in the first place.
+    start : a triangle of the surface that is near to its middle.
+    surface : triangles, balls and runs, see `nearest_triangle`; walls, behind : see `fill_patch`.
+    memory : `parts_memory` and `quarters_memory`; count : of the surface's triangles.
+    """
+    (triangles, balls, runs), (points, parts, waiting, depth) = surface, memory
+    most, left = 0.0, 1
+    waiting[0], depth[0] = corners[0], 0
+    while left:
+        left -= 1
+        corners[0], deep = waiting[left], depth[left]
+        if deep:
+            x, y, z = centroid(corners)
+            start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
+            room = max(room, TOLERANCE * (np.sqrt(square) + triangles[start, OFF]))
+        reach = bound_by_walls(corners[0], start, triangles, walls, behind, room, points, parts)
+        if 0.0 <= reach <= room:
+            most = max(most, reach)
+        elif deep < (_LONG if reach < 0 else _FAR):
+            _quarter(corners[0], waiting, left)
+            depth[left : left + 4] = deep + 1
+            left += 4
+        else:
+            for i in range(3):
+                x, y, z = corners[0, i, 0], corners[0, i, 1], corners[0, i, 2]
+                labels[0, i], _ = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
+            labels[0, 3] = start
+            most = max(most, bound_by_pieces(corners, labels, triangles, balls, runs, count, gaps, room))
+        room = max(room, most)
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _quarter(triangle, waiting, at):
+    """Write the four triangles between the corners of ``triangle`` [3, 3] and the middles of its sides."""
+    for i in range(3):
+        for axis in range(3):
+            corner, after, before = triangle[i, axis], triangle[(i + 1) % 3, axis], triangle[(i + 2) % 3, axis]
+            waiting[at + i, 0, axis] = corner
+            waiting[at + i, 1, axis] = 0.5 * (corner + after)
+            waiting[at + i, 2, axis] = 0.5 * (corner + before)
+            waiting[at + 3, i, axis] = 0.5 * (after + before)
+
+
+@njit(cache=True, nogil=True)
+def centroid(corners):
+    """Of the triangle ``corners[0]``."""
+    x = (corners[0, 0, 0] + corners[0, 1, 0] + corners[0, 2, 0]) / 3
+    y = (corners[0, 0, 1] + corners[0, 1, 1] + corners[0, 2, 1]) / 3
+    z = (corners[0, 0, 2] + corners[0, 1, 2] + corners[0, 2, 2]) / 3
+    return x, y, z

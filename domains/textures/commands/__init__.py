@@ -1,0 +1,60 @@
+"""``hra texture``: streaming within a pool of bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hra.console import JsonOption, MetricOption, TraversalOption, byte_count, size
+from hra.domains.textures.commands.flight import FlightOptions, fly
+from hra.domains.textures.commands.planning import plan
+from hra.domains.textures.commands.replaying import replay_trace
+from hra.errors import HraError
+
+app = typer.Typer(help="Texture streaming within a pool of bytes.", no_args_is_help=True)
+app.command("plan")(plan)
+
+
+@app.command()
+def replay(
+    source: Annotated[Path, typer.Argument(help="A recorded trace (.npz), or any image that Pillow reads.")],
+    pool: Annotated[str, typer.Option(help="Byte pool, such as 6MiB.")] = "6MiB",
+    upload: Annotated[str, typer.Option(help="Bytes that a frame may upload; all by default.")] = "",
+    look_ahead: Annotated[int, typer.Option(min=0, help="Frames of the path to prefetch for.")] = 0,
+    predict: Annotated[bool, typer.Option("--predict", help="Images: guess these frames from the last step.")] = False,
+    policy: Annotated[
+        str, typer.Option(help="All, or some of lru,belady,godot,bias,refuse,look-ahead,streaming.")
+    ] = "all",
+    every: Annotated[int, typer.Option(min=1, help="Images: judge each n-th view by PSNR and FLIP.")] = 10,
+    frames: Annotated[int, typer.Option(min=1, max=10**6, help="Images: frames of the flight.")] = 60,
+    seed: Annotated[int, typer.Option(help="Images: seed of the flight's track.")] = 0,
+    viewport: Annotated[str, typer.Option(help="Images: screen size.")] = "960x540",
+    metric: MetricOption = None,
+    traversal: TraversalOption = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw residency over time to this PNG.")] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Replay a recorded trace, or a flight over an image as a ground, by several policies and judge each."""
+    limit = byte_count(upload) if upload else None
+    if source.suffix.lower() == ".npz":
+        if metric or traversal:
+            what, fix = "a recorded trace is replayed by policies, not by allocations", "use --policy"
+            raise HraError(what, where="--metric, --traversal", fix=fix)
+        replay_trace(source, byte_count(pool), policy, limit, look_ahead, json_file, picture)
+    else:
+        options = FlightOptions(
+            pool=byte_count(pool),
+            upload=limit,
+            look_ahead=look_ahead,
+            predict=predict,
+            policy=policy,
+            frames=frames,
+            seed=seed,
+            viewport=size(viewport),
+            every=every,
+            metric=metric,
+            traversal=traversal,
+        )
+        fly(source, options, json_file, picture)

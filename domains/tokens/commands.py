@@ -1,0 +1,110 @@
+"""``hra tokens``: which patches of an image a model should see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hra.console import (
+    JsonOption,
+    MetricOption,
+    TraversalOption,
+    choose,
+    choose_metric,
+    choose_traversal,
+    show,
+    write_json,
+)
+from hra.errors import HraError
+from hra.plugins import load
+
+if TYPE_CHECKING:
+    from hra.allocating.allocation import Allocation
+    from hra.domains.tokens import TokenAllocator
+
+app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help=True)
+
+ImageArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads.")]
+QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer where tokens go.")]
+BudgetOption = Annotated[int, typer.Option(help="Number of tokens, met exactly.")]
+
+
+@app.command()
+def allocate(
+    image: ImageArgument,
+    query: QueryOption = "",
+    method: Annotated[
+        str, typer.Option(help="How; `hra tokens methods` lists them.", metavar="NAME[:KEY=VALUE,..]")
+    ] = "foveated",
+    budget: BudgetOption = 273,
+    metric: MetricOption = None,
+    traversal: TraversalOption = None,
+    overlay: Annotated[Path | None, typer.Option("-o", "--out", help="Picture of the tokens on the image.")] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Allocate tokens to an image and a query."""
+    from hra.images import load_image, psnr, save_png
+
+    allocator = _allocator(method, metric, traversal)
+    pixels = load_image(image)
+    allocation = allocator.allocate((pixels, query), budget)
+    if metric is not None:
+        _check_metric(allocator, allocation, method)
+    chosen = allocator.realize(allocation)
+    record = {
+        "method": method,
+        "budget": budget,
+        "count": len(chosen),
+        "gap": allocation.gap,
+        "residual_gap": allocation.residual_gap,
+        "status": allocation.status,
+        "seconds": allocation.seconds,
+        "psnr_db": psnr(chosen.reconstruct(), pixels),
+    }
+    if overlay is not None:
+        from hra.domains.tokens import overlay as draw
+
+        save_png(overlay, draw(pixels, chosen))
+    write_json(json_file, {**record, "boxes": chosen.boxes, "detail": chosen.detail, **_positions(chosen)})
+    show(f"{image.name}: {allocation}", record.items())
+
+
+@app.command()
+def methods() -> None:
+    """List the methods with their first sentence."""
+    from hra.domains.tokens.presets.registry import method_names
+
+    show("methods", ((name, _sentence(name)) for name in method_names()))
+
+
+def _sentence(method: str) -> str:
+    try:
+        return (load("hra.methods", method).__doc__ or "").split("\n")[0]
+    except HraError as error:
+        return error.what
+
+
+def _allocator(method: str, metric: str | None, traversal: str | None) -> TokenAllocator[Any]:
+    """The method by its name, with another metric or traversal."""
+    from hra.domains.tokens.allocator import TokenAllocator
+
+    allocator: TokenAllocator[Any] = choose("hra.methods", method, TokenAllocator)
+    if metric is not None:
+        allocator.metric = choose_metric(metric)
+    if traversal is not None:
+        allocator.traversal = choose_traversal(traversal)
+    return allocator
+
+
+def _check_metric(allocator: TokenAllocator[Any], allocation: Allocation, method: str) -> None:
+    """Some methods make their metric from the image; one that was asked for must not be ignored in silence."""
+    if allocation.metric is not allocator.metric:
+        raise HraError(f"the method {method!r} has a metric of its own", where="--metric", fix="leave it out")
+
+
+def _positions(chosen: Any) -> dict[str, Any]:
+    """Where tokens are that have places of their own: (level, x, y) of patches."""
+    positions = getattr(chosen, "positions", None)
+    return {} if positions is None else {"positions": positions}

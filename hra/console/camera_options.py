@@ -1,0 +1,113 @@
+"""How a command places its camera: around the object, from one point to another, or from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hra.console.output import size
+from hra.errors import CameraError, FileError, HraError
+from hra.safety.json_text import parse_object
+from hra.safety.local_files import read_regular
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hra.camera import Camera
+
+ViewportOption = Annotated[str, typer.Option(help="Screen size.")]
+
+_POINTS, _MATRICES = ("eye", "target", "up"), ("view", "projection")
+_NUMBERS = ("vertical_fov_degrees", "near")
+
+
+@dataclass(frozen=True)
+class CameraOptions:
+    """Where the camera is, as it was given."""
+
+    azimuth: Annotated[float, typer.Option(help="Camera around the mesh, degrees.")] = 30.0
+    elevation: Annotated[float, typer.Option(help="Camera above the mesh, degrees.")] = 10.0
+    distance: Annotated[float | None, typer.Option(help="Camera to centre; by default all is in view.")] = None
+    up: Annotated[str, typer.Option(help="The upward direction.", metavar="X,Y,Z")] = "0,1,0"
+    eye: Annotated[str | None, typer.Option(help="Camera at this point instead.", metavar="X,Y,Z")] = None
+    target: Annotated[str | None, typer.Option(help="What it looks at; the centre by default.", metavar="X,Y,Z")] = None
+    camera_file: Annotated[
+        Path | None, typer.Option("--camera", help="Camera from a JSON file: eye, target, up, or view and projection.")
+    ] = None
+
+    def camera(self, bounds: np.ndarray, screen: str) -> Camera:
+        """The camera for an object with these bounds [2, 3] and a screen such as ``1920x1080``.
+
+        Raises
+        ------
+        HraError : options that exclude each other, or text that is no vector or size.
+        CameraError : no such camera is possible.
+        FileError : the camera file is missing or malformed.
+        """
+        from hra.camera import Camera
+
+        viewport, up = size(screen), vector(self.up, "--up")
+        if self.camera_file is not None and (self.eye or self.target):
+            raise HraError("the camera is given twice", where="--camera", fix="leave out --eye and --target")
+        if self.camera_file is not None:
+            return _from_file(self.camera_file, viewport)
+        if self.eye is not None:
+            center = bounds.mean(axis=0).tolist() if self.target is None else vector(self.target, "--target")
+            return _between(vector(self.eye, "--eye"), center, up, viewport)
+        if self.target is not None:
+            raise HraError("a target without an eye", where="--target", fix="add --eye, or use --azimuth")
+        placed = {"azimuth": self.azimuth, "elevation": self.elevation, "distance": self.distance}
+        return Camera.orbit(bounds, **placed, up=up, viewport=viewport)
+
+
+def _between(eye: Sequence[float], target: Sequence[float], up: Any, viewport: tuple[int, int]) -> Camera:
+    """A camera whose near plane does not depend on the unit of length."""
+    import math
+
+    from hra.camera import Camera
+
+    near = max(math.dist(eye, target), 1e-30) / 1000
+    return Camera.perspective(eye, target, up, near=near, viewport=viewport)
+
+
+def vector(text: str, where: str) -> list[float]:
+    """``1,2,3`` as numbers.
+
+    Raises
+    ------
+    HraError : not three numbers.
+    """
+    try:
+        x, y, z = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise HraError(f"{text!r} is not a point", where=where, fix="write it as 1,2,3") from error
+    return [x, y, z]
+
+
+def _from_file(file: Path, viewport: tuple[int, int]) -> Camera:
+    """A camera of the keys eye, target, up ..., or of view and projection; a viewport may stand beside them."""
+    from hra.camera import Camera
+
+    record = _read(file)
+    viewport = tuple(record.pop("viewport", viewport))
+    try:
+        if set(record) == set(_MATRICES):
+            return Camera.from_matrices(record["view"], record["projection"], viewport)
+        if not {"eye", "target"} <= set(record) <= {*_POINTS, *_NUMBERS}:
+            keys = f"{', '.join(_POINTS)}, {', '.join(_NUMBERS)}, or {' and '.join(_MATRICES)}"
+            raise FileError(f"a camera file has the keys {keys}, this one {', '.join(record)}", where=str(file))
+        return Camera.perspective(**record, viewport=viewport)
+    except (CameraError, TypeError, ValueError) as error:
+        reason = getattr(error, "what", error)
+        raise FileError(f"the camera file gives no camera: {reason}", where=str(file)) from error
+
+
+def _read(file: Path) -> dict[str, Any]:
+    record = parse_object(read_regular(file), "camera file", str(file))
+    if not isinstance(record.get("viewport", []), list):
+        raise FileError("the viewport is no list", where=str(file), fix='write "viewport": [1920, 1080]')
+    return record

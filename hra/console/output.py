@@ -1,0 +1,135 @@
+"""What every command writes: the ``--json`` file, tables and progress; and the words that it reads as numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from hra.errors import FileError, HraError
+from hra.safety.atomic_write import write_atomically
+from hra.safety.local_files import local_path
+
+_MOST_BYTES = 10**15
+
+
+def readable(value: Any) -> str:
+    """Integers with thousands separators, other numbers with four digits, anything else as it is."""
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:.4g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"{value:,.0f}" if isinstance(value, float) else str(value)
+
+
+def show(title: str, rows: Iterable[tuple[str, Any]]) -> None:
+    """A two-column table on standard output."""
+    console, table = Console(), Table(show_header=False)
+    for name, value in rows:
+        # As Text: names of files may have brackets, which stand for colours elsewhere.
+        table.add_row(Text(name), Text(readable(value)))
+    # Not as the table's own title, which would be wrapped to the table's width.
+    console.print(Text(title))
+    console.print(table)
+
+
+def print_wide(table: Table, least: int) -> None:
+    """Print a table of ``least`` columns at the narrowest: a pipe passes for 80, which would cut the numbers off."""
+    Console(width=max(Console().width, least)).print(table)
+
+
+def write_json(path: Path | None, record: Mapping[str, Any]) -> None:
+    """Write ``record`` to ``path`` in one step, or do nothing without a path."""
+    if path is not None:
+        write_atomically(path, json_bytes(record))
+
+
+def json_bytes(record: Mapping[str, Any]) -> bytes:
+    """``record`` as the bytes of a JSON file."""
+    return (json.dumps(_plain(record), indent=2, allow_nan=False) + "\n").encode()
+
+
+def make_folder(folder: Path) -> None:
+    """Create ``folder`` with all above it, or keep it if it is there.
+
+    Raises
+    ------
+    FileError : it cannot be created.
+    """
+    try:
+        local_path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"cannot create the folder: {error.strerror}"
+        raise FileError(what, where=str(folder)[:500], fix="use another --out") from error
+
+
+@contextmanager
+def running(name: str) -> Iterator[Callable[[str], None]]:
+    """Show ``name`` and the time that passes, on a terminal only; what is yielded changes the name."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda name: progress.update(task, description=name)
+
+
+@contextmanager
+def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of all ``unit`` are done, on a terminal only; what is yielded takes the two numbers."""
+    bar = (BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit), TimeElapsedColumn())
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), *bar)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(name, total=0)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def size(argument: str) -> tuple[int, int]:
+    """``1920x1080`` as (1920, 1080)."""
+    try:
+        width, height = (int(part) for part in argument.lower().split("x"))
+    except ValueError as error:
+        fix = "write it as 1920x1080"
+        raise HraError(f"{argument[:60]!r} is not a size", where="--viewport", fix=fix) from error
+    return width, height
+
+
+def byte_count(argument: str) -> int:
+    """``64MB``, ``512KiB`` or ``4096`` as bytes; MB is 1e6, MiB is 2**20.
+
+    Raises
+    ------
+    HraError : not a non-negative number with an optional unit.
+    """
+    units = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+    number = argument.strip().rstrip("bBkKmMgGiI")
+    unit = argument.strip()[len(number) :].lower()
+    try:
+        value = float(number) * units[unit]
+    except (ValueError, KeyError) as error:
+        fix = "write it as 64MB, 512KiB or 4096"
+        raise HraError(f"{argument[:60]!r} is not a byte count", where="argument", fix=fix) from error
+    # Bytes are counted in int64, and numbers of bytes are added up.
+    if not 0 <= value <= _MOST_BYTES:
+        raise HraError(f"{argument[:60]!r} is not a byte count", where="argument", fix="use a number from 0 to 1e15")
+    return int(value)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars and arrays as Python numbers; infinities as None, which JSON can hold."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, list):
+        return _plain(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,80 @@
+"""The startup suite: how long commands take from nothing, and the first time, when everything has to be compiled."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from hra.errors import HraError
+from hra.lab import samples
+from hra.lab.bench.suite import Scale
+
+_CALL = "import sys; from hra.cli import main; sys.argv[0] = 'hra'; main()"
+
+
+@dataclass(frozen=True)
+class StartupBenchmark:
+    """A Python process of its own: warm as a median of several, cold once with an empty cache of compiled code.
+
+    Attributes
+    ----------
+    arguments : of Python; of ``hra`` where they do not begin with "-c".
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+    def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
+        """Seconds of the clock and of all processors; small runs compile first, unmeasured, in the usual cache.
+
+        Raises
+        ------
+        HraError : the command failed.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            cache = {"NUMBA_CACHE_DIR": folder} if scale == "full" else {}
+            cold = self._run(cache)
+            warm = [self._run(cache) for _ in range(repeat)]
+        wall, cpu = (statistics.median(times) for times in zip(*warm, strict=True))
+        measured = cold if scale == "full" else (None, None)
+        return {
+            "name": self.name,
+            "wall_s": wall,
+            "cpu_s": cpu,
+            "cold_wall_s": measured[0],
+            "cold_cpu_s": measured[1],
+            "peer": None,
+        }
+
+    def _run(self, variables: dict[str, str]) -> tuple[float, float]:
+        """Seconds of the clock and of the processor that one process takes."""
+        code = () if self.arguments[0] == "-c" else ("-c", _CALL)
+        before, start = os.times(), time.perf_counter()
+        command = [sys.executable, *code, *self.arguments]
+        done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
+        wall, after = time.perf_counter() - start, os.times()
+        if done.returncode:
+            fix = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
+            raise HraError(f"{self.name} ended with exit code {done.returncode}", where=" ".join(command[2:]), fix=fix)
+        used = (after.children_user - before.children_user) + (after.children_system - before.children_system)
+        return wall, used
+
+
+def startup_suite() -> tuple[StartupBenchmark, ...]:
+    """All benchmarks, in the order of the table; none has a peer."""
+    photo = str(samples.path("photo.jpg"))
+    return (
+        StartupBenchmark("python", ("-c", "pass")),
+        StartupBenchmark("import_hra", ("-c", "import hra")),
+        StartupBenchmark("import_numba", ("-c", "import numba")),
+        StartupBenchmark("help", ("--help",)),
+        StartupBenchmark("doctor", ("doctor",)),
+        StartupBenchmark("tokens_allocate", ("tokens", "allocate", photo), needs=("PIL.Image:open",)),
+    )

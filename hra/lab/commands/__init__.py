@@ -1,0 +1,1 @@
+"""Commands that measure, compare and show: ``hra bench``, ``demo``, ``eval``, ``texture trace``, ``tokens compare``."""

@@ -1,0 +1,59 @@
+"""``hra demo``: the whole library on the shipped samples, with a report to look at."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hra.console import JsonOption, json_bytes, make_folder, running, show, write_json
+from hra.errors import MissingExtra
+from hra.safety.atomic_write import write_folder
+
+_SECTIONS = ("meshes", "textures", "tokens", "pool")
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the report; created if missing.")] = Path("out"),
+    json_file: JsonOption = None,
+) -> None:
+    """Spend triangles, bytes and tokens on real data and write report.html, report.json and the pictures.
+
+    manifest.json, which lists them, is written last: without it the folder is not whole.
+    """
+    make_folder(out)
+    record, pictures = _run_sections()
+    from hra.lab.demo.report import picture_files, render_html
+
+    page = render_html(record, pictures).encode()
+    write_folder(out, {**picture_files(pictures), "report.json": json_bytes(record), "report.html": page})
+    write_json(json_file, record)
+    for name in _SECTIONS:
+        show(name, ((key, value) for key, value in record[name].items() if not isinstance(value, dict)))
+    typer.echo(f"report: {out / 'report.html'}")
+
+
+def _run_sections() -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
+    record: dict[str, Any] = {}
+    pictures: dict[str, dict[str, bytes]] = {}
+    with running(_SECTIONS[0]) as show_name:
+        for name in _SECTIONS:
+            show_name(name)
+            record[name], figures = _section(name).run()
+            pictures[name] = {key: _png(figure) for key, figure in figures.items()}
+    return record, pictures
+
+
+def _section(name: str) -> Any:
+    try:
+        return import_module(f"hra.lab.demo.{name}")
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(error.name or "matplotlib", "demo") from error
+
+
+def _png(figure: Any) -> bytes:
+    from hra.lab.demo.pictures import png
+
+    return png(figure)

@@ -1,0 +1,123 @@
+"""``hra eval``: what each rule loses on real data, and what each token method gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from hra.console import JsonOption, Scale, ScaleOption, make_folder, print_wide, running, write_json
+from hra.errors import MissingExtra
+from hra.safety.atomic_write import write_atomically
+
+
+class SuiteName(StrEnum):
+    """What can be evaluated."""
+
+    core = "core"
+    meshes = "meshes"
+    tokens = "tokens"
+
+
+def evaluate(
+    suite: Annotated[
+        SuiteName, typer.Argument(help="core: rules of selection. meshes: images of cuts. tokens: methods.")
+    ],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the page and its pictures.")] = None,
+    scale: ScaleOption = Scale.full,
+    json_file: JsonOption = None,
+) -> None:
+    """Run every rule or method on the same real problems, and show what each one loses."""
+    run = {SuiteName.core: _core, SuiteName.meshes: _meshes, SuiteName.tokens: _tokens}[suite]
+    with running(suite.value) as progress:
+        record, pages = run(scale, progress)
+    write_json(json_file, record)
+    if out is not None:
+        _write(out, pages)
+    {SuiteName.core: _show_core, SuiteName.meshes: _show_meshes, SuiteName.tokens: _show_tokens}[suite](record)
+
+
+Pages = Callable[[], Mapping[str, bytes]]
+
+
+def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Token pyramids of real images and a mesh's cluster graph, solved by every rule."""
+    from hra.lab.evaluation.core import run
+    from hra.lab.evaluation.sizes import FULL, SMALL
+
+    sizes = {Scale.full: FULL, Scale.small: SMALL}[scale]
+    record = run(sizes, progress=progress)
+
+    def pages() -> Mapping[str, bytes]:
+        from hra.lab.evaluation.page import render
+
+        return render(record, sizes)
+
+    return record, pages
+
+
+def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Cuts and whole-mesh simplification at equal triangle counts, judged by images."""
+    from hra.lab.evaluation.meshes.page import render
+    from hra.lab.evaluation.meshes.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Real images shown by every token method."""
+    from hra.lab.evaluation.token_methods.page import render
+    from hra.lab.evaluation.token_methods.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress=progress)
+    return record, lambda: render(record)
+
+
+def _write(folder: Path, pages: Pages) -> None:
+    try:
+        contents = pages()
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(error.name or "matplotlib", "viz") from error
+    for name, content in contents.items():
+        make_folder((folder / name).parent)
+        write_atomically(folder / name, content)
+
+
+def _show_core(record: dict[str, Any]) -> None:
+    """Mean and worst losses, one line per data, budget and rule."""
+    from hra.lab.evaluation.tables import percent
+
+    table = Table(title="percent of what is possible", title_justify="left", box=box.SIMPLE)
+    for column in ("data", "budget", "rule"):
+        table.add_column(column, no_wrap=True)
+    for column in ("gain lost", "worst", "error in excess", "worst"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in record["rows"]:
+        losses = (row[measure][part] for measure in ("gain_lost", "residual_excess") for part in ("mean", "worst"))
+        table.add_row(row["data"], row["budget"], row["rule"], *map(percent, losses))
+    print_wide(table, 100)
+    typer.echo(f"{record['proven']} of {record['problems']} problems were solved to proven optimality")
+
+
+def _show_meshes(record: dict[str, Any]) -> None:
+    """How often the budget cut is ahead."""
+    from hra.lab.evaluation.meshes.page import findings
+
+    for line in findings(record["rows"]):
+        typer.echo(line)
+    for entry in record["skipped"]:
+        typer.echo(f"skipped {entry['mesh']}: {entry['reason']}")
+
+
+def _show_tokens(record: dict[str, Any]) -> None:
+    """The tables of the page."""
+    from hra.lab.evaluation.token_methods.tables import method_table
+
+    for kind in dict.fromkeys(image["kind"] for image in record["images"]):
+        typer.echo(f"{kind}\n\n{method_table([row for row in record['rows'] if row['kind'] == kind])}\n")

@@ -1,0 +1,35 @@
+"""``hra texture trace``: traces to replay, of made-up or recorded paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from hra.residency import Trace
+
+
+def trace(
+    source: Annotated[str, typer.Argument(help="kitti_like, terrain_walk, or a text file of KITTI or TUM poses.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The trace file.")] = Path("trace.npz"),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of a made-up path.")] = 0,
+    step: Annotated[int, typer.Option(min=1, help="Take every n-th pose of a file.")] = 1,
+) -> None:
+    """Record the tiles that a path over a ground texture wants."""
+    from hra.residency import save_trace
+
+    recorded = _made(source, seed, step)
+    save_trace(out, recorded)
+    typer.echo(f"{out}: {recorded!r}")
+
+
+def _made(source: str, seed: int, step: int) -> Trace:
+    from hra.lab.inputs.drives import kitti_like, terrain_walk
+    from hra.residency import GroundTexture, load_poses
+
+    made_up = {"kitti_like": kitti_like, "terrain_walk": terrain_walk}
+    if source in made_up:
+        return made_up[source](seed=seed)
+    return GroundTexture().trace(*load_poses(source).every(step).on_ground())

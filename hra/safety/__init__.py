@@ -1,0 +1,4 @@
+"""What keeps files, memory and processes safe: limits that are checked before memory is taken, paths that name plain
+local files, JSON of bounded depth, files and folders that are whole or not there, and forks that cannot hang. Here
+belongs what every reader and writer of every room needs, and what knows no hierarchy.
+"""

@@ -1,0 +1,273 @@
+"""``hra mesh``: every command on a small mesh, and every kind of bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+from PIL import Image
+
+from hra.camera import Camera
+from hra.domains import meshes
+from tests.helpers.command import run_hra
+
+
+def run(*arguments: object) -> int:
+    """Exit code of ``hra mesh`` with these arguments."""
+    return run_hra("mesh", *arguments)
+
+
+@pytest.fixture(scope="module")
+def ball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ball")
+    trimesh.creation.icosphere(subdivisions=5).export(folder / "ball.ply")
+    assert run("build", folder / "ball.ply", "-o", folder / "ball.hra", "--json", folder / "build.json") == 0
+    assert run("build", folder / "ball.ply", "-o", folder / "plain.hra", "--no-certified") == 0
+    return folder
+
+
+def result(folder: Path, *arguments: object) -> Any:
+    """The JSON that a command on the ball gives."""
+    command, *rest = arguments
+    assert run(command, folder / "ball.hra", *rest, "--json", folder / "result.json") == 0
+    return json.loads((folder / "result.json").read_text())
+
+
+def test_build_and_info_tell_the_same(ball: Path) -> None:
+    built, known = json.loads((ball / "build.json").read_text()), result(ball, "info")
+    assert built == known
+    assert known["triangles"] == 20 * 4**5
+    assert known["build_source"] == "ball.ply"
+    assert known["build_cpu_s"] > 0 and known["build_wall_s"] > 0
+    assert known["pages"] >= 2 and known["page_bytes"] <= known["pages"] * 2**17
+
+
+def test_info_reads_no_page(ball: Path, tmp_path: Path) -> None:
+    content = bytearray((ball / "ball.hra").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "spoilt.hra").write_bytes(content)
+    assert run("info", tmp_path / "spoilt.hra") == 0
+    assert run("check", tmp_path / "spoilt.hra") == 2
+
+
+def test_building_with_other_threads_gives_the_same_mesh(ball: Path, tmp_path: Path) -> None:
+    arguments = ("--threads", 1, "--cluster-size", 32, "--group-size", 4)
+    assert run("build", ball / "ball.ply", "-o", tmp_path / "a.hra", *arguments) == 0
+    asset = meshes.open_asset(tmp_path / "a.hra")
+    assert asset.facts["certified"] and asset.report is not None
+    assert asset.report.threads == 1 and asset.report.settings["cluster_size"] == 32
+    assert asset.triangles_per_cluster.max() <= 32
+
+
+def test_check_passes(ball: Path) -> None:
+    report = result(ball, "check", "--cuts", 30)
+    assert report["sound"] and report["cuts"] == 30 and report["closed"]
+
+
+@pytest.mark.parametrize("suffix", ["glb", "obj", "off", "ply", "stl"])
+def test_cut_keeps_the_budget_and_exports(ball: Path, suffix: str) -> None:
+    record = result(ball, "cut", "--triangles", 5000, "-o", ball / f"c.{suffix}")
+    cut = trimesh.load_mesh(ball / f"c.{suffix}")
+    assert len(cut.faces) == record["triangles"] <= 5000
+    assert 0 <= record["gap"] <= record["residual_gap"]
+
+
+def test_cut_by_pixels_keeps_the_error(ball: Path) -> None:
+    assert result(ball, "cut", "--pixels", 0.5)["largest_error_px"] <= 0.5
+
+
+def test_a_pixel_error_is_a_bound_or_called_an_estimate(ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bound = result(ball, "cut", "--pixels", 0.5)
+    assert (bound["error"], bound["certified"]) == ("certified", True)
+    assert capsys.readouterr().err == ""
+    for name, chosen in (("plain", ()), ("ball", ("--error", "quadric"))):
+        arguments = (ball / f"{name}.hra", "--pixels", 0.5, *chosen, "--json", ball / "estimate.json")
+        assert run("cut", *arguments) == 0
+        estimate = json.loads((ball / "estimate.json").read_text())
+        assert (estimate["error"], estimate["certified"]) == ("quadric", False)
+        assert estimate["triangles"] < bound["triangles"]
+        assert "estimate" in capsys.readouterr().err
+    assert result(ball, "info")["certified"] is True
+
+
+def test_a_budget_needs_no_bound(ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("cut", ball / "plain.hra", "--triangles", 5000, "--json", ball / "estimate.json") == 0
+    assert json.loads((ball / "estimate.json").read_text())["certified"] is False
+    assert capsys.readouterr().err == ""
+
+
+def test_cut_by_bytes_keeps_the_budget(ball: Path) -> None:
+    record = result(ball, "cut", "--bytes", "64KiB")
+    asset = meshes.open_asset(ball / "ball.hra").with_cost("bytes")
+    assert asset.hierarchy.base_cost < record["bytes"] <= 65536
+    assert record["triangles"] > 0
+
+
+def test_traversals_and_metrics_are_chosen_by_name(ball: Path) -> None:
+    options = ("cut", "--triangles", 3000, "--traversal")
+    gaps = {name: result(ball, *options, name)["gap"] for name in ("exact", "hull:finish=none", "best_first")}
+    assert gaps["exact"] <= gaps["hull:finish=none"] and gaps["exact"] <= gaps["best_first"]
+    record = result(ball, "cut", "--traversal", "threshold:tau=0.5", "--metric", "screen_error:error=quadric")
+    assert record["traversal"] == "Threshold(tau=0.5)"
+    assert record["largest_error_px"] == result(ball, "cut", "--pixels", 0.5)["largest_error_px"]
+    record = result(ball, *options, "exact", "--metric", "attribute_gain:attribute=radius")
+    assert record["unit"] == "gain" and "residual_px2" not in record
+
+
+@pytest.mark.gl
+def test_pictures_and_windows_take_them_too(ball: Path) -> None:
+    options = ("--triangles", 3000, "--viewport", "80x60", "--traversal", "hull:finish=none")
+    options = (*options, "--metric", "screen_error")
+    assert result(ball, "render", "-o", ball / "t.png", *options)["triangles"] <= 3000
+    assert run("view", ball / "ball.hra", *options, "--screenshot", ball / "t.png") == 0
+
+
+def test_a_near_camera_makes_a_finer_cut(ball: Path) -> None:
+    counts = [result(ball, "cut", "--pixels", 0.5, "--distance", distance)["triangles"] for distance in (50, 5)]
+    assert counts[0] < counts[1]
+    by_eye = result(ball, "cut", "--pixels", 0.5, "--eye", "0,0,5", "--target", "0,0,0")["triangles"]
+    assert (
+        by_eye == result(ball, "cut", "--pixels", 0.5, "--distance", 5, "--azimuth", 0, "--elevation", 0)["triangles"]
+    )
+
+
+def test_cameras_come_from_files(ball: Path) -> None:
+    (ball / "eye.json").write_text(json.dumps({"eye": [0, 0, 5], "target": [0, 0, 0], "viewport": [1920, 1080]}))
+    camera = Camera.perspective((0, 0, 5), (0, 0, 0))
+    matrices = {"view": camera.view.tolist(), "projection": camera.projection.tolist()}
+    (ball / "matrices.json").write_text(json.dumps(matrices))
+    expected = result(ball, "cut", "--pixels", 0.5, "--eye", "0,0,5", "--target", "0,0,0")
+    for name in ("eye", "matrices"):
+        record = result(ball, "cut", "--pixels", 0.5, "--camera", ball / f"{name}.json")
+        assert record["triangles"] == expected["triangles"]
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("color", ["shaded", "cluster", "level", "error"])
+def test_render_draws_the_ball(ball: Path, color: str) -> None:
+    record = result(
+        ball, "render", "-o", ball / "r.png", "--color", color, "--triangles", 3000, "--viewport", "320x240"
+    )
+    assert record["triangles"] <= 3000
+    picture = np.asarray(Image.open(ball / "r.png"))
+    assert picture.shape == (240, 320, 3)
+    # The ball fills the narrower half of the view: its centre is drawn, the corners are not.
+    background = picture[0, 0].astype(int)
+    covered = np.abs(picture.astype(int) - background).sum(axis=2) > 30
+    assert covered[120, 160] and not covered[::239, ::319].any()
+    assert 0.15 < covered[:, :270].mean() < 0.6
+    colors = len(np.unique(picture[100:140, 140:180].reshape(-1, 3), axis=0))
+    assert colors > 10
+
+
+@pytest.mark.gl
+def test_a_picture_in_a_missing_folder_is_refused(ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("render", ball / "ball.hra", "-o", ball / "no" / "x.png", "--viewport", "40x30") == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.gl
+def test_view_saves_a_screenshot(ball: Path) -> None:
+    arguments = ("--screenshot", ball / "v.png", "--triangles", 2000, "--viewport", "400x300")
+    assert run("view", ball / "ball.hra", *arguments) == 0
+    assert Image.open(ball / "v.png").size == (400, 300)
+
+
+def test_view_without_a_display_is_refused(ball: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    pytest.importorskip("pyvista")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert run("view", ball / "ball.hra") == 2
+    assert "no display" in capsys.readouterr().err
+
+
+def test_without_pyvista_the_extra_is_named(ball: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setitem(sys.modules, "pyvista", None)
+    for arguments in (("render", ball / "ball.hra", "-o", ball / "x.png"), ("view", ball / "ball.hra")):
+        assert run(*arguments) == 2
+        assert "hra[viz]" in capsys.readouterr().err
+
+
+def test_a_build_is_silent_in_a_pipe(ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("build", ball / "ball.ply", "-o", ball / "again.hra") == 0
+    assert capsys.readouterr().err == ""
+
+
+BAD_INPUT = {
+    "missing mesh": ("build", "no.ply", "-o", "x.hra"),
+    "not a mesh": ("build", "text.ply", "-o", "x.hra"),
+    "another suffix": ("build", "ball.ply", "-o", "x.npz"),
+    "cluster size": ("build", "ball.ply", "-o", "x.hra", "--cluster-size", 17),
+    "missing folder": ("build", "ball.ply", "-o", "no/x.hra"),
+    "not a built mesh": ("info", "text.ply"),
+    "a text that says it is one": ("info", "text.hra"),
+    "missing file": ("check", "no.hra"),
+    "neither budget nor error": ("cut", "ball.hra"),
+    "two budgets": ("cut", "ball.hra", "--triangles", 500, "--bytes", "1MB"),
+    "a budget below the root": ("cut", "ball.hra", "--triangles", 1),
+    "a negative budget": ("cut", "ball.hra", "--triangles", -5),
+    "bytes that are none": ("cut", "ball.hra", "--bytes", "many"),
+    "a negative error": ("cut", "ball.hra", "--pixels", -1),
+    "an unknown error": ("cut", "ball.hra", "--pixels", 1, "--error", "area"),
+    "an unknown traversal": ("cut", "ball.hra", "--traversal", "best"),
+    "an option that a traversal has not": ("cut", "ball.hra", "--traversal", "hull:speed=3"),
+    "a traversal and a pixel error": ("cut", "ball.hra", "--pixels", 1, "--traversal", "hull"),
+    "an unknown metric": ("render", "ball.hra", "-o", "x.png", "--metric", "area"),
+    "a metric of images": ("cut", "ball.hra", "--triangles", 500, "--metric", "relevance_error"),
+    "a metric of textures": ("view", "ball.hra", "--metric", "texel_error"),
+    "a metric and an error": ("cut", "ball.hra", "--triangles", 500, "--error", "quadric", "--metric", "screen_error"),
+    "an error that was not built": ("cut", "plain.hra", "--pixels", 1, "--error", "hausdorff"),
+    "a format that is not written": ("cut", "ball.hra", "--pixels", 1, "-o", "x.blend"),
+    "a viewport that is none": ("cut", "ball.hra", "--pixels", 1, "--viewport", "big"),
+    "a viewport without pixels": ("cut", "ball.hra", "--pixels", 1, "--viewport", "0x10"),
+    "a point that is none": ("cut", "ball.hra", "--pixels", 1, "--eye", "1,2"),
+    "an eye in its target": ("cut", "ball.hra", "--pixels", 1, "--eye", "1,2,3", "--target", "1,2,3"),
+    "an eye that is no number": ("cut", "ball.hra", "--pixels", 1, "--eye", "nan,0,5"),
+    "a target without an eye": ("cut", "ball.hra", "--pixels", 1, "--target", "1,2,3"),
+    "no direction up": ("cut", "ball.hra", "--pixels", 1, "--up", "0,0,0"),
+    "two cameras": ("cut", "ball.hra", "--pixels", 1, "--eye", "1,2,3", "--camera", "camera.json"),
+    "a missing camera file": ("cut", "ball.hra", "--pixels", 1, "--camera", "no.json"),
+    "a camera file that is no JSON": ("cut", "ball.hra", "--pixels", 1, "--camera", "text.ply"),
+    "a camera file that is a list": ("cut", "ball.hra", "--pixels", 1, "--camera", "list.json"),
+    "a camera file of other keys": ("cut", "ball.hra", "--pixels", 1, "--camera", "keys.json"),
+    "a camera file without a camera": ("cut", "ball.hra", "--pixels", 1, "--camera", "camera.json"),
+    "a camera file of singular matrices": ("cut", "ball.hra", "--pixels", 1, "--camera", "singular.json"),
+    "a camera file with an odd viewport": ("cut", "ball.hra", "--pixels", 1, "--camera", "viewport.json"),
+    "a skewed camera": ("render", "ball.hra", "-o", "x.png", "--camera", "skewed.json"),
+    "a colour that is none": ("render", "ball.hra", "-o", "x.png", "--color", "mood"),
+}
+CAMERAS = {
+    "list": [1, 2],
+    "keys": {"eye": [0, 0, 5], "target": [0, 0, 0], "lens": 50},
+    "camera": {"eye": [0, 0, 5], "target": "here"},
+    "singular": {"view": np.zeros((4, 4)).tolist(), "projection": np.eye(4).tolist()},
+    "viewport": {"eye": [0, 0, 5], "target": [0, 0, 0], "viewport": [1, 2, 3]},
+    "skewed": {
+        "view": np.diag([-1.0, 1, 1, 1]).tolist(),
+        "projection": Camera.perspective((0, 0, 5), (0, 0, 0)).projection.tolist(),
+    },
+}
+
+
+@pytest.mark.parametrize("arguments", BAD_INPUT.values(), ids=BAD_INPUT.keys())
+def test_bad_input_is_three_lines_and_code_2(
+    arguments: tuple, ball: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ball.ply", "ball.hra", "plain.hra"):
+        (tmp_path / name).write_bytes((ball / name).read_bytes())
+    for name in ("text.ply", "text.hra"):
+        (tmp_path / name).write_text("this is no mesh")
+    for name, record in CAMERAS.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(record))
+    before = sorted(tmp_path.iterdir())
+    assert run(*arguments) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    if "mood" not in arguments:  # the parser of options has a form of its own
+        assert lines[0].startswith("error: ") and 2 <= len(lines) <= 3, lines
+    assert sorted(tmp_path.iterdir()) == before, "nothing may be half-written"

@@ -1,0 +1,82 @@
+"""``hra tokens``: every method by its name, comparisons with their sheet, and names that do not exist."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from hra.domains import tokens
+from hra.domains.tokens.commands import app
+from hra.errors import HraError
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Path:
+    pixels = np.random.default_rng(0).integers(0, 256, (80, 112, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "noise.png")
+    return tmp_path / "noise.png"
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_methods_are_listed_with_a_sentence():
+    printed = run("methods")
+    assert all(name in printed for name in tokens.PRESETS)
+
+
+@pytest.mark.parametrize("method", ["grid", "log-polar", "residual-scales"])
+def test_allocate_by_name(method: str, picture: Path):
+    record = picture.parent / "t.json"
+    run("allocate", picture, "--method", method, "--budget", 12, "-o", picture.parent / "o.png", "--json", record)
+    result = json.loads(record.read_text())
+    assert result["method"] == method
+    assert result["count"] == len(result["boxes"]) == len(result["detail"]) == 12
+    assert Image.open(picture.parent / "o.png").size == (112, 80)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("--method", "best"), "'best'"),
+        (("--method", "foveated:patches=3"), "no option 'patches'"),
+        (("--method", "foveated:patch=fine"), "'fine' is no value"),
+        (("--traversal", "best"), "'best'"),
+        (("--metric", "texel_error"), "feedback"),
+        (("--metric", "screen_error"), "Camera"),
+        (("--method", "two-pass", "--budget", 35, "--metric", "relevance_gain"), "metric of its own"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(picture: Path, options: tuple[object, ...], what: str):
+    with pytest.raises(HraError, match=what):
+        run("allocate", picture, "--budget", 12, *options)
+
+
+def test_another_traversal_and_metric_are_used(picture: Path):
+    record = picture.parent / "t.json"
+    gaps = {}
+    for traversal in ("best_first", "exact"):
+        run("allocate", picture, "--method", "pyramid", "--budget", 12, "--traversal", traversal, "--json", record)
+        gaps[traversal] = json.loads(record.read_text())["gap"]
+    assert 0 <= gaps["exact"] < gaps["best_first"]
+    run(
+        "allocate",
+        picture,
+        "--method",
+        "foveated:patch=8",
+        "--budget",
+        60,
+        "--metric",
+        "relevance_error",
+        "--json",
+        record,
+    )
+    assert json.loads(record.read_text())["count"] == 60

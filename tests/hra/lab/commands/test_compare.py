@@ -1,0 +1,52 @@
+"""``hra tokens compare``: methods side by side, with their sheet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.helpers.command import run_hra
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Path:
+    pixels = np.random.default_rng(0).integers(0, 256, (80, 112, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "noise.png")
+    return tmp_path / "noise.png"
+
+
+def run(picture: Path, *arguments: object) -> None:
+    assert run_hra("tokens", "compare", picture, "--budget", 12, *arguments) == 0
+
+
+def test_compare_draws_a_sheet_and_writes_a_row_per_method(picture: Path, capsys: pytest.CaptureFixture[str]):
+    record, sheet = picture.parent / "c.json", picture.parent / "s.png"
+    chosen = "grid,pyramid,gestalt-saccades"
+    run(picture, "--methods", chosen, "-o", sheet, "--json", record)
+    result = json.loads(record.read_text())
+    assert [row["method"] for row in result["rows"]] == ["grid", "pyramid"]
+    assert result["skipped"].keys() == {"gestalt-saccades"}  # its base alone is 35 tokens
+    assert "skipped gestalt-saccades" in capsys.readouterr().out
+    for row in result["rows"]:
+        assert row["count"] == 12 and row["total_ms"] > 0
+        assert row.keys() >= {"psnr_db", "ssim", "gain", "efficiency", "redundancy", "coverage", "empty_cells"}
+    assert Image.open(sheet).size[0] == 4 * 368
+
+
+def test_unknown_methods_are_refused(picture: Path, capsys: pytest.CaptureFixture[str]):
+    assert run_hra("tokens", "compare", picture, "--methods", "grid,best") == 2
+    assert "no method called 'best'" in capsys.readouterr().err
+
+
+def test_another_traversal_is_used_where_it_suits(picture: Path):
+    record = picture.parent / "c.json"
+    # Apportion is made for flat hierarchies: the pyramid is none.
+    run(picture, "--methods", "grid,pyramid", "--traversal", "apportion:importance=none", "--json", record)
+    result = json.loads(record.read_text())
+    assert result["skipped"].keys() == {"grid", "pyramid"}
+    run(picture, "--methods", "grid,pyramid", "--traversal", "best_first", "--json", record)
+    assert [row["method"] for row in json.loads(record.read_text())["rows"]] == ["grid", "pyramid"]

@@ -1,0 +1,128 @@
+"""The page docs/architecture.md is true: its tables are those of the code, and its tours are what is called."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+import grimp
+import networkx
+import numpy as np
+import pytest
+
+import hra
+from hra.domains import meshes, tokens
+from hra.lab.inputs.mesh_sources import bumpy
+from hra.residency import GroundTexture, Streaming, judge
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
+STOP = re.compile(r"^\d+\. `(hra\.[\w.]+)`: ", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def command() -> ModuleType:
+    spec = spec_from_file_location("draw_architecture", ROOT / "scripts/draw_architecture.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_are_those_of_the_code(command: ModuleType):
+    assert command.with_tables(PAGE) == PAGE, "run python scripts/draw_architecture.py"
+
+
+def test_every_room_and_folder_says_what_it_is_and_what_belongs_in_it(command: ModuleType):
+    rooms = [room for row in command.layers() for room in row]
+    packages = [room for room in rooms if not (ROOT / f"hra/{room}.py").exists()]
+    for name in [*packages, *(folder for room in rooms for folder in command.folders(room))]:
+        first, *others = command.paragraphs(name)
+        assert first.endswith((".", "``.")) and "\n" not in first, f"{name} does not say in one line what it is"
+        assert any(not part.startswith(">>>") for part in others), f"{name} does not say what belongs in it"
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = grimp.build_graph("hra", exclude_type_checking_imports=True, cache_dir=None)
+    edges = [(module, other) for module in graph.modules for other in graph.find_modules_directly_imported_by(module)]
+    circles = [circle for circle in networkx.strongly_connected_components(networkx.DiGraph(edges)) if len(circle) > 1]
+    assert circles == [{"hra.model.hierarchy", "hra.model.networkx_bridge"}]
+
+
+def tours() -> dict[str, list[str]]:
+    """The stops of each tour, by its title."""
+    sections = PAGE.split("\n### ")[1:]
+    return {section.split("\n")[0]: STOP.findall(section) for section in sections}
+
+
+def camera_to_cut() -> Callable[[], Any]:
+    clusters = meshes.build(bumpy(4))
+
+    def walk() -> Any:
+        allocator = meshes.MeshAllocator(clusters, traversal=hra.Hull())
+        return allocator.realize(allocator.allocate(hra.Camera.orbit(clusters.bounds), budget=1000))
+
+    return walk
+
+
+def image_to_tokens() -> Callable[[], Any]:
+    image = np.random.default_rng(0).random((240, 320, 3), dtype=np.float32)
+
+    def walk() -> Any:
+        allocator = tokens.FoveatedPyramid()
+        return allocator.realize(allocator.allocate((image, "what is at the top left?"), budget=64))
+
+    return walk
+
+
+def demand_to_residency() -> Callable[[], Any]:
+    track = np.linspace([0.0, 0.0], [40.0, 5.0], 12)
+
+    def walk() -> Any:
+        trace = GroundTexture().trace(track, np.tile([1.0, 0.0], (12, 1)))
+        return judge(Streaming(look_ahead=3), trace, pool=200 * 65_536)
+
+    return walk
+
+
+WALKS = {
+    "A camera becomes a cut": camera_to_cut,
+    "An image becomes tokens": image_to_tokens,
+    "A demand becomes residency": demand_to_residency,
+}
+
+
+def calls_of(walk: Callable[[], Any]) -> dict[str, int]:
+    """Functions of hra in the order of their first call; what they compile or keep was made by a first walk."""
+    walk()
+    found: dict[str, int] = {}
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        name = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}"
+        if event == "call" and name.startswith("hra."):
+            found.setdefault(name, len(found))
+
+    sys.setprofile(note)
+    try:
+        walk()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_there_are_three_tours_of_at_most_15_modules():
+    assert set(tours()) == set(WALKS)
+    assert all(10 < len(stops) <= 15 for stops in tours().values())
+
+
+@pytest.mark.parametrize("title", WALKS)
+def test_a_tour_is_what_is_called_in_this_order(title: str):
+    stops, calls = tours()[title], calls_of(WALKS[title]())
+    assert [stop for stop in stops if stop not in calls] == []
+    order = [calls[stop] for stop in stops]
+    assert order == sorted(order), sorted(zip(order, stops, strict=True))
