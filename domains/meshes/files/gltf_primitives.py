@@ -75,9 +75,10 @@ def _check_target(header: dict[str, Any], target: dict[str, int], where: str) ->
     """Morph targets move vectors of three, whatever they are of."""
     for name, number in target.items():
         accessor = header["accessors"][number]
-        if name in ("POSITION", "NORMAL", "TANGENT") and (accessor["type"], accessor["componentType"]) != _OFFSET:
-            if "KHR_mesh_quantization" not in header.get("extensionsUsed", []) or accessor["type"] != "VEC3":
-                raise FileError(f"{name} of a morph target has a format that glTF does not allow", where=where)
+        quantized = "KHR_mesh_quantization" in header.get("extensionsUsed", []) and accessor["type"] == "VEC3"
+        allowed = quantized or (accessor["type"], accessor["componentType"]) == _OFFSET
+        if name in ("POSITION", "NORMAL", "TANGENT") and not allowed:
+            raise FileError(f"{name} of a morph target has a format that glTF does not allow", where=where)
 
 
 def _check_indices(header: dict[str, Any], primitive: dict[str, Any], where: str) -> None:

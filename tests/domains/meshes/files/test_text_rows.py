@@ -48,9 +48,7 @@ def test_lines_are_numbered_whatever_ends_them(found: list[bytes], end: str, pie
         assert list(numbered_lines(text)) == list(enumerate(expected[:-1] if not expected[-1] else expected, 1))
 
 
-@pytest.mark.parametrize(
-    "line", ["1 2 x", "1 2 1.2.3", "1 2 1-2", "1_0", "1,5", "0x10", "--1", "1e", "\N{MINUS SIGN}1"]
-)
+@pytest.mark.parametrize("line", ["1 2 x", "1 1.2.3", "1 1-2", "1_0", "1,5", "0x10", "--1", "1e", "\N{MINUS SIGN}1"])
 def test_what_is_no_number_is_named_with_its_line(line: str) -> None:
     with pytest.raises(FileError, match="not of numbers") as caught:
         read_rows(pieces(f"1 2 3\n{line}\n".encode()), "a.off")
@@ -87,7 +85,6 @@ def test_runs_of_obj_lines_are_read_as_the_lines_one_by_one(text: str) -> None:
         patch.setattr(obj_lines, "_FAST", {})
         slow = read_lines(text.encode(), "a.obj")
     assert same(fast) == same(slow)
-    assert fast.sizes
 
 
 def same(found: ObjLines) -> dict[str, object]:
