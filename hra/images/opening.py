@@ -155,6 +155,16 @@ def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[s
     if most is not None and width * height * bits > most * size:
         what = f"the header claims {width} x {height} pixels, which {size:,} bytes cannot hold"
         raise ImageError(what, where=str(path), fix="check that the file is complete")
+    if image.format == "TIFF" and (covered := _covered(image)) < width * height:
+        # Pillow leaves out the rows of strips that the file does not list, and calls them black.
+        what = f"the strips of the file hold {covered} of its {width} x {height} pixels"
+        raise ImageError(what, where=str(path), fix="check that the file is complete")
+
+
+def _covered(image: Image.Image) -> int:
+    """How many pixels the strips or tiles hold that the file lists; those of single channels lie one above another."""
+    boxes = {tuple(tile[1]) for tile in image.tile if tile[1] is not None}
+    return sum((right - left) * (lower - upper) for left, upper, right, lower in boxes)
 
 
 def _is_lossy_webp(image: Image.Image, stream: IO[bytes]) -> bool:
