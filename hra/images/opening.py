@@ -163,7 +163,7 @@ def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[s
 
 def _covered(image: Image.Image) -> int:
     """How many pixels the strips or tiles hold that the file lists; those of single channels lie one above another."""
-    boxes = {tuple(tile[1]) for tile in image.tile if tile[1] is not None}
+    boxes = {tuple(tile[1]) for tile in getattr(image, "tile", []) if tile[1] is not None}
     return sum((right - left) * (lower - upper) for left, upper, right, lower in boxes)
 
 

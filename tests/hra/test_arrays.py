@@ -135,7 +135,7 @@ class TestWhatLooksLikeAnArray:
 
     def test_masked_elements_are_refused_and_unmasked_arrays_unwrapped(self):
         with pytest.raises(ArrayError, match="1 of the 3 elements are masked") as caught:
-            numbers("cost", np.ma.array([1.0, np.nan, 3.0], mask=[0, 1, 0]))
+            numbers("cost", np.ma.array([1.0, np.nan, 3.0], mask=[False, True, False]))
         assert caught.value.where == "element 1" and caught.value.fix
         plain = to_numpy(np.ma.array([1.0, 2.0]))
         assert type(plain) is np.ndarray and plain.tolist() == [1, 2]
@@ -144,7 +144,7 @@ class TestWhatLooksLikeAnArray:
         import hra
 
         with pytest.raises(ArrayError, match="masked"):
-            hra.Hierarchy.tree([-1, 0, 0], np.ma.array([1.0, np.nan, 1.0], mask=[0, 1, 0]))
+            hra.Hierarchy.tree([-1, 0, 0], np.ma.array([1.0, np.nan, 1.0], mask=[False, True, False]))
 
     @pytest.mark.parametrize("kind", ["coo_array", "csr_array", "dia_matrix", "dok_array"])
     def test_sparse_arrays_of_scipy_are_refused(self, kind: str):

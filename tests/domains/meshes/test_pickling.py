@@ -42,6 +42,7 @@ def test_loaded_and_built_meshes_stay_read_only(clone, tmp_path: Path) -> None:
             assert np.array_equal(ours, theirs)
             with pytest.raises(ValueError, match="read-only"):
                 theirs[:1] = 0
+        assert again.attributes is not None and mesh.attributes is not None
         assert again.attributes.materials == mesh.attributes.materials
 
 

@@ -107,7 +107,7 @@ def _textures() -> Iterator[tuple[bytes, str]]:
             spec.attribute(name, value)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"a{suffix}")
-            out = oiio.ImageOutput.create(str(path))
+            out: Any = oiio.ImageOutput.create(str(path))
             out.open(str(path), spec)
             out.write_image(values)
             out.close()
