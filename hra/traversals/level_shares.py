@@ -101,7 +101,7 @@ class LevelShares(Traversal):
         return best
 
     def _any_set(self, problem: Problem, needs: Needs, loose: Needs, best: Closure) -> np.ndarray:
-        """A set that meets all needs, whatever it gains; ``loose`` ones must be impossible to say that there is none."""
+        """A set that meets all needs, whatever it gains; that there is none is said of the ``loose`` ones."""
         no_gain = replace(problem, gain=np.zeros_like(problem.gain))
         possible = least_bound(best, no_gain.gain, loose, 1.0)
         if is_impossible(loose, possible):

@@ -38,11 +38,9 @@ def refusal(problem: Problem, needs: Needs, best: Closure, possible: Dual, *, pr
         most, least = _most(needs, best, i), float(needs.required[i])
         if most < least * (1 - _ROUNDING):
             return _too_much(problem, int(needs.levels[i]), least, _rounded_down(most), within)
-    return (
-        _together(problem, needs, possible, within)
-        if is_impossible(needs, possible)
-        else _unmet(needs, within, proven=proven)
-    )
+    if is_impossible(needs, possible):
+        return _together(problem, needs, possible, within)
+    return _unmet(needs, within, proven=proven)
 
 
 def _too_much(problem: Problem, level: int, least: float, most: float, within: str) -> InfeasibleShares:
