@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.allocating.exact_batch import solve_batch
+from hra.allocating.exact_batch import check_totals, solve_batch
 from hra.errors import ArrayError, BackendUnavailable, HierarchyError
 from hra.kernels.arrays import adopt, give_back, on_host, require_host
 from hra.kernels.cut import Cut, Forest, all_valid, check_gain, price_search
@@ -47,7 +47,8 @@ class BatchAllocation:
     selected : bool [B, R], refinements that are taken.
     cost : float64 [B], the base included, at most the budget.
     gain : float64 [B].
-    upper_bound : float64 [B], what no choice within the budget can exceed.
+    upper_bound : float64 [B], what no choice within the budget can exceed, in exact arithmetic; on a CUDA device
+        R 2**-49 of the sum of all gains larger than it need be.
     price : float64 [B], gain per cost unit at the margin; NaN where the traversal has none.
     """
 
@@ -80,7 +81,8 @@ def allocate_batch(
     Raises
     ------
     HierarchyError : "reference" and "warp" need a forest with costs that are whole numbers >= 0.
-    ArrayError : gains of another shape or dtype, negative or not finite; budgets of another shape.
+    ArrayError : gains of another shape or dtype, negative, not finite, or (on the host) too large to add up; budgets
+        of another shape.
     InvalidBudget, BudgetTooSmall : see `check_budget`.
     BackendUnavailable : there is no such backend, it cannot read the device, or it does not serve the traversal.
 
@@ -166,6 +168,8 @@ def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
     if not all_valid(rows):
         fix = "pass finite gains >= 0"
         raise ArrayError("a gain is negative, infinite or not a number", where=_first_invalid(rows), fix=fix)
+    if on_host(rows):
+        check_totals(rows)
     return rows
 
 

@@ -11,7 +11,7 @@ from hra.errors import ArrayError
 from hra.model.arrays import to_numpy
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
-from hra.model.problem import Problem
+from hra.model.problem import LARGEST_TOTAL, Problem
 from hra.model.solution import Solution
 from hra.solvers.forest.pava import hull_slopes
 from hra.solvers.search.deepening import improve
@@ -35,7 +35,7 @@ def solve_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int
 
     Raises
     ------
-    ArrayError : gains of another shape, negative or not finite; budgets of another shape.
+    ArrayError : gains of another shape, negative, not finite, or too large to add up; budgets of another shape.
     InvalidBudget, BudgetTooSmall : see `check_budget`.
     """
     rows = _rows(gain, len(hierarchy))
@@ -104,7 +104,17 @@ def _rows(gain: Any, size: int) -> np.ndarray:
     if bad.size:
         row, r = bad[0]
         raise ArrayError(f"gain is {rows[row, r]}", where=f"gain[{row}, {r}]", fix="pass finite gains >= 0")
+    check_totals(rows)
     return rows
+
+
+def check_totals(rows: np.ndarray) -> None:
+    """Raise `ArrayError` unless the gains of each of the ``rows`` [B, R] add up to at most `LARGEST_TOTAL`."""
+    with np.errstate(over="ignore"):
+        large = np.flatnonzero(~(rows.sum(axis=1, dtype=np.float64) <= LARGEST_TOTAL))
+    if large.size:
+        what = f"the gains of a row add up to more than {LARGEST_TOTAL:g}, which is too large to compute with"
+        raise ArrayError(what, where=f"gain[{large[0]}]", fix="scale the gains")
 
 
 def _budgets(budget: Any, size: int) -> list[Any]:

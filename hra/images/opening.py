@@ -22,6 +22,8 @@ _ORIENTATION = 0x0112  # the EXIF tag
 _FILTERS = threading.Lock()
 # Pixels that a byte of a file can stand for at most: runs of GIF (LZW) and JPEG, and a PNG's deflate at 1 bit a pixel.
 _MOST_PIXELS_PER_BYTE = dict.fromkeys(("JPEG", "GIF", "BMP", "TGA", "PPM"), 4096) | {"PNG": 8 * 1032}
+# A macroblock of VP8 spends three bits on its modes at least (RFC 6386, section 11).
+_MOST_WEBP, _MOST_CHUNKS = 1024, 100
 _BITS = {"RGB": 24, "RGBA": 32, "LA": 16, "I;16": 16}
 
 
@@ -147,11 +149,36 @@ def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[s
     if width * height > max_pixels:
         what = f"the image has {width} x {height} pixels, more than the limit of {max_pixels:,}"
         raise ImageError(what, where=str(path), fix="pass a larger max_pixels if you trust the file")
-    size, most = os.fstat(stream.fileno()).st_size, _MOST_PIXELS_PER_BYTE.get(image.format or "")
+    size = os.fstat(stream.fileno()).st_size
+    most = _MOST_WEBP if _is_lossy_webp(image, stream) else _MOST_PIXELS_PER_BYTE.get(image.format or "")
     bits = _BITS.get(image.mode, 1) if image.format == "PNG" else 1
     if most is not None and width * height * bits > most * size:
         what = f"the header claims {width} x {height} pixels, which {size:,} bytes cannot hold"
         raise ImageError(what, where=str(path), fix="check that the file is complete")
+    if image.format == "TIFF" and (covered := _covered(image)) < width * height:
+        # Pillow leaves out the rows of strips that the file does not list, and calls them black.
+        what = f"the strips of the file hold {covered} of its {width} x {height} pixels"
+        raise ImageError(what, where=str(path), fix="check that the file is complete")
+
+
+def _covered(image: Image.Image) -> int:
+    """How many pixels the strips or tiles hold that the file lists; those of single channels lie one above another."""
+    boxes = {tuple(tile[1]) for tile in getattr(image, "tile", []) if tile[1] is not None}
+    return sum((right - left) * (lower - upper) for left, upper, right, lower in boxes)
+
+
+def _is_lossy_webp(image: Image.Image, stream: IO[bytes]) -> bool:
+    """Whether it is one VP8 frame; lossless ones and canvases of animations may have any number of pixels."""
+    if image.format != "WEBP" or getattr(image, "is_animated", False):
+        return False
+    stream.seek(12)  # Pillow has read all of the file
+    for _ in range(_MOST_CHUNKS):
+        head = stream.read(8)
+        if len(head) < 8 or head[:4] in (b"VP8 ", b"VP8L"):
+            return head[:4] == b"VP8 "
+        length = int.from_bytes(head[4:], "little")
+        stream.seek(length + length % 2, os.SEEK_CUR)
+    return False
 
 
 @contextmanager

@@ -427,7 +427,7 @@ class Hierarchy:
 
 
 # Free refinements count as this part of the least cost where gains are divided by costs: no sum feels it.
-FREE_COST = 1e-20
+FREE_COST = 1e-200
 
 
 def divisible(cost: np.ndarray) -> np.ndarray:

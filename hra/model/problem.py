@@ -125,7 +125,7 @@ class Problem:
 
     @cached_property
     def ratio(self) -> np.ndarray:
-        """Gain per cost [R]; very large where a refinement is free, inf where it gains more than 1e288."""
+        """Gain per cost [R]; very large where a refinement is free, inf where it gains more than 1e108."""
         with np.errstate(over="ignore"):
             return self.gain / self.slope_cost
 

@@ -75,10 +75,13 @@ class Limits:
 
 
 def _usable(problem: Problem, low: float) -> float:
-    """``low``, but at least the base and at most what the member costs with all refinements that help to gain."""
+    """``low``, but at least the base and at most what the member costs with all refinements that help to gain.
+
+    Where refinements cost less than nothing, members may fall below their base: then it is not reserved for them.
+    """
     base = problem.hierarchy.base_cost
     if low <= base:
-        return base
+        return low if problem.hierarchy.shrinks else base
     useful = problem.gain > 0
     take_with_predecessors(*problem.hierarchy.predecessors, useful)
     return min(float(low), problem.hierarchy.cost_of(useful))

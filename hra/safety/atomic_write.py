@@ -66,7 +66,9 @@ def _target(path: str | os.PathLike[str]) -> Path:
         return target
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
-        raise FileError(f"the file cannot be written: there is {what}", where=str(path), fix="name a file in a folder")
+        raise FileError(
+            f"the file cannot be written: there is {what}", where=str(path) or "path", fix="name a file in a folder"
+        )
     return target
 
 

@@ -1,30 +1,41 @@
 """Forks while other threads work: the child must not wait for a lock whose holder it does not have.
 
-Numba compiles under one lock of the whole process. A child that is forked while another thread compiles would wait for
-it for ever, so forks wait until nothing is compiled. (Python takes care of its own locks, and each thread has working
-memory of its own.)
+Numba compiles under one lock of the whole process, and LLVM is called under another one. A child that is forked while
+another thread holds them would wait for ever, so forks wait until nothing is compiled. (Python takes care of its own
+locks, and each thread has working memory of its own.)
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
 
-_LOCK = "numba.core.compiler_lock"
-_held: list[Any] = []
+# What is registered last is held first: logging holds its lock in forks, too, and who compiles may want to log.
+logging.getLogger("hra").addHandler(logging.NullHandler())
+_held: list[ExitStack] = []
+
+
+def _locks() -> Iterator[AbstractContextManager[object]]:
+    """The locks of what is loaded, outermost first; `import hra` loads neither."""
+    numba, llvm = sys.modules.get("numba.core.compiler_lock"), sys.modules.get("llvmlite.binding.ffi")
+    for module, name in ((numba, "global_compiler_lock"), (getattr(llvm, "lib", None), "_lock")):
+        lock = getattr(module, name, None)
+        if isinstance(lock, AbstractContextManager):
+            yield lock
 
 
 def _hold() -> None:
-    module = sys.modules.get(_LOCK)  # not imported for this: `import hra` loads no Numba
-    if module is not None:
-        module.global_compiler_lock.acquire()
-        _held.append(module.global_compiler_lock)
+    stack = ExitStack()
+    for lock in _locks():
+        stack.enter_context(lock)
+    _held.append(stack)
 
 
 def _let_go() -> None:
-    if _held:
-        _held.pop().release()
+    _held.pop().close()
 
 
 def guard_forks() -> None:

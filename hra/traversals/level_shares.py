@@ -72,15 +72,18 @@ class LevelShares(Traversal):
         HierarchyError : the nodes have no attribute ``level``.
         ArrayError : it is not one integer per node.
         """
-        needs = Needs.of(problem, self.level, self.shares, self.least)
+        minimums = (self.level, self.shares, self.least)
+        needs = loose = Needs.of(problem, *minimums)
+        if not problem.hierarchy.units.exact:
+            loose = Needs.of(problem, *minimums, loose=True)
         plain = Hull(exact=self.exact).solve(problem)
         if needs.met_by(plain.selected):
             return plain
         best = closures_of(problem.hierarchy)
-        dual = least_bound(best, problem.gain, needs, _penalty(problem))
+        dual = least_bound(best, problem.gain, loose, _penalty(problem))
         selected = self._best_mended(problem, needs, dual, [*dual.sets, plain.selected])
         if selected is None:
-            selected = self._mended(problem, needs, dual, self._any_set(problem, needs, best))
+            selected = self._mended(problem, needs, dual, self._any_set(problem, needs, loose, best))
         # The minimums only make the best set worse: what bounds all sets bounds those that meet them, too.
         proven = certify(problem, selected, plain.price or 0.0, plain.share).shortfall
         gained = precise_total(problem.gain, selected)
@@ -104,18 +107,18 @@ class LevelShares(Traversal):
                 break
         return best
 
-    def _any_set(self, problem: Problem, needs: Needs, best: Closure) -> np.ndarray:
-        """A set that meets all needs, whatever it gains."""
+    def _any_set(self, problem: Problem, needs: Needs, loose: Needs, best: Closure) -> np.ndarray:
+        """A set that meets all needs, whatever it gains; that there is none is said of the ``loose`` ones."""
         no_gain = replace(problem, gain=np.zeros_like(problem.gain))
-        possible = least_bound(best, no_gain.gain, needs, 1.0)
-        if is_impossible(needs, possible):
-            raise refusal(problem, needs, best, possible, proven=True)
+        possible = least_bound(best, no_gain.gain, loose, 1.0)
+        if is_impossible(loose, possible):
+            raise refusal(problem, loose, best, possible, proven=True)
         selected = self._best_mended(no_gain, needs, possible, possible.sets)
         if selected is not None:
             return selected
         selected, finished = first_found(problem, needs)
         if selected is None:
-            raise refusal(problem, needs, best, possible, proven=finished)
+            raise refusal(problem, loose, best, possible, proven=finished and needs is loose)
         return selected
 
 

@@ -14,6 +14,12 @@ from hra.kernels.cut.forest import Forest
 
 # Sums over roots that one step adds up, and how many prices are tried at most; ten to twenty are usual.
 GROUP, MAX_STEPS = 32, 200
+# What rounding takes off a bound at most, per refinement and relative to the sum of all gains G, and of numbers too
+# small to be rounded relatively. A value V = gain - price * cost + sum of V over the children takes a product, a
+# difference and a sum per child; where V > 0 counts, none of these results exceeds G, so that each is off by 2**-53 G.
+# Sums over the roots take another one per root, price * capacity + V two that do not exceed G, or the bound would be G
+# itself: 4 R + 4 steps in all, for which twice as much is allowed, since G is rounded, too.
+ROUNDING, LEAST = 2.0**-49, 2.0**-1070
 
 Result = tuple[np.ndarray, ...]
 
@@ -42,8 +48,10 @@ def _at(forest: Forest, gain: np.ndarray, price: float) -> tuple[np.ndarray, flo
 def _search(forest: Forest, gain: np.ndarray, capacity: float) -> tuple[np.ndarray, float, float, float, float]:
     """The set at the least price met that fits; ``low`` and ``high`` are (price, spent, gained) around the capacity."""
     bound, spent, gained = _totals(_sweep(forest, gain, 0.0), forest)
+    everything = bound
     if spent <= capacity:
-        return _at(forest, gain, 0.0)
+        selected, spent, gained, _, _ = _at(forest, gain, 0.0)
+        return selected, spent, gained, _outward(max(bound, gained), everything, len(forest)), 0.0
     low = (0.0, spent, gained)
     high = (math.inf, *_totals(_sweep(forest, gain, math.inf), forest)[1:])
     bound_price, price, is_chord = 0.0, _chord(low, high), True
@@ -64,7 +72,11 @@ def _search(forest: Forest, gain: np.ndarray, capacity: float) -> tuple[np.ndarr
         is_chord = not (is_chord and _can_bisect(low, high) and low[1] - high[1] > 0.5 * width)
         price = _chord(low, high) if is_chord else _middle(low[0], high[0])
     selected, spent, gained, _, _ = _at(forest, gain, high[0])
-    return selected, spent, gained, max(bound, gained), bound_price
+    return selected, spent, gained, _outward(max(bound, gained), everything, len(forest)), bound_price
+
+
+def _outward(bound: float, everything: float, size: int) -> float:
+    return bound + float(size) * (ROUNDING * everything + LEAST)
 
 
 def _chord(low: tuple[float, ...], high: tuple[float, ...]) -> float:

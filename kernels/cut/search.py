@@ -55,7 +55,8 @@ def price_search(forest: Forest, gain: Any, capacity: Any, backend: str = "auto"
     Notes
     -----
     For any price p >= 0, ``max(gain - p * cost) + p * capacity`` bounds the gain of all sets within the capacity
-    (Everett 1963); the bound returned is the least of those met. Slopes are differences of gains: what gains less than
+    (Everett 1963); the bound returned is the least of those met, and R 2**-49 of the sum of all gains more, so
+    that rounding cannot take it below the truth. Slopes are differences of gains: what gains less than
     the rounding of the total gain may be left out.
     """
     return _run("price_search", forest, gain, "capacity", capacity, backend)

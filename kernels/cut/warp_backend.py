@@ -11,7 +11,7 @@ from typing import Any
 from hra.errors import ArrayError
 from hra.kernels.arrays import on_host
 from hra.kernels.cut.forest import Forest
-from hra.kernels.cut.reference import GROUP, MAX_STEPS
+from hra.kernels.cut.reference import GROUP, LEAST, MAX_STEPS, ROUNDING
 from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
 
 from hra.kernels.cut import warp_prices, warp_sweeps  # isort: skip (launches must find Warp silent)
@@ -40,6 +40,7 @@ def price_search(forest: Forest, gain: Any, capacity: Any) -> Result:
 
     start = [sweep.totals(), limits, brackets, sweep.price, bound, sweep.is_done]
     wp.launch(warp_prices.begin_search, members, start, device=device)
+    everything = wp.clone(bound)
     opening = [sweep.totals(), brackets, sweep.price, sweep.is_done, unfinished]
     wp.launch(warp_prices.first_chord, members, opening, device=device)
     for _ in range(MAX_STEPS):
@@ -49,7 +50,8 @@ def price_search(forest: Forest, gain: Any, capacity: Any) -> Result:
         wp.launch(warp_prices.next_price, members, [sweep.totals(), limits, brackets, *state], device=device)
     wp.launch(warp_prices.end_search, members, [brackets, sweep.price, sweep.is_done], device=device)
     cost, gained, _ = sweep.at_prices()
-    wp.launch(warp_prices.raise_to, members, [gained, bound], device=device)
+    margins = [len(forest), ROUNDING, LEAST]
+    wp.launch(warp_prices.round_outward, members, [gained, everything, *margins, bound], device=device)
     return _results(gain, sweep.select(), cost, gained, bound, bound_price)
 
 

@@ -139,7 +139,15 @@ def end_search(brackets: wp.array(dtype=Bracket), price: wp.array(dtype=wp.float
 
 
 @wp.kernel
-def raise_to(lowest: wp.array(dtype=wp.float64), bound: wp.array(dtype=wp.float64)):
-    """Rounding may put a bound a few bits under the gain of the set that attains it."""
+def round_outward(
+    lowest: wp.array(dtype=wp.float64),
+    everything: wp.array(dtype=wp.float64),
+    size: int,
+    rounding: wp.float64,
+    least: wp.float64,
+    bound: wp.array(dtype=wp.float64),
+):
+    """Bounds never below what exact sums would give: see `ROUNDING` in `hra.kernels.cut.reference`."""
     member = wp.tid()
-    bound[member] = wp.max(bound[member], lowest[member])
+    margin = wp.float64(size) * (rounding * everything[member] + least)
+    bound[member] = wp.max(bound[member], lowest[member]) + margin

@@ -50,7 +50,7 @@ def test_every_class_has_its_own_stable_code_and_docstring():
     assert set(codes) == {
         "error", "invalid-array", "invalid-hierarchy", "invalid-metric", "unit-mismatch", "invalid-budget",
         "budget-too-small", "infeasible-shares", "invalid-camera", "invalid-file", "invalid-mesh", "invalid-image",
-        "backend-unavailable", "missing-extra", "limit-exceeded", "out-of-memory",
+        "backend-unavailable", "missing-extra", "limit-exceeded", "out-of-memory", "refuted",
     }  # fmt: skip
     assert all(inspect.getdoc(kind) for kind in CLASSES)
 

@@ -10,7 +10,8 @@ import pytest
 
 import hra
 from hra.allocating.allocation import Allocation
-from hra.errors import HraError, InfeasibleShares, MetricError
+from hra.allocating.exact_batch import solve_batch
+from hra.errors import ArrayError, HraError, InfeasibleShares, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.traversals.base import Traversal
@@ -123,6 +124,12 @@ def test_gains_that_overflow_are_refused(name, large):
     tree = Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], [0, 1, 1, 1, 1, 1, 1], mode="add")
     with pytest.raises(MetricError):
         gains(tree, np.full(7, large), 3, TRAVERSALS[name])
+
+
+@pytest.mark.parametrize("batch", [hra.allocate_batch, solve_batch])
+def test_gains_that_overflow_are_refused_in_batches(batch):
+    with pytest.raises(ArrayError, match="too large"):
+        batch(Hierarchy.flat([1, 1, 1]), np.array([[1.0, 1.0, 1.0], [1e307, 9e306, 1.0]]), 2)
 
 
 @pytest.mark.parametrize("name", [*TRAVERSALS])

@@ -75,9 +75,9 @@ def _check_target(header: dict[str, Any], target: dict[str, int], where: str) ->
     """Morph targets move vectors of three, whatever they are of."""
     for name, number in target.items():
         accessor = header["accessors"][number]
-        if name not in ("POSITION", "NORMAL", "TANGENT") or (accessor["type"], accessor["componentType"]) == _OFFSET:
-            continue
-        if "KHR_mesh_quantization" not in header.get("extensionsUsed", []) or accessor["type"] != "VEC3":
+        quantized = "KHR_mesh_quantization" in header.get("extensionsUsed", []) and accessor["type"] == "VEC3"
+        allowed = quantized or (accessor["type"], accessor["componentType"]) == _OFFSET
+        if name in ("POSITION", "NORMAL", "TANGENT") and not allowed:
             raise FileError(f"{name} of a morph target has a format that glTF does not allow", where=where)
 
 

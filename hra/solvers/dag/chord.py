@@ -91,7 +91,9 @@ class Chord:
             self.bound, self.bound_price, self.bound_share = worth + price * capacity, price, share.copy()
         if cost <= capacity and gain > self.most:
             self.selected, self.most = selected.copy(), gain
-        above = gain - price * cost > self.worth_at(price)
+        # An end that is found again is worth what the chord is, whatever rounding says.
+        is_new = (cost, gain) not in (self.low, self.high)
+        above = is_new and gain - price * cost > self.worth_at(price)
         if above and cost <= capacity:
             self.low = cost, gain
         elif above:

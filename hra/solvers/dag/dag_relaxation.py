@@ -12,11 +12,14 @@ import numpy as np
 from hra.model.problem import Problem
 from hra.model.sets import take_shrinking, take_with_predecessors, total
 from hra.solvers.dag.chord import Chord
-from hra.solvers.dag.max_closure import available, max_closure
+from hra.solvers.dag.max_closure import max_closure
 from hra.solvers.dag.split_flow import better_set, even_shares, surplus_bound
 
-# Sweeps before flows take over, sweeps where SciPy is missing, flows, and sweeps at one price before the next is tried.
-_FIRST_SWEEPS, _SWEEPS, _FLOWS, _AT_ONCE = 40, 400, 50, 40
+# Sweeps before flows take over, and flows.
+_SWEEPS, _FLOWS = 40, 50
+# Refinements and edges that all flows together may visit: a second or so. Where that is too little, as on grids of
+# more than some 50,000 refinements, the bound is valid, but not the tightest.
+_WORK = 5e7
 
 
 def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, float, None, np.ndarray | None]:
@@ -38,46 +41,51 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
     if total(problem.cost, useful) <= problem.capacity:
         return useful, 0.0, problem.ratio, everything, None, None
     chord, share = Chord.up_to(problem, useful), even_shares(order[0])
-    _sweep(chord, share, _FIRST_SWEEPS if available() else _SWEEPS)
-    if available() and not chord.solved:
-        _flow(chord)
+    _sweep(chord, share)
+    if not chord.solved:
+        _flow(chord, share.copy())
     # Shares of sweeps even where flows gave the bound: those of a flow depend on how refinements are numbered.
     surplus = np.empty_like(problem.gain)
     surplus_bound(*order, problem.gain, problem.cost, chord.bound_price, share, surplus)
-    with np.errstate(over="ignore"):  # inf where a free refinement gains more than 1e288
+    with np.errstate(over="ignore"):  # inf where a free refinement gains more than 1e108
         priority = chord.bound_price + surplus / problem.slope_cost
     # Rounding may leave what gains nothing a little under 0, where it would be no candidate at all.
     priority = np.maximum(priority, 0.0)
     return chord.selected, chord.bound_price, priority, min(chord.bound, everything), None, chord.bound_share
 
 
-def _sweep(chord: Chord, share: np.ndarray, sweeps: int) -> None:
-    """Close in by at most so many sweeps, which improve ``share`` [E]."""
+def _sweep(chord: Chord, share: np.ndarray) -> None:
+    """Close in by sweeps, which improve ``share`` [E]."""
     problem, selected = chord.problem, np.empty_like(chord.selected)
     order = (*problem.hierarchy.predecessors, problem.gain, problem.cost)
     # The highest price first: it yields what is free, and a bound where nothing else can be afforded.
-    price = price_range(problem)[1]
+    price, sweeps = price_range(problem)[1], _SWEEPS
     while sweeps > 0 and not chord.solved:
         known, tolerance = chord.worth_at(price), chord.tolerance
-        worth, made = better_set(*order, price, share, min(sweeps, _AT_ONCE), known, tolerance, selected)
+        worth, made = better_set(*order, price, share, sweeps, known, tolerance, selected)
         chord.add(price, worth, share, selected)
         sweeps -= made
         price = chord.price
 
 
-def _flow(chord: Chord) -> None:
-    """Close in by maximum flows until no set lies above the chord."""
+def _flow(chord: Chord, share: np.ndarray) -> None:
+    """Close in by maximum flows, which begin with ``share`` [E], until no set lies above the chord."""
     problem = chord.problem
     order, gain, cost = problem.hierarchy.predecessors, problem.gain, problem.cost
-    share, surplus = np.empty(order[1].size), np.empty_like(gain)
+    surplus, work = np.empty_like(gain), _WORK
     taken, undecided = np.zeros(gain.size, np.bool_), np.arange(gain.size)
     for _ in range(_FLOWS):
         price, selected = chord.price, taken.copy()
-        best = max_closure(*order, (gain - price * cost)[undecided], undecided, share)
+        worth = gain - price * cost
+        known = chord.worth_at(price) - total(worth, taken)
+        found = max_closure(*order, worth[undecided], undecided, share, known, work)
+        best, work = found.selected, work - found.work
         selected[undecided[best]] = True
         above = chord.add(price, surplus_bound(*order, gain, cost, price, share, surplus), share, selected)
-        if chord.settled or not above:
+        if chord.settled or not above or work <= 0:
             break
+        if not found.is_best:
+            continue
         # What is taken here is taken at all lower prices, what is not at none that is higher.
         fits = total(cost, selected) <= problem.capacity
         taken, undecided = (selected, undecided[~best]) if fits else (taken, undecided[best])

@@ -1,35 +1,38 @@
 """The maximum closure of a DAG by a maximum flow (Picard 1976), with shares that prove it.
 
 Surplus flows from where it arises to where a deficit absorbs it, over predecessors only; what the largest flow cannot
-place is the worth of the best down-closed set. The flow is SciPy's (Dinic 1970), in whole numbers of 31 bits: each
-worth is rounded to about 2**-31 of all surplus, and the set may miss the best one by as much per refinement. Bounds do
-not depend on that: any shares give a valid one (see `split_flow`).
+place is the worth of the best down-closed set. The flow is found by waves (Karzanov 1974): every wave carries surplus
+one step closer to the nearest deficit, from the farthest on, by distances in the residual graph (Goldberg and Tarjan
+1988). What a predecessor received may flow back to where it came from. Any flow bounds what closures are worth, so that
+waves may start from any shares and end at any time: with those of sweeps at hand few are left to make, and no graph
+takes longer than it is allowed to.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.util import find_spec
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from hra.errors import MissingExtra
-from hra.model.arrays import offsets_of
-
-_LARGEST = 2**31 - 1
+# Surplus up to this part of the largest worth is rounding.
+_ROUNDING = 2.0**-46
 
 
-@cache
-def available() -> bool:
-    """Whether SciPy is installed."""
-    return find_spec("scipy") is not None
+class Closure(NamedTuple):
+    """What `max_closure` found.
+
+    selected : bool [K], down-closed; is_best : whether no set is worth more, but for rounding.
+    work : refinements and edges that were visited.
+    """
+
+    selected: np.ndarray
+    is_best: bool
+    work: float
 
 
-def max_closure(
-    offsets: np.ndarray, predecessors: np.ndarray, worth: np.ndarray, among: np.ndarray, share: np.ndarray
-) -> np.ndarray:
+@njit(cache=True)
+def max_closure(offsets, predecessors, worth, among, share, known=np.inf, work=np.inf):
     """The smallest down-closed set of most worth among some refinements; all others count as taken.
 
     Parameters
@@ -37,30 +40,30 @@ def max_closure(
     offsets, predecessors : int32 [R + 1] and [E], ascending for each refinement; a predecessor has the smaller index.
     worth : float64 [K], gain - price * cost.
     among : int [K], ascending.
-    share : float64 [E], becomes the split of surplus of these K refinements that proves the set the best.
+    share : float64 [E], how these K refinements split their surplus at first; becomes the split that proves the set.
+    known : a set halfway from this worth to the bound is good enough; inf asks for the best.
+    work : refinements and edges that may be visited, after which a good set will do.
 
     Returns
     -------
-    bool [K].
-
-    Raises
-    ------
-    MissingExtra : SciPy is not installed.
+    `Closure`.
     """
-    try:
-        from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-    except ImportError as error:
-        raise MissingExtra.of("scipy", "graphs") from error
-    size = among.size
-    inner, before, edge = _subgraph(offsets, predecessors, among)
-    network = _network(inner, before, worth)
-    flow = maximum_flow(network, size, size + 1).flow
-    _split(offsets, among, inner, edge, _sent(flow, size), share)
-    residual = network - flow
-    residual.eliminate_zeros()
-    selected = np.zeros(size + 2, np.bool_)
-    selected[breadth_first_order(residual, size, return_predecessors=False)] = True
-    return selected[:size]
+    before, inner, edge = _subgraph(offsets, predecessors, among)
+    after, successor, back = _reversed(before, inner)
+    left, flow = _first_flow(before, inner, edge, worth, share)
+    distance, queue = np.empty(worth.size, np.int32), np.empty(worth.size, np.int32)
+    rounding = _ROUNDING * np.abs(worth).max() if worth.size else 0.0
+    graph, visited = (before, inner, after, successor, back), 0.0
+    while True:
+        reached = _distances(graph, flow, left, rounding, distance, queue)
+        visited += worth.size + inner.size
+        placeable, bound = _surplus(left, distance, rounding)
+        if placeable <= 0.0 or 2.0 * (bound - placeable) > known + bound or visited >= work:
+            break
+        _wave(graph, flow, left, rounding, distance, queue[:reached])
+    selected = _selected(graph, flow, left, rounding, distance, queue)
+    _split(offsets, among, before, edge, flow, share)
+    return Closure(selected, placeable <= 0.0, visited)
 
 
 @njit(cache=True)
@@ -79,36 +82,131 @@ def _subgraph(offsets, predecessors, among):
     return inner, before[:count], edge[:count]
 
 
-def _network(offsets: np.ndarray, predecessors: np.ndarray, worth: np.ndarray) -> Any:
-    """Capacities as a sparse array: refinements, then the source of all surplus, then the sink of all deficits."""
-    from scipy.sparse import csr_array
-
-    size, up, down = worth.size, np.flatnonzero(worth > 0), np.flatnonzero(worth < 0)
-    surplus = worth[up].sum()
-    # What rounding adds must not carry the sum over the largest number; without surplus nothing flows in any unit.
-    unit = surplus / (_LARGEST - size) or 1.0
-    units = np.rint(np.minimum(np.abs(worth), surplus) / unit).astype(np.int32)
-    degree = np.diff(offsets)
-    degree[down] += 1
-    last = offsets[1:][down]
-    column = np.concatenate([np.insert(predecessors, last, size + 1), up.astype(np.int32)])
-    capacity = np.concatenate([np.insert(np.full_like(predecessors, _LARGEST), last, units[down]), units[up]])
-    rows = offsets_of(np.concatenate([degree, [up.size, 0]]))
-    return csr_array((capacity, column, rows), shape=(size + 2, size + 2))
-
-
-def _sent(flow: Any, size: int) -> np.ndarray:
-    """The flow over each edge to a predecessor, in the order of the edges; the others lead to larger indices."""
-    tail = np.repeat(np.arange(size + 2, dtype=np.int32), np.diff(flow.indptr))
-    return flow.data[(flow.indices < tail) & (tail < size)]
+@njit(cache=True)
+def _reversed(before, predecessors):
+    """Offsets [K + 1] and indices of successors, and for each the number of its edge among ``predecessors``."""
+    after, place = np.zeros(before.size, np.int32), np.zeros(before.size, np.int32)
+    for p in predecessors:
+        after[p + 1] += 1
+    for r in range(before.size - 1):
+        after[r + 1] += after[r]
+        place[r + 1] = after[r + 1]
+    successor, back = np.empty_like(predecessors), np.empty_like(predecessors)
+    for r in range(before.size - 1):
+        for k in range(before[r], before[r + 1]):
+            p = predecessors[k]
+            successor[place[p]], back[place[p]] = r, k
+            place[p] += 1
+    return after, successor, back
 
 
 @njit(cache=True)
-def _split(offsets, among, inner, edge, sent, share):
-    """Shares in proportion to what is ``sent``; even among the inner edges if that is nothing."""
+def _first_flow(before, predecessors, edge, worth, share):
+    """What is left of each worth [K], and the flow over each edge, if surplus is passed on in the given shares."""
+    left, flow = worth.copy(), np.zeros(predecessors.size)
+    for r in range(worth.size - 1, -1, -1):
+        total = 0.0
+        for k in range(before[r], before[r + 1]):
+            total += share[edge[k]]
+        if left[r] > 0.0 and total > 0.0:
+            for k in range(before[r], before[r + 1]):
+                flow[k] = left[r] * (share[edge[k]] / total)
+                left[predecessors[k]] += flow[k]
+            left[r] = 0.0
+    return left, flow
+
+
+@njit(cache=True)
+def _distances(graph, flow, left, rounding, distance, queue):
+    """Fill ``distance`` [K] to the nearest deficit, -1 where none is in reach; ``queue`` [K] from near to far."""
+    before, predecessors, after, successor, _ = graph
+    head, tail = 0, 0
+    for r in range(left.size):
+        distance[r] = -1
+        if left[r] < -rounding:
+            distance[r], queue[tail] = 0, r
+            tail += 1
+    while head < tail:
+        r = queue[head]
+        head += 1
+        for j in range(after[r], after[r + 1]):
+            if distance[successor[j]] < 0:
+                distance[successor[j]], queue[tail] = distance[r] + 1, successor[j]
+                tail += 1
+        for k in range(before[r], before[r + 1]):
+            if flow[k] > 0.0 and distance[predecessors[k]] < 0:
+                distance[predecessors[k]], queue[tail] = distance[r] + 1, predecessors[k]
+                tail += 1
+    return tail
+
+
+@njit(cache=True)
+def _surplus(left, distance, rounding):
+    """Surplus from which a deficit is in reach, and all surplus."""
+    placeable, everything = 0.0, 0.0
+    for r in range(left.size):
+        if left[r] > rounding:
+            everything += left[r]
+            placeable += left[r] if distance[r] >= 0 else 0.0
+    return placeable, everything
+
+
+@njit(cache=True)
+def _wave(graph, flow, left, rounding, distance, queue):
+    """Carry all surplus one step closer to the nearest deficit, from the farthest on: back first, then evenly."""
+    before, predecessors, after, successor, back = graph
+    for i in range(queue.size - 1, -1, -1):
+        r = queue[i]
+        if left[r] <= rounding or distance[r] == 0:
+            continue
+        nearer, ways = distance[r] - 1, 0
+        for j in range(after[r], after[r + 1]):
+            k, s = back[j], successor[j]
+            if flow[k] > 0.0 and distance[s] == nearer and left[r] > 0.0:
+                moved = min(left[r], flow[k])
+                flow[k] -= moved
+                left[r] -= moved
+                left[s] += moved
+        for k in range(before[r], before[r + 1]):
+            ways += distance[predecessors[k]] == nearer
+        if ways > 0 and left[r] > 0.0:
+            moved = left[r] / ways
+            for k in range(before[r], before[r + 1]):
+                if distance[predecessors[k]] == nearer:
+                    flow[k] += moved
+                    left[predecessors[k]] += moved
+            left[r] = 0.0
+
+
+@njit(cache=True)
+def _selected(graph, flow, left, rounding, distance, queue):
+    """What surplus that reaches no deficit needs, and what feeds it: bool [K]."""
+    before, predecessors, after, successor, back = graph
+    selected, head, tail = np.zeros(left.size, np.bool_), 0, 0
+    for r in range(left.size):
+        if distance[r] < 0 and left[r] > rounding:
+            selected[r], queue[tail] = True, r
+            tail += 1
+    while head < tail:
+        r = queue[head]
+        head += 1
+        for k in range(before[r], before[r + 1]):
+            if not selected[predecessors[k]]:
+                selected[predecessors[k]], queue[tail] = True, predecessors[k]
+                tail += 1
+        for j in range(after[r], after[r + 1]):
+            if flow[back[j]] > 0.0 and not selected[successor[j]]:
+                selected[successor[j]], queue[tail] = True, successor[j]
+                tail += 1
+    return selected
+
+
+@njit(cache=True)
+def _split(offsets, among, before, edge, flow, share):
+    """Shares in proportion to the ``flow``; even among the inner edges if that is nothing."""
     for i, r in enumerate(among):
-        low, high = inner[i], inner[i + 1]
-        flow, degree = sent[low:high].sum(), offsets[r + 1] - offsets[r]
+        low, high = before[i], before[i + 1]
+        total, degree = flow[low:high].sum(), offsets[r + 1] - offsets[r]
         share[offsets[r] : offsets[r + 1]] = 0.0 if high > low else 1.0 / max(degree, 1)
         for k in range(low, high):
-            share[edge[k]] = sent[k] / flow if flow > 0 else 1.0 / (high - low)
+            share[edge[k]] = flow[k] / total if total > 0.0 else 1.0 / (high - low)

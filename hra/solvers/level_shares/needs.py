@@ -39,8 +39,19 @@ class Needs:
     change: np.ndarray
 
     @classmethod
-    def of(cls, problem: Problem, level: str | None, shares: Mapping[int, float], least: Mapping[int, float]) -> Needs:
+    def of(
+        cls,
+        problem: Problem,
+        level: str | None,
+        shares: Mapping[int, float],
+        least: Mapping[int, float],
+        *,
+        loose: bool = False,
+    ) -> Needs:
         """What ``shares`` of the budget and the absolute ``least`` ask for in ``problem``, the larger of the two.
+
+        Where costs have no common unit, sets that meet these needs meet the minimums; if ``loose``, sets that meet the
+        minimums meet these needs, which is what bounds and refusals are made of.
 
         Raises
         ------
@@ -52,11 +63,13 @@ class Needs:
         budget = exactly(min(problem.budget, hierarchy.total_cost))
         required, excess, change = np.empty(levels.size), np.empty(levels.size), [-problem.cost]
         for i, label in enumerate(levels.tolist()):
-            here = np.where(of_node == label, hierarchy.units.low, 0.0)
+            here = of_node == label
+            low, high = (np.where(here, units, 0.0) for units in (hierarchy.units.low, hierarchy.units.high))
+            more, less = (high, low) if loose else (low, high)
             amount = max(exactly(shares.get(label, 0.0)) * budget, exactly(least.get(label, 0.0)))
-            required[i] = _rounded_up(amount / hierarchy.units.size, here)
-            delta = _change(hierarchy, here)
-            excess[i] = here[hierarchy.added_by < 0].sum() - required[i]
+            required[i] = _required(amount / hierarchy.units.size, more, rounds_up=hierarchy.units.exact or not loose)
+            delta = _change(hierarchy, more, less)
+            excess[i] = more[hierarchy.added_by < 0].sum() - required[i]
             if problem.pinned is not None:
                 excess[i] += delta[problem.pinned].sum()
                 delta[problem.pinned] = 0.0
@@ -106,14 +119,14 @@ def _depths(hierarchy: Hierarchy) -> np.ndarray:
     return depth
 
 
-def _change(hierarchy: Hierarchy, here: np.ndarray) -> np.ndarray:
-    """Cost of a level's nodes that each refinement adds, less that of those it removes, float64 [R]."""
+def _change(hierarchy: Hierarchy, more: np.ndarray, less: np.ndarray) -> np.ndarray:
+    """What each refinement adds of ``more`` [N], less what it removes of ``less`` [N], float64 [R]."""
     added, removed = hierarchy.added_by >= 0, hierarchy.removed_by >= 0
-    change = np.bincount(hierarchy.added_by[added], here[added], len(hierarchy)).astype(np.float64)
-    return change - np.bincount(hierarchy.removed_by[removed], here[removed], len(hierarchy))
+    change = np.bincount(hierarchy.added_by[added], more[added], len(hierarchy)).astype(np.float64)
+    return change - np.bincount(hierarchy.removed_by[removed], less[removed], len(hierarchy))
 
 
-def _rounded_up(amount: Fraction, here: np.ndarray) -> float:
+def _required(amount: Fraction, here: np.ndarray, *, rounds_up: bool) -> float:
     """The least total of a level's nodes of at least ``amount`` units, as far as their common divisor tells."""
-    step = int(cost_step(here)) or 1
-    return float(math.ceil(amount / step) * step)
+    step = (int(cost_step(here)) or 1) if rounds_up else 1
+    return float((math.ceil(amount / step) if rounds_up else math.floor(amount)) * step)

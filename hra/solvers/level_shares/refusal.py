@@ -32,13 +32,15 @@ def refusal(problem: Problem, needs: Needs, best: Closure, possible: Dual, *, pr
     proven : whether no set exists; else it is only that none was found.
     """
     within = f"within {exact_number(problem.budget)} {problem.hierarchy.cost_unit}"
+    if problem.strict:  # rounded up, costs admit fewer sets than the budget does
+        return _unmet(needs, within, proven=False)
     for i in range(needs.levels.size):
         most, least = _most(needs, best, i), float(needs.required[i])
         if most < least * (1 - _ROUNDING):
             return _too_much(problem, int(needs.levels[i]), least, _rounded_down(most), within)
-    return (
-        _together(problem, needs, possible, within) if is_impossible(needs, possible) else _unmet(needs, within, proven)
-    )
+    if is_impossible(needs, possible):
+        return _together(problem, needs, possible, within)
+    return _unmet(needs, within, proven=proven)
 
 
 def _too_much(problem: Problem, level: int, least: float, most: float, within: str) -> InfeasibleShares:
@@ -59,7 +61,7 @@ def _together(problem: Problem, needs: Needs, possible: Dual, within: str) -> In
     return InfeasibleShares(what, where="LevelShares", fix="lower these minimums, or use a larger budget")
 
 
-def _unmet(needs: Needs, within: str, proven: bool) -> InfeasibleShares:
+def _unmet(needs: Needs, within: str, *, proven: bool) -> InfeasibleShares:
     levels = ", ".join(str(level) for level in needs.levels)
     if proven:
         what = f"no choice {within} meets the minimums of levels {levels}: refinements are not divisible"

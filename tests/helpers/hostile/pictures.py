@@ -51,6 +51,8 @@ def cases() -> Iterator[Case]:
     yield Case("image of 20,000 x 1", picture(size=(20_000, 1)), ".png", size=(1, 20_000))
     yield Case("image of another suffix", picture("PNG"), ".jpg", size=(17, 23))
     yield Case("image of a blank page at 600 dpi", _blank(7016, 4960), ".png", size=(7016, 4960))
+    rows, more = (struct.pack("<HHII", 257, 4, 1, count) for count in (17, 170))
+    yield Case("image TIFF of rows that no strip holds", picture("TIFF", "1").replace(rows, more), ".tif")
     yield from _refused()
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.exact_batch import solve_batch
+from hra.kernels.cut import Forest, price_search
 from tests.helpers.examples import many
 from tests.helpers.instances import FAMILIES, Instance, instances
 from tests.helpers.judging import judge
@@ -54,3 +55,21 @@ def test_batches_bound_every_choice_on_every_backend(instance, backend):
         best = exactly.best()
         assert best is not None
         assert exactly.gained(selected) <= best <= Fraction(float(found.upper_bound[i]))
+
+
+@many
+@given(ANY)
+def test_bounds_of_level_sweeps_are_rounded_outward_and_the_same_on_every_backend(instance):
+    hierarchy, rows = instance.hierarchy, rows_of(instance)
+    assume(hierarchy.parent is not None and not hierarchy.shrinks)
+    assume(hierarchy.units.size == 1 and hierarchy.units.exact)
+    levels, order = tuple(hierarchy.level_offsets.tolist()), (hierarchy.parent, hierarchy.first_child)
+    forest = Forest(levels, *order, hierarchy.unit_cost, hierarchy.base_cost)
+    capacity = np.full(2, hierarchy.capacity(instance.budget))
+    found, same = (price_search(forest, rows, capacity, backend) for backend in ("reference", "warp"))
+    for name in ("selected", "cost", "gain", "bound", "price"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(same, name))
+    for row, bound in zip(rows, found.bound.tolist(), strict=True):
+        best = Exactly.of(Instance(hierarchy, row, instance.budget).problem).best()
+        assert best is not None
+        assert best <= Fraction(bound)

@@ -51,8 +51,9 @@ def test_minimum_shares_are_kept_and_bounded(instance, shares):
     best = exactly.best(levels.kept)
     try:
         allocation = instance.allocate(hra.LevelShares(shares=shares, level=None))
-    except InfeasibleShares:
-        assert best is None
+    except InfeasibleShares as refusal:
+        # Where costs have no common unit, a set within rounding of a minimum may not be found.
+        assert best is None or ("there may be one" in refusal.what and not instance.hierarchy.units.exact)
         return
     assert best is not None
     assert levels.kept(allocation.selected.tolist())

@@ -433,3 +433,21 @@ def test_one_pass_over_spheres_equals_two(kind: str, dtype: type) -> None:
     assert 0 < visible.sum() < 2000
     np.testing.assert_allclose(camera.visible_pixels_per_unit(centers, radii), expected, rtol=1e-12)
     np.testing.assert_allclose(camera.visible_pixels_per_unit(centers, radii, where), expected * where, rtol=1e-12)
+
+
+@pytest.mark.parametrize("viewport", [(1_000_000, 1_000_000), (65_537, 1), (2**14, 2**14), (10**400, 10**400)])
+def test_viewports_beyond_any_screen_are_refused(viewport: tuple[int, int]):
+    with pytest.raises(CameraError, match="viewport") as caught:
+        Camera.perspective((0, 0, 5), (0, 0, 0), viewport=viewport)
+    assert caught.value.fix and len(str(caught.value)) < 300
+    assert Camera.perspective((0, 0, 5), (0, 0, 0), viewport=(65_536, 2048)).viewport == (65_536, 2048)
+
+
+@pytest.mark.parametrize("far_away", [1e151, 1e308])
+def test_places_whose_squares_overflow_are_refused(far_away: float):
+    with pytest.raises(CameraError, match="too large"):
+        Camera.perspective((0, 0, far_away), (0, 0, 0))
+    with pytest.raises(CameraError, match="too large"):
+        Camera.orbit([[0, 0, 0], [1, 1, 1]], distance=far_away)
+    with pytest.raises(CameraError, match="too large"):
+        Camera.orbit([[0, 0, 0], [far_away, 1, 1]])

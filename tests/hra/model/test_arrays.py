@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import ArrayError
-from hra.model.arrays import frozen, group, indices, numbers, offsets_of, to_numpy
+from hra.model.arrays import ReadOnlyArrays, frozen, group, indices, numbers, offsets_of, to_numpy
 
 
 @pytest.mark.parametrize("values", [[1, 2], (1, 2), np.array([1, 2], np.float16), range(1, 3), np.array([1, 2], ">i4")])
@@ -127,3 +128,68 @@ def test_group_lists_the_positions_of_every_key(keys):
 @given(counts=st.lists(st.integers(0, 5), max_size=20))
 def test_offsets_are_running_sums(counts):
     assert offsets_of(np.array(counts, int)).tolist() == [sum(counts[:i]) for i in range(len(counts) + 1)]
+
+
+class TestWhatLooksLikeAnArray:
+    """Masked, sparse, meta, conjugate and quantized data: unwrapped right, or refused."""
+
+    def test_masked_elements_are_refused_and_unmasked_arrays_unwrapped(self):
+        with pytest.raises(ArrayError, match="1 of the 3 elements are masked") as caught:
+            numbers("cost", np.ma.array([1.0, np.nan, 3.0], mask=[False, True, False]))
+        assert caught.value.where == "element 1" and caught.value.fix
+        plain = to_numpy(np.ma.array([1.0, 2.0]))
+        assert type(plain) is np.ndarray and plain.tolist() == [1, 2]
+
+    def test_a_masked_cost_does_not_reach_a_hierarchy(self):
+        import hra
+
+        with pytest.raises(ArrayError, match="masked"):
+            hra.Hierarchy.tree([-1, 0, 0], np.ma.array([1.0, np.nan, 1.0], mask=[False, True, False]))
+
+    @pytest.mark.parametrize("kind", ["coo_array", "csr_array", "dia_matrix", "dok_array"])
+    def test_sparse_arrays_of_scipy_are_refused(self, kind: str):
+        sparse = pytest.importorskip("scipy.sparse")
+        with pytest.raises(ArrayError, match="sparse"):
+            to_numpy(getattr(sparse, kind)(np.eye(2)))
+
+    def test_sparse_nested_masked_and_meta_tensors_are_refused(self):
+        torch = pytest.importorskip("torch")
+        tensors = {
+            "sparse_coo": torch.eye(2).to_sparse(),
+            "sparse_csr": torch.eye(2).to_sparse_csr(),
+            "nested": torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+            "masked": torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False])),
+            "meta": torch.empty(2, device="meta"),
+        }
+        for kind, tensor in tensors.items():
+            with pytest.raises(ArrayError, match=kind) as caught:
+                numbers("values", tensor)
+            assert caught.value.where and caught.value.fix
+
+    def test_conjugate_negated_and_quantized_tensors_are_what_they_stand_for(self):
+        torch = pytest.importorskip("torch")
+        conjugate = torch.tensor([1 + 2j]).conj()
+        assert to_numpy(conjugate).tolist() == [1 - 2j]
+        assert to_numpy(conjugate.imag).tolist() == [-2]
+        quantized = torch.quantize_per_tensor(torch.tensor([1.0, 2.5]), 0.5, 0, torch.quint8)
+        assert numbers("values", quantized).tolist() == [1, 2.5]
+        small = torch.tensor([1.5, -2.0])
+        assert to_numpy(small.to(torch.float8_e4m3fn)).tolist() == [1.5, -2]
+        assert to_numpy(torch.nn.Parameter(small)).tolist() == [1.5, -2]
+
+
+def test_arrays_stay_read_only_in_pickled_copies():
+    import copy
+    import pickle
+
+    for clone in (copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))):
+        held = clone(Held(frozen(np.arange(3)), {"a": (frozen(np.ones(2)), 5)}))
+        assert not held.array.flags.writeable
+        assert not held.more["a"][0].flags.writeable
+        assert held.more["a"][1] == 5
+
+
+@dataclass(frozen=True, eq=False)
+class Held(ReadOnlyArrays):
+    array: np.ndarray
+    more: dict

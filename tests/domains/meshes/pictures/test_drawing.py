@@ -16,6 +16,7 @@ import pytest
 import hra
 from hra.domains import meshes
 from hra.domains.meshes.materials import Material
+from hra.domains.meshes.pictures.drawing import check_camera
 from hra.errors import CameraError, HraError, ImageError
 
 
@@ -128,3 +129,11 @@ def test_without_a_driver_there_is_an_error_and_no_crash(tmp_path: Path) -> None
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert result.returncode == 0 and "no OpenGL driver" in result.stdout, result.stderr
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("viewport", [(16_385, 10), (10, 16_385), (8192, 8192)])
+def test_pictures_that_drivers_end_the_process_for_are_refused(viewport: tuple[int, int]) -> None:
+    camera = hra.Camera.orbit([[0, 0, 0], [1, 1, 1]], viewport=viewport)
+    with pytest.raises(CameraError, match="cannot be drawn") as caught:
+        check_camera(camera)
+    assert caught.value.where == "viewport" and "16,384" in caught.value.fix

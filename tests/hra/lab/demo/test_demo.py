@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -62,3 +63,11 @@ def test_report_is_self_contained(out: Path):
         with Image.open(picture) as image:
             assert min(image.size) > 200
             assert len(image.convert("RGB").resize((64, 64)).getcolors(4096) or range(4096)) > 50, f"{picture} is blank"
+
+
+def test_the_manifest_lists_what_the_run_wrote(out: Path):
+    listed = json.loads((out / "manifest.json").read_text())["files"]
+    assert {path.name for path in out.iterdir()} == {*listed, "manifest.json"}
+    for name, entry in listed.items():
+        content = (out / name).read_bytes()
+        assert (entry["bytes"], entry["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())

@@ -1,0 +1,71 @@
+"""A process that forks while another thread compiles or allocates: the child goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+_COMPILING = """
+import os, signal, threading, time
+import hra, numba
+
+stop = threading.Event()
+
+def work():
+    number = 0.0
+    while not stop.is_set():
+        number += 1
+        numba.njit(lambda x: x * x + 1.5)(number)
+
+threading.Thread(target=work, daemon=True).start()
+time.sleep(1)
+"""
+_ALLOCATING = """
+import os, signal, sys, threading, time
+import numpy as np
+
+sys.path.insert(0, {root!r})
+import hra
+from tests.helpers.allocators import Plain, Table
+
+rng = np.random.default_rng(0)
+tree = hra.Hierarchy.tree(np.r_[-1, rng.integers(0, np.arange(1, 3000))], np.ones(3000))
+allocator, errors = Plain(tree, Table(), hra.Hull()), rng.random(3000)
+expected = allocator.allocate(errors, 500).gain
+stop = threading.Event()
+
+def work():
+    while not stop.is_set():
+        allocator.allocate(rng.random(3000), 700)
+
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+_FORK = """
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        {work}
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    print("ended", status, flush=True)
+os._exit(0)
+"""
+
+
+def run(program: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
+    return done.stdout.split("\n")[:-1] or [done.stderr]
+
+
+def test_a_child_compiles_although_another_thread_was_compiling() -> None:
+    work = "numba.njit(lambda x: x - 2)(3.0)"
+    assert run(_COMPILING + _FORK.format(work=work)) == ["ended 0"] * 3
+
+
+def test_a_child_allocates_although_another_thread_was_allocating() -> None:
+    program = _ALLOCATING.replace("{root!r}", repr(str(Path(__file__).parents[2])))
+    work = "assert allocator.allocate(errors, 500).gain == expected"
+    assert run(program + _FORK.format(work=work)) == ["ended 0"] * 3
