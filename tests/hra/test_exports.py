@@ -29,7 +29,12 @@ def loaded_by(code: str) -> set[str]:
 )
 def test_importing_the_package_or_its_errors_loads_nothing_heavy(code):
     loaded = loaded_by(code)
-    assert {name for name in loaded if name.startswith("hra")} <= {"hra", "hra.errors", "hra.lazy_exports"}
+    assert {name for name in loaded if name.startswith("hra")} <= {
+        "hra",
+        "hra.errors",
+        "hra.forking",
+        "hra.lazy_exports",
+    }
     assert not loaded & {"numpy", "numba", "networkx", "warp", "scipy", "torch"}
 
 
@@ -68,7 +73,7 @@ def test_type_checkers_see_every_lazy_name():
     declared = {
         alias.name
         for node in imports
-        if node.module and node.module.startswith("hra.") and node.module != "hra.lazy_exports"
+        if node.module and node.module.startswith("hra.") and node.module not in ("hra.forking", "hra.lazy_exports")
         for alias in node.names
     }
     assert declared == set(hra.__all__) - {"__version__"}
