@@ -16,7 +16,12 @@ import hra
 def test_importing_the_package_or_its_errors_loads_nothing_of_it(code):
     program = f"import sys\n{code}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert {name for name in done.stdout.split() if name.startswith("hra")} <= {"hra", "hra.errors"}
+    assert {name for name in done.stdout.split() if name.startswith("hra")} <= {
+        "hra",
+        "hra.errors",
+        "hra.safety",
+        "hra.safety.forking",
+    }
 
 
 def test_the_samples_are_exported():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,12 +24,13 @@ from hra.domains.meshes.files.gltf_structure import check_structure
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.materials import Material
-from hra.errors import FileError
+from hra.errors import FileError, RepairWarning
 from hra.safety.json_text import parse_object
 from hra.safety.limits import DEFAULT, Limits
 
 # What a vertex and a triangle take on their way: as read, moved, joined and welded.
 _VERTEX_BYTES, _TRIANGLE_BYTES = 100, 60
+_INSTANCING = "EXT_mesh_gpu_instancing"
 
 
 def read_gltf(
@@ -48,6 +50,7 @@ def read_gltf(
     check_nodes(header, limits, where)
     check_primitives(header, where)
     _check_size(header, files, limits, where)
+    _report_instancing(header, where)
     accessors = Accessors(header, read_buffers(header, chunk, files, where), where)
     materials = read_materials(header, accessors.buffers, files, where) if attributes else None
     reader = _Meshes(accessors, materials, {})
@@ -71,6 +74,14 @@ def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, whe
     size = files.size + sum(b["byteLength"] for b in header.get("buffers", []) if not _embedded(b))
     needed = _VERTEX_BYTES * vertex_count + _TRIANGLE_BYTES * triangle_total
     limits.check_memory(needed, size, f"{where}, which shows meshes in {len(placed)} places")
+
+
+def _report_instancing(header: dict[str, Any], where: str) -> None:
+    """An extension that is not required has another appearance without it: here each mesh once."""
+    count = sum(_INSTANCING in node.get("extensions", {}) for node in header.get("nodes", []))
+    if count:
+        what = f"{where}: {count} nodes show their meshes once, for {_INSTANCING} is not read"
+        warnings.warn(what, RepairWarning, stacklevel=4)
 
 
 def _embedded(buffer: dict[str, Any]) -> bool:

@@ -10,7 +10,9 @@ import numpy as np
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.meshopt import unique_rows
 from hra.domains.meshes.files.mtl import read_mtl
-from hra.domains.meshes.files.obj_lines import LEFT_OUT, NONE, ObjLines, read_lines
+from hra.domains.meshes.files.obj_found import NONE, ObjLines
+from hra.domains.meshes.files.obj_lines import read_lines
+from hra.domains.meshes.files.obj_words import LEFT_OUT
 from hra.domains.meshes.files.parsed import Parsed, vertex_attributes
 from hra.domains.meshes.files.polygons import triangulated
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles

@@ -7,8 +7,10 @@ import warnings
 import numpy as np
 
 from hra.domains.meshes.files.parsed import Parsed, vertex_attributes
+from hra.domains.meshes.files.ply_binary import read_binary
+from hra.domains.meshes.files.ply_columns import Columns
 from hra.domains.meshes.files.ply_header import parse_ply_header
-from hra.domains.meshes.files.ply_rows import Columns, read_elements
+from hra.domains.meshes.files.ply_text import read_text
 from hra.domains.meshes.files.polygons import strips, triangulated
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.textures import Textures
@@ -35,7 +37,7 @@ def read_ply(
     RepairWarning : the texture is missing or cannot be read, or texture coordinates of polygons are left out.
     """
     header = parse_ply_header(data, where, limits)
-    elements = read_elements(data, header, where)
+    elements = read_binary(data, header, header.order, where) if header.order else read_text(data, header, where)
     vertices = elements.get("vertex", Columns())
     positions = _columns(vertices, "x", "y", "z")
     if positions is None:

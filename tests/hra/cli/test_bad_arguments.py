@@ -15,6 +15,7 @@ from PIL import Image
 
 import hra.cli
 from hra.domains import meshes
+from tests.helpers.hostile import gltf
 from tests.helpers.hostile.cases import FACES, POINTS
 
 HUGE, LONG, PATH = "9" * 400, "n" * 300, "/".join(["n" * 200] * 30)
@@ -155,6 +156,17 @@ def test_brackets_in_names_are_letters(folder: Path, tmp_path: Path, monkeypatch
         assert code == 0, err
         assert command[1] == "cut" or Path(command[2]).name.split(".")[0] in out
     assert Path("x[/red].glb").stat().st_size and Path("j[i].json").stat().st_size
+
+
+def test_the_limit_of_memory_is_an_option(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    header, chunk = gltf.plain()
+    nodes = [{"mesh": 0, "translation": [number, 0, 0]} for number in range(99)]
+    changed = gltf.edited({"nodes": nodes, "scenes.0.nodes": list(range(99))}, header)
+    Path("a.glb").write_bytes(gltf.glb(changed, chunk))
+    code, _, text = run(["mesh", "build", "a.glb", "-o", "a.hra", "--memory", "1"], monkeypatch)
+    assert code == 2 and "bytes of memory, more than" in text
+    assert run(["mesh", "build", "a.glb", "-o", "a.hra", "--memory", "1MiB"], monkeypatch)[0] == 0
 
 
 def test_long_numbers_are_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

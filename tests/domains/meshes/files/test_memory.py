@@ -74,6 +74,14 @@ def test_a_larger_limit_lets_instances_pass(tmp_path: Path) -> None:
         meshes.load(path, limits=Limits(memory_bytes=1, memory_per_byte=1))
 
 
+def test_instances_of_an_extension_are_not_lost_in_silence(tmp_path: Path) -> None:
+    extension = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}
+    changes = {"extensionsUsed": list(extension), "nodes.0.extensions": extension}
+    path = write(tmp_path / "a.gltf", gltf.edited(changes))
+    with pytest.warns(RepairWarning, match="1 nodes show their meshes once"):
+        assert len(meshes.load(path).triangles) == 4
+
+
 @pytest.mark.parametrize(
     ("limits", "name"),
     [

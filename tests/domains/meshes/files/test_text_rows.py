@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.meshes.files import obj_lines, text_rows
-from hra.domains.meshes.files.obj_lines import ObjLines, read_lines
+from hra.domains.meshes.files.obj_found import ObjLines
+from hra.domains.meshes.files.obj_lines import read_lines
 from hra.domains.meshes.files.text_rows import numbered_lines, pieces, read_rows
 from hra.errors import FileError
 
@@ -82,7 +83,7 @@ def obj_texts(draw: st.DrawFn) -> str:
 def test_runs_of_obj_lines_are_read_as_the_lines_one_by_one(text: str) -> None:
     fast = read_lines(text.encode(), "a.obj")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(obj_lines, "_FAST", {})
+        patch.setattr(obj_lines, "FAST", {})
         slow = read_lines(text.encode(), "a.obj")
     assert same(fast) == same(slow)
 

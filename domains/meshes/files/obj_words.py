@@ -1,0 +1,107 @@
+"""The words of an OBJ file: what a line means that begins with each of them.
+
+Source: Wavefront, Advanced Visualizer manual, appendix B1 (object files).
+"""
+
+from __future__ import annotations
+
+from hra.domains.meshes.files.obj_found import NONE, ObjLines
+from hra.domains.meshes.files.text_rows import floats, shown
+from hra.errors import FileError
+
+# How many numbers a line may have.
+_POSITION, _COORDINATE, _NORMAL = (3, 4, 6, 7), (1, 2, 3), (3,)
+NO_GEOMETRY = {
+    *(b"o", b"g", b"s", b"mg", b"bevel", b"c_interp", b"d_interp", b"lod", b"maplib", b"usemap", b"shadow_obj"),
+    *(b"trace_obj", b"ctech", b"stech", b"vp", b"cstype", b"deg", b"bmat", b"step", b"parm", b"trim", b"hole", b"scrv"),
+    *(b"sp", b"end", b"con", b"call", b"csh"),
+}
+SHORT = b"f "
+LEFT_OUT = {
+    **{b"l": "lines", b"p": "points", b"curv": "curves", b"curv2": "curves", b"surf": "surfaces"},
+    SHORT: "faces of fewer than three corners",
+}
+
+
+def _numbers(words: list[bytes], line: bytes, counts: tuple[int, ...], where: str) -> list[float]:
+    if b"#" in line:
+        words = line.partition(b"#")[0].split()
+    if len(words) - 1 not in counts:
+        what = f"a line has {len(words) - 1} numbers, not {' or '.join(map(str, counts))}: {shown(line)}"
+        raise FileError(what, where=where)
+    return floats(words[1:], line, where)
+
+
+def _position(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
+    numbers = _numbers(words, line, _POSITION, where)
+    count = len(found.positions)
+    found.positions.extend(numbers[:3])
+    if len(numbers) >= 6 or found.colors:
+        # Vertices above the first coloured one, and others without a colour, are white.
+        found.colors.extend([1.0] * (count - len(found.colors)))
+        found.colors.extend(numbers[-3:] if len(numbers) >= 6 else [1.0] * 3)
+
+
+def _coordinate(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
+    numbers = _numbers(words, line, _COORDINATE, where)
+    found.uv.extend([numbers[0], numbers[1] if len(numbers) > 1 else 0.0])
+
+
+def _normal(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
+    found.normals.extend(_numbers(words, line, _NORMAL, where))
+
+
+def _face(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
+    if b"#" in line:
+        words = line.partition(b"#")[0].split()
+    if len(words) < 2 or b"_" in line:
+        raise FileError(f"this is no face: {shown(line)}", where=where)
+    if len(words) < 4:
+        found.passed_over[SHORT] += 1
+        return
+    counts = len(found.positions) // 3, len(found.uv) // 2, len(found.normals) // 3
+    kinds = set()
+    try:
+        for word in words[1:]:
+            parts = word.split(b"/")
+            numbers = [int(part) if part else None for part in parts]
+            kinds.add(_kind(numbers))
+            found.corners.extend(
+                NONE if number is None else number - 1 if number > 0 else _from_end(number, count)
+                for number, count in zip(numbers + [None] * (3 - len(numbers)), counts, strict=True)
+            )
+    except (ValueError, OverflowError) as error:
+        raise FileError(f"this is no face: {shown(line)}", where=where) from error
+    if len(kinds) > 1:
+        raise FileError(f"corners of one face are of different kinds: {shown(line)}", where=where)
+    found.sizes.append(len(words) - 1)
+    found.face_material.append(found.material)
+
+
+def _kind(numbers: list[int | None]) -> tuple[bool, ...]:
+    """Which of vertex, coordinate and normal a corner has."""
+    if len(numbers) > 3 or numbers[0] is None:
+        raise ValueError("not v, v/vt, v//vn or v/vt/vn")
+    return tuple(number is not None for number in (*numbers, None, None)[:3])
+
+
+def _from_end(number: int, count: int) -> int:
+    """What a negative number stands for: it counts back from what stands above its line."""
+    if number == 0 or count + number < 0:
+        raise ValueError("counts are from 1, or back from -1")
+    return count + number
+
+
+def _use(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
+    name = line.strip()[len(b"usemtl") :].strip().decode()
+    found.material = found.materials.setdefault(name, len(found.materials))
+
+
+def _library(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
+    found.libraries.append(line.strip()[len(b"mtllib") :].strip().decode())
+
+
+READERS = {
+    **{b"v": _position, b"vt": _coordinate, b"vn": _normal, b"f": _face, b"fo": _face},
+    **{b"usemtl": _use, b"mtllib": _library},
+}

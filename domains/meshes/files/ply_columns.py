@@ -1,0 +1,32 @@
+"""The rows of a PLY element as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """A list property: ``values`` [n], of which each row [R] begins at ``offsets`` int64 [R + 1]."""
+
+    values: np.ndarray
+    offsets: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The properties of an element by name, of the types that the header states."""
+
+    scalars: Mapping[str, np.ndarray] = field(default_factory=dict)
+    lists: Mapping[str, Lists] = field(default_factory=dict)
+
+
+def joined_runs(values: np.ndarray, begin: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The runs of ``values`` that begin at ``begin`` [R], one after the other, and their offsets [R + 1]."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    shift = np.repeat(begin - offsets[:-1], lengths)
+    return values[np.arange(offsets[-1]) + shift], offsets
