@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import MetricError, RepairWarning
-from hra.model.arrays import to_numpy
+from hra.model.arrays import ReadOnlyArrays, to_numpy
 from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
 from hra.model.hierarchy import Hierarchy, divisible
 from hra.model.metrics import ErrorMetric
@@ -24,7 +24,7 @@ LARGEST_TOTAL = 1e307
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(ReadOnlyArrays):
     """Maximise the gain of a down-closed set of refinements whose cost fits the capacity.
 
     Attributes

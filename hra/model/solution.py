@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.model.arrays import ReadOnlyArrays
+
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(ReadOnlyArrays):
     """A down-closed set of refinements within the capacity, and what is known of all others.
 
     Attributes

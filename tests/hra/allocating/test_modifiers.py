@@ -146,6 +146,7 @@ def test_hierarchies_and_allocations_can_be_pickled():
     hierarchy = Hierarchy.tree([-1, 0, 0], [1, 1, 1], mode="add", attributes={"x": [1.0, 2.0, 3.0]})
     allocation = allocator(hierarchy, hra.Hull()).allocate([0, 1, 2], 2)
     copy = pickle.loads(pickle.dumps(allocation))
+    assert not any(array.flags.writeable for array in (copy.selected, copy.problem.gain, copy.hierarchy.edges))
     assert copy.cut.tolist() == allocation.cut.tolist()
     assert (copy.gain, copy.upper_bound, copy.max_error) == (allocation.gain, allocation.upper_bound, 1)
     assert copy.hierarchy.node["x"].tolist() == [1, 2, 3]
