@@ -40,9 +40,7 @@ def test_each_level_has_at_most_so_many_triangles(chain: meshes.DiscreteLOD) -> 
 
 
 @given(shares=st.lists(st.floats(0.06, 1.0), min_size=1, max_size=6, unique_by=lambda share: int(share * 5120)))
-def test_whatever_is_asked_for_levels_are_monotone(
-    bumpy_clusters: meshes.ClusterMesh, shares: list[float]
-) -> None:
+def test_whatever_is_asked_for_levels_are_monotone(bumpy_clusters: meshes.ClusterMesh, shares: list[float]) -> None:
     shares = sorted(shares, reverse=True)
     found = meshes.lod_chain(bumpy_clusters, shares)
     assert all(count <= share * 5120 for count, share in zip(counts(found), shares, strict=True))
