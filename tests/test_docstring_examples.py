@@ -23,7 +23,15 @@ PACKAGES = [hra, hra.testing, hra.domains.textures, hra.domains.meshes, hra.doma
 NEEDS_GL = {f"hra.domains.{name}" for name in ("textures.GLFeedback", "meshes.Viewer", "meshes.render")}
 WITHOUT = {
     f"hra.domains.meshes.{name}"
-    for name in ("Instance", "VisibleScreenError", "cluster_boxes", "from_arrays", "load", "visible_clusters")
+    for name in (
+        "Instance",
+        "SceneAllocation",
+        "VisibleScreenError",
+        "cluster_boxes",
+        "from_arrays",
+        "load",
+        "visible_clusters",
+    )
 }
 NEEDS = {"SoftCut": "torch", "ImageNetRelevance": "efficientnet_lite_pytorch"}
 

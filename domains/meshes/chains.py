@@ -29,7 +29,7 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
 
     Each level is a cut of the cluster hierarchy that minimises `SurfaceError` within its number of triangles, and that
     refines the next coarser level: every cluster of a level stands for clusters of the finer one. So triangles and
-    errors are monotone, and a level's vertices are vertices of the finer ones.
+    errors are monotone. All vertices are vertices of the source.
 
     Parameters
     ----------
