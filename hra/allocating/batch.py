@@ -76,7 +76,8 @@ def allocate_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, backend: str
     Raises
     ------
     HierarchyError : the hierarchy is a DAG, or costs are not whole numbers >= 0 for "reference" and "warp".
-    ArrayError : gains of another shape or dtype, negative, not finite, or (on the host) too large to add up; budgets of another shape.
+    ArrayError : gains of another shape or dtype, negative, not finite, or (on the host) too large to add up; budgets of
+        another shape.
     InvalidBudget, BudgetTooSmall : see `check_budget`.
     BackendUnavailable : there is no such backend, or it cannot read the device.
     """
