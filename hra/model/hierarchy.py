@@ -241,14 +241,14 @@ class Hierarchy:
         """Cost of the base: the smallest budget that can be served."""
         if self.units.exact:
             return self.units.cost(self._base_units[0])
-        return rounded_up_sum(self.node_cost[self.added_by < 0])
+        return rounded_up_sum(self.node_cost, self.added_by < 0)
 
     @cached_property
     def total_cost(self) -> float:
         """Cost of full detail."""
         if self.units.exact:
             return self.units.cost(self._base_units[0] + float(self.unit_cost.sum()))
-        return rounded_up_sum(self.node_cost[self.removed_by < 0])
+        return rounded_up_sum(self.node_cost, self.removed_by < 0)
 
     @cached_property
     def largest_cost(self) -> float:
@@ -326,7 +326,7 @@ class Hierarchy:
         """Cost of the cut that ``selected`` [R] leaves, in ``cost_unit``: exact, or the least double above it."""
         if self.units.exact:
             return self.units.cost(self._base_units[0] + total(self.unit_cost, selected))
-        return rounded_up_sum(self.node_cost[self.active_nodes(selected)])
+        return rounded_up_sum(self.node_cost, self.active_nodes(selected))
 
     @property
     def topology(self) -> Topology:

@@ -7,6 +7,7 @@ its last place after every operation: x + |x| 2**-52 + 2**-1074 is at least the 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from numba import njit
 
@@ -59,7 +60,7 @@ def precise_difference(values, more, less):
     return high + low
 
 
-def ceiling(parts: tuple[float, ...]) -> float:
+def ceiling(parts: Sequence[float]) -> float:
     """The least double that is not below the exact sum of ``parts``."""
     nearest = math.fsum(parts)
     if not math.isfinite(nearest):

@@ -18,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from hra.model.arrays import EXACT_LIMIT, group
+from hra.model.precise import ceiling, precise_total
 
 # Decimals that are tried; more do not fit into 53 bits together with a digit before the point.
 _DECIMALS = 15
@@ -50,7 +51,9 @@ class Units:
 
     def floor(self, number: float) -> float:
         """The most whole units within ``number`` cost units (a budget, a limit)."""
-        return number if number == math.inf else float(math.floor(self.value(number)))
+        if number == math.inf:
+            return number
+        return float(math.floor(number) if self.size == 1 else math.floor(self.value(number)))
 
     def ceil(self, number: float) -> float:
         """The fewest whole units that cover ``number`` cost units."""
@@ -65,6 +68,8 @@ class Units:
 
     def cost(self, units: float) -> float:
         """So many units in cost units: the double that prints as this decimal, elsewhere the least one above it."""
+        if self.size == 1:
+            return float(units)
         return 0.0 - _rounded_down(-Fraction(units) * self.size, decimal=self.decimal)  # never -0.0
 
     def costs(self, units: np.ndarray) -> np.ndarray:
@@ -177,8 +182,9 @@ def _sums(by: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
     return np.bincount(by[known], values[known], size).astype(np.float64)
 
 
-def rounded_up_sum(values: np.ndarray, less: float = 0.0) -> float:
-    """The least double that is not below the exact sum of ``values`` less ``less``."""
-    parts = [*values.tolist(), -less]
-    nearest = math.fsum(parts)
-    return math.nextafter(nearest, math.inf) if math.fsum([*parts, -nearest]) > 0 else nearest
+def rounded_up_sum(values: np.ndarray, selected: np.ndarray) -> float:
+    """The least double that is not below the exact sum of ``values`` [N] over the ``selected`` [N]."""
+    nearest, rest, missed = precise_total(values, selected)
+    if abs(rest) <= missed and missed > 0:  # too close to a double to be sure
+        return ceiling(values[selected].tolist())
+    return math.nextafter(nearest, math.inf) if rest > 0 else nearest
