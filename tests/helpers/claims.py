@@ -97,7 +97,7 @@ def small(rng: np.random.Generator) -> Instance:
     cost = rng.choice([rng.integers(0, 6, size).astype(float), rng.integers(0, 99, size) / 10, rng.random(size)])
     if rng.random() < 0.5:
         parent = [-1, *(int(rng.integers(-1, i)) for i in range(1, size))]
-        hierarchy = hra.Hierarchy.tree(parent, cost, mode=str(rng.choice(["add", "replace"])))
+        hierarchy = hra.Hierarchy.tree(parent, cost, mode="add" if rng.random() < 0.5 else "replace")
     else:
         edges = [(a, b) for b in range(size) for a in range(b) if rng.random() < 0.3]
         hierarchy = hra.Hierarchy.dag(cost, np.array(edges, np.int32).reshape(-1, 2))

@@ -89,6 +89,7 @@ def test_forests_agree_with_dynamic_programming(seed):
     budget = hierarchy.base_cost + float(rng.integers(0, cost.sum() + 1))
     value = gains_from_values(hierarchy, gain.astype(np.float64))
     room = int(min(budget - hierarchy.base_cost, hierarchy.cost.sum()))
+    assert hierarchy.parent is not None
     best = best_of_forest(hierarchy.parent, hierarchy.cost.astype(int), value.astype(int), room)
     judge_whole(Instance(hierarchy, value, budget), best)
 

@@ -28,7 +28,7 @@ def honest(seed: int) -> Allocation | None:
     instance = small(rng)
     if not len(instance.hierarchy):
         return None
-    if seed % 3 == 0:
+    if seed % 2 == 0:
         instance = replace(instance, pinned=(int(rng.integers(instance.hierarchy.node_cost.size)),))
     try:
         return instance.allocate(TRAVERSALS[seed % len(TRAVERSALS)])
