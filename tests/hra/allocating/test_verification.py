@@ -38,7 +38,7 @@ def honest(seed: int) -> Allocation | None:
 
 def test_more_than_a_thousand_forgeries_of_many_kinds_are_refuted():
     caught: Counter[str] = Counter()
-    for seed in range(300):
+    for seed in range(400):
         true = honest(seed)
         if true is None:
             continue
