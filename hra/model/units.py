@@ -22,6 +22,8 @@ from hra.model.precise import ceiling, precise_total
 
 # Decimals that are tried; more do not fit into 53 bits together with a digit before the point.
 _DECIMALS = 15
+# More units than all costs of a hierarchy have together, exact as a double.
+_MOST = 2**54
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +52,14 @@ class Units:
         return _decimal(cost) or _binary(cost) or _equal(cost) or _enclosing(cost)
 
     def floor(self, number: float) -> float:
-        """The most whole units within ``number`` cost units (a budget, a limit)."""
+        """The most whole units within ``number`` cost units (a budget, a limit); 2**54 for more than all costs."""
         if number == math.inf:
             return number
-        return float(math.floor(number) if self.size == 1 else math.floor(self.value(number)))
+        return float(min(math.floor(number if self.size == 1 else self.value(number)), _MOST))
 
     def ceil(self, number: float) -> float:
-        """The fewest whole units that cover ``number`` cost units."""
-        return number if number == math.inf else float(math.ceil(self.value(number)))
+        """The fewest whole units that cover ``number`` cost units; 2**54 for more than all costs."""
+        return number if number == math.inf else float(min(math.ceil(self.value(number)), _MOST))
 
     def less(self, number: float, paid: Iterable[float]) -> float:
         """What is left of ``number`` cost units once ``paid`` are gone, never rounded up."""

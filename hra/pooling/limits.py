@@ -80,8 +80,8 @@ def _usable(problem: Problem, low: float) -> float:
     Where refinements cost less than nothing, members may fall below their base: then it is not reserved for them.
     """
     base = problem.hierarchy.base_cost
-    if low <= base:
-        return low if problem.hierarchy.shrinks else base
+    if low <= base and not problem.hierarchy.shrinks:
+        return base
     useful = problem.gain > 0
     take_with_predecessors(*problem.hierarchy.predecessors, useful)
     return min(float(low), problem.hierarchy.cost_of(useful))

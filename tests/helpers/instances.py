@@ -197,6 +197,7 @@ FAMILIES: dict[str, dict[str, tuple[str, ...]]] = {
     "wide": {"shapes": ("flat",)},
     "free": {"costs": ("free",)},
     "shrinking": {"shapes": ("replace", "child", "swaps", "mixed")},
+    "whole forests": {"shapes": ("add", "chain", "flat"), "costs": ("whole",)},
     "overlapping": {"shapes": ("dag", "swaps", "mixed")},
 }
 

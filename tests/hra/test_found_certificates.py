@@ -141,6 +141,7 @@ def test_the_least_cost_that_there_is(name):
     alone = gains(Hierarchy.flat([5e-324, 5e-324]), [1, 2], 5e-324, TRAVERSALS[name])
     assert alone.gain == (1.0 if name == "hull-none" and not alone.selected[1] else 2.0) or name == "hull-none"
     assert alone.cost <= 5e-324
+    assert gains(Hierarchy.flat([5e-324, 5e-324]), [1, 2], 1.0, TRAVERSALS[name]).gain == 3.0
 
 
 def test_needs_that_cannot_be_met_are_refused_at_any_budget():

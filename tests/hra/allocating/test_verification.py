@@ -28,7 +28,7 @@ def honest(seed: int) -> Allocation | None:
     instance = small(rng)
     if not len(instance.hierarchy):
         return None
-    if seed % 3 == 0:
+    if seed % 2 == 0:
         instance = replace(instance, pinned=(int(rng.integers(instance.hierarchy.node_cost.size)),))
     try:
         return instance.allocate(TRAVERSALS[seed % len(TRAVERSALS)])
@@ -38,7 +38,7 @@ def honest(seed: int) -> Allocation | None:
 
 def test_more_than_a_thousand_forgeries_of_many_kinds_are_refuted():
     caught: Counter[str] = Counter()
-    for seed in range(300):
+    for seed in range(400):
         true = honest(seed)
         if true is None:
             continue
