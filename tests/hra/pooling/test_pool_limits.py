@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -244,7 +245,8 @@ def test_any_prices_make_a_valid_bound(kinds, seed):
     price, own = rng.exponential(0.3), rng.exponential(0.3, base.size)
     own[rng.random(base.size) < 0.3] = price
     low, high, capacity = reach.low - base, reach.high - base, budget - base.sum()
-    bound = dual_bound(problems, low, high, capacity, own, price)
+    exact = [list(map(Fraction, limit.tolist())) for limit in (low, high)]
+    bound = dual_bound(problems, *exact, Fraction(capacity), own, price)
     assert best_within(problems, limits, budget) <= bound * (1 + 1e-9) + 1e-9
     if kinds is FORESTS:
         # The formula by enumeration, with the better of the two prices for each member.
