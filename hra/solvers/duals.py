@@ -32,6 +32,8 @@ from hra.model.solution import Solution
 # Products below this can be split into two doubles without overflow.
 _SPLITTABLE = 1e290
 _SPLITTER = 134217729.0  # 2**27 + 1 (Dekker 1971)
+# What is worth less than this part of its price has nothing to pass on, however its sums are rounded.
+_CLEARLY = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +125,16 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
     inside of it count. Sums are kept as two doubles each: where gains and prices tie, nothing is left by rounding.
     """
     n = gain.size
-    high, low, terms = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)  # what is received, and from how many
+    high, low, terms = np.zeros(n), np.zeros(n), np.zeros(n, np.int32)  # what is received, and from how many
     lost, lost_low, spent = 0.0, 0.0, 0.0
     for r in range(n - 1, -1, -1):
         inside, begin, end = selected[r], offsets[r], offsets[r + 1]
         spent += cost[r] * inside
         paid, rest = price * cost[r], 0.0
+        if not inside and gain[r] + high[r] < paid * _CLEARLY:
+            for k in range(begin, end):
+                flow[k] = 0.0
+            continue
         if abs(paid) < _SPLITTABLE:
             paid, rest = _two_product(price, cost[r])
         worth, lost_a = _two_sum(gain[r], -paid)

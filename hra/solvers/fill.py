@@ -47,8 +47,7 @@ def _completed(
     left = problem.capacity - total(problem.cost, start)
     least = 0.0 if exact else np.nextafter(0.0, 1.0)
     among = np.arange(len(hierarchy), dtype=np.int32) if among is None else among
-    order = (*hierarchy.predecessors, *hierarchy.successors)
-    selected = start.copy()
+    order, selected = (*hierarchy.predecessors, *hierarchy.successors), start
     # Keys cost a pass over everything, and ties that need them are rare: first without.
     for key in (_no_keys, _keys):
         selected = start.copy()

@@ -21,6 +21,7 @@ from numba import njit
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_difference, up
 from hra.model.problem import Problem
+from hra.model.sets import total
 from hra.model.solution import Solution
 from hra.model.topology import Topology
 from hra.model.units import rescaled
@@ -37,9 +38,11 @@ def select_reduced(select: Select, problem: Problem, *, any_cost: bool) -> Solut
     if not any_cost:
         select = partial(_joined_solution, select)
     solution = select(problem)
-    if problem.hierarchy.units.exact or _fits(problem, solution.selected):
+    if problem.hierarchy.units.exact:
         return solution
     strict = replace(problem, strict=True)
+    if total(strict.cost, solution.selected) <= strict.capacity or _fits(problem, solution.selected):
+        return solution
     if strict.capacity < 0:  # nothing but the base is sure to fit
         nothing = replace(solution, selected=np.zeros_like(solution.selected), shortfall=None)
         return nothing if solution.shortfall is None else _missing(problem, solution, nothing.selected)

@@ -57,6 +57,7 @@ def _on_trees(suffix: str, make: Callable[[int], Quadtree], needs: tuple[str, ..
     yield Benchmark("tree_warm_1e6" + suffix, warm, _MILLION, _SMALL, needs)
     yield Benchmark("tree_1e7" + suffix, cold_without_heap, 10 * _MILLION, _SMALL, needs, memory=True)
     yield Benchmark("pava_1e6" + suffix, lambda size: tree_cases.slopes(make(size)), _MILLION, _SMALL, needs)
+    yield Benchmark("proof_1e6" + suffix, lambda size: tree_cases.certificate(make(size)), _MILLION, _SMALL, needs)
     yield Benchmark("select_1e6" + suffix, lambda size: tree_cases.selection(make(size)), _MILLION, _SMALL, needs)
     yield Benchmark("threshold_1e6" + suffix, lambda size: tree_cases.threshold(make(size)), _MILLION, _SMALL, needs)
     yield Benchmark("sequence_350k" + suffix, coherent, _SEQUENCE, _SMALL, needs)

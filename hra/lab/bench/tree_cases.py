@@ -16,6 +16,7 @@ from hra.lab.bench.judges import judge_solutions, relative_excess
 from hra.lab.inputs.instances import Instance, Quadtree
 from hra.model.problem import Problem
 from hra.model.solution import Solution
+from hra.solvers.duals import Certificate, certify
 from hra.solvers.forest.pava import hull_slopes
 from hra.solvers.selection import select_threshold
 from hra.traversals.base import Traversal
@@ -72,6 +73,27 @@ def slopes(quadtree: Quadtree) -> CaseAt:
             Contender("sort by ratio", lambda gain: np.argsort(-(gain / hierarchy.cost))),
         )
         return Case(contenders, inputs, _no_gaps, len(hierarchy), _moved_bytes(quadtree) + quadtree.gain.nbytes)
+
+    return case
+
+
+def certificate(instance: Instance) -> CaseAt:
+    """Make the proof of an answer, which is left to those who read it, beside the solve that it belongs to."""
+
+    def solved(problem: Problem) -> tuple[Problem, Solution]:
+        return problem, Hull().solve(problem)
+
+    def proven(answer: tuple[Problem, Solution]) -> Certificate:
+        problem, solution = answer
+        return certify(problem, solution.selected, solution.price or 0.0, solution.share)
+
+    contenders = (Contender(_HRA, proven, solved), Contender("the solve itself", Hull().solve))
+
+    def case(share: float) -> Case:
+        def inputs(number: int) -> Problem:
+            return instance.problem(instance.fresh_gain(number, _NOISE), share)
+
+        return Case(contenders, inputs, _no_gaps, instance.gain.size, _moved_bytes(instance))
 
     return case
 

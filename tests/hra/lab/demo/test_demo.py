@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+import hra
+from hra.allocating.allocation import Allocation
 from hra.lab.commands.demo import demo
 
 SECTIONS = {
@@ -28,9 +30,22 @@ SECTIONS = {
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo") / "out"
-    demo(folder)
+def made() -> list[Allocation]:
+    """Every allocation that the demonstration makes."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory, made: list[Allocation]) -> Path:
+    folder, check = tmp_path_factory.mktemp("demo") / "out", Allocation.__post_init__
+
+    def note(allocation: Allocation) -> None:
+        check(allocation)
+        made.append(allocation)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Allocation, "__post_init__", note)
+        demo(folder)
     return folder
 
 
@@ -52,6 +67,23 @@ def test_budgets_hold(record: dict[str, dict[str, float]]):
     assert textures["peak_bytes"] <= textures["pool_bytes"]
     assert tokens["count"] == tokens["budget"] == 273
     assert pool["mesh_bytes"] + pool["texture_bytes"] <= pool["budget_bytes"]
+
+
+def test_every_allocation_is_verified(out: Path, made: list[Allocation]):
+    assert len(made) > 80
+    assert {allocation.hierarchy.cost_unit for allocation in made} >= {"triangles", "bytes", "tokens"}
+    for allocation in made:
+        found = hra.verify(allocation)
+        assert found.ok, (allocation, found.refuted)
+
+
+def test_the_largest_allocations_are_verified_from_files(out: Path, made: list[Allocation], tmp_path: Path):
+    largest = sorted(made, key=lambda allocation: len(allocation.hierarchy))[-3:]
+    for allocation in largest:
+        allocation.save(tmp_path / "a.npz")
+        again = Allocation.load(tmp_path / "a.npz")
+        assert again.upper_bound == allocation.upper_bound
+        assert hra.verify(again).ok
 
 
 def test_report_is_self_contained(out: Path):
