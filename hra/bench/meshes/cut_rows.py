@@ -18,7 +18,7 @@ from hra.bench.meshes.times import times
 from hra.bench.meshes.views import JUMP, STEP, camera_at
 from hra.bench.suite import Scale
 from hra.camera import Camera
-from hra.domains.meshes import ClusterMesh, MeshAllocator
+from hra.domains.meshes import ClusterMesh, MeshAllocator, ScreenError
 from hra.traversals.threshold import Threshold
 
 _PEER = "naive Python"
@@ -84,7 +84,7 @@ class PixelsBenchmark:
     def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
         """The row; every cut is compared with that of the naive traversal."""
         mesh, drawn = _mesh(self.given, scale), []
-        allocator = MeshAllocator(mesh, traversal=Threshold(1.0))
+        allocator = MeshAllocator(mesh, ScreenError("quadric"), Threshold(1.0))
 
         def judge(camera: Camera, outputs: Mapping[str, Any]) -> dict[str, Gaps]:
             if not np.array_equal(outputs["hra"].cut, outputs[_PEER]):
