@@ -1,6 +1,7 @@
 """A slow zoom: what pops from frame to frame, for cluster cuts and for a chain of separate meshes. Needs OpenGL.
 
 The camera's own motion does not count: this frame's surface and the last one's are both drawn by this frame's camera.
+Thresholds go by the simplifier's estimate, because the chain has no other error.
 Run ``python examples/plot_mesh_zoom.py [FOLDER]``; the picture is written there (default: out).
 """
 
@@ -40,7 +41,7 @@ if __name__ == "__main__":
     drawn = {"discrete chain, 0.5 px": [chain.levels[chain.by_pixels(camera, 0.5)] for camera in cameras]}
     still = hra.Coherent(hra.Hull(), hysteresis=0.5)
     for name, traversal in {"0.5 px": hra.Threshold(0.5), "budget": hra.Hull(), "budget, hysteresis": still}.items():
-        allocator = meshes.MeshAllocator(clusters, traversal=traversal)
+        allocator = meshes.MeshAllocator(clusters, meshes.ScreenError("quadric"), traversal)
         drawn[f"clusters, {name}"] = list(cuts(cameras, allocator, 10_000 if "budget" in name else np.inf))
     above, below = (figure := Figure(figsize=(9, 6), layout="constrained")).subplots(2, 1, sharex=True)
     context = raster.Context()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -80,12 +79,3 @@ def _verified_copy(allocation: Allocation, check: object) -> verification.Verifi
         patch.setattr(Allocation, "__post_init__", check)
         patch.setattr(verification, "_DECISIONS", _DECISIONS)
         return verification.verify(replace(allocation))
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests named in known_failures.txt are expected to fail, and shown as such."""
-    text = (Path(__file__).parent / "known_failures.txt").read_text("utf-8")
-    known = tuple(line for line in text.splitlines() if line and not line.startswith("#"))
-    for item in items:
-        if item.nodeid.startswith(known):
-            item.add_marker(pytest.mark.xfail(reason="listed in tests/known_failures.txt", strict=False))

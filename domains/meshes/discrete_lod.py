@@ -55,7 +55,10 @@ class DiscreteLOD:
         return f"DiscreteLOD({counts} triangles, errors up to {self.errors.max():.3g}, {kind})"
 
     def by_pixels(self, camera: Camera, pixels: float) -> int:
-        """The coarsest level whose error is at most ``pixels`` wherever the mesh is nearest to the camera."""
+        """The coarsest level whose error is at most ``pixels`` wherever the mesh is nearest to the camera.
+
+        By the estimate: true displacements may exceed it several times.
+        """
         scale = camera.pixels_per_unit(self.center[None], np.array([self.radius]))[0]
         return int(np.flatnonzero(self.errors * scale <= pixels).max(initial=0))
 

@@ -76,7 +76,7 @@ class ScreenError(ErrorMetric):
     """
 
     error: ErrorName | None = None
-    _implied: bool = field(default=False, repr=False, compare=False)
+    _implied: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     unit = "px2"
 

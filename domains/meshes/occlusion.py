@@ -72,7 +72,7 @@ class VisibleScreenError(ErrorMetric):
 
     occlusion: Occlusion
     error: ErrorName | None = None
-    _implied: bool = field(default=False, repr=False)
+    _implied: bool = field(default=False, repr=False, kw_only=True)
 
     unit = "px2"
     additive = False
@@ -111,7 +111,7 @@ class VisibleScreenError(ErrorMetric):
 
     @property
     def _plain(self) -> ScreenError:
-        return ScreenError(self.error, self._implied)
+        return ScreenError(self.error, _implied=self._implied)
 
     def _visible(self, hierarchy: Hierarchy, pixels: np.ndarray) -> np.ndarray:
         """Which clusters of ``pixels`` [N] above 0 the buffer does not hide, bool [N]."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.camera import Camera
-from hra.domains.meshes import ClusterMesh, MeshAllocator
+from hra.domains.meshes import ClusterMesh, MeshAllocator, ScreenError
 from hra.lab.bench.harness import Case, Clock, Contender, Gaps, measure
 from hra.lab.bench.judges import gaps
 from hra.lab.bench.meshes.build_row import SMALL
@@ -84,7 +84,7 @@ class PixelsBenchmark:
     def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
         """The row; every cut is compared with that of the naive traversal."""
         mesh, drawn = _mesh(self.given, scale), []
-        allocator = MeshAllocator(mesh, traversal=Threshold(1.0))
+        allocator = MeshAllocator(mesh, ScreenError("quadric"), Threshold(1.0))
 
         def judge(camera: Camera, outputs: Mapping[str, Any]) -> dict[str, Gaps]:
             if not np.array_equal(outputs["hra"].cut, outputs[_PEER]):

@@ -18,7 +18,7 @@ class Input:
     ----------
     source : the sphere's number of subdivisions, or the file.
     normals : whether vertices carry normals, which simplification then keeps.
-    certified : whether the build bounds its deviation.
+    certified : whether the build bounds its distance from the source, which the peers do not.
     """
 
     source: int | Path

@@ -65,7 +65,7 @@ class NaiveThreshold:
 
     def __call__(self, camera: Camera) -> np.ndarray:
         """Clusters to draw, int64 [K]."""
-        error = ScreenError().peak(self.clusters.hierarchy, camera).tolist()
+        error = ScreenError("quadric").peak(self.clusters.hierarchy, camera).tolist()
         drawn, refined, todo = [], set[int](), list(self.roots)
         while todo:
             cluster = todo.pop()

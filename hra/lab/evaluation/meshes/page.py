@@ -28,7 +28,7 @@ and close up, where part of it is out of view.
 | --- | --- |
 | budget cut | clusters: the cut of least error within the budget (`Hull()`), for each view |
 | budget cut, visible | the same, where what the budget cut's depth buffer hides counts nothing (`VisibleScreenError`) |
-| threshold cut | clusters: the least pixel tolerance that the budget allows (`Threshold()`), for each view |
+| threshold cut | clusters: the least certified pixel error that the budget allows (`Threshold()`), for each view |
 | simplified from the source | one mesh for all views: meshoptimizer on the whole mesh |
 | simplified in halves | the same in halving steps, each from the last; mostly the better of the two |
 | ..., equal count | either of them with as many triangles as the budget cut draws on average, since steps leave some |

@@ -114,14 +114,15 @@ def test_a_cut_that_leaves_something_that_fits_ends_the_run():
 def test_the_naive_traversal_draws_what_the_rule_says(pixels: float):
     mesh = clusters(Input(4))
     hierarchy, camera = mesh.hierarchy, camera_at(mesh.bounds, 40)
-    error = meshes.ScreenError().peak(hierarchy, camera)
+    metric = meshes.ScreenError("quadric")
+    error = metric.peak(hierarchy, camera)
     drawn = NaiveThreshold.over(mesh, pixels)(camera)
     made_by, member_of = hierarchy.removed_by, hierarchy.added_by
     of_group = np.array([error[made_by == group].max() for group in range(len(hierarchy))])
     fine_enough = np.array([group < 0 or of_group[group] <= pixels for group in made_by])
     coarser_is_not = np.array([group < 0 or of_group[group] > pixels for group in member_of])
     assert np.array_equal(drawn, np.flatnonzero(fine_enough & coarser_is_not))
-    own = meshes.MeshAllocator(mesh, traversal=Threshold(pixels)).allocate(camera, math.inf)
+    own = meshes.MeshAllocator(mesh, metric, Threshold(pixels)).allocate(camera, math.inf)
     assert np.array_equal(drawn, own.cut)
 
 
