@@ -183,8 +183,8 @@ class Allocation:
 
         save(self, path)
 
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> Allocation:
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Allocation:
         """The allocation that `save` wrote to ``path``; `hra.verify` checks what it states.
 
         Raises
@@ -193,7 +193,7 @@ class Allocation:
         """
         from hra.allocating.allocation_file import load
 
-        return load(path)
+        return load(cls, path)
 
     @property
     def gap(self) -> float:

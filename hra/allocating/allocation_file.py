@@ -14,11 +14,10 @@ import zipfile
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.allocating.allocation import Allocation
 from hra.errors import FileError, HraError
 from hra.model.arrays import frozen
 from hra.model.budget import check_budget
@@ -28,6 +27,9 @@ from hra.model.solution import Solution
 from hra.model.topology import Topology
 from hra.safety.atomic_write import write_atomically
 from hra.solvers.duals import Certificate
+
+if TYPE_CHECKING:
+    from hra.allocating.allocation import Allocation
 
 FORMAT, VERSION = "hra-allocation", 1
 _ATTRIBUTE = "node."
@@ -53,8 +55,12 @@ def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
     write_atomically(path, stream.getvalue())
 
 
-def load(path: str | os.PathLike[str]) -> Allocation:
+def load(kind: type[Allocation], path: str | os.PathLike[str]) -> Allocation:
     """The allocation in ``path``, which `save` wrote; numbers are those of the file until `hra.verify` checks them.
+
+    Parameters
+    ----------
+    kind : `hra.Allocation`, which is passed so that its module imports this one and not both each other.
 
     Raises
     ------
@@ -62,7 +68,7 @@ def load(path: str | os.PathLike[str]) -> Allocation:
     """
     try:
         header, arrays = _read(Path(path))
-        return _allocation(header, arrays)
+        return _allocation(kind, header, arrays)
     except HraError as error:
         raise type(error)(error.what, where=f"{path} {error.where}".strip(), fix=error.fix) from error
     except (KeyError, ValueError, TypeError, ArithmeticError, IndexError, zipfile.BadZipFile, OSError) as error:
@@ -157,7 +163,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, arrays
 
 
-def _allocation(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Allocation:
+def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Allocation:
     number = {name: float(value) for name, value in header.items() if isinstance(value, str) and _is_number(value)}
     hierarchy, gain, peak = _hierarchy(header, arrays), arrays["gain"], arrays["peak"]
     problem = Problem(
@@ -180,7 +186,7 @@ def _allocation(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Alloca
         number["shortfall"],
         restricted=bool(header["restricted"]),
     )
-    allocation = Allocation(problem, solution, number["seconds"])
+    allocation = kind(problem, solution, number["seconds"])
     numerator, denominator = (int(digits[:2000]) for digits in header["certificate_unit"])
     flow = _checked(arrays["flow"], np.float64, len(hierarchy.edges))
     proof = Certificate(

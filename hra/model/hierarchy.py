@@ -178,7 +178,7 @@ class Hierarchy:
         """A hierarchy from a ``networkx.DiGraph`` with edges from coarse to fine; see `hra.model.networkx_bridge`."""
         from hra.model.networkx_bridge import from_networkx
 
-        return from_networkx(graph, cost=cost, mode=mode)
+        return from_networkx(cls, graph, cost, mode)
 
     def to_networkx(self) -> Any:
         """The refinements as a ``networkx.DiGraph``; see `hra.model.networkx_bridge`."""

@@ -7,13 +7,15 @@ refine, a gain is negative. So every gain is differentiable by every error.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hra.errors import ArrayError
 from hra.model.arrays import to_numpy
-from hra.model.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from hra.model.hierarchy import Hierarchy
 
 
 def gains_of(hierarchy: Hierarchy, errors: Any, inherited: Any = None) -> Any:

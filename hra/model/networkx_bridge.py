@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import networkx
 import numpy as np
 
 from hra.errors import HierarchyError
-from hra.model.hierarchy import Hierarchy, Mode
+
+if TYPE_CHECKING:
+    from hra.model.hierarchy import Hierarchy, Mode
 
 
-def from_networkx(graph: Any, *, cost: str = "cost", mode: Mode | Literal["dag"] = "replace") -> Hierarchy:
+def from_networkx(kind: type[Hierarchy], graph: Any, cost: str, mode: Mode | Literal["dag"]) -> Hierarchy:
     """A hierarchy whose nodes are numbered as ``list(graph)``; edges lead from coarse to fine.
 
     Parameters
     ----------
+    kind : `hra.Hierarchy`, which is passed so that its module imports this one and not both each other.
     graph : networkx.DiGraph, every node with the attribute named by ``cost``. Further attributes that all nodes share
         and that are numbers become node attributes.
     mode : as in `Hierarchy.tree`, or "dag" where a node may have several predecessors and every node is optional.
@@ -31,8 +34,8 @@ def from_networkx(graph: Any, *, cost: str = "cost", mode: Mode | Literal["dag"]
     attributes = _shared_numbers(graph, cost)
     edges = np.array([(number[a], number[b]) for a, b in graph.edges], np.int64).reshape(-1, 2)
     if mode == "dag":
-        return Hierarchy.dag(costs, edges, attributes=attributes)
-    return Hierarchy.tree(_parents(graph, number), costs, mode=mode, attributes=attributes)
+        return kind.dag(costs, edges, attributes=attributes)
+    return kind.tree(_parents(graph, number), costs, mode=mode, attributes=attributes)
 
 
 def to_networkx(hierarchy: Hierarchy) -> networkx.DiGraph:

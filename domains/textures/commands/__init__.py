@@ -1,4 +1,7 @@
-"""``hra texture``: streaming within a pool of bytes."""
+"""``hra texture``: streaming within a pool of bytes.
+
+One file for a command: options, a call of the library's public surface and what is printed. Nothing is computed here.
+"""
 
 from __future__ import annotations
 
