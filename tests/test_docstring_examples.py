@@ -21,18 +21,6 @@ import hra.testing
 
 PACKAGES = [hra, hra.testing, hra.domains.textures, hra.domains.meshes, hra.domains.tokens]
 NEEDS_GL = {f"hra.domains.{name}" for name in ("textures.GLFeedback", "meshes.Viewer", "meshes.render")}
-WITHOUT = {
-    f"hra.domains.meshes.{name}"
-    for name in (
-        "Instance",
-        "SceneAllocation",
-        "VisibleScreenError",
-        "cluster_boxes",
-        "from_arrays",
-        "load",
-        "visible_clusters",
-    )
-}
 NEEDS = {"SoftCut": "torch", "ImageNetRelevance": "efficientnet_lite_pytorch"}
 
 
@@ -45,8 +33,7 @@ def exported() -> list[Any]:
 def marks_of(package: ModuleType, name: str) -> list[pytest.MarkDecorator]:
     """What pytest has to know of the example of a name."""
     full = f"{package.__name__}.{name}"
-    missing = pytest.mark.xfail(reason="no example yet", strict=True)
-    return [pytest.mark.gl] * (full in NEEDS_GL) + [missing] * (full in WITHOUT)
+    return [pytest.mark.gl] * (full in NEEDS_GL)
 
 
 def documented(package: ModuleType, name: str) -> tuple[Any, str]:

@@ -30,6 +30,15 @@ def cluster_boxes(cluster_mesh: ClusterMesh) -> np.ndarray:
 
     They are smaller than the nested boxes ("box"), which enclose all that a cluster was simplified from, and suffice
     where triangles are drawn.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> boxes = meshes.cluster_boxes(skull)
+    >>> bool((boxes[:, 0] >= skull.hierarchy.attribute("box")[:, 0]).all())
+    True
     """
     return vertex_boxes(cluster_mesh.positions, cluster_mesh.indices, cluster_mesh.offsets)
 
@@ -42,6 +51,18 @@ def visible_clusters(cluster_mesh: ClusterMesh, clusters: np.ndarray, occlusion:
     Parameters
     ----------
     occlusion : with a camera in the mesh's coordinates; `hra.Occlusion.seen_from` brings one there from the world's.
+
+    Examples
+    --------
+    >>> import numpy as np, hra
+    >>> from hra.camera.occlusion import Occlusion
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> camera = hra.Camera.orbit(skull.bounds, azimuth=30, up=(0, 0, 1), viewport=(64, 48))
+    >>> nothing, wall = (Occlusion.of(np.full((48, 64), depth, np.float32), camera) for depth in (1.0, 0.0))
+    >>> cut = meshes.MeshAllocator(skull).allocate(camera, budget=2_000).cut
+    >>> len(meshes.visible_clusters(skull, cut, nothing)) == len(cut), len(meshes.visible_clusters(skull, cut, wall))
+    (True, 0)
     """
     boxes = vertex_boxes(cluster_mesh.positions, *take_runs(cluster_mesh.indices, cluster_mesh.offsets, clusters))
     return clusters[occlusion.visible_boxes(boxes)]
@@ -68,6 +89,18 @@ class VisibleScreenError(ErrorMetric):
     Raises
     ------
     MetricError : another error.
+
+    Examples
+    --------
+    >>> import numpy as np, hra
+    >>> from hra.camera.occlusion import Occlusion
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> camera = hra.Camera.orbit(skull.bounds, azimuth=30, up=(0, 0, 1), viewport=(64, 48))
+    >>> wall = Occlusion.of(np.zeros((48, 64), np.float32), camera)
+    >>> allocator = meshes.MeshAllocator(skull, meshes.VisibleScreenError(wall))
+    >>> allocator.allocate(camera, budget=20_000).cost == skull.root_triangle_count
+    True
     """
 
     occlusion: Occlusion

@@ -31,6 +31,17 @@ class Instance:
     mesh : shared between copies.
     placement : float64 [4, 4], object to world.
     cut : int64 [K], numbers of clusters.
+
+    Examples
+    --------
+    >>> import numpy as np, hra
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> scene = meshes.Scene([(skull, np.eye(4)[None])])
+    >>> camera = hra.Camera.orbit(skull.bounds, azimuth=30, up=(0, 0, 1))
+    >>> (instance,) = scene.realize(scene.allocate(camera, budget=2_000))
+    >>> len(instance.mesh.mesh(instance.cut).triangles) <= 2_000
+    True
     """
 
     number: int

@@ -25,6 +25,18 @@ class SceneAllocation(PooledAllocation):
     whole : the allocation over the drawn instances together.
     members : one allocation for each drawn instance, in the order of the placements.
     drawn : bool [B], which of the scene's B instances are drawn.
+
+    Examples
+    --------
+    >>> import numpy as np, hra
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> placements = np.stack([np.eye(4)] * 2)
+    >>> placements[1, 0, 3] = 1
+    >>> camera = hra.Camera.orbit(skull.bounds, azimuth=30, up=(0, 0, 1))
+    >>> allocation = meshes.Scene([(skull, placements)]).allocate(camera, budget=5_000)
+    >>> len(allocation.members), allocation.whole.cost <= 5_000
+    (1, True)
     """
 
     drawn: np.ndarray

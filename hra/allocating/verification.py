@@ -7,11 +7,12 @@ the budget gains more than price * room + sum of max(left, 0).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, compress
 from math import ceil, gcd, inf, isfinite, lcm, ulp
 from typing import TYPE_CHECKING, Any
+
+from hra.allocating.statements import Verification
 
 if TYPE_CHECKING:
     from hra.allocating.allocation import Allocation
@@ -19,23 +20,16 @@ if TYPE_CHECKING:
 _DECISIONS = 200_000  # decisions of a search before it is given up
 
 
-@dataclass(frozen=True)
-class Verification:
-    """What price and flows prove that no choice gains more than, and statements that hold, may hold, or do not hold."""
-
-    bound: Fraction
-    proven: tuple[str, ...]
-    unproven: tuple[str, ...]
-    refuted: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is refuted."""
-        return not self.refuted
-
-
 def verify(allocation: Allocation) -> Verification:
-    """Check what ``allocation`` states: cost, budget, partial order, gain, what remains, bound and status."""
+    """Check what ``allocation`` states: cost, budget, partial order, gain, what remains, bound and status.
+
+    Examples
+    --------
+    >>> import hra
+    >>> allocation = hra.solve(hra.Hierarchy.flat([2, 3]), budget=4, gains=[1.0, 3.0])
+    >>> hra.verify(allocation).proven[1:3]
+    ('the cost is 3.0, within the budget 4.0', 'the gain is 3.0, 1.0 remains')
+    """
     numbers = (*allocation.problem.gain.tolist(), allocation.problem.least_error)
     if not all(map(isfinite, numbers)) or not allocation.budget >= 0:
         return Verification(Fraction(0), (), (), ("gains, errors and the budget are numbers",))

@@ -50,6 +50,13 @@ def load(path: str | Path, *, attributes: bool = True, repair: bool = False, lim
     -----
     RepairWarning : see `from_arrays`; also polygons, attributes that are not finite, missing or unreadable textures,
         and geometry other than triangles, which is left out.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> meshes.load(hra.samples.path("skull.ply"))
+    TriangleMesh(42480 triangles, 21260 vertices)
     """
     file = checked_suffix(path, SUFFIXES)
     with enough_memory("the mesh", str(path)):

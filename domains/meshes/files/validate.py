@@ -50,6 +50,12 @@ def from_arrays(
     Warns
     -----
     RepairWarning : merged vertices, dropped faces or vertices, zero-area faces and inconsistent winding, each counted.
+
+    Examples
+    --------
+    >>> from hra.domains import meshes
+    >>> meshes.from_arrays([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    TriangleMesh(1 triangles, 3 vertices)
     """
     points, faces = to_numpy(positions), to_numpy(triangles)
     if repair:

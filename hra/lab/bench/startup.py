@@ -61,8 +61,9 @@ class StartupBenchmark:
         done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
         wall, after = time.perf_counter() - start, os.times()
         if done.returncode:
-            fix = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
-            raise HraError(f"{self.name} ended with exit code {done.returncode}", where=" ".join(command[2:]), fix=fix)
+            said = done.stderr.strip().replace("\n", "; ") or "nothing"
+            what = f"{self.name} ended with exit code {done.returncode} and said: {said}"
+            raise HraError(what, where=" ".join(command[2:]), fix="run it by hand")
         used = (after.children_user - before.children_user) + (after.children_system - before.children_system)
         return wall, used
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from hra.cli import app
@@ -47,9 +48,9 @@ def test_a_field_without_default_is_required_and_limits_of_options_hold():
 
 def test_commands_with_a_camera_have_the_same_options_for_it():
     camera = {"--azimuth", "--elevation", "--distance", "--up", "--eye", "--target", "--camera"}
-    mesh = next(group.typer_instance for group in app.registered_groups if group.name == "mesh")
-    assert mesh is not None
-    commands = typer.main.get_group(mesh).commands
+    mesh = typer.main.get_command(app).get_command(typer.Context(typer.main.get_command(app)), "mesh")
+    assert isinstance(mesh, TyperGroup)
+    commands = mesh.commands
     options = {
         name: {word for parameter in command.params for word in parameter.opts} for name, command in commands.items()
     }

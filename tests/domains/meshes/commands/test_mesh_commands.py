@@ -112,7 +112,7 @@ def test_traversals_and_metrics_are_chosen_by_name(ball: Path) -> None:
     options = ("cut", "--triangles", 3000, "--traversal")
     gaps = {name: result(ball, *options, name)["gap"] for name in ("exact", "hull:finish=none", "best_first")}
     assert gaps["exact"] <= gaps["hull:finish=none"] and gaps["exact"] <= gaps["best_first"]
-    record = result(ball, "cut", "--traversal", "threshold:tau=0.5", "--metric", "screen_error:error=quadric")
+    record = result(ball, "cut", "--traversal", "threshold:tau=0.5", "--metric", "screen_error:error=certified")
     assert record["traversal"] == "Threshold(tau=0.5)"
     assert record["largest_error_px"] == result(ball, "cut", "--pixels", 0.5)["largest_error_px"]
     record = result(ball, *options, "exact", "--metric", "attribute_gain:attribute=radius")
