@@ -48,7 +48,8 @@ def test_a_field_without_default_is_required_and_limits_of_options_hold():
 
 def test_commands_with_a_camera_have_the_same_options_for_it():
     camera = {"--azimuth", "--elevation", "--distance", "--up", "--eye", "--target", "--camera"}
-    mesh = typer.main.get_command(app).get_command(typer.Context(typer.main.get_command(app)), "mesh")
+    group = typer.main.get_group(app)
+    mesh = group.get_command(typer.Context(group), "mesh")
     assert isinstance(mesh, TyperGroup)
     commands = mesh.commands
     options = {
