@@ -56,7 +56,7 @@ class Threshold(Traversal):
         selected, tied = np.greater(problem.peak, tau), problem.peak == tau
         if reachable > acceptable and np.count_nonzero(tied) > 1:
             # Not all refinements at tau fit, but some may: those of most gain per cost first.
-            selected = complete(problem, selected, np.where(tied, problem.ratio, 0.0), exact=False)
+            selected = complete(problem, selected, np.where(tied, problem.ratio, 0.0), spend_all=False)
         return Solution(selected=selected, tau=tau)
 
 

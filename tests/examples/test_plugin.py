@@ -26,7 +26,7 @@ from tests.helpers.environments import build_wheel, clean_copy, clean_environmen
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "plugin"
 PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]
-REAL = plugins.registered
+REAL = plugins.find_registered
 
 
 @pytest.fixture

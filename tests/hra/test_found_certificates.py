@@ -10,7 +10,7 @@ import pytest
 
 import hra
 from hra.allocating.allocation import Allocation
-from hra.allocating.exact_batch import solve_batch
+from hra.allocating.exact_batch import exact_solutions
 from hra.errors import ArrayError, HraError, InfeasibleShares, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
@@ -32,7 +32,7 @@ def test_a_fractional_base_leaves_a_whole_unit():
     assert (found.gain, found.cost, found.upper_bound, found.status) == (1.0, 1.9, 1.0, "optimal")
 
 
-@pytest.mark.parametrize("traversal", [hra.Hull(), hra.Exact(), hra.Hull(finish="none"), hra.Hull(exact=True)])
+@pytest.mark.parametrize("traversal", [hra.Hull(), hra.Exact(), hra.Hull(finish="none"), hra.Hull(spend_all=True)])
 @pytest.mark.parametrize(
     ("cost", "total"), [([1e9, 0.1, 0.1, 0.1], 1e9 + 0.3), ([100, 6.37, 2.7], 109.07), ([0.1, 0.2, 0.3], 0.6)]
 )
@@ -102,7 +102,7 @@ def test_a_dominant_gain_hides_nothing():
 class Negative(Plain):
     """Returns a negative gain, as an overridden step can."""
 
-    def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+    def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         gain = np.array(context, np.float64)
         return Problem(hierarchy, gain, 0.0, budget, "error", True, lambda: np.zeros(gain.size))
 
@@ -126,7 +126,7 @@ def test_gains_that_overflow_are_refused(name, large):
         gains(tree, np.full(7, large), 3, TRAVERSALS[name])
 
 
-@pytest.mark.parametrize("batch", [hra.allocate_batch, solve_batch])
+@pytest.mark.parametrize("batch", [hra.allocate_batch, exact_solutions])
 def test_gains_that_overflow_are_refused_in_batches(batch):
     with pytest.raises(ArrayError, match="too large"):
         batch(Hierarchy.flat([1, 1, 1]), np.array([[1.0, 1.0, 1.0], [1e307, 9e306, 1.0]]), 2)

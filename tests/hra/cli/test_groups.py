@@ -15,7 +15,7 @@ from hra import plugins
 from hra.cli import groups
 from tests.helpers.command import run_hra
 
-REAL = plugins.registered
+REAL = plugins.find_registered
 
 
 def greet(name: str = "you", json_file: Path | None = None) -> None:
