@@ -86,7 +86,7 @@ class ScreenError(ErrorMetric):
 
     @property
     def certified(self) -> bool:
-        """Whether thresholds are bounds; False as long as the error has no name, see `named`."""
+        """Whether thresholds are bounds; False as long as the error has no name, see `resolve`."""
         return self.error in ("certified", "hausdorff")
 
     def resolve(self, hierarchy: Hierarchy) -> ScreenError:

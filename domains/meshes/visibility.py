@@ -114,7 +114,7 @@ class VisibleScreenError(ErrorMetric):
         ScreenError(self.error)
 
     def resolve(self, hierarchy: Hierarchy) -> VisibleScreenError:
-        """The metric with the error that None stands for, see `ScreenError.named`."""
+        """The metric with the error that None stands for, see `ScreenError.resolve`."""
         plain = self._plain.resolve(hierarchy)
         return replace(self, error=plain.error, _implied=plain._implied)
 

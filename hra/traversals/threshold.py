@@ -45,7 +45,8 @@ class Threshold(Traversal):
     def __post_init__(self) -> None:
         valid = isinstance(self.tau, (int, float, np.integer, np.floating)) and not isinstance(self.tau, bool)
         if self.tau is not None and not (valid and self.tau >= 0):
-            raise MetricError(f"tau must be a number >= 0, got {self.tau!r}", where="Threshold")
+            fix = "give the largest error that may remain, in the metric's unit, such as Threshold(tau=1.0)"
+            raise MetricError(f"tau must be a number >= 0, got {self.tau!r}", where="Threshold", fix=fix)
 
     def select(self, problem: Problem) -> Solution:
         """All refinements above the larger of tau and what the budget allows."""
