@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from hra.camera.spheres import affine
+from hra.compiling import njit
 
 
 @njit(cache=True)

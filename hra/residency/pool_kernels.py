@@ -6,8 +6,8 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.residency.recency import append, empty_lists, take_out
 
 # Instead of a parent: one of the coarsest items, which stay for ever, or an item that depends on no other.

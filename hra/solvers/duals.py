@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.precise import ceiling, down, precise_total, up
 from hra.model.problem import Problem
 from hra.model.solution import Solution

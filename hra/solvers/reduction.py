@@ -16,8 +16,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_difference, up
 from hra.model.problem import Problem

@@ -7,7 +7,8 @@ lies above them and keeps what lies between; quickselect finishes on that, or on
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # How many entries are sampled, from which size on, and how many standard deviations the thresholds are apart from it.
 _SAMPLE, _LARGE, _DEVIATIONS = 8_192, 100_000, 3.0

@@ -8,7 +8,8 @@ open up equal trees (but for collisions of 64-bit hashes), so that it does not m
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Multipliers and shifts of SplitMix64's finaliser: G. Steele, D. Lea and C. Flood, OOPSLA 2014.
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.errors import ArrayError, HierarchyError, HraError
 from hra.kernels.arrays import adopt, load_warp, on_host
 from hra.kernels.pyramids.levels.layout import Layout

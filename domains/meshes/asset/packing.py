@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.ragged import run_offsets, take_runs
 
@@ -75,7 +75,8 @@ def _localize(indices, offsets):
     for c in range(offsets.size - 1):
         distinct, local = local_vertices(indices[offsets[c] : offsets[c + 1]])
         counts[c] = distinct.size
-        vertices[total : total + distinct.size] = distinct
+        for i in range(distinct.size):
+            vertices[total + i] = distinct[i]
         for i in range(local.size):
             corners[offsets[c] + i] = local[i]
         total += distinct.size

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.creases import Creases, without_slivers

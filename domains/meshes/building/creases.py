@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.weld import first_occurrences, row_numbers
 from hra.model.arrays import group

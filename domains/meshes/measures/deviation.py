@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.measures.patch import fill_patch, patch_memory
 from hra.domains.meshes.measures.pieces import TOLERANCE, pieces_memory
 from hra.domains.meshes.measures.quarters import bound_by_quarters, centroid, quarters_memory
@@ -88,7 +88,8 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
         fill_patch(onto.indices, begin, end, triangles, walls, behind, keys, places)
         extent = _mark(positions, onto, g, origin, triangles, near, seen, reach_of)
         first, last = moved.groups[g], moved.groups[g + 1]
-        count, guess, bound = (end - begin) // 3, 0, 0.0
+        # A plain 0 would be a type of its own, for which the search is compiled once more.
+        count, guess, bound = (end - begin) // 3, np.int64(0), 0.0
         for c in range(first, last):
             for i in range(offsets[c], offsets[c + 1]):
                 v = indices[i]

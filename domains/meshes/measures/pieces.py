@@ -6,8 +6,8 @@ This takes long. It is for what the walls of coarse triangles do not cut well: o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.measures.triangle_distance import OFF, nearest_triangle, square_distance
 
 # A bound may be this much looser than what the corners of pieces show, before pieces are split further.

@@ -9,8 +9,8 @@ that is above the coarse triangle is nearest to a point of the shared side: the 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.measures.triangle_distance import OFF, square_distance
 
 # Coarse triangles that are visited for one triangle at most, and parts that wait: two more for each, and the first.

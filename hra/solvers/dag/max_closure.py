@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Surplus up to this part of the largest worth is rounding.
 _ROUNDING = 2.0**-46

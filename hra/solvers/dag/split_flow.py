@@ -10,7 +10,8 @@ maximum closure and the refinements in surplus are that closure.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # A relative distance between bound and set below which more sweeps do not pay.
 _CLOSED = 1e-7
@@ -102,7 +103,8 @@ def better_set(offsets, predecessors, gain, cost, price, share, sweeps, known, t
         made += 1
         if worth > best:
             best = worth
-            selected[:] = trial
+            for r in range(n):
+                selected[r] = trial[r]
         if best - known > 0.5 * (bound - known) or bound - known <= tolerance or bound - best <= _CLOSED * bound:
             break
     return bound, made

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Refinements that a block should hold: their gains, costs and results fit the second-level cache several times.
 _SIZE = 2048

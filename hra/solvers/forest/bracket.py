@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.hierarchy import divisible
 from hra.model.problem import Problem
 from hra.solvers.forest.pava import hull_slopes, relaxed_gain
@@ -67,7 +67,8 @@ def _grown(first_child, gain, cost, worth, roots):
     """
     size = gain.size
     ids, first = np.empty(size, np.int32), np.empty(size + 1, np.int32)
-    ids[: roots.size] = roots
+    for i in range(roots.size):
+        ids[i] = roots[i]
     head, tail = 0, roots.size
     while head < tail:
         first[head] = tail

@@ -13,8 +13,8 @@ their children form a heap only when it is needed, and until then cost one compa
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.solvers.forest.blocks import blocks
 
 # Stands for the heap of a block of one refinement: its children, which are not linked yet.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.hierarchy import divisible
 from hra.model.problem import Problem
 from hra.solvers.forest.blocks import wide_level

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import ulps
 from hra.solvers.dag.split_flow import closure, even_shares

@@ -8,8 +8,8 @@ every kind (which needs it helps, which it hurts) the first few are tried in all
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.problem import Problem
 from hra.solvers.level_shares.moves import moves
 from hra.solvers.level_shares.needs import Needs

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.sets import total
 from hra.solvers.search.penalties import loss_of
 
@@ -54,7 +54,8 @@ def branch(relaxed, names, capacity, tolerance, margin, limit, taken):
         if i == n:
             if gain[n] > best_gain:
                 best_gain = gain[n]
-                best[:] = taken[names]
+                for k in range(n):
+                    best[k] = taken[names[k]]
                 # What gains more loses less than this.
                 tolerance = min(tolerance, loss_of(relaxed, capacity, taken))
             i -= 1
@@ -74,5 +75,6 @@ def branch(relaxed, names, capacity, tolerance, margin, limit, taken):
         fits = spent[i + 1] <= left + room[i + 1]
         if fits and loss[i + 1] + relaxed.price * unused <= tolerance + margin:
             i += 1
-    taken[names] = best
+    for k in range(n):
+        taken[names[k]] = best[k]
     return i < 0

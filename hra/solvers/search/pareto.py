@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.solvers.search.preorder import preorder
 
 # Lists that are alive at a time: log2 of the largest number of refinements, and some.

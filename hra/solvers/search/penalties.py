@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.precise import down, up
 
 

@@ -6,7 +6,8 @@ Loops for 1, 3 and 4 channels are compiled apart, as in `numba_rows`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 _CENTER, _NEAR, _FAR = np.float32(6 / 16), np.float32(4 / 16), np.float32(1 / 16)
 _OWN, _OTHER, _HALF = np.float32(6 / 8), np.float32(1 / 8), np.float32(1 / 2)

@@ -8,7 +8,8 @@ those rectangles that the last one left open: a single loop, whose branches cann
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Rectangles at a time, so that what the loops hand on stays in the cache.
 _BLOCK = 2048

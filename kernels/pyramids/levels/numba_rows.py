@@ -8,7 +8,8 @@ vector code only if it knows the stride. Means of bytes are rounded.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 @njit(cache=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.kernels.trees.tree import Tree
 from hra.kernels.trees.upward.numba_spheres import enclose_nodes
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.kernels.trees.upward.reference import DECAY, FIRST_SHARE, GROWTH, LEAST, STEPS
 
 
@@ -52,7 +52,8 @@ def _approach(balls, count, trial, best, center):
         reach, k = _farthest(balls, count, trial)
         if reach < best:
             best = reach
-            center[:] = trial
+            for axis in range(3):
+                center[axis] = trial[axis]
         distance = reach - balls[k, 3]
         if distance <= 0.0:
             break
