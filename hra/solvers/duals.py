@@ -63,7 +63,8 @@ def certify(problem: Problem, selected: np.ndarray, price: float, share: np.ndar
     order, everything_else = problem.hierarchy.predecessors, _everything_else(problem.gain, selected)
     if 0.0 < price < np.inf and everything_else > 0.0:
         split, flow = np.ones(order[1].size) if share is None else share, np.empty(order[1].size)
-        lost = distance(*order, problem.gain, problem.cost, price, split, selected, problem.capacity, flow)
+        # A copy, since Numba compiles once more for a set that cannot be written.
+        lost = distance(*order, problem.gain, problem.cost, price, split, selected.copy(), problem.capacity, flow)
         if lost < everything_else:
             return Certificate(price, problem.hierarchy.units.size, flow, lost)
     # Without a price everything that is left may be gained.

@@ -86,7 +86,8 @@ def _merge_islands(
         return group, 0
     center = np.stack([np.bincount(group, clusters.center[:, axis] * triangles) for axis in range(3)], axis=1)
     center /= weight[:, None]
-    along = small[np.argsort(morton_codes(center[small]), kind="stable")]
+    # Islands are few: the compiled backend, which finds the same, would take longer to compile than it saves.
+    along = small[np.argsort(morton_codes(center[small], backend="reference"), kind="stable")]
     # An island belongs where its middle falls in the sum along the curve.
     middle = np.cumsum(weight[along]) - weight[along] / 2
     number = np.arange(len(weight))

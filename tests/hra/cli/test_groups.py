@@ -51,7 +51,9 @@ def others(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [EntryPoint(name, value, "hra.commands") for name, value in registered.items()]
     points.append(EntryPoint("broken", "others.missing:Thing", "hra.traversals"))
     points += [EntryPoint("twice", f"others:{name}", "hra.metrics") for name in ("greet", "app")]
-    monkeypatch.setattr(plugins, "find_registered", lambda group: [*REAL(group), *(p for p in points if p.group == group)])
+    monkeypatch.setattr(
+        plugins, "find_registered", lambda group: [*REAL(group), *(p for p in points if p.group == group)]
+    )
 
 
 @pytest.mark.usefixtures("others")
