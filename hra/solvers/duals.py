@@ -149,6 +149,7 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
         has = worth
         if not exact:
             has = down(worth + (tail - margin)) if inside else up(worth + (tail + margin))
+        # The terms max(-e, 0) inside; outside e is <= 0 but at the top, where nobody takes it.
         if (inside and has < 0.0) or (not inside and begin == end and has > 0.0):
             lost, lost_low = _add(lost, lost_low, abs(has))
         left = has
@@ -170,6 +171,7 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
             high[p], lost_c = _two_sum(high[p], f)
             low[p] += lost_c
             terms[p] += 1
+            # A flow from outside into the set, the second term.
             if not inside and selected[p]:
                 lost, lost_low = _add(lost, lost_low, f)
     unused, rest = price * (capacity - spent), 0.0

@@ -187,12 +187,14 @@ def _join(offsets, predecessors, cost, leader):
                 p = predecessors[k]
                 while p >= 0 and leader[p] != p:
                     p = leader[p]
+                # Groups are named by their coarsest member, so that following leaders always leads to smaller numbers.
                 several = several or (p >= 0 and above >= 0 and p != above)
                 above = max(above, p)
             if not several:
                 leader[r] = above
                 if above >= 0:
                     cost[above] += cost[r]
+                # A group that still costs less than nothing joins what comes before it in turn.
                 changed = True
     for r in range(cost.size):
         p = leader[r]

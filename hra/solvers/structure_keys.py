@@ -42,6 +42,7 @@ def structure_keys(offsets, successors, gain_bits, cost_bits):
     """
     key = np.empty(gain_bits.size, np.uint64)
     for r in range(gain_bits.size - 1, -1, -1):
+        # A sum, modulo 2**64: the order of the successors must not matter.
         opened = np.uint64(0)
         for k in range(offsets[r], offsets[r + 1]):
             opened += _mix(key[successors[k]])

@@ -65,12 +65,14 @@ def branch(relaxed, names, capacity, tolerance, margin, limit, taken):
             tried[i], taken[r] = 0, False
             i -= 1
             continue
+        # As the relaxation would, first: to take a surplus or leave a deficit loses nothing by itself.
         taken[r] = (relaxed.high[r] > 0.0) == (tried[i] == 0)
         tried[i] += 1
         decisions += 1
         loss[i + 1] = loss[i] + _loss(relaxed, taken, r)
         spent[i + 1] = spent[i] + relaxed.cost[r] * taken[r]
         gain[i + 1] = gain[i] + relaxed.gain[r] * taken[r]
+        # So much of the capacity stays unused whatever follows, and loses its price.
         unused = max(left - spent[i + 1] - spendable[i + 1], 0.0)
         fits = spent[i + 1] <= left + room[i + 1]
         if fits and loss[i + 1] + relaxed.price * unused <= tolerance + margin:

@@ -70,6 +70,7 @@ def improve(before, predecessors, share, gain, cost, capacity, price, limit, sta
             lost = loss_of(relaxed, capacity, selected)
         if not finished:
             return max(up(lost - ruled_out), unclear), False
+        # Every set that loses as little was in the search: nothing is better than the best of them.
         if lost <= tolerance:
             return unclear, True
         ruled_out, tolerance = tolerance, min(_GROWTH * tolerance, lost)
