@@ -38,7 +38,9 @@ def plugin(monkeypatch: pytest.MonkeyPatch) -> Any:
         for name, value in entries.items()
     ]
     monkeypatch.syspath_prepend(str(FOLDER))
-    monkeypatch.setattr(plugins, "registered", lambda group: [*REAL(group), *(p for p in points if p.group == group)])
+    monkeypatch.setattr(
+        plugins, "find_registered", lambda group: [*REAL(group), *(p for p in points if p.group == group)]
+    )
     return import_module("hra_waveform")
 
 

@@ -14,6 +14,7 @@ from hra.allocating.exact_batch import exact_solutions
 from hra.errors import ArrayError, HraError, InfeasibleShares, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
+from hra.model.topology import Topology
 from hra.traversals.base import Traversal
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.rational import Exactly
@@ -182,3 +183,18 @@ def test_a_budget_below_a_base_that_shrinks_later_is_still_too_small():
     tree = Hierarchy.tree([-1, 0], [10.0, 5.0])
     with pytest.raises(HraError, match="coarsest"):
         gains(tree, [0, 1], 7)
+
+
+@pytest.mark.parametrize("gain", [[0, 0, 0, 0, 0, 0, 1.0], [1.0, 0, 0, 0, 0, 0, 0]])
+def test_a_search_ends_where_nothing_fits_at_any_price(gain):
+    """Costs without a common unit, rounded up: the base alone is above the capacity, and the price is infinite."""
+    cost = [1e-20] * 5 + [20.0, 1e-11, 10620.98346551015, 1e11, 1.0466927876119424e-07, 1687427297.66, 0.01945592535]
+    added, removed = [-1, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6], [0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, -1]
+    chain = Topology(7, np.array(added), np.array(removed), np.array([(i, i + 1) for i in range(6)]))
+    hierarchy = Hierarchy.from_topology(np.array(cost), chain)
+    problem = Problem(hierarchy, np.array(gain), 0.0, 2e-20, "gain", True, lambda: np.zeros(7))
+    found = Allocation(problem, hra.Exact().solve(problem), 0.0)
+    assert not found.selected.any()
+    assert hra.verify(found).ok
+    (solution,) = exact_solutions(hierarchy, np.array([gain]), 2e-20)
+    assert not solution.selected.any()

@@ -40,6 +40,8 @@ def improve(before, predecessors, share, gain, cost, capacity, price, limit, sta
     -------
     shortfall : no set gains more than so much more, in exact arithmetic; proven : whether the search came to its end.
     """
+    # Where nothing that costs something fits, the price is infinite and its losses are not numbers: none is as valid.
+    price = price if price < np.inf else 0.0
     relaxed = relax(before, predecessors, share, gain, cost, price)
     lost, left = loss_of(relaxed, capacity, selected), _left(gain, selected)
     if lost <= _SMALL * left:
