@@ -43,6 +43,7 @@ class Borders:
         if not self.ends[fine].any():
             return False
         vertices, corners = local_vertices(np.concatenate((fine, coarse)))
+        # Sums agree where the boundary chains do, and elsewhere with a probability of 2**-64.
         before, after = np.zeros((2, len(vertices)), np.uint64)
         _add_edges(corners[: fine.size].reshape(-1, 3), before)
         _add_edges(corners[fine.size :].reshape(-1, 3), after)

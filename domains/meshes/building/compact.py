@@ -26,6 +26,7 @@ def local_vertices(indices):
     size = 16
     while size < 2 * indices.size:
         size *= 2
+    # At most half full: a search ends after a few steps, and there is always a free place.
     table = np.full(size, _FREE, np.int64)
     vertices, local = np.empty(indices.size, np.uint32), np.empty(indices.size, np.uint32)
     count = 0

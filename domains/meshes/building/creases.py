@@ -63,6 +63,7 @@ def _restore(indices, positions, offsets, wedges, normals, result):
             best = -np.inf
             for k in range(offsets[indices[i]], offsets[indices[i] + 1]):
                 n = normals[wedges[k]]
+                # How long the triangle's normal is does not matter: it is the same for all wedges.
                 alike = x * n[0] + y * n[1] + z * n[2]
                 if alike > best:
                     best = alike

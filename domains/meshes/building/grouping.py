@@ -52,6 +52,7 @@ def _mark_shared(indices, offsets, group, owner, shared, isolated):
     for c in range(group.size):
         for i in range(offsets[c], offsets[c + 1]):
             v = indices[i]
+            # The first group at a vertex owns it; another one there makes it shared.
             if owner[v] < 0:
                 owner[v] = group[c]
             elif owner[v] != group[c]:

@@ -97,8 +97,10 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
                 if seen[v] != g:
                     guess, square = nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps)
                     near[v], seen[v], reach_of[v] = guess, g, np.sqrt(square) + triangles[guess, OFF]
+                # The triangle inequality, from the source over this surface to the other one.
                 bound = max(bound, deviation[c] + reach_of[v])
                 extent = max(extent, abs(x), abs(y), abs(z))
+        # What the vertices take, and a little more: nothing is cut to get below it.
         accepted = max(bound * TOLERANCE, bound + extent * _NEGLIGIBLE, enough[g])
         for c in range(first, last):
             for i in range(offsets[c], offsets[c + 1], 3):

@@ -46,6 +46,7 @@ def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memo
             start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[start, OFF]))
         reach = bound_by_walls(corners[0], start, triangles, walls, behind, room, points, parts)
+        # -1: too many triangles below to follow; inf: the walls cut badly. A quarter may do better at either.
         if 0.0 <= reach <= room:
             most = max(most, reach)
         elif deep < (_LONG if reach < 0 else _FAR):

@@ -70,8 +70,10 @@ def _enclose(balls, count, largest, trial, center):
     for axis in range(3):
         center[axis] = balls[largest, axis]
     best, far = _farthest(balls, count, center)
+    # The largest sphere holds all others.
     if best <= balls[largest, 3]:
         return np.float32(balls[largest, 3])
+    # The smallest sphere around two touches the far sides of both: its centre is on the line between theirs.
     if count == 2:
         distance = best - balls[far, 3]
         share = (best - balls[largest, 3]) / (2.0 * distance)
@@ -82,6 +84,7 @@ def _enclose(balls, count, largest, trial, center):
         _approach(balls, count, trial, best, center)
     for axis in range(3):
         center[axis] = np.float32(center[axis])
+    # Measured from the rounded centre: only the rounding of the distance itself is left to allow for.
     reach, _ = _farthest(balls, count, center)
     return np.float32(reach * GROWTH + LEAST)
 
