@@ -72,6 +72,15 @@ class TriangleMesh(ReadOnlyArrays):
         """Smallest and largest coordinates, float32 [2, 3]."""
         return np.stack([self.positions.min(axis=0), self.positions.max(axis=0)])
 
+    def with_normals(self) -> TriangleMesh:
+        """The mesh with normals, those of its surface where it has none: smooth, but for edges of 75 degrees and more.
+
+        Programs shade meshes without normals flat. At edges vertices are doubled.
+        """
+        from hra.domains.meshes.building.vertex_normals import with_normals
+
+        return with_normals(self)
+
     def export(self, path: str | Path) -> None:
         """Write the mesh as GLB, PLY, STL, OFF or OBJ, by the file's suffix; see `hra.domains.meshes.files.write`.
 

@@ -222,15 +222,17 @@ class Allocation:
 
     def __repr__(self) -> str:
         unit = self.hierarchy.cost_unit
-        spent = f"{self.cost:,.12g} of {self.budget:,.12g} {unit}, residual {self.residual:.3g} {self.problem.unit}"
+        limit = f" of {self.budget:,.12g} {unit}" if math.isfinite(self.budget) else f" {unit}, no budget"
+        spent = f"{self.cost:,.12g}{limit}, residual {self.residual:.3g} {self.problem.unit}"
         if not self.problem.additive:
             return f"{spent}, not certified: the metric's gains do not add up"
         if not self._bounded:
             return f"{spent}, no bound yet: read `gap`"
         if self.status == "optimal":
             return f"{spent}, the best possible"
-        gap, residual_gap = _percent(self.gap), _percent(self.residual_gap)
-        return f"{spent}, within {gap} % of the best possible gain ({residual_gap} % of the residual)"
+        bound = f"{spent}, within {_percent(self.gap)} % of the best possible gain"
+        # What a residual that may be 0 is exceeded by has no percentage.
+        return bound if math.isinf(self.residual_gap) else f"{bound} ({_percent(self.residual_gap)} % of the residual)"
 
     @property
     def _bounded(self) -> bool:

@@ -1,4 +1,4 @@
-"""What every command writes: the ``--json`` file, tables and progress; and the words that it reads as numbers."""
+"""What every command writes: the ``--json`` file, tables and progress."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
-from hra.errors import FileError, HraError
+from hra.errors import FileError
 from hra.safety.atomic_write import write_atomically
 from hra.safety.local_files import local_path
 
-_MOST_BYTES = 10**15
-
 
 def readable(value: Any) -> str:
-    """Integers with thousands separators, other numbers with four digits, anything else as it is."""
+    """Integers with thousands separators, other numbers with four digits, anything else as it is; "-" for infinity."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "-"
     if isinstance(value, float) and not value.is_integer():
         return f"{value:.4g}"
     if isinstance(value, int) and not isinstance(value, bool):
@@ -90,37 +90,6 @@ def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(name, total=0)
         yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-def size(argument: str) -> tuple[int, int]:
-    """``1920x1080`` as (1920, 1080)."""
-    try:
-        width, height = (int(part) for part in argument.lower().split("x"))
-    except ValueError as error:
-        fix = "write it as 1920x1080"
-        raise HraError(f"{argument[:60]!r} is not a size", where="--viewport", fix=fix) from error
-    return width, height
-
-
-def byte_count(argument: str) -> int:
-    """``64MB``, ``512KiB`` or ``4096`` as bytes; MB is 1e6, MiB is 2**20.
-
-    Raises
-    ------
-    HraError : not a non-negative number with an optional unit.
-    """
-    units = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-    number = argument.strip().rstrip("bBkKmMgGiI")
-    unit = argument.strip()[len(number) :].lower()
-    try:
-        value = float(number) * units[unit]
-    except (ValueError, KeyError) as error:
-        fix = "write it as 64MB, 512KiB or 4096"
-        raise HraError(f"{argument[:60]!r} is not a byte count", where="argument", fix=fix) from error
-    # Bytes are counted in int64, and numbers of bytes are added up.
-    if not 0 <= value <= _MOST_BYTES:
-        raise HraError(f"{argument[:60]!r} is not a byte count", where="argument", fix="use a number from 0 to 1e15")
-    return int(value)
 
 
 def _plain(value: Any) -> Any:
