@@ -74,6 +74,6 @@ class MeshAllocator(HierarchicalResourceAllocator):
         ------
         HierarchyError : the allocation is of another mesh, or of a pool (realize the pool's parts instead).
         """
-        if allocation.hierarchy is not self.hierarchy:
+        if not allocation.hierarchy.same_as(self.hierarchy_for(allocation.context)):
             raise HierarchyError("the allocation belongs to another hierarchy", fix="realize it where it was allocated")
         return self.cluster_mesh.mesh(allocation.cut)

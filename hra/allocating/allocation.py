@@ -31,6 +31,9 @@ _OPTIMAL = 1e-12
 class Allocation:
     """A down-closed set of refinements within the budget.
 
+    Files (`save`) and pickles hold all of it but the context and the metric; `HierarchicalResourceAllocator.adopt` gives
+    them back.
+
     Attributes
     ----------
     selected : bool [R], refinements taken, in the hierarchy's level order.
@@ -38,7 +41,7 @@ class Allocation:
     gain, base_error : in the metric's ``unit``.
     price : lambda, gain per cost unit at the margin, None if the traversal has none.
     tau : error that the traversal accepts everywhere, None if it has none.
-    seconds : metric and traversal together.
+    seconds : metric and traversal together, without compilation.
 
     Examples
     --------
@@ -195,6 +198,16 @@ class Allocation:
 
         return load(cls, path)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As in a file: small, whatever image it was made for, and without what other processes cannot have.
+        from hra.allocating.allocation_file import packed
+
+        return _unpickled, (type(self), packed(self))
+
+    def __deepcopy__(self, memo: Any) -> Allocation:
+        # Nothing of it ever changes, and a pickle would lose the context.
+        return self
+
     @property
     def gap(self) -> float:
         """Shortfall / upper bound; 0 / 0 = 0."""
@@ -247,6 +260,12 @@ class Allocation:
         return self.solution.price is not None and not (
             on_graph and self.solution.price > 0 and self.solution.share is None
         )
+
+
+def _unpickled(kind: type[Allocation], content: bytes) -> Allocation:
+    from hra.allocating.allocation_file import unpacked
+
+    return unpacked(kind, content, "pickle")
 
 
 def ratio(part: float, whole: float) -> float:

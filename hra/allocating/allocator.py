@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.curve import Curve, curve
 from hra.allocating.modifiers import in_sequence, pin, with_pinned
+from hra.errors import HierarchyError
+from hra.kernels.compiling import Stopwatch
 from hra.model.budget import check_budget
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
@@ -60,8 +62,9 @@ class HierarchicalResourceAllocator(ABC):
         ----------
         context : what the metric reads: a camera, an image and a query ...
         budget : in the hierarchy's cost unit.
-        previous : the allocation of the last step of a sequence, over the same hierarchy; `Coherent` traversals stay
-            close to it, and `Allocation.churn` counts what changed.
+        previous : the allocation of the last step of a sequence, over a hierarchy of the same costs and refinements,
+            also one from a file or another process; `Coherent` traversals stay close to it, and `Allocation.churn`
+            counts what changed.
         pinned : int [K], nodes that must be there: what adds them is always taken, with all that comes before.
 
         Raises
@@ -69,17 +72,35 @@ class HierarchicalResourceAllocator(ABC):
         InvalidBudget : the budget is not a number >= 0.
         BudgetTooSmall : it does not cover the coarsest level and what is pinned.
         MetricError : the metric returned unusable values, or gains whose sum overflows.
-        HierarchyError : ``previous`` belongs to another hierarchy.
+        HierarchyError : ``previous`` belongs to a hierarchy of another structure.
         ArrayError : ``pinned`` are not nodes of the hierarchy.
         """
-        start = time.perf_counter()
+        watch = Stopwatch()
         hierarchy = self.hierarchy_for(context)
         budget = check_budget(budget, hierarchy)
         problem = self.error_metric(hierarchy, context, budget)
         problem.check()
         problem = in_sequence(pin(problem, pinned), previous)
         solution = self.traverse_and_select(problem)
-        return Allocation(problem, with_pinned(problem, solution), time.perf_counter() - start, context)
+        return Allocation(problem, with_pinned(problem, solution), watch.wall, context)
+
+    def adopt(self, allocation: Allocation, context: Any) -> Allocation:
+        """An allocation from a file or another process as one of this allocator, which can be realized.
+
+        Parameters
+        ----------
+        context : that it was made for: files and pickles leave it out, because images and cameras are not theirs.
+
+        Raises
+        ------
+        HierarchyError : the allocation is of another hierarchy.
+        """
+        hierarchy = self.hierarchy_for(context)
+        if not hierarchy.same_as(allocation.hierarchy):
+            fix = "adopt it where its hierarchy is, with the context that it was made for"
+            raise HierarchyError("the allocation belongs to another hierarchy", where="adopt", fix=fix)
+        problem = replace(allocation.problem, hierarchy=hierarchy, metric=self.metric)
+        return replace(allocation, problem=problem, context=context)
 
     def curve(self, context: Any) -> Curve:
         """Gain and error against cost for ``context``: the hull points of all budgets, from one solve."""

@@ -45,12 +45,13 @@ def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
 
     Raises
     ------
-    HierarchyError : ``previous`` belongs to another hierarchy.
+    HierarchyError : ``previous`` belongs to a hierarchy of another structure.
     """
     if previous is None:
         return problem
-    if previous.hierarchy is not problem.hierarchy:
-        fix = "keep one hierarchy for a sequence"
+    before, now = previous.hierarchy, problem.hierarchy
+    if before is not now and before.structure_digest != now.structure_digest:
+        fix = "keep hierarchies of one structure for a sequence"
         raise HierarchyError("the previous allocation belongs to another hierarchy", where="previous", fix=fix)
     return replace(problem, previous=previous.selected, price=previous.solution.price)
 

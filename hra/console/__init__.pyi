@@ -10,13 +10,13 @@ from .options import JsonOption as JsonOption
 from .options import Scale as Scale
 from .options import ScaleOption as ScaleOption
 from .options import with_option_lists as with_option_lists
-from .output import counting as counting
 from .output import json_bytes as json_bytes
 from .output import make_folder as make_folder
 from .output import print_wide as print_wide
 from .output import readable as readable
-from .output import running as running
 from .output import show as show
 from .output import write_json as write_json
 from .outputs import folder_or as folder_or
 from .outputs import written_as as written_as
+from .progress import counting as counting
+from .progress import running as running

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from hra.console.amounts import size
@@ -16,6 +15,8 @@ from hra.safety.json_text import parse_object
 from hra.safety.local_files import read_regular
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from hra.camera import Camera
 
 ViewportOption = Annotated[str, typer.Option(help="Screen size.")]
@@ -60,15 +61,15 @@ class CameraOptions:
             raise HraError("the camera is given twice", where="--camera", fix="leave out --eye and --target")
         if self.camera_file is not None:
             return _from_file(self.camera_file, viewport)
-        bounds = np.stack([points.min(axis=0), points.max(axis=0)])
         if self.eye is not None:
-            center = bounds.mean(axis=0).tolist() if self.target is None else vector(self.target, "--target")
+            middle = (points.min(axis=0) + points.max(axis=0)) / 2
+            center = middle.tolist() if self.target is None else vector(self.target, "--target")
             return _between(vector(self.eye, "--eye"), center, up, viewport)
         if self.target is not None:
             raise HraError("a target without an eye", where="--target", fix="add --eye, or use --azimuth")
-        return self._around(points, bounds, up, viewport)
+        return self._around(points, up, viewport)
 
-    def _around(self, points: np.ndarray, bounds: np.ndarray, up: Any, viewport: tuple[int, int]) -> Camera:
+    def _around(self, points: np.ndarray, up: Any, viewport: tuple[int, int]) -> Camera:
         from hra.camera import Camera
         from hra.camera.framing import framed
 
@@ -76,6 +77,7 @@ class CameraOptions:
         elevation = _ELEVATION if self.elevation is None else self.elevation
         if self.distance is None:
             return framed(points, azimuth, elevation, up=up, viewport=viewport)
+        bounds = points.min(axis=0), points.max(axis=0)
         return Camera.orbit(bounds, azimuth, elevation, self.distance, up=up, viewport=viewport)
 
 

@@ -1,16 +1,14 @@
-"""What every command writes: the ``--json`` file, tables and progress."""
+"""What every command writes: the ``--json`` file and tables."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -69,27 +67,6 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         what = f"cannot create the folder: {error.strerror}"
         raise FileError(what, where=str(folder)[:500], fix="use another --out") from error
-
-
-@contextmanager
-def running(name: str) -> Iterator[Callable[[str], None]]:
-    """Show ``name`` and the time that passes, on a terminal only; what is yielded changes the name."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(name, total=None)
-        yield lambda name: progress.update(task, description=name)
-
-
-@contextmanager
-def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many of all ``unit`` are done, on a terminal only; what is yielded takes the two numbers."""
-    bar = (BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit), TimeElapsedColumn())
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), *bar)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(name, total=0)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,6 +14,7 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.allocating.modifiers import in_sequence
 from hra.errors import HraError
+from hra.kernels.compiling import Stopwatch
 from hra.model.budget import check_budget
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -87,7 +87,7 @@ class Pool:
         HierarchyError : ``previous`` belongs to other hierarchies.
         MetricError : a metric returned unusable values, or gains whose sum overflows.
         """
-        start = time.perf_counter()
+        watch = Stopwatch()
         _check_count("contexts", contexts, len(self.members))
         pairs = list(zip(self.members, contexts, strict=True))
         hierarchies = [member.hierarchy_for(context) for member, context in pairs]
@@ -105,7 +105,7 @@ class Pool:
         problem = joined(whole, problems, places, budget)
         problem.check()
         solution, parts = self._solve(problem, problems, places)
-        seconds = time.perf_counter() - start
+        seconds = watch.wall
         members = [_share(p, s, seconds, context) for p, s, context in zip(problems, parts, contexts, strict=True)]
         return PooledAllocation(Allocation(problem, solution, seconds, tuple(contexts)), tuple(members))
 

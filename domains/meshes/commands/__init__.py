@@ -45,8 +45,9 @@ def build(
         settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
         limits = Limits(memory_bytes=byte_count(memory))
         clusters = meshes.build(source, **settings, threads=threads, progress=progress, limits=limits)
-    clusters.save(out)
-    record = _facts(meshes.open_asset(out))
+    with running(f"writing {out.name}"):
+        clusters.save(out)
+        record = _facts(meshes.open_asset(out))
     write_json(json_file, record)
     show(f"{source.name} -> {out}", record.items())
 

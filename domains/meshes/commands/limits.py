@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import numpy as np
 import typer
 
 from hra.console import MetricOption, TraversalOption, byte_count, choose_metric, choose_traversal, count
 from hra.errors import HraError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from hra.allocating.allocation import Allocation
     from hra.camera import Camera
     from hra.console.camera_options import CameraOptions
@@ -141,7 +142,7 @@ class _View:
             return cls(camera)
         from hra.domains.meshes.far import AllSidesError, all_round_distance, reaches
 
-        x, y, z = asset.bounds.astype(np.float64).mean(axis=0).tolist()
+        x, y, z = asset.bounds.astype(float).mean(axis=0).tolist()
         distance = placed.distance or all_round_distance(camera, reaches(asset.hierarchy, (x, y, z))[1])
         return cls(camera, AllSidesError((x, y, z), distance, camera.focal_pixels))
 
@@ -208,10 +209,12 @@ class Cut:
 
 def corners(asset: MeshAsset) -> np.ndarray:
     """Corners [8 K, 3] of boxes around the source's clusters, or of the one around all where clusters have none."""
+    import numpy as np
+
     node = asset.hierarchy.node
     boxes = node["box"][node["level"] == 0] if "box" in node else asset.bounds[None]
     choice = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1]), -1).reshape(-1, 3)
-    return boxes[:, choice, np.arange(3)].reshape(-1, 3).astype(np.float64)
+    return boxes[:, choice, np.arange(3)].reshape(-1, 3).astype(float)
 
 
 def file_of(mesh: TriangleMesh, suffix: str) -> bytes:

@@ -7,16 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich import box
 from rich.table import Table
 
-from hra.console import JsonOption, count, counting, folder_or, print_wide, readable, size, write_json
+from hra.console import JsonOption, count, counting, folder_or, print_wide, readable, running, size, write_json
 from hra.console.camera_options import VIEWPORT
 from hra.errors import HraError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from hra.domains.meshes import DiscreteLOD, MeshAsset
 
 _COLUMNS = ("level", "file", "bytes", "triangles", "error", "of the size", "from distance")
@@ -44,7 +45,8 @@ def lods(
     with counting(f"building {source.name}", "triangles") as progress:
         chain = _chain(source, levels, progress)
     distances = chain.switch_distances(pixels, **lens)
-    files = _write(chain, out)
+    with running(f"writing {out.name}"):
+        files = _write(chain, out)
     record = _record(chain, files, distances, pixels, lens)
     write_json(json_file, record)
     _show(record, source)
