@@ -9,7 +9,7 @@ from typing import Any
 from hra.allocating.allocation import Allocation
 from hra.allocating.curve import Curve, curve
 from hra.allocating.modifiers import in_sequence, pin, with_pinned
-from hra.errors import HierarchyError
+from hra.errors import HierarchyError, HraError
 from hra.kernels.compiling import Stopwatch
 from hra.model.budget import check_budget
 from hra.model.builder import HierarchyBuilder
@@ -18,6 +18,7 @@ from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.traversals.base import Traversal
+from hra.traversals.hull import Hull
 
 
 class HierarchicalResourceAllocator(ABC):
@@ -103,8 +104,17 @@ class HierarchicalResourceAllocator(ABC):
         return replace(allocation, problem=problem, context=context)
 
     def curve(self, context: Any) -> Curve:
-        """Gain and error against cost for ``context``: the hull points of all budgets, from one solve."""
+        """Gain and error against cost for ``context``: the hull points of all budgets, from one solve.
+
+        Raises
+        ------
+        HraError : the allocator has another traversal than `Hull`, which would not choose these points.
+        """
         problem = self.error_metric(self.hierarchy_for(context), context, float("inf"))
+        if not isinstance(self.traversal, Hull):
+            what = f"the curve is that of hra.Hull(), and this allocator has {self.traversal!r}"
+            fix = "give the allocator traversal=hra.Hull(), or call hra.sweep(allocator, context, budgets)"
+            raise HraError(what, where="curve", fix=fix)
         problem.check()
         return curve(problem)
 

@@ -33,6 +33,7 @@ TRAVERSALS: dict[str, Any] = {
     "Exact()": Exact(),
     "Exact(exact=True)": Exact(exact=True),
     "BestFirst()": hra.BestFirst(),
+    'BestFirst(by="error")': hra.BestFirst(by="error"),
     "Threshold()": hra.Threshold(),
     "Coherent()": hra.Coherent(),
     "LevelShares({0: 0.2}, exact=True)": hra.LevelShares({0: 0.2}, exact=True),
