@@ -54,7 +54,7 @@ def cut_within_bytes(
     ----------
     allocator : of clusters whose costs are triangles.
     context : as for its ``allocate``.
-    encode : a mesh as the bytes of a file, such as `hra.domains.meshes.files.write.encoded`.
+    encode : a mesh as the bytes of a file, such as `hra.domains.meshes.files.write.encode`.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def cut_within_bytes(
     hierarchy = allocator.hierarchy_for(context)
     if hierarchy.cost_unit != "triangles":
         raise HraError("files are fitted by triangles", where="cut_within_bytes", fix='use with_cost("triangles")')
-    low, high = _tried(allocator, context, hierarchy.base_cost, encode, None), None
+    low, high = _attempt(allocator, context, hierarchy.base_cost, encode, None), None
     if low.size > limit:
         what = f"the coarsest cut takes {low.size:,} bytes as a file, the budget is {limit:,}"
         fix = f"use at least {low.size:,} bytes, or leave out images and attributes of the source"
@@ -73,12 +73,12 @@ def cut_within_bytes(
         budget = _next(low, high, limit, hierarchy.total_cost)
         if budget is None:
             break
-        found = _tried(allocator, context, budget, encode, low)
+        found = _attempt(allocator, context, budget, encode, low)
         low, high = (found, high) if found.size <= limit else (low, found)
     return low.fitted
 
 
-def _tried(
+def _attempt(
     allocator: MeshAllocator,
     context: Any,
     budget: float,

@@ -18,7 +18,7 @@ from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
-from hra.model.units import rescaled
+from hra.model.units import rescale
 from hra.solvers.duals import Certificate, certify, shortfall_of
 from hra.traversals.hull import Hull
 
@@ -31,8 +31,8 @@ _OPTIMAL = 1e-12
 class Allocation:
     """A down-closed set of refinements within the budget.
 
-    Files (`save`) and pickles hold all of it but the context and the metric; `HierarchicalResourceAllocator.adopt` gives
-    them back.
+    Files (`save`) and pickles hold all of it but the context and the metric, which
+    `HierarchicalResourceAllocator.adopt` gives back.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Allocation:
     def price(self) -> float | None:
         """Lambda of the traversal: gain per cost unit."""
         price = self.solution.price
-        return None if price is None else rescaled(price, self.hierarchy.units.size, Fraction(1))
+        return None if price is None else rescale(price, self.hierarchy.units.size, Fraction(1))
 
     @property
     def tau(self) -> float | None:
@@ -200,9 +200,9 @@ class Allocation:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # As in a file: small, whatever image it was made for, and without what other processes cannot have.
-        from hra.allocating.allocation_file import packed
+        from hra.allocating.allocation_file import pack
 
-        return _unpickled, (type(self), packed(self))
+        return _unpickle, (type(self), pack(self))
 
     def __deepcopy__(self, memo: Any) -> Allocation:
         # Nothing of it ever changes, and a pickle would lose the context.
@@ -262,10 +262,10 @@ class Allocation:
         )
 
 
-def _unpickled(kind: type[Allocation], content: bytes) -> Allocation:
-    from hra.allocating.allocation_file import unpacked
+def _unpickle(kind: type[Allocation], content: bytes) -> Allocation:
+    from hra.allocating.allocation_file import unpack
 
-    return unpacked(kind, content, "pickle")
+    return unpack(kind, content, "pickle")
 
 
 def ratio(part: float, whole: float) -> float:

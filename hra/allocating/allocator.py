@@ -25,7 +25,7 @@ class HierarchicalResourceAllocator(ABC):
     """Chooses the subset of nodes with the best quality within a budget.
 
     The data runs one way: context -> metric -> gains -> traversal -> allocation -> realize. Domains implement
-    `realize`; `error_metric` and `traverse_and_select` are the two steps that a subclass may replace.
+    `realize`; `problem_for` and `traverse_and_select` are the two steps that a subclass may replace.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class HierarchicalResourceAllocator(ABC):
         watch = Stopwatch()
         hierarchy = self.hierarchy_for(context)
         budget = check_budget(budget, hierarchy)
-        problem = self.error_metric(hierarchy, context, budget)
+        problem = self.problem_for(hierarchy, context, budget)
         problem.check()
         problem = in_sequence(pin(problem, pinned), previous)
         solution = self.traverse_and_select(problem)
@@ -110,7 +110,7 @@ class HierarchicalResourceAllocator(ABC):
         ------
         HraError : the allocator has another traversal than `Hull`, which would not choose these points.
         """
-        problem = self.error_metric(self.hierarchy_for(context), context, float("inf"))
+        problem = self.problem_for(self.hierarchy_for(context), context, float("inf"))
         if not isinstance(self.traversal, Hull):
             what = f"the curve is that of hra.Hull(), and this allocator has {self.traversal!r}"
             fix = "give the allocator traversal=hra.Hull(), or call hra.sweep(allocator, context, budgets)"
@@ -122,7 +122,7 @@ class HierarchicalResourceAllocator(ABC):
         """The hierarchy that serves ``context``."""
         return self.hierarchy.build(context) if isinstance(self.hierarchy, HierarchyBuilder) else self.hierarchy
 
-    def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+    def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """Evaluate the metric: the gain of every refinement."""
         return Problem.of(hierarchy, self.metric, context, budget)
 

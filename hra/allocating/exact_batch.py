@@ -20,7 +20,7 @@ from hra.solvers.selection import compiled_threshold
 from hra.traversals.exact import MAX_STATES, Exact
 
 
-def solve_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int = MAX_STATES) -> list[Solution]:
+def exact_solutions(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int = MAX_STATES) -> list[Solution]:
     """The answers of `Exact` for a batch of gains.
 
     Parameters

@@ -149,24 +149,25 @@ def sweep(
     >>> from hra.domains import meshes
     >>> skull = meshes.build(hra.samples.path("skull.ply"))
     >>> camera = hra.Camera.orbit(skull.bounds, azimuth=30, up=(0, 0, 1))
-    >>> found = hra.sweep(meshes.MeshAllocator(skull), camera, [2_000, 10_000], {"ours": hra.Exact(), "greedy": hra.BestFirst()})
+    >>> rules = {"ours": hra.Exact(), "greedy": hra.BestFirst()}
+    >>> found = hra.sweep(meshes.MeshAllocator(skull), camera, [2_000, 10_000], rules)
     >>> found
     Sweep(2 traversals at 2 budgets)
     >>> figure = found.plot("sweep.png")
     """
-    named, limits = _named(traversals), list(budgets)
+    named, limits = _name_all(traversals), list(budgets)
     _check(allocator, limits, repeat)
     rows: list[SweepRow] = []
     for limit in limits:
         hierarchy = allocator.hierarchy_for(context)
-        problem = allocator.error_metric(hierarchy, context, check_budget(limit, hierarchy))
+        problem = allocator.problem_for(hierarchy, context, check_budget(limit, hierarchy))
         problem.check()
         rows += _at_budget(problem, named, repeat)
         unit, error = hierarchy.cost_unit, problem.unit
     return Sweep(tuple(rows), unit, error)
 
 
-def _named(traversals: Sequence[Traversal] | Mapping[str, Traversal]) -> dict[str, Traversal]:
+def _name_all(traversals: Sequence[Traversal] | Mapping[str, Traversal]) -> dict[str, Traversal]:
     named = dict(traversals) if isinstance(traversals, Mapping) else {_name(one): one for one in traversals}
     wrong = next((one for one in named.values() if not isinstance(one, Traversal)), None)
     if wrong is not None or not named:
@@ -194,13 +195,13 @@ def _check(allocator: Any, budgets: list[float], repeat: int) -> None:
 
 
 def _at_budget(problem: Problem, traversals: Mapping[str, Traversal], repeat: int) -> list[SweepRow]:
-    made = {name: _chosen(problem, traversal, repeat) for name, traversal in traversals.items()}
+    made = {name: _choose(problem, traversal, repeat) for name, traversal in traversals.items()}
     bounds = [one[0].upper_bound for one in made.values() if not isinstance(one, HraError)]
     best = min(bounds, default=math.nan) if problem.additive else math.nan
     return [_row(name, problem.budget, one, best) for name, one in made.items()]
 
 
-def _chosen(problem: Problem, traversal: Traversal, repeat: int) -> tuple[Allocation, float] | HraError:
+def _choose(problem: Problem, traversal: Traversal, repeat: int) -> tuple[Allocation, float] | HraError:
     """The allocation and the seconds that choosing took, or why there is none."""
     try:
         times = []

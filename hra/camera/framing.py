@@ -15,7 +15,7 @@ from hra.camera.orbit import orbit_axes
 _FILLED = 0.94
 
 
-def framed(
+def fit_camera(
     points: Any,
     azimuth: float = 0.0,
     elevation: float = 0.0,
@@ -45,8 +45,8 @@ def framed(
     middle = (at.min(axis=0) + at.max(axis=0)) / 2
     x, y, z = ((at - middle) @ axis for axis in (across, above, outward))
     slope = math.tan(math.radians(checks.field_of_view(vertical_fov_degrees)) / 2) * _FILLED
-    side, to_side = _fitted(x, z, slope * width / height)
-    lift, to_lift = _fitted(y, z, slope)
+    side, to_side = _fit_axis(x, z, slope * width / height)
+    lift, to_lift = _fit_axis(y, z, slope)
     depth = float(np.ptp(z))
     # A single point is shown as though it were a unit sphere, and what lies in one plane from a little before it.
     distance = max(to_side, to_lift, float(z.max()) + depth / 100) or 2.0
@@ -56,7 +56,7 @@ def framed(
     return Camera.perspective(target + distance * outward, target, above, **lens)
 
 
-def _fitted(offset: np.ndarray, toward: np.ndarray, slope: float) -> tuple[float, float]:
+def _fit_axis(offset: np.ndarray, toward: np.ndarray, slope: float) -> tuple[float, float]:
     """Where along one axis to look, and from how far, so that ``|offset - it| <= slope * (distance - toward)``."""
     most, least = float((offset + slope * toward).max()), float((offset - slope * toward).min())
     return (most + least) / 2, (most - least) / (2 * slope)

@@ -71,12 +71,12 @@ class CameraOptions:
 
     def _around(self, points: np.ndarray, up: Any, viewport: tuple[int, int]) -> Camera:
         from hra.camera import Camera
-        from hra.camera.framing import framed
+        from hra.camera.framing import fit_camera
 
         azimuth = _AZIMUTH if self.azimuth is None else self.azimuth
         elevation = _ELEVATION if self.elevation is None else self.elevation
         if self.distance is None:
-            return framed(points, azimuth, elevation, up=up, viewport=viewport)
+            return fit_camera(points, azimuth, elevation, up=up, viewport=viewport)
         bounds = points.min(axis=0), points.max(axis=0)
         return Camera.orbit(bounds, azimuth, elevation, self.distance, up=up, viewport=viewport)
 

@@ -30,7 +30,7 @@ def _is_compiling() -> bool:
 @contextmanager
 def running(name: str) -> Iterator[Callable[[str], None]]:
     """Show ``name`` and the time that passes, on a terminal only; what is yielded changes the name."""
-    with _shown(SpinnerColumn(), _Doing(), TimeElapsedColumn()) as progress:
+    with _bars(SpinnerColumn(), _Doing(), TimeElapsedColumn()) as progress:
         task = progress.add_task(name, total=None)
         yield lambda name: progress.update(task, description=name)
 
@@ -39,12 +39,12 @@ def running(name: str) -> Iterator[Callable[[str], None]]:
 def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Show how many of all ``unit`` are done, on a terminal only; what is yielded takes the two numbers."""
     count = TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit)
-    with _shown(SpinnerColumn(), _Doing(), BarColumn(), count, TimeElapsedColumn()) as progress:
+    with _bars(SpinnerColumn(), _Doing(), BarColumn(), count, TimeElapsedColumn()) as progress:
         task = progress.add_task(name, total=0)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _shown(*columns: ProgressColumn) -> Progress:
+def _bars(*columns: ProgressColumn) -> Progress:
     """Nothing of it stays, and results go past it to standard output as they are."""
     console = Console(stderr=True)
     plain = {"redirect_stdout": False, "redirect_stderr": False}

@@ -24,7 +24,7 @@ from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
 from hra.model.topology import Topology
-from hra.model.units import rescaled
+from hra.model.units import rescale
 
 # Chooses a set for a problem: `hra.traversals.base.Traversal.select`.
 Select = Callable[[Problem], Solution]
@@ -88,7 +88,7 @@ class Joined:
         inside, size = self.group >= 0, len(self.hierarchy)
         gain = np.bincount(self.group[inside], problem.gain[inside], size).astype(np.float64)
         pinned, previous = self._any(problem.pinned), self._any(problem.previous)
-        price = None if problem.price is None else rescaled(problem.price, self._size, self.hierarchy.units.size)
+        price = None if problem.price is None else rescale(problem.price, self._size, self.hierarchy.units.size)
         return replace(
             problem,
             hierarchy=self.hierarchy,
@@ -102,7 +102,7 @@ class Joined:
     def lift(self, solution: Solution) -> Solution:
         """``solution`` over the original hierarchy."""
         selected = np.append(solution.selected, True)[self.group]
-        price = None if solution.price is None else rescaled(solution.price, self.hierarchy.units.size, self._size)
+        price = None if solution.price is None else rescale(solution.price, self.hierarchy.units.size, self._size)
         share = None if solution.share is None else self._shares(solution.share)
         return replace(solution, selected=selected, price=price, share=share)
 

@@ -15,7 +15,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @njit(inline="always")
-def _mixed(x):
+def _mix(x):
     x = (x ^ (x >> np.uint64(30))) * _FIRST
     x = (x ^ (x >> np.uint64(27))) * _SECOND
     return x ^ (x >> np.uint64(31))
@@ -43,6 +43,6 @@ def structure_keys(offsets, successors, gain_bits, cost_bits):
     for r in range(gain_bits.size - 1, -1, -1):
         opened = np.uint64(0)
         for k in range(offsets[r], offsets[r + 1]):
-            opened += _mixed(key[successors[k]])
-        key[r] = _mixed(_mixed(gain_bits[r]) + _SECOND * _mixed(cost_bits[r] + _FIRST) + opened)
+            opened += _mix(key[successors[k]])
+        key[r] = _mix(_mix(gain_bits[r]) + _SECOND * _mix(cost_bits[r] + _FIRST) + opened)
     return key

@@ -19,8 +19,9 @@ class BestFirst(Traversal):
     """Repeatedly take the ready refinement that comes first by one rule and still fits.
 
     No guarantee for the sum of errors. By gain per cost a refinement that only pays off two levels down is never
-    reached: where children are as wrong as their parent the rule stops for good. By error it goes on, and counts neither
-    what a refinement costs nor what it gains. Kept as the baselines that users know (ROAM: Duchaineau et al. 1997).
+    reached: where children are as wrong as their parent the rule stops for good. By error it goes on, and counts
+    neither what a refinement costs nor what it gains. Kept as the baselines that users know (ROAM: Duchaineau et al.
+    1997).
 
     Parameters
     ----------
@@ -54,4 +55,4 @@ class BestFirst(Traversal):
         """Greedy choice from the base; refinements without gain, or without error, are left out."""
         nothing = np.zeros(len(problem.hierarchy), np.bool_)
         priority = problem.ratio if self.by == "ratio" else problem.peak
-        return Solution(complete(problem, nothing, priority, exact=False))
+        return Solution(complete(problem, nothing, priority, spend_all=False))

@@ -36,7 +36,7 @@ class FrequencyGrid:
         """What makes the sum of squares with :meth:`highpass` 1 everywhere; exactly 0 from ``cutoff`` on."""
         return np.sin(-np.pi / 2 * np.clip(self._octaves(cutoff), -1, 0)).astype(np.float32)
 
-    def oriented(self, orientation: int, orientations: int) -> np.ndarray:
+    def orient(self, orientation: int, orientations: int) -> np.ndarray:
         """A power of the cosine about one orientation; the squares of all sum to 1. Complex, for a real band."""
         order = orientations - 1
         norm = 2**order * factorial(order) / np.sqrt(orientations * factorial(2 * order))

@@ -80,7 +80,7 @@ class AttributeMetric:
                 self.creases.first[indices], positions, locked, target, self.values, weights, prune=prune
             )
             if smooth.size < coarse.size:
-                coarse, error = self.creases.restored(smooth, positions), smooth_error
+                coarse, error = self.creases.restore(smooth, positions), smooth_error
         return without_slivers(coarse, positions), error
 
     def nearest_wedges(

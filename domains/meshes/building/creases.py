@@ -40,7 +40,7 @@ class Creases:
         first = first_occurrences(number, count)[number].astype(np.uint32)
         return cls(first, *group(first, len(positions)), attributes.normals)
 
-    def restored(self, indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    def restore(self, indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """Triangles uint32 [3 T] of first vertices, each corner replaced by the wedge whose normal suits the triangle.
 
         Without normals the first wedges stay.

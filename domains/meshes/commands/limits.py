@@ -104,7 +104,7 @@ class CutOptions:
     def _error_name(self, asset: MeshAsset) -> Any:
         from hra.domains.meshes import ScreenError
 
-        named = ScreenError(cast(Any, self.error)).named(asset.hierarchy)
+        named = ScreenError(cast(Any, self.error)).resolve(asset.hierarchy)
         if named.certified and "hausdorff" not in asset.hierarchy.node:
             fix = "`hra mesh build` without --no-certified makes bounds; or use --error quadric"
             raise HraError(f"the mesh was built without the bounds of --error {named.error}", where="--error", fix=fix)
@@ -219,9 +219,9 @@ def corners(asset: MeshAsset) -> np.ndarray:
 
 def file_of(mesh: TriangleMesh, suffix: str) -> bytes:
     """The mesh as a file, with normals where the format holds them."""
-    from hra.domains.meshes.files.write import encoded, holds_normals
+    from hra.domains.meshes.files.write import encode, holds_normals
 
-    return encoded(mesh.with_normals() if holds_normals(suffix) else mesh, suffix)
+    return encode(mesh.with_normals() if holds_normals(suffix) else mesh, suffix)
 
 
 def is_certified(metric: ErrorMetric) -> bool:

@@ -28,10 +28,10 @@ def export(mesh: TriangleMesh, path: str | Path) -> None:
     FileError : unknown suffix, or the file cannot be written.
     MissingExtra : trimesh is not installed (GLB needs none).
     """
-    write_atomically(path, encoded(mesh, Path(path).suffix, str(path)))
+    write_atomically(path, encode(mesh, Path(path).suffix, str(path)))
 
 
-def encoded(mesh: TriangleMesh, suffix: str, where: str = "") -> bytes:
+def encode(mesh: TriangleMesh, suffix: str, where: str = "") -> bytes:
     """The file that `export` writes for ``suffix``.
 
     Raises

@@ -49,7 +49,7 @@ def max_closure(offsets, predecessors, worth, among, share, known=np.inf, work=n
     `Closure`.
     """
     before, inner, edge = _subgraph(offsets, predecessors, among)
-    after, successor, back = _reversed(before, inner)
+    after, successor, back = _reverse(before, inner)
     left, flow = _first_flow(before, inner, edge, worth, share)
     distance, queue = np.empty(worth.size, np.int32), np.empty(worth.size, np.int32)
     rounding = _ROUNDING * np.abs(worth).max() if worth.size else 0.0
@@ -61,7 +61,7 @@ def max_closure(offsets, predecessors, worth, among, share, known=np.inf, work=n
         if placeable <= 0.0 or 2.0 * (bound - placeable) > known + bound or visited >= work:
             break
         _wave(graph, flow, left, rounding, distance, queue[:reached])
-    selected = _selected(graph, flow, left, rounding, distance, queue)
+    selected = _select(graph, flow, left, rounding, distance, queue)
     _split(offsets, among, before, edge, flow, share)
     return Closure(selected, placeable <= 0.0, visited)
 
@@ -83,7 +83,7 @@ def _subgraph(offsets, predecessors, among):
 
 
 @njit(cache=True)
-def _reversed(before, predecessors):
+def _reverse(before, predecessors):
     """Offsets [K + 1] and indices of successors, and for each the number of its edge among ``predecessors``."""
     after, place = np.zeros(before.size, np.int32), np.zeros(before.size, np.int32)
     for p in predecessors:
@@ -179,7 +179,7 @@ def _wave(graph, flow, left, rounding, distance, queue):
 
 
 @njit(cache=True)
-def _selected(graph, flow, left, rounding, distance, queue):
+def _select(graph, flow, left, rounding, distance, queue):
     """What surplus that reaches no deficit needs, and what feeds it: bool [K]."""
     before, predecessors, after, successor, back = graph
     selected, head, tail = np.zeros(left.size, np.bool_), 0, 0

@@ -1,6 +1,6 @@
 """Upper bound and good sets on a DAG: surplus flows from fine to coarse, split over the predecessors.
 
-At a price lambda every refinement is worth gain - lambda * cost. A refinement in surplus hands all of it to its
+At a price every refinement is worth gain - price * cost. A refinement in surplus hands all of it to its
 predecessors, in shares that add up to one; what arrives at refinements without predecessors is an upper bound on the
 relaxation *for any shares* (they are a feasible dual of the max-closure problem: Picard 1976). Shares are improved by
 exponentiated-gradient steps that send surplus to where a deficit absorbs it; at the optimum the bound equals the

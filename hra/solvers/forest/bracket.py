@@ -37,7 +37,7 @@ def _sweep(first_child, gain, cost, high, low, worth):
 
 
 @njit(cache=True)
-def _taken(first_child, gain, cost, worth):
+def _take(first_child, gain, cost, worth):
     """What is taken at the higher price: bool [R], its gain and cost; and what the lower one adds next to it [M]."""
     size = gain.size
     selected, all_gain, all_cost = np.zeros(size, np.bool_), 0.0, 0.0
@@ -102,7 +102,7 @@ def hull_point(problem: Problem, guess: float, width: float) -> HullPoint | None
     high, low = guess * width, guess / width
     for _ in range(_TRIES):
         _sweep(*forest, high, low, worth)
-        selected, sure_gain, spent, roots = _taken(*forest, worth)
+        selected, sure_gain, spent, roots = _take(*forest, worth)
         if spent > capacity:
             # Cost falls roughly in proportion to a rising price; step far enough to be on the other side.
             high, low = high * (spent / capacity) ** 1.5 * width, high

@@ -1,10 +1,10 @@
 """Hull slopes of a forest: pool adjacent violators on a tree.
 
 A refinement that is worth less per unit than what it opens up is pooled with it, until slopes (gain per cost) fall from
-coarse to fine along every path. All refinements with a slope above lambda are then the exact solution of the Lagrangian
-relaxation at lambda, for every lambda at once. The same construction is known as generalised BFOS pruning (Chou,
-Lookabaugh and Gray 1989), JPEG 2000's PCRD hull on trees, and isotonic regression on a rooted tree (Pardalos and Xue
-1999).
+coarse to fine along every path. All refinements with a slope above the price are then the exact solution of the
+Lagrangian relaxation at that price, for every price at once. The same construction is known as generalised BFOS
+pruning (Chou, Lookabaugh and Gray 1989), JPEG 2000's PCRD hull on trees, and isotonic regression on a rooted tree
+(Pardalos and Xue 1999).
 
 Child blocks wait in pairing heaps, so that a merge melds two heaps in constant time. Most refinements are never pooled:
 their children form a heap only when it is needed, and until then cost one comparison each.

@@ -73,12 +73,12 @@ class VisitedTree:
         Below every node that was not expanded stands one imagined refinement that removes all of its error at the
         least cost: whatever is there cannot do better. The relaxation of that tree is the bound.
         """
-        problem = Problem.of(self._imagined(), self.metric, None, budget)
+        problem = Problem.of(self._imagine(), self.metric, None, budget)
         relaxed = relaxation(problem)
         proof = certify(problem, relaxed.selected, relaxed.price, relaxed.share)
         return ceiling((*precise_total(problem.gain, relaxed.selected), proof.shortfall))
 
-    def _imagined(self) -> Hierarchy:
+    def _imagine(self) -> Hierarchy:
         below = np.flatnonzero(~self.expanded & (self.error > 0))
         cost = _rounded_down_sum(self.least_cost[below], self.cost[below] if self.mode == "replace" else 0.0)
         attributes = {

@@ -20,13 +20,13 @@ _STEPS, _REACH = 2000, 32
 _ROUNDING = 1e-12
 
 
-def mended(problem: Problem, needs: Needs, value: np.ndarray, start: np.ndarray, *, exact: bool) -> np.ndarray:
+def mend_shares(problem: Problem, needs: Needs, value: np.ndarray, start: np.ndarray, *, spend_all: bool) -> np.ndarray:
     """``start`` [R] changed until all needs are met, as far as it can be found, and then until no step gains more.
 
     Parameters
     ----------
     value : float64 [R], of each refinement at the prices of the needs.
-    exact : also use up what is left of the budget, at the least loss of gain.
+    spend_all : also use up what is left of the budget, at the least loss of gain.
     """
     hierarchy, selected = problem.hierarchy, start.copy()
     pinned = np.zeros(selected.size, np.bool_) if problem.pinned is None else problem.pinned
@@ -34,7 +34,7 @@ def mended(problem: Problem, needs: Needs, value: np.ndarray, start: np.ndarray,
     order = (*hierarchy.predecessors, *hierarchy.successors)
     smallest = (0.0, _ROUNDING * float(problem.gain.max(initial=0.0)))
     worth = (problem.gain, value, needs.change, *_kinds(needs.change))
-    _search(*order, worth, pinned, needs.left(selected), smallest, exact, selected)
+    _search(*order, worth, pinned, needs.left(selected), smallest, spend_all, selected)
     return selected
 
 
@@ -107,7 +107,7 @@ def _best_step(before, predecessors, takes, drops, left, smallest, phase, fallin
 
 
 @njit(cache=True)
-def _search(before, predecessors, after, successors, worth, pinned, left, smallest, exact, selected):
+def _search(before, predecessors, after, successors, worth, pinned, left, smallest, spend_all, selected):
     """Change ``selected`` [R] and ``left`` [1 + K] in place, step by step."""
     phase, reach, falling = 0, 1, np.zeros(selected.size, np.bool_)
     for _ in range(_STEPS):
@@ -122,7 +122,7 @@ def _search(before, predecessors, after, successors, worth, pinned, left, smalle
             reach = 1
         elif reach == 1:
             reach = _REACH
-        elif phase < 2 and exact and left[0] > smallest[0]:
+        elif phase < 2 and spend_all and left[0] > smallest[0]:
             # Using up the budget may cost gain: from then on no step may leave more of it, or the search would circle.
             phase, reach = phase + 1, 1
         else:

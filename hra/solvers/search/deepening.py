@@ -10,7 +10,7 @@ from hra.model.sets import total
 from hra.solvers.duals import distance
 from hra.solvers.search.branching import branch
 from hra.solvers.search.pareto import search
-from hra.solvers.search.penalties import loss_of, penalties, relax, undecided
+from hra.solvers.search.penalties import find_undecided, loss_of, penalties, relax
 
 # The first search goes a small part of the way, each next one further by a factor. The more refinements there are to
 # choose from, the closer the optimum is to the bound; searching in vain is cheap compared with going too far at once.
@@ -39,6 +39,8 @@ def improve(before, predecessors, share, is_forest, gain, cost, capacity, price,
     -------
     shortfall : no set gains more than so much more, in exact arithmetic; proven : whether the search came to its end.
     """
+    # Where nothing that costs something fits, the price is infinite and its losses are not numbers: none is as valid.
+    price = price if price < np.inf else 0.0
     relaxed = relax(before, predecessors, share, gain, cost, price)
     lost, left = loss_of(relaxed, capacity, selected), _left(gain, selected)
     if lost <= _SMALL * left:
@@ -56,7 +58,7 @@ def improve(before, predecessors, share, is_forest, gain, cost, capacity, price,
     while True:
         # Where the loss is too small to be divided, or infinite, one search has to do.
         tolerance = tolerance if 0.0 < tolerance < np.inf else lost
-        names = undecided(loss_out, loss_in, tolerance, trial)
+        names = find_undecided(loss_out, loss_in, tolerance, trial)
         margin, unclear = _rounding(relaxed, names)
         if is_forest:
             left = capacity - total(cost, trial)

@@ -1,8 +1,8 @@
 """What it costs to go against the relaxation: the key to deciding most refinements before an exact search.
 
-At a price lambda let every refinement pass its surplus on to its predecessors (see `split_flow`). A down-closed set
+At a price let every refinement pass its surplus on to its predecessors (see `split_flow`). A down-closed set
 then falls short of the bound by exactly what it loses: a deficit that it takes, a surplus that it leaves (that part of
-it whose predecessors it takes), and lambda times unused capacity. Surpluses are enclosed between two doubles, and
+it whose predecessors it takes), and price times unused capacity. Surpluses are enclosed between two doubles, and
 losses are computed from that end which makes them smaller: what is ruled out here is ruled out in exact arithmetic.
 """
 
@@ -22,7 +22,7 @@ class Relaxed(NamedTuple):
     before, predecessors : offsets [R + 1] and indices [E] of the partial order, from coarse to fine.
     share : float64 [E], how refinements split their surplus over their predecessors.
     low, high : float64 [R], doubles around each surplus.
-    gain, cost : float64 [R]; price : lambda, gain per cost unit.
+    gain, cost : float64 [R]; price : gain per cost unit.
     """
 
     before: np.ndarray
@@ -104,7 +104,7 @@ def penalties(relaxed, capacity):
 
 
 @njit(cache=True, nogil=True)
-def undecided(loss_out, loss_in, tolerance, taken):
+def find_undecided(loss_out, loss_in, tolerance, taken):
     """Refinements [C], ascending, that a set which loses at most ``tolerance`` may take or leave.
 
     ``taken`` [R] becomes what every such set takes; the others are in none.

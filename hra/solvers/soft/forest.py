@@ -20,7 +20,7 @@ from hra.model.units import Units
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class SoftForest:
     """Refinements of a forest, coarse before fine, on one device. Make one and keep it where many cuts share it.
 
     Attributes
@@ -45,7 +45,9 @@ class Forest:
     room: Callable[[float], float]
 
     @classmethod
-    def of(cls, hierarchy: Hierarchy, device: torch.device | str = "cpu", *, cost: np.ndarray | None = None) -> Forest:
+    def of(
+        cls, hierarchy: Hierarchy, device: torch.device | str = "cpu", *, cost: np.ndarray | None = None
+    ) -> SoftForest:
         """The refinements of ``hierarchy``, with its base and costs, or without a base at ``cost`` [R], whole numbers.
 
         Raises
@@ -65,7 +67,7 @@ class Forest:
         return cls._of(hierarchy.parent, hierarchy.cost, levels, None, hierarchy.base_cost, device, exact)
 
     @classmethod
-    def of_parents(cls, parent: Any, cost: Any, device: torch.device | str = "cpu") -> Forest:
+    def of_parents(cls, parent: Any, cost: Any, device: torch.device | str = "cpu") -> SoftForest:
         """Refinements in any order, with an empty base.
 
         Parameters
@@ -99,7 +101,7 @@ class Forest:
         base_cost: float,
         device: torch.device | str,
         exact: tuple[np.ndarray, Callable[[float], float]],
-    ) -> Forest:
+    ) -> SoftForest:
         begin, end = offsets[:-1].tolist(), offsets[1:].tolist()
         return cls(
             parent=parent,

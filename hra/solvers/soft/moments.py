@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from hra.solvers.soft.forest import Forest
+from hra.solvers.soft.forest import SoftForest
 from hra.solvers.soft.sweeps import EXACT_SOFTPLUS, upwards
 
 
@@ -21,7 +21,7 @@ class CostMoments:
     reward : float64 [R, B], gains in units of the temperature.
     """
 
-    def __init__(self, forest: Forest, reward: Tensor) -> None:
+    def __init__(self, forest: SoftForest, reward: Tensor) -> None:
         self._forest = forest
         self._reward = reward
         # Fresh memory for every intermediate result would cost several times the arithmetic.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hra.solvers.soft.forest import Forest
+from hra.solvers.soft.forest import SoftForest
 from hra.solvers.soft.moments import CostMoments
 
 # A last Newton step is taken from here, which squares the relative error; then rounding is all that is left.
@@ -16,7 +16,7 @@ _STEPS = 200
 _COLLAPSED = 4e-16
 
 
-def solve_price(forest: Forest, reward: Tensor, capacity: Tensor) -> Tensor:
+def solve_price(forest: SoftForest, reward: Tensor, capacity: Tensor) -> Tensor:
     """Smallest price [B], >= 0, at which the expected cost of the cut does not exceed ``capacity`` [B].
 
     Newton's method on the logarithm of the expected cost, which falls with the price and is close to linear in its

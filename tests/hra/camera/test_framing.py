@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.camera.framing import framed
+from hra.camera.framing import fit_camera
 from hra.errors import CameraError
 
 
@@ -21,7 +21,7 @@ from hra.errors import CameraError
 def test_all_points_are_in_view_and_the_picture_is_full(seed, azimuth, elevation, viewport, scale) -> None:
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(40, 3)) * rng.uniform(0.1, 3, 3) * scale + rng.normal(size=3) * scale
-    camera = framed(points, azimuth, elevation, viewport=viewport)
+    camera = fit_camera(points, azimuth, elevation, viewport=viewport)
     seen = camera.project(points)
     assert seen.in_front.all()
     share = seen.pixels / np.array(viewport)
@@ -37,9 +37,9 @@ def test_all_points_are_in_view_and_the_picture_is_full(seed, azimuth, elevation
 
 @pytest.mark.parametrize("points", [[[1, 2, 3]], [[0, 0, 0], [0, 0, 1]], [[5, 5, 5], [5, 5, 5]]])
 def test_points_and_lines_can_be_looked_at(points) -> None:
-    assert framed(np.array(points, float), 0, 0).project(points).in_front.all()
+    assert fit_camera(np.array(points, float), 0, 0).project(points).in_front.all()
 
 
 def test_angles_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(CameraError):
-        framed(np.eye(3), float("nan"))
+        fit_camera(np.eye(3), float("nan"))

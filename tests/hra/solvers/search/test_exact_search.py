@@ -11,7 +11,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.solvers.dag.split_flow import surplus_bound
 from hra.solvers.search.deepening import improve
 from hra.solvers.search.pareto import new_states
-from hra.solvers.search.penalties import Relaxed, penalties, relax, undecided
+from hra.solvers.search.penalties import Relaxed, find_undecided, penalties, relax
 from hra.solvers.search.preorder import preorder
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import FORESTS, KINDS, case
@@ -70,7 +70,7 @@ def test_no_set_within_the_tolerance_is_decided_away(kind, seed):
     relaxed, bound = relaxed_at(hierarchy, problem.gain, price, random_shares(rng, hierarchy))
     tolerance = float(rng.random() * problem.gain.sum())
     taken = np.empty(len(hierarchy), np.bool_)
-    names = undecided(*penalties(relaxed, problem.capacity), tolerance, taken)
+    names = find_undecided(*penalties(relaxed, problem.capacity), tolerance, taken)
     free = np.zeros(len(hierarchy), np.bool_)
     free[names] = True
     for selected in affordable_sets(problem):
