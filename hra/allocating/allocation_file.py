@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "hra-allocation", 2
 # Version 1 was the same, not compressed.
 _READ = (1, 2)
-# What a file may take once it is unpack: so much in any case, and so many times its own length.
+# What a file may take once it is unpacked: so much in any case, and so many times its own length.
 _UNPACKED_BYTES, _UNPACKED_SHARE = 2**28, 64
 _ATTRIBUTE = "node."
 _UNREADABLE = (

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from hra.allocating.allocation import Allocation, ratio
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.errors import BudgetTooSmall, HraError
+from hra.errors import HraError
 from hra.kernels.compiling import Stopwatch
 from hra.model.budget import check_budget
 from hra.model.problem import Problem
+from hra.model.solution import Solution
 from hra.traversals.base import Traversal
 from hra.traversals.best_first import BestFirst
 from hra.traversals.exact import Exact
@@ -36,7 +37,7 @@ class SweepRow:
     traversal : its name; budget, cost : in the hierarchy's cost unit.
     gain, residual : in the metric's unit; max_error : in that of its `peak`, pixels for meshes.
     gap : share of the best possible gain that is missed at most, by the tightest bound that any traversal of the sweep
-        proved at this budget; NaN where gains do not add up.
+        proved at this budget; NaN where gains do not add up, or nothing was proved of all choices.
     seconds : to choose, without the metric and without compilation; the median of all rounds.
     refused : why the traversal does not serve the problem, "" if it does; all numbers are then NaN.
     """
@@ -157,14 +158,16 @@ def sweep(
     """
     named, limits = _name_all(traversals), list(budgets)
     _check(allocator, limits, repeat)
-    rows: list[SweepRow] = []
-    for limit in limits:
-        hierarchy = allocator.hierarchy_for(context)
-        problem = allocator.problem_for(hierarchy, context, check_budget(limit, hierarchy))
-        problem.check()
-        rows += _at_budget(problem, named, repeat)
-        unit, error = hierarchy.cost_unit, problem.unit
-    return Sweep(tuple(rows), unit, error)
+    problems = [_problem(allocator, context, limit) for limit in limits]
+    rows = tuple(row for problem in problems for row in _at_budget(problem, named, repeat))
+    return Sweep(rows, problems[0].hierarchy.cost_unit, problems[0].unit)
+
+
+def _problem(allocator: HierarchicalResourceAllocator, context: Any, budget: float) -> Problem:
+    hierarchy = allocator.hierarchy_for(context)
+    problem = allocator.problem_for(hierarchy, context, check_budget(budget, hierarchy))
+    problem.check()
+    return problem
 
 
 def _name_all(traversals: Sequence[Traversal] | Mapping[str, Traversal]) -> dict[str, Traversal]:
@@ -178,7 +181,7 @@ def _name_all(traversals: Sequence[Traversal] | Mapping[str, Traversal]) -> dict
 
 def _name(traversal: Any) -> str:
     """Its `repr` without what it is by default."""
-    if not isinstance(traversal, Traversal) or not hasattr(traversal, "__dataclass_fields__"):
+    if not is_dataclass(traversal):
         return repr(traversal)
     options = [(field.name, getattr(traversal, field.name), field.default) for field in fields(traversal)]
     changed = ", ".join(f"{name}={value!r}" for name, value, usual in options if value != usual)
@@ -196,24 +199,26 @@ def _check(allocator: Any, budgets: list[float], repeat: int) -> None:
 
 def _at_budget(problem: Problem, traversals: Mapping[str, Traversal], repeat: int) -> list[SweepRow]:
     made = {name: _choose(problem, traversal, repeat) for name, traversal in traversals.items()}
-    bounds = [one[0].upper_bound for one in made.values() if not isinstance(one, HraError)]
-    best = min(bounds, default=math.nan) if problem.additive else math.nan
-    return [_row(name, problem.budget, one, best) for name, one in made.items()]
+    found = [one[0] for one in made.values() if not isinstance(one, HraError)]
+    # Bounds that hold for choices which keep further rules say nothing of all others.
+    bounds = [one.upper_bound for one in found if problem.additive and not one.solution.restricted]
+    return [_row(name, problem.budget, one, min(bounds, default=math.nan)) for name, one in made.items()]
 
 
 def _choose(problem: Problem, traversal: Traversal, repeat: int) -> tuple[Allocation, float] | HraError:
     """The allocation and the seconds that choosing took, or why there is none."""
     try:
-        times = []
-        for _ in range(repeat):
-            watch = Stopwatch()
-            solution = traversal.solve(problem)
-            times.append(watch.wall)
-    except BudgetTooSmall:
-        raise
+        timed = [_timed(problem, traversal) for _ in range(repeat)]
     except HraError as error:
         return error
-    return Allocation(problem, solution, times[0]), statistics.median(times)
+    seconds = statistics.median(seconds for _, seconds in timed)
+    return Allocation(problem, timed[0][0], seconds), seconds
+
+
+def _timed(problem: Problem, traversal: Traversal) -> tuple[Solution, float]:
+    watch = Stopwatch()
+    solution = traversal.solve(problem)
+    return solution, watch.wall
 
 
 def _row(name: str, budget: float, made: tuple[Allocation, float] | HraError, best: float) -> SweepRow:
@@ -221,6 +226,7 @@ def _row(name: str, budget: float, made: tuple[Allocation, float] | HraError, be
         return SweepRow(name, budget, refused=made.what)
     allocation, seconds = made
     left = allocation.gain, allocation.residual, allocation.max_error
-    # Its own gap knows differences that two rounded numbers have lost.
-    gap = math.nan if math.isnan(best) else min(ratio(best - allocation.gain, best), allocation.gap)
+    gap = math.nan if math.isnan(best) else ratio(best - allocation.gain, best)
+    if not allocation.solution.restricted:  # its own gap knows differences that two rounded numbers have lost
+        gap = min(gap, allocation.gap)
     return SweepRow(name, budget, allocation.cost, *left, gap, seconds)

@@ -47,5 +47,11 @@ def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
 def _bars(*columns: ProgressColumn) -> Progress:
     """Nothing of it stays, and results go past it to standard output as they are."""
     console = Console(stderr=True)
-    plain = {"redirect_stdout": False, "redirect_stderr": False}
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal, **plain)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )

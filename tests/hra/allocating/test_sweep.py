@@ -38,7 +38,7 @@ def test_rows_are_what_each_finds_alone(kind: str, seed: int) -> None:
 def test_a_gap_is_by_the_tightest_bound() -> None:
     items = hra.Hierarchy.flat([3, 2, 2])
     found = hra.sweep(Plain(items, Table([6, 3.5, 3.4], kind="gain"), hra.Hull()), None, [4], TRAVERSALS[:2])
-    assert [row.gap for row in found.rows] == [0, pytest.approx(0.9 / 6.9)]
+    assert [row.gap for row in found.rows] == pytest.approx([0, 0.9 / 6.9], abs=1e-12)
 
 
 def test_columns_are_those_of_a_data_frame() -> None:
@@ -56,6 +56,17 @@ def test_who_does_not_serve_the_problem_says_so_in_its_row() -> None:
     found = hra.sweep(Plain(tree, Table([2, 1, 0]), hra.Hull()), None, [2], [hra.Apportion(), hra.Hull()])
     assert "stratum" in found.rows[0].refused and math.isnan(found.rows[0].gain)
     assert found.rows[1].gap == 0 and "refused" in str(found)
+
+
+def test_bounds_of_restricted_choices_count_for_nobody() -> None:
+    # Two levels: the rule spends on the one that gains little, and bounds only what keeps the rule.
+    flat = hra.Hierarchy.flat([1, 1, 1, 1], attributes={"level": np.array([0, 0, 1, 1])})
+    allocator = Plain(flat, Table([9, 9, 1, 1], kind="gain"), hra.Hull())
+    shares = hra.LevelShares({1: 1.0})
+    together = hra.sweep(allocator, None, [2], [shares, hra.Exact()])
+    assert [row.gain for row in together.rows] == [2, 18]
+    assert together.rows[0].gap == pytest.approx(16 / 18) and together.rows[1].gap == pytest.approx(0, abs=1e-12)
+    assert math.isnan(hra.sweep(allocator, None, [2], [shares]).rows[0].gap)
 
 
 def test_gains_that_do_not_add_up_have_no_gap() -> None:
