@@ -14,6 +14,7 @@ from hra.kernels.compiling import Stopwatch
 from hra.model.budget import check_budget
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
+from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -33,6 +34,10 @@ class HierarchicalResourceAllocator(ABC):
     metric : turns a context into the error of every node.
     traversal : chooses the refinements.
 
+    Raises
+    ------
+    HraError : something else in the place of one of the three.
+
     Examples
     --------
     >>> import hra
@@ -50,6 +55,10 @@ class HierarchicalResourceAllocator(ABC):
     """
 
     def __init__(self, hierarchy: Hierarchy | HierarchyBuilder, metric: ErrorMetric, traversal: Traversal) -> None:
+        fix = f"call {type(self).__name__}(hierarchy, metric, traversal) with objects, such as hra.Hull()"
+        require_kind("hierarchy", hierarchy, (Hierarchy, HierarchyBuilder), fix)
+        require_kind("metric", metric, ErrorMetric, fix)
+        require_kind("traversal", traversal, Traversal, fix)
         self.hierarchy = hierarchy
         self.metric = metric
         self.traversal = traversal
@@ -96,6 +105,7 @@ class HierarchicalResourceAllocator(ABC):
         ------
         HierarchyError : the allocation is of another hierarchy.
         """
+        require_kind("allocation", allocation, Allocation, "call adopt(allocation, context)")
         hierarchy = self.hierarchy_for(context)
         if not hierarchy.same_as(allocation.hierarchy):
             fix = "adopt it where its hierarchy is, with the context that it was made for"

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hra.allocating.allocation import Allocation
 from hra.errors import BudgetTooSmall, HierarchyError
 from hra.model.arrays import indices
 from hra.model.budget import exact_number
+from hra.model.kinds import require_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors
 from hra.model.solution import Solution
-
-if TYPE_CHECKING:
-    from hra.allocating.allocation import Allocation
 
 
 def pin(problem: Problem, nodes: Any) -> Problem:
@@ -49,6 +48,7 @@ def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
     """
     if previous is None:
         return problem
+    require_kind("previous", previous, Allocation, "pass what the last allocate(...) returned")
     before, now = previous.hierarchy, problem.hierarchy
     if before is not now and before.structure_digest != now.structure_digest:
         fix = "keep hierarchies of one structure for a sequence"

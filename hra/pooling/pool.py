@@ -16,6 +16,7 @@ from hra.allocating.modifiers import in_sequence
 from hra.errors import HraError
 from hra.kernels.compiling import Stopwatch
 from hra.model.budget import check_budget
+from hra.model.kinds import require_kind
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.pooling.bids import Bid, bid_of
@@ -140,7 +141,8 @@ def pool(
 
     Raises
     ------
-    HraError : no member, not one pair of limits per member, or limits together with a limit on changes.
+    HraError : no member or something else as one, not one pair of limits per member, or limits together with a limit
+        on changes.
     InvalidBudget : a limit is not a number >= 0, or a minimum exceeds its maximum.
 
     Examples
@@ -162,6 +164,10 @@ def pool(
     """
     if not members:
         raise HraError("a pool needs at least one allocator", where="pool()")
+    for member in members:
+        require_kind(
+            "member", member, HierarchicalResourceAllocator, "call hra.pool(first, second), or hra.pool(*list)"
+        )
     if limits is None:
         return Pool(members, traversal or Hull())
     if isinstance(traversal, Coherent) and traversal.max_churn is not None:

@@ -18,6 +18,7 @@ from hra.domains.meshes.materials import Material
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra
 from hra.model.arrays import indices
+from hra.model.kinds import require_kind
 from hra.safety.limits import PICTURE_PIXELS, PICTURE_SIDE
 
 Coloring = Literal["shaded", "cluster", "level", "error"]
@@ -63,6 +64,7 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
     >>> meshes.render(skull, allocation.cut, camera, "level").shape
     (200, 320, 3)
     """
+    require_kind("camera", camera, Camera, "call render(clusters, allocation.cut, camera)")
     check_camera(camera)
     plotter = new_plotter(camera.viewport, off_screen=True)
     try:
