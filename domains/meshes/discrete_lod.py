@@ -13,6 +13,7 @@ from hra.domains.meshes.far import worst_stretch
 from hra.domains.meshes.lod_glb import lod_glb_bytes
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import BudgetTooSmall, FileError, HraError
+from hra.model.html_table import html_table
 from hra.safety.atomic_write import write_atomically
 
 
@@ -54,6 +55,13 @@ class DiscreteLOD:
         counts = ", ".join(f"{len(mesh.triangles):,}" for mesh in self.levels)
         kind = "bounds" if self.certified else "estimates"
         return f"DiscreteLOD({counts} triangles, errors up to {self.errors.max():.3g}, {kind})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (str(number), f"{len(mesh.triangles):,}", f"{error:.4g}")
+            for number, (mesh, error) in enumerate(zip(self.levels, self.errors, strict=True))
+        ]
+        return html_table(rows, ("level", "triangles", "error, a bound" if self.certified else "error, estimated"))
 
     def by_pixels(self, camera: Camera, pixels: float) -> int:
         """The coarsest level whose error is at most ``pixels`` wherever the mesh is nearest to the camera.

@@ -62,6 +62,11 @@ class TriangleMesh(ReadOnlyArrays):
         carried = f", {', '.join(self.attributes.names)}" if self.attributes is not None else ""
         return f"TriangleMesh({len(self.triangles)} triangles, {len(self.positions)} vertices{carried})"
 
+    def _repr_png_(self) -> bytes | None:
+        from hra.domains.meshes.pictures.portrait import portrait
+
+        return portrait(self)
+
     @cached_property
     def position_of(self) -> np.ndarray:
         """The first vertex at the position of each, uint32 [V]: surfaces join by position, seams do not open them."""

@@ -14,6 +14,7 @@ import numpy as np
 from hra.errors import HraError
 from hra.model.budget import exact_number
 from hra.model.hierarchy import Hierarchy
+from hra.model.html_table import html_table
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
@@ -246,6 +247,18 @@ class Allocation:
         bound = f"{spent}, within {_percent(self.gap)} % of the best possible gain"
         # What a residual that may be 0 is exceeded by has no percentage.
         return bound if math.isinf(self.residual_gap) else f"{bound} ({_percent(self.residual_gap)} % of the residual)"
+
+    def _repr_html_(self) -> str:
+        unit, error = self.hierarchy.cost_unit, self.problem.unit
+        limit = f" of {self.budget:,.12g}" if math.isfinite(self.budget) else ", no budget"
+        facts = {
+            f"cost, {unit}": f"{self.cost:,.12g}{limit}",
+            "nodes": f"{self.cut.size:,}",
+            f"residual, {error}": f"{self.residual:.4g} of {self.base_error:.4g}",
+            "answer": repr(self).partition(f" {error}, ")[2],
+            "seconds": f"{self.seconds:.3g}",
+        }
+        return html_table(facts.items())
 
     @property
     def _bounded(self) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import math
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from hra.errors import FileError, HraError, MissingExtra
+from hra.model.html_table import html_table
 from hra.safety.atomic_write import write_atomically
 from hra.safety.local_files import local_path
 
@@ -35,9 +35,7 @@ def text(sweep: Sweep) -> str:
 
 def html(sweep: Sweep) -> str:
     """A table as notebooks show it."""
-    head = "".join(f"<th>{escape(title)}</th>" for title in _titles(sweep))
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(row)) + "</tr>" for row in sweep.rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return html_table(map(_cells, sweep.rows), _titles(sweep))
 
 
 def _titles(sweep: Sweep) -> list[str]:

@@ -27,11 +27,11 @@ def written_as(*suffixes: str) -> Callable[[Path | None], Path | None]:
 
 
 def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:
-    """A callback as that of `written_as`, for files of ``suffixes`` and for folders, which need not be there."""
+    """A callback as that of `written_as`, for folders, which need not be there, and files of the ``suffixes`` if any."""
     file = written_as(*suffixes)
 
     def check(path: Path | None) -> Path | None:
-        if path is None or (path.suffix and not path.is_dir()):
+        if path is None or (suffixes and path.suffix and not path.is_dir()):
             return file(path)
         _check_folder(path)
         return path

@@ -76,15 +76,20 @@ def save_png(path: str | os.PathLike[str], image: Any) -> None:
     FileError : another suffix, the folder is missing or not writable, or the disk is full.
     MissingExtra : Pillow is not installed.
     """
+    if local_path(path).suffix.lower() != ".png" and not local_path(path).is_dir():
+        raise FileError("pictures are written as PNG", where=str(path)[:500], fix="use a name that ends in .png")
+    write_atomically(path, png_bytes(image))
+
+
+def png_bytes(image: Any) -> bytes:
+    """The file that `save_png` writes for an image; errors as there."""
     try:
         from PIL import Image
     except ImportError as error:
         raise MissingExtra.of("pillow", "textures") from error
-    if local_path(path).suffix.lower() != ".png" and not local_path(path).is_dir():
-        raise FileError("pictures are written as PNG", where=str(path)[:500], fix="use a name that ends in .png")
     samples = as_image(image)
     if np.shape(image)[2:] in ((), (1,)):
         samples = samples[..., 0]
     buffer = io.BytesIO()
     Image.fromarray(np.rint(samples * 255).astype(np.uint8)).save(buffer, "PNG")
-    write_atomically(path, buffer.getvalue())
+    return buffer.getvalue()

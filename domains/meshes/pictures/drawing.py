@@ -115,7 +115,7 @@ def add_cut(plotter: Any, clusters: Clusters, cut: np.ndarray, coloring: Colorin
     mesh = clusters.mesh(cut)
     _remove_cut(plotter)
     if coloring == "shaded":
-        _add_shaded(plotter, mesh)
+        add_shaded(plotter, mesh)
         return
     surface, cut = _surface(mesh), indices("cut", cut, 0, len(clusters.triangles_per_cluster))
     counts = clusters.triangles_per_cluster[cut]
@@ -138,10 +138,14 @@ def _colors(clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> tuple[np
     if coloring == "cluster":
         return _distinct(cut), {"rgb": True}
     if coloring == "level":
-        levels = int(hierarchy.attribute("level").max()) + 1
-        bar = {**_BAR, "title": "level", "n_labels": levels, "fmt": "%.0f"}
-        options = {"cmap": "viridis", "clim": (0, levels - 1), "n_colors": levels, "scalar_bar_args": bar}
-        return hierarchy.attribute("level")[cut].astype(np.float32), options
+        level = hierarchy.attribute("level")[cut]
+        least, most = int(level.min()), int(level.max())
+        count = most - least + 1
+        # Each level has a step of the scale of its own, with its number in the middle.
+        bar = {**_BAR, "title": "level, 0 is finest\n", "n_labels": 0, "use_opacity": False}
+        scale = {"clim": (least - 0.5, most + 0.5), "n_colors": count}
+        names = {float(number): str(number) for number in range(least, most + 1)}
+        return level.astype(np.float32), {"cmap": "viridis", **scale, "annotations": names, "scalar_bar_args": bar}
     error = hierarchy.attribute("error")
     largest = float(error.max()) or 1.0
     # Errors double from level to level, so the scale is logarithmic; the source, without error, has its lowest colour.
@@ -150,7 +154,7 @@ def _colors(clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> tuple[np
         "cmap": "plasma",
         "clim": (least, largest),
         "log_scale": True,
-        "scalar_bar_args": {**_BAR, "title": "error"},
+        "scalar_bar_args": {**_BAR, "title": "error,\nmesh units\n"},
     }
     return np.maximum(error[cut], np.float32(least)), options
 
@@ -169,8 +173,8 @@ def _surface(mesh: TriangleMesh) -> Any:
     return pyvista.PolyData.from_regular_faces(mesh.positions, mesh.triangles.astype(np.int64))
 
 
-def _add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
-    """With textures or vertex colours where there are some; one actor for each material."""
+def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
+    """Draw a mesh with ``plotter``, with textures or vertex colours where there are some; one actor for each material."""
     look = {"specular": 0.15, "smooth_shading": mesh.attributes is not None and mesh.attributes.normals is not None}
     surface, carried = _surface(mesh), mesh.attributes
     if carried is not None and carried.normals is not None:
