@@ -11,7 +11,6 @@ from typing import IO, Any
 from hra.errors import FileError
 from hra.safety.limits import DEFAULT, PATH_BYTES, Limits, enough_memory
 
-
 # What `pathlib` makes of addresses: it takes the second slash away.
 _ADDRESSES = ("http:/", "https:/", "ftp:/", "file:/", "s3:/", "gs:/")
 

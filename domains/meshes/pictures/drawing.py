@@ -174,7 +174,7 @@ def _surface(mesh: TriangleMesh) -> Any:
 
 
 def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
-    """Draw a mesh with ``plotter``, with textures or vertex colours where there are some; one actor for each material."""
+    """Draw a mesh, with textures or vertex colours where there are some; one actor for each material."""
     look = {"specular": 0.15, "smooth_shading": mesh.attributes is not None and mesh.attributes.normals is not None}
     surface, carried = _surface(mesh), mesh.attributes
     if carried is not None and carried.normals is not None:
