@@ -47,7 +47,7 @@ def _cells(row: SweepRow) -> list[str]:
     if row.refused:
         return [row.traversal, f"{row.budget:,.6g}", "refused", "", "", "", ""]
     numbers = [f"{row.cost:,.12g}", f"{row.residual:.4g}", f"{row.max_error:.4g}"]
-    gap = "-" if math.isnan(row.gap) else f"{100 * row.gap:.2g} %" if row.gap > _NOTHING else "0 %"
+    gap = "-" if math.isnan(row.gap) else f"{100 * row.gap:.3g} %" if row.gap > _NOTHING else "0 %"
     return [row.traversal, f"{row.budget:,.12g}", *numbers, gap, f"{1000 * row.seconds:.3g}"]
 
 

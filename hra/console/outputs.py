@@ -27,7 +27,7 @@ def written_as(*suffixes: str) -> Callable[[Path | None], Path | None]:
 
 
 def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:
-    """A callback as that of `written_as`, for folders that are there or not, and for files of the ``suffixes`` if any."""
+    """A callback as that of `written_as`, for folders that are there or not, and files of the ``suffixes`` if any."""
     file = written_as(*suffixes)
 
     def check(path: Path | None) -> Path | None:
