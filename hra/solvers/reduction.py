@@ -151,7 +151,10 @@ def join(hierarchy: Hierarchy) -> Joined:
     """``hierarchy`` with its refinements of negative cost joined with what they follow; kept for the next call."""
     leader = np.arange(len(hierarchy) + 1, dtype=np.int32)
     leader[-1] = -1
-    _join(*hierarchy.predecessors, hierarchy.unit_cost.copy(), leader)
+    if hierarchy.units.exact:
+        _join(*hierarchy.predecessors, hierarchy.unit_cost.copy(), leader)
+    else:  # whether a group costs or saves anything must not depend on rounding
+        _join.py_func(*hierarchy.predecessors, _exact_costs(hierarchy), leader)
     leads = leader[:-1] == np.arange(len(hierarchy))
     number = np.append(np.where(leads, np.cumsum(leads) - 1, -1), -1).astype(np.int32)
     group = number[leader]  # one more entry at the end: -1 stays -1
@@ -168,6 +171,17 @@ def join(hierarchy: Hierarchy) -> Joined:
     for old, new in ((added_by, joined.added_by), (removed_by, joined.removed_by)):
         renumbered[old[old >= 0]] = new[old >= 0]
     return Joined(hierarchy, joined, renumbered[group[:-1]])
+
+
+def _exact_costs(hierarchy: Hierarchy) -> np.ndarray:
+    """What each refinement adds less what it removes, fractions [R]."""
+    cost = np.full(len(hierarchy) + 1, Fraction(0), object)
+    for value, added, removed in zip(hierarchy.node_cost, hierarchy.added_by, hierarchy.removed_by, strict=True):
+        exact = hierarchy.units.exactly(value)
+        cost[added] += exact
+        if removed >= 0:
+            cost[removed] -= exact
+    return cost[:-1]
 
 
 @njit(cache=True)

@@ -187,14 +187,27 @@ def test_a_budget_below_a_base_that_shrinks_later_is_still_too_small():
 
 @pytest.mark.parametrize("gain", [[0, 0, 0, 0, 0, 0, 1.0], [1.0, 0, 0, 0, 0, 0, 0]])
 def test_a_search_ends_where_nothing_fits_at_any_price(gain):
-    """Costs without a common unit, rounded up: the base alone is above the capacity, and the price is infinite."""
+    """Costs without a common unit, rounded up, may leave nothing for refinements: then the price is infinite."""
     cost = [1e-20] * 5 + [20.0, 1e-11, 10620.98346551015, 1e11, 1.0466927876119424e-07, 1687427297.66, 0.01945592535]
     added, removed = [-1, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6], [0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, -1]
     chain = Topology(7, np.array(added), np.array(removed), np.array([(i, i + 1) for i in range(6)]))
     hierarchy = Hierarchy.from_topology(np.array(cost), chain)
     problem = Problem(hierarchy, np.array(gain), 0.0, 2e-20, "gain", True, lambda: np.zeros(7))
     found = Allocation(problem, hra.Exact().solve(problem), 0.0)
-    assert not found.selected.any()
+    assert found.selected.tolist() == [True] + 6 * [False]
     assert hra.verify(found).ok
     (solution,) = exact_solutions(hierarchy, np.array([gain]), 2e-20)
-    assert not solution.selected.any()
+    assert np.array_equal(solution.selected, found.selected)
+
+
+def test_what_saves_is_told_apart_from_what_costs_a_little_without_rounding():
+    """Three swaps of 0.1, 1e14 and 1e-9 cost 1e-9 together, which no common unit shows."""
+    added, removed = np.array([-1, -1, 0, 1, 2]), np.array([0, 0, 1, 2, -1])
+    swaps = Topology(3, added, removed, np.array([(0, 1), (1, 2)]))
+    hierarchy = Hierarchy.from_topology(np.array([0, 0, 0.1, 1e14, 1e-9]), swaps)
+    for budget, taken in ((0.0, False), (1e-9, True)):
+        problem = Problem(hierarchy, np.ones(3), 0.0, budget, "gain", True, lambda: np.zeros(3))
+        for traversal in (hra.Exact(), hra.Hull()):
+            found = Allocation(problem, traversal.solve(problem), 0.0)
+            assert found.selected.all() == found.selected.any() == taken
+            assert hra.verify(found).ok
