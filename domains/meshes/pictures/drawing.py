@@ -7,19 +7,21 @@ import math
 import os
 import sys
 from ctypes.util import find_library
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from hra.camera import Camera
-from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.files.textures import MAX_PIXELS
 from hra.domains.meshes.materials import Material
-from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra
 from hra.model.arrays import indices
 from hra.model.kinds import require_kind
 from hra.safety.limits import PICTURE_PIXELS, PICTURE_SIDE
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.allocator import Clusters
+    from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 Coloring = Literal["shaded", "cluster", "level", "error"]
 # What the actors of a cut are called, with a number where there are several.

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hra.camera.framing import fit_camera
 from hra.domains.meshes.pictures.drawing import add_shaded, new_plotter, place_camera
-from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import BackendUnavailable, ImageError, MissingExtra
 from hra.images.files import png_bytes
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 _SIZE = (640, 480)
 
