@@ -17,7 +17,7 @@ class _Doing(ProgressColumn):
 
     def render(self, task: Any) -> Text:
         """One line."""
-        note = " (compiling, this once; `hra warm-up` compiles everything)" if _is_compiling() else ""
+        note = " (compiling, only this once)" if _is_compiling() else ""
         return Text(f"{task.description}{note}")
 
 
