@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.textures.metrics import checked_feedback
 from hra.domains.textures.pages import StreamedTexture, page_parents
 from hra.domains.textures.texture_set import TextureSet

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.pages import page_parents
 from hra.errors import MetricError

@@ -9,8 +9,8 @@ from typing import Any
 from hra.allocating.allocation import Allocation
 from hra.allocating.curve import Curve, curve
 from hra.allocating.modifiers import in_sequence, pin, with_pinned
+from hra.compiling import Stopwatch
 from hra.errors import HierarchyError, HraError
-from hra.kernels.compiling import Stopwatch
 from hra.model.budget import check_budget
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy

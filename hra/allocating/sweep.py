@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from hra.allocating.allocation import Allocation, ratio
 from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.compiling import Stopwatch
 from hra.errors import HraError
-from hra.kernels.compiling import Stopwatch
 from hra.model.budget import check_budget
 from hra.model.problem import Problem
 from hra.model.solution import Solution

@@ -23,7 +23,7 @@ class _Doing(ProgressColumn):
 
 def _is_compiling() -> bool:
     # Not imported: what never calls Numba need not load it.
-    compiling = sys.modules.get("hra.kernels.compiling")
+    compiling = sys.modules.get("hra.compiling")
     return compiling is not None and compiling.is_compiling()
 
 

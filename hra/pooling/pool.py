@@ -13,8 +13,8 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.allocating.modifiers import in_sequence
+from hra.compiling import Stopwatch
 from hra.errors import HraError
-from hra.kernels.compiling import Stopwatch
 from hra.model.budget import check_budget
 from hra.model.kinds import require_kind
 from hra.model.problem import Problem

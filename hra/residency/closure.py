@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.residency.order import priority_order
 from hra.residency.trace import Trace
 

@@ -43,6 +43,7 @@ def largest_remainder(importance: Any, total: int, capacity: Any = None, *, mini
         share, remainder = _divide(importance[sharing], left)
         full = share >= room[sharing]
         if not full.any():
+            # Rounding down leaves fewer units than there are entries: none is given two.
             first = sorted(range(sharing.size), key=lambda i: (-remainder[i], -importance[sharing[i]]))
             share[first[: left - int(share.sum())]] += 1
             extra[sharing] = share

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.precise import ceiling, down, precise_total, up
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -63,7 +63,8 @@ def certify(problem: Problem, selected: np.ndarray, price: float, share: np.ndar
     order, everything_else = problem.hierarchy.predecessors, _everything_else(problem.gain, selected)
     if 0.0 < price < np.inf and everything_else > 0.0:
         split, flow = np.ones(order[1].size) if share is None else share, np.empty(order[1].size)
-        lost = distance(*order, problem.gain, problem.cost, price, split, selected, problem.capacity, flow)
+        # A copy, since Numba compiles once more for a set that cannot be written.
+        lost = distance(*order, problem.gain, problem.cost, price, split, selected.copy(), problem.capacity, flow)
         if lost < everything_else:
             return Certificate(price, problem.hierarchy.units.size, flow, lost)
     # Without a price everything that is left may be gained.
@@ -148,6 +149,7 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
         has = worth
         if not exact:
             has = down(worth + (tail - margin)) if inside else up(worth + (tail + margin))
+        # The terms max(-e, 0) inside; outside e is <= 0 but at the top, where nobody takes it.
         if (inside and has < 0.0) or (not inside and begin == end and has > 0.0):
             lost, lost_low = _add(lost, lost_low, abs(has))
         left = has
@@ -169,6 +171,7 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
             high[p], lost_c = _two_sum(high[p], f)
             low[p] += lost_c
             terms[p] += 1
+            # A flow from outside into the set, the second term.
             if not inside and selected[p]:
                 lost, lost_low = _add(lost, lost_low, f)
     unused, rest = price * (capacity - spent), 0.0

@@ -7,8 +7,8 @@ frontier: windows of falling priority are searched one after the other until not
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.kinds import require_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_shrinking, total

@@ -16,8 +16,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_difference, up
 from hra.model.problem import Problem
@@ -201,12 +201,14 @@ def _join(offsets, predecessors, cost, leader):
                 p = predecessors[k]
                 while p >= 0 and leader[p] != p:
                     p = leader[p]
+                # Groups are named by their coarsest member, so that following leaders always leads to smaller numbers.
                 several = several or (p >= 0 and above >= 0 and p != above)
                 above = max(above, p)
             if not several:
                 leader[r] = above
                 if above >= 0:
                     cost[above] += cost[r]
+                # A group that still costs less than nothing joins what comes before it in turn.
                 changed = True
     for r in range(cost.size):
         p = leader[r]

@@ -79,6 +79,8 @@ def _pool(problem: Problem) -> Relaxation:
     """The hull point from the slopes of the whole forest."""
     hierarchy = problem.hierarchy
     slope = hull_slopes(hierarchy.first_child, problem.gain, problem.slope_cost)
+    # Slopes fall from coarse to fine, so that all above a price are down-closed; and no set that costs no more gains
+    # more than they do (Everett 1963).
     price = max(select_threshold(slope, problem.cost, problem.capacity), 0.0)
     selected = slope > price
     # The set is the best one at this price, so that the bound lies above it by what the unused capacity is worth.

@@ -8,7 +8,8 @@ open up equal trees (but for collisions of 64-bit hashes), so that it does not m
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Multipliers and shifts of SplitMix64's finaliser: G. Steele, D. Lea and C. Flood, OOPSLA 2014.
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -41,6 +42,7 @@ def structure_keys(offsets, successors, gain_bits, cost_bits):
     """
     key = np.empty(gain_bits.size, np.uint64)
     for r in range(gain_bits.size - 1, -1, -1):
+        # A sum, modulo 2**64: the order of the successors must not matter.
         opened = np.uint64(0)
         for k in range(offsets[r], offsets[r + 1]):
             opened += _mix(key[successors[k]])

@@ -47,6 +47,7 @@ class SteerablePyramid:
         spectrum = _transform(adopt(self.lowpass, "lowpass"))
         steps = list(_steps(image, len(self.bands)))
         bands_of_scales = [adopt(bands, "bands") for bands in self.bands]
+        # In a tight frame the adjoint is the inverse: the same filters, conjugated, in reverse.
         for (size, cutoff), bands in zip(reversed(steps), reversed(bands_of_scales), strict=True):
             grid = FrequencyGrid.of(size, image)
             spectrum = pad(spectrum, size) * grid.lowpass(cutoff / 2) + _combine(grid, cutoff / 2, bands)
@@ -117,6 +118,7 @@ def _analyse(pixels: np.ndarray, scales: int, orientations: int) -> tuple[np.nda
         oriented = [_inverse(band_pass * grid.orient(k, orientations), size) for k in range(orientations)]
         bands.append(np.stack(oriented))
         size = _halve(size)
+        # The low-pass is 0 from half the cutoff on, so that half as many samples hold what is left (Nyquist).
         spectrum = crop(spectrum * grid.lowpass(cutoff / 2), size)
     return highpass, bands, _inverse(spectrum, size)
 

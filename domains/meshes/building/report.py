@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hra.kernels.compiling import Stopwatch
+from hra.compiling import Stopwatch
 
 _STATUS = Path("/proc/self/status")
 

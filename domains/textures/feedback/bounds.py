@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from hra.camera import Camera
 from hra.camera.occlusion import Occlusion
+from hra.compiling import njit
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.feedback.page_bounds import cell_corners, visible_cells
 from hra.domains.textures.views.raycast import footprint_at, screen_to_plane

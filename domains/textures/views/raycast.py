@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from hra.camera import Camera
+from hra.compiling import njit
 from hra.domains.textures.views.scene import PlaneScene, TexturedPlane
 from hra.errors import CameraError
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.tokens.channels.cells import square_means
 
 _BINOMIAL = np.array([1, 4, 6, 4, 1], np.float32) / 16

@@ -11,9 +11,9 @@ import threading
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hra.allocating.exact_batch import solve_forest
+from hra.compiling import njit
 from hra.domains.tokens.patches.quadtree import Quadtree
 from hra.model.child_chains import child_chains, sorted_siblings
 from hra.model.gains import step_gains

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from hra.allocating.allocation import Allocation
 from hra.camera import Camera
+from hra.compiling import Stopwatch
 from hra.domains import meshes
-from hra.kernels.compiling import Stopwatch
 from hra.lab import samples
 from hra.lab.demo.pictures import curves, distinct_colours, draw_mesh
 from hra.traversals.base import Traversal

@@ -126,10 +126,13 @@ class LazyTree:
         inherited = self._metric.inherited(nodes, self._context) if self._hierarchy.mode == "add" else None
         if inherited is None:
             error = error * self._scale(error, limit)
+            # Without a word of the metric, what the children do not keep of their parent's error is spread evenly:
+            # together they gain what it loses.
             return error, error + max(limit - float(error.sum()), 0.0) / error.size
         inherited = self._errors(inherited, nodes)
         self.repaired += int(np.count_nonzero(error > inherited * _TOLERANCE))
         scale = self._scale(inherited, limit)
+        # So no gain is negative, and those of siblings add up to no more than their parent's error.
         return np.minimum(error, inherited) * scale, inherited * scale
 
     def _scale(self, values: np.ndarray, limit: float) -> float:

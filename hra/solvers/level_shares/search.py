@@ -8,8 +8,8 @@ every kind (which needs it helps, which it hurts) the first few are tried in all
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.problem import Problem
 from hra.solvers.level_shares.moves import moves
 from hra.solvers.level_shares.needs import Needs
@@ -60,6 +60,7 @@ def _missing(left, taken, dropped, rounding):
 def _score(missing, before, gained, worth, spent, smallest, phase):
     """How good a step is, -inf if the phase has no use for it: 0 mends or gains, 1 uses up the budget, 2 does both."""
     if before > 0.0:
+        # Mending: what the step loses at the prices, for each unit that is no longer missing.
         return min(worth, 0.0) / (before - missing) if missing < before * (1.0 - 1e-9) else -np.inf
     if missing > 0.0:
         return -np.inf
@@ -100,6 +101,7 @@ def _best_step(before, predecessors, takes, drops, left, smallest, phase, fallin
             gained, worth = gains[i] - drops[1][j], worths[i] - drops[2][j]
             spent = drops[3][j, 0] - changes[i, 0]
             score = _score(missing, lacking, gained, worth, spent, smallest, phase)
+            # A move that needs what falls would leave a set that is not down-closed.
             if score > best and _stands(before, predecessors, names[i], falling):
                 best, best_take, best_drop = score, i, j
         _mark(drops[0][j], falling, False)
@@ -120,6 +122,7 @@ def _search(before, predecessors, after, successors, worth, pinned, left, smalle
             left[need] += takes[3][take, need] - drops[3][drop, need]
         if take > 0 or drop > 0:
             reach = 1
+        # No single refinement helps: whole chains and subtrees are tried before the search gives up.
         elif reach == 1:
             reach = _REACH
         elif phase < 2 and spend_all and left[0] > smallest[0]:

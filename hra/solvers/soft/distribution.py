@@ -75,6 +75,8 @@ class CutDistribution:
 
         Exact, from coarse to fine: a refinement is drawn once its predecessor was taken.
         """
+        # Given its predecessor a refinement does not depend on anything else above or beside it (a Markov random field
+        # on a tree), so that all can be drawn at once and what lacks a predecessor is dropped.
         taken = torch.sigmoid(self._log_odds())[:, None]
         shape = (len(self.forest), count, taken.shape[-1])
         drawn = torch.rand(shape, generator=generator, dtype=taken.dtype, device=taken.device) < taken

@@ -85,6 +85,7 @@ class SoftForest:
             raise HierarchyError("a cost is negative", where=f"cost[{np.argmax(cost < 0)}]", fix="costs must be >= 0")
         parent = indices("parent", parent, -1, cost.size, cost.size)
         order, level = level_order(topology.pairs(parent, np.arange(cost.size, dtype=np.int32)), cost.size)
+        # One entry more, which stays -1: roots stay roots under any numbering.
         rank = np.full(cost.size + 1, -1, np.int32)
         rank[order] = np.arange(cost.size)
         units = Units.of(cost)
@@ -107,6 +108,7 @@ class SoftForest:
             parent=parent,
             cost=torch.tensor(cost, dtype=torch.float64, device=device)[:, None],
             levels=tuple(slice(*bounds) for bounds in zip(begin, end, strict=True)),
+            # Levels are contiguous, so that a parent is a place within the slice of the level above.
             parents=tuple(
                 torch.tensor(parent[low:high] - above, dtype=torch.int64, device=device)
                 for above, low, high in zip(begin, begin[1:], end[1:], strict=False)

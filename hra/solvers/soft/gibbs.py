@@ -43,6 +43,7 @@ class GibbsCut(torch.autograd.Function):
         reward = torch.zeros_like(probability)
         if by_probability is not None:
             reward += covariance_product(forest, odds, probability, by_probability)
+        # The gradient of a log-partition are the expectations.
         if by_log_partition is not None:
             reward += by_log_partition * probability
         pull = -(forest.cost * reward).sum(0)

@@ -23,6 +23,8 @@ def log_odds(forest: SoftForest, reward: Tensor) -> tuple[Tensor, Tensor]:
     """Log-odds [R, B] of taking each refinement once its predecessor is taken, and the log-partition [B]."""
     odds = reward.clone()
     for above, fine, parent in upwards(forest):
+        # A subtree is left, which weighs 1, or taken, which weighs exp(odds): the logarithm of the sum is softplus,
+        # and independent subtrees multiply.
         odds[above].index_add_(0, parent, softplus(odds[fine], threshold=EXACT_SOFTPLUS))
     return odds, softplus(odds[forest.roots], threshold=EXACT_SOFTPLUS).sum(0)
 
@@ -42,7 +44,10 @@ def covariance_product(forest: SoftForest, odds: Tensor, probability: Tensor, di
     taken, left = torch.sigmoid(odds), torch.sigmoid(-odds)
     change = direction.clone()
     for above, fine, parent in upwards(forest):
+        # Upwards: what the direction comes to beneath a refinement on average, given that it is taken. That is how its
+        # log-odds change.
         change[above].index_add_(0, parent, taken[fine].mul_(change[fine]))
+    # Downwards: a log-probability is the sum of log sigmoid(odds) along the path, of slope sigmoid(-odds) each.
     return descend(forest, change.mul_(left), Tensor.add_).mul_(probability)
 
 

@@ -6,7 +6,8 @@ Loops for 1, 3 and 4 channels are compiled apart, as in `numba_rows`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 _CENTER, _NEAR, _FAR = np.float32(6 / 16), np.float32(4 / 16), np.float32(1 / 16)
 _OWN, _OTHER, _HALF = np.float32(6 / 8), np.float32(1 / 8), np.float32(1 / 2)
@@ -15,6 +16,7 @@ _OWN, _OTHER, _HALF = np.float32(6 / 8), np.float32(1 / 8), np.float32(1 / 2)
 @njit(cache=True)
 def _mirror(i, count):
     """Index in [0, count) of pixel ``i`` of the image mirrored about its outermost pixels."""
+    # The mirrored image recurs after 2 (n - 1) pixels: the outermost ones are not repeated.
     period = max(2 * (count - 1), 1)
     i = abs(i) % period
     return min(i, period - i) if count > 1 else 0
@@ -27,6 +29,7 @@ def _reduce_columns(row, target, channels):
             i = (2 * x + 2) * channels + c
             near = row[i - channels] + row[i + channels]
             far = row[i - 2 * channels] + row[i + 2 * channels]
+            # 1 4 6 4 1 over 16: the generating kernel of Burt and Adelson (1983) with a = 3 / 8.
             target[x * channels + c] = row[i] * _CENTER + near * _NEAR + far * _FAR
 
 
@@ -75,8 +78,10 @@ def _add_columns(row, target, channels, sign):
         for c in range(channels):
             i = (x + 1) * channels + c
             left, here, right = row[i - channels], row[i], row[i + channels]
+            # Twice the same kernel: at an even pixel its taps 1 6 1 meet coarse ones, at an odd pixel 4 4.
             target[2 * x * channels + c] += sign * (here * _OWN + (left + right) * _OTHER)
             target[(2 * x + 1) * channels + c] += sign * ((here + right) * _HALF)
+    # The last of an odd number of pixels is an even one.
     if count % 2 == 1:
         x = count // 2
         for c in range(channels):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.kernels.trees.tree import Tree
 from hra.kernels.trees.upward.numba_spheres import enclose_nodes
 
@@ -66,6 +66,7 @@ def _place(leaf, leaves, nodes):
 def _sum_up(node, first_child, nodes):
     total = np.empty(nodes.shape[2])
     for b in range(len(nodes)):
+        # Backwards through level order: children are complete before they are read.
         for p in range(node.size - 1, -1, -1):
             begin, end = first_child[p], first_child[p + 1]
             if begin == end:
@@ -89,6 +90,7 @@ def _mean_up(node, first_child, weights, nodes):
                 continue
             total[:] = 0.0
             for k in range(begin, end):
+                # A mean of means is the mean of the leaves if each counts with the weight of all that is beneath it.
                 share = weight[node[k]]
                 for c in range(total.size):
                     total[c] += share * nodes[b, node[k], c]

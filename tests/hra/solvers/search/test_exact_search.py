@@ -85,10 +85,9 @@ def test_any_price_and_any_shares_lead_to_the_best_set(kind, seed):
     problem = problem_of(hierarchy, values, "gain", hierarchy.base_cost + float(rng.integers(0, 30)))
     selected, price = np.zeros(len(hierarchy), np.bool_), float(rng.choice([0.0, rng.random(), 100.0]))
     share, forest = random_shares(rng, hierarchy), hierarchy.parent is not None
-    order = (*hierarchy.predecessors, share, forest)
-    shortfall, proven = improve(
-        *order, problem.gain, hierarchy.cost, problem.capacity, price, new_states(10_000), selected
-    )
+    states = new_states(10_000) if forest else None
+    given = (*hierarchy.predecessors, share, problem.gain, hierarchy.cost, problem.capacity, price)
+    shortfall, proven = improve(*given, 10_000, states, selected)
     assert proven
     assert hierarchy.is_valid(selected)
     assert hierarchy.cost[selected].sum() <= problem.capacity

@@ -1,16 +1,22 @@
-"""Time without compilation: what Numba takes to compile a function, or to load it, is no part of what a function takes.
+"""Numba's ``njit`` as every compiled function of hra uses it, and time without compilation.
 
-It happens once for each function, argument types and machine, and would be taken for the work's own time in every
-report that a first call makes. Compilation holds one lock of Numba's, which tells when it is taken and given back.
+What Numba takes to compile a function, or to load it, happens once for each function, argument types and machine, and would
+be taken for the work's own time in every report that a first call makes. Compilation holds one lock of Numba's, which tells
+when it is taken and given back.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from typing import Any
 
+import numba
 from numba.core import event
+
+# Numba also compiles an entry point for C, which nothing calls, for each function: about a tenth of the first use.
+njit = functools.partial(numba.njit, no_cfunc_wrapper=True)
 
 
 class _Watch(event.Listener):

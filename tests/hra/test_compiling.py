@@ -6,9 +6,8 @@ import threading
 import time
 
 import numpy as np
-from numba import njit
 
-from hra.kernels.compiling import Stopwatch, is_compiling
+from hra.compiling import Stopwatch, is_compiling, njit
 
 
 def fresh_function():
