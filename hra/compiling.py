@@ -1,8 +1,8 @@
 """Numba's ``njit`` as every compiled function of hra uses it, and time without compilation.
 
-What Numba takes to compile a function, or to load it, happens once for each function, argument types and machine, and would
-be taken for the work's own time in every report that a first call makes. Compilation holds one lock of Numba's, which tells
-when it is taken and given back.
+What Numba takes to compile a function, or to load it, comes once for each function, argument types and machine, and
+would be taken for the work's own time in every report that a first call makes. Compilation holds one lock of Numba's,
+which tells when it is taken and given back.
 """
 
 from __future__ import annotations

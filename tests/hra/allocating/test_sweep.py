@@ -47,7 +47,7 @@ def test_columns_are_those_of_a_data_frame() -> None:
     assert {len(column) for column in columns.values()} == {15}
     assert columns["traversal"][:5] == ["Exact()", "Hull()", "BestFirst()", "BestFirst(by='error')", "Threshold()"]
     assert columns["gain"][::5] == [0, 2, 3]
-    assert "BestFirst(by='error')" in str(found) and "<td>BestFirst(by=&#x27;error&#x27;)</td>" in found._repr_html_()
+    assert "BestFirst(by='error')" in str(found) and ">BestFirst(by=&#x27;error&#x27;)</td>" in found._repr_html_()
     assert repr(found) == "Sweep(5 traversals at 3 budgets)"
 
 
