@@ -16,8 +16,7 @@ import numba
 from numba.core import event
 
 # Numba also compiles an entry point for C, which nothing calls, for each function: about a tenth of the first use.
-<<<<<<< HEAD
-njit = functools.partial(numba.njit, no_cfunc_wrapper=True)
+njit = functools.partial(numba.njit, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]: not in its types
 
 
 class _Watch(event.Listener):
@@ -84,6 +83,3 @@ class Stopwatch:
     def cpu(self) -> float:
         """Of all threads on processors."""
         return max(time.process_time() - self._start[1] - (_LOCKED.read()[1] - self._before[1]), 0.0)
-=======
-njit = functools.partial(numba.njit, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]: not in its types
->>>>>>> main
