@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.allocating.curve_picture import curve_png
 from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.solvers.dag.dag_relaxation import price_range
@@ -17,7 +18,7 @@ from hra.solvers.reduction import join
 _PRICES, _SWEEPS = 64, 60
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Curve:
     """Hull points from the base to full use, by rising cost; gain is concave in cost.
 
@@ -30,6 +31,12 @@ class Curve:
     cost: np.ndarray
     gain: np.ndarray
     residual: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"Curve({self.cost.size:,} hull points, cost {self.cost[0]:,.12g} to {self.cost[-1]:,.12g})"
+
+    def _repr_png_(self) -> bytes | None:
+        return curve_png(self.cost, self.residual)
 
 
 def curve(problem: Problem) -> Curve:
