@@ -110,7 +110,8 @@ class RingBuilder(TokenBuilder[SampledTokens]):
         zones = [(0.0, fovea, foveal), (fovea, fixation.reach, peripheral)]
         parts = [fixation.samples(*zone) for zone in zones if zone[2]] or [(np.zeros((0, 2)), np.zeros(0))]
         centres, areas = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return SampledTokens.of(context, centres, cell_scales(areas, fixation.image_size, context.pyramid.patch))
+        scales = cell_scales(areas, fixation.image_size, context.pyramid.patch)
+        return SampledTokens.of(context, centres, scales, np.tile(fixation.centre, (len(centres), 1)))
 
     def _fixation(self, context: TokenContext) -> Fixation:
         image, (height, width) = context.pyramid.image, context.pyramid.image.shape[:2]

@@ -60,7 +60,8 @@ class SpiralBuilder(TokenBuilder[SampledTokens]):
         reaches = _reaches(centres, image_size)
         spirals = [self._spiral(*each, image_size) for each in zip(centres, reaches, counts, strict=True)]
         points, areas = (np.concatenate(part) for part in zip(*spirals, strict=True))
-        return SampledTokens.of(context, points, cell_scales(areas, image_size, context.pyramid.patch))
+        scales = cell_scales(areas, image_size, context.pyramid.patch)
+        return SampledTokens.of(context, points, scales, np.repeat(np.array(centres), counts, axis=0))
 
     def _centres(self, context: TokenContext) -> list[Point]:
         """Peaks of the relevance, the highest first, each without the surroundings of those before it."""

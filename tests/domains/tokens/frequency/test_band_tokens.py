@@ -92,10 +92,8 @@ def test_values_lie_where_positions_say():
 def test_the_token_map_shows_the_finest_band(smooth_noise):
     tokens = all_tokens(smooth_noise(64, 64), HaarFrame(3))
     assert (tokens.detail[tokens.token_map()] == 0).all()
-    coarse = tokens.positions[:, 0] > 0
-    some = BandTokens(
-        tokens.values[coarse], tokens.positions[coarse], np.ones(coarse.sum()), (64, 64), 16, HaarFrame(3)
-    )
+    coarse = tokens.places[:, 0] > 0
+    some = BandTokens(tokens.values[coarse], tokens.places[coarse], np.ones(coarse.sum()), (64, 64), 16, HaarFrame(3))
     assert (some.shown_detail() == 1).all()
 
 

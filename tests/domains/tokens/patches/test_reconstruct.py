@@ -47,7 +47,7 @@ def test_finest_tokens_of_any_cut_are_exact(height, width, budget, seed):
     token_set = allocator.realize(allocator.allocate((image, "top left"), budget))
     shown = token_set.reconstruct()
     assert shown.dtype == np.float32 and shown.min() >= 0 and shown.max() <= 1
-    for x0, y0, x1, y1 in token_set.boxes[token_set.positions[:, 0] == 0]:
+    for x0, y0, x1, y1 in token_set.boxes[token_set.places[:, 0] == 0]:
         assert np.array_equal(shown[y0:y1, x0:x1], image[y0:y1, x0:x1])
 
 

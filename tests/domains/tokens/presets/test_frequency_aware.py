@@ -19,7 +19,7 @@ def counts_by_direction(image: np.ndarray, query: str) -> dict[float | None, int
     allocator = FrequencyAware()
     tokens = allocator.realize(allocator.allocate((image, query), 273))
     bands = tokens.frame.bands(tokens.image_size, 16)
-    found = [bands[band].direction for band in tokens.positions[:, 0]]
+    found = [bands[band].direction for band in tokens.places[:, 0]]
     return {direction: found.count(direction) for direction in [*DIRECTIONS, None]}
 
 
@@ -50,7 +50,7 @@ def test_the_low_pass_rest_comes_first(smooth_noise, options):
     allocator = FrequencyAware(UniformRelevance(), **options)
     image = smooth_noise(256, 256)
     tokens = allocator.realize(allocator.allocate((image, ""), 32))
-    assert tokens.positions[:, 0].max() == len(tokens.frame.bands((256, 256), 16)) - 1
+    assert tokens.places[:, 0].max() == len(tokens.frame.bands((256, 256), 16)) - 1
     assert np.square(tokens.reconstruct() - image).mean() < 0.5 * image.var()
 
 
@@ -102,7 +102,7 @@ def test_relevance_decides_between_places(smooth_noise):
     scores[:, 8:] = 1
     allocator = FrequencyAware(lambda pixels, query: scores, frame=LaplacianFrame())
     tokens = allocator.realize(allocator.allocate((smooth_noise(256, 256), ""), 60))
-    fine = tokens.positions[:, 0] <= 1
+    fine = tokens.places[:, 0] <= 1
     assert (tokens.boxes[fine, 2] > 128).mean() > 0.9
 
 

@@ -73,7 +73,7 @@ def test_the_three_look_where_they_say(smooth_noise):
     first, second, _ = (allocator.realize(step) for step in allocator.look(context, 120))
     assert look_at_centre(context, first) == (256, 256)
     assert look_at_target(context, first) == (400, 80)
-    fine = second.positions[second.positions[:, 0] == 0]
+    fine = second.places[second.places[:, 0] == 0]
     assert (np.abs(fine[:, 1:] - [25, 5]) <= 4).all(axis=1).any()
     x, y = look_at_gaps(context, second)
     assert second.shown_detail()[int(y), int(x)] == second.shown_detail().max()

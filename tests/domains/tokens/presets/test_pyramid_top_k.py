@@ -13,7 +13,7 @@ from hra.errors import ArrayError
 
 
 def per_level(allocator: PyramidTopK, image: np.ndarray, budget: int) -> list[int]:
-    levels = allocator.realize(allocator.allocate((image, ""), budget)).positions[:, 0]
+    levels = allocator.realize(allocator.allocate((image, ""), budget)).places[:, 0]
     return np.bincount(levels, minlength=4).tolist()
 
 
@@ -31,7 +31,7 @@ def test_the_best_scores_of_all_levels_are_taken(scores):
         means = scores.reshape(64 // side, side, 64 // side, side).mean(axis=(1, 3))
         every.append(1.5**level * means.ravel())
     assert sum(map(len, every)) == 5440
-    taken = token_set.relevance * 1.5 ** token_set.positions[:, 0]
+    taken = token_set.relevance * 1.5 ** token_set.places[:, 0]
     assert np.sort(taken) == pytest.approx(np.sort(np.concatenate(every))[-273:])
 
 
@@ -59,7 +59,7 @@ def test_a_fixed_split_is_scaled_by_largest_remainder(scores, budget, expected):
 def test_a_split_takes_the_best_of_each_level(scores):
     allocator = PyramidTopK(lambda image, query: scores, level_split=(1, 1))
     token_set = allocator.realize(allocator.allocate((np.zeros((1024, 1024, 3)), ""), 20))
-    fine = token_set.relevance[token_set.positions[:, 0] == 0]
+    fine = token_set.relevance[token_set.places[:, 0] == 0]
     assert np.sort(fine) == pytest.approx(np.sort(scores.ravel())[-10:])
 
 
@@ -72,7 +72,7 @@ def test_a_patch_and_its_child_may_both_be_taken_so_nothing_is_certified(smooth_
     allocator = PyramidTopK(level_weight=1.3)
     allocation = allocator.allocate((smooth_noise(256, 256), ""), 60)
     token_set = allocator.realize(allocation)
-    places = {tuple(place) for place in token_set.positions.tolist()}
+    places = {tuple(place) for place in token_set.places.tolist()}
     assert any((level + 1, x // 2, y // 2) in places for level, x, y in places)
     assert allocation.status == "heuristic"
     assert tokens.overlay(smooth_noise(256, 256), token_set).shape == (256, 256, 3)

@@ -42,8 +42,8 @@ def test_87296_tokens_in_all():
 def test_no_fine_residual_without_the_coarser_one(smooth_noise):
     allocator = ResidualScales()
     tokens = allocator.realize(allocator.allocate((smooth_noise(400, 300), ""), 90))
-    taken = set(map(tuple, tokens.positions.tolist()))
-    coarsest = tokens.positions[:, 0].max()
+    taken = set(map(tuple, tokens.places.tolist()))
+    coarsest = tokens.places[:, 0].max()
     assert all(band == coarsest or (band + 1, x // 2, y // 2) in taken for band, x, y in taken)
     assert sum(band == coarsest for band, _, _ in taken) == 4
 
