@@ -37,7 +37,7 @@ class TokenBatch:
     >>> batch = tokens.batch_tokens(sets)
     >>> batch
     TokenBatch(2 x 20 tokens of 768 values, 32 without padding)
-    >>> batch.positions("level_xy").shape, batch.images[1, -1]
+    >>> batch.positions("level_xy").shape, int(batch.images[1, -1])
     ((2, 20, 3), -1)
     """
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.errors import ArrayError, BudgetTooSmall, ImageError, InvalidBudget, MetricError
+from hra.errors import ArrayError, BudgetTooSmall, FileError, ImageError, InvalidBudget, MetricError
 from hra.pooling.pool import pool
 
 BUDGETS = [1, 16, 64, 137, 150, 273, 529]
@@ -197,11 +197,6 @@ def test_a_missing_file_is_named():
 def test_bad_relevance_is_refused(preset, scores):
     with pytest.raises(MetricError):
         preset(lambda pixels, query: scores).allocate((np.zeros((32, 32, 3)), ""), 3)
-
-
-def test_a_missing_file_is_named():
-    with pytest.raises(FileError, match=r"photo\.jpg"):
-        tokens.PyramidSampling().allocate(("photo.jpg", ""), 5)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
