@@ -4,6 +4,7 @@ from .channels.texture_array import texture_array as texture_array
 from .context import TokenContext as TokenContext
 from .features import project as project
 from .fixation.confidence import EntropyConfidence as EntropyConfidence
+from .fixation.confidence import ShownConfidence as ShownConfidence
 from .fixation.finders import CentreFixation as CentreFixation
 from .fixation.finders import PeakFixation as PeakFixation
 from .fixation.finders import SpatialWordsFixation as SpatialWordsFixation

@@ -107,7 +107,11 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ImageError, InvalidBudget, MetricError : unusable image, budget or relevance.
         BudgetTooSmall : fewer tokens than the coarsest level has.
         """
-        return super().allocate(self._context(context), budget, previous=previous, pinned=pinned)
+        context = self._context(context)
+        allocator = self._sized(context, check_budget(budget, _nothing()))
+        if allocator is not self:
+            return allocator.allocate(context, budget, previous=previous, pinned=pinned)
+        return super().allocate(context, budget, previous=previous, pinned=pinned)
 
     def allocate_batch(self, contexts: Iterable[Any], budget: float) -> list[Choice]:
         """Exactly ``budget`` tokens for each of many images, of one size or of many.
@@ -169,7 +173,13 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
     def realize(self, allocation: Allocation) -> Tokens:
         """The tokens of an allocation: values, boxes and relevance order."""
-        return self.builder.tokens(self._context(allocation.context), allocation.hierarchy, allocation.cut)
+        context = self._context(allocation.context)
+        builder = self._sized(context, allocation.budget).builder
+        return builder.tokens(context, allocation.hierarchy, allocation.cut)
+
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[Tokens]:
+        """What allocates ``budget``: another allocator where this one would spend more than the whole image needs."""
+        return self
 
     def _context(self, context: Any) -> TokenContext:
         if isinstance(context, TokenContext):

@@ -11,6 +11,7 @@ from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.embedding.crops import stacked
 from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.gestalt.gestalt import Gestalt, boxes_between, cells_between
+from hra.domains.tokens.gestalt.vector import GestaltKind, gestalt_vector
 from hra.domains.tokens.patches.encoding import encoded_levels, pyramid_of
 from hra.domains.tokens.patches.pyramid import patch_boxes
 from hra.domains.tokens.patches.reconstruct import reconstruct
@@ -89,15 +90,17 @@ class GestaltTokens(TokenSet):
         x0, y0, x1, y1 = self.boxes.T
         return np.stack([y0 + y1, x0 + x1], axis=1).astype(np.float32) / 2
 
-    def gestalt_vector(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """One vector for the whole image, float32 [D].
+    def gestalt_vector(
+        self, kind: GestaltKind = "mean", embeddings: Any = None, *, query: Any = None, cls: Any = None
+    ) -> Any:
+        """One vector for the whole image, [D]; see `gestalt_vector`.
 
         Parameters
         ----------
-        weights : [B] of the base tokens, >= 0, for attention pooling; by default their plain mean. (A CLS token, the
-            third choice, comes from the encoder.)
+        embeddings : [K, D] of these tokens (`pool`, `encode`); by default their pixels.
         """
-        return np.average(self.base, axis=0, weights=weights).astype(np.float32)
+        base = (self.values if embeddings is None else embeddings)[: len(self.base)]
+        return gestalt_vector(base, kind, query=query, cls=cls)
 
     def encode(self, encoder: Encoder, image: Any = None) -> Any:
         """What an encoder makes of base and saccades, each at its own resolution; see `TokenSet.encode`."""

@@ -11,13 +11,14 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.fixation.confidence import Confidence, EntropyConfidence, is_confident
+from hra.domains.tokens.fixation.confidence import Confidence, ShownConfidence, is_confident
 from hra.domains.tokens.fixation.error import FixatedError, Look
 from hra.domains.tokens.fixation.finders import CentreFixation
 from hra.domains.tokens.fixation.peak import coarse_peak
 from hra.domains.tokens.patches.layered_builder import LayeredBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.presets.whole_image import covers, finest_patches
 from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import ArrayError
 from hra.model.budget import check_budget
@@ -64,7 +65,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch.
     fixations : where to look, one after another.
-    confidence : (context, tokens so far) -> 0 .. 1; by default `EntropyConfidence`.
+    confidence : (context, tokens so far) -> 0 .. 1; by default `ShownConfidence`.
     threshold : the confidence at which looking ends, 0 .. 1; the notes leave it open.
     field_of_view : degrees that the longer side of the image spans.
 
@@ -91,7 +92,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         levels: int | None = None,
         fixations: Sequence[NextFixation] = (look_at_centre, look_at_target, look_at_gaps),
         confidence: Confidence | None = None,
-        threshold: float = 0.5,
+        threshold: float = 0.75,
         field_of_view: float = 20.0,
     ) -> None:
         if not fixations:
@@ -102,7 +103,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
             LayeredBuilder(), RelevanceError(), Hull(exact=True), relevance=relevance, patch=patch, levels=levels
         )
         self.fixations = tuple(fixations)
-        self.confidence = EntropyConfidence() if confidence is None else confidence
+        self.confidence = ShownConfidence() if confidence is None else confidence
         self.threshold = threshold
         self.field_of_view = field_of_view
 
@@ -120,6 +121,9 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         Parameters, errors : as for `TokenAllocator.allocate`.
         """
         context = self._context(context)
+        allocator = self._sized(context, check_budget(budget, context.hierarchy(self.builder)))
+        if allocator is not self:
+            return [allocator.allocate(context, budget, previous=previous, pinned=pinned)]
         budgets = self._budgets(context, budget)
         nothing = self.builder.tokens(context, context.hierarchy(self.builder), np.zeros(0, np.int64))
         gaze, looks = self.fixations[0](context, nothing), ()
@@ -142,6 +146,9 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         if not isinstance(allocation.metric, FixatedError):  # in a pool nobody looks
             return tokens
         return replace(tokens, fixations=allocation.metric.fixations(allocation.cut))
+
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
+        return finest_patches() if covers(budget, context) else self
 
     def _budgets(self, context: TokenContext, budget: float) -> list[int]:
         """What may be spent by the end of each fixation, in tokens, the overview included."""

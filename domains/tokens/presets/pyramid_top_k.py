@@ -14,6 +14,7 @@ from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.patches.top import best_of
+from hra.domains.tokens.presets.whole_image import covers, finest_patches
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.token_builder import DirectBuilder
 from hra.errors import ArrayError
@@ -120,6 +121,9 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
         super().__init__(
             builder, metric, traversal, relevance=relevance, patch=patch, levels=len(split) if split else levels
         )
+
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
+        return finest_patches() if covers(budget, context) else self
 
 
 def _checked_split(level_split: tuple[float, ...]) -> tuple[float, ...]:

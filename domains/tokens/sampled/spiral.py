@@ -57,6 +57,8 @@ class SpiralBuilder(TokenBuilder[SampledTokens]):
         """As many samples around each centre as ``cut`` has."""
         centres, image_size = self._centres(context), context.pyramid.image.shape[:2]
         counts = np.bincount(hierarchy.attribute("stratum")[cut], minlength=len(centres))
+        if len(cut) == context.relevance.size:
+            return SampledTokens.whole(context, np.repeat(np.array(centres), counts, axis=0))
         reaches = _reaches(centres, image_size)
         spirals = [self._spiral(*each, image_size) for each in zip(centres, reaches, counts, strict=True)]
         points, areas = (np.concatenate(part) for part in zip(*spirals, strict=True))

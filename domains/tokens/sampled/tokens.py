@@ -72,6 +72,13 @@ class SampledTokens(TokenSet):
             fixations,
         )
 
+    @classmethod
+    def whole(cls, context: TokenContext, fixations: np.ndarray) -> SampledTokens:
+        """The finest patches, of ``fixations`` [K, 2]: what there is to see where there is a token for each."""
+        pyramid = context.pyramid
+        places = pyramid.positions[: pyramid.offsets[1], 1:]
+        return cls.of(context, (places + 0.5) * pyramid.patch, np.ones(len(places)), fixations)
+
     @property
     def boxes(self) -> np.ndarray:
         """Pixels (x0, y0, x1, y1), end excluded, whose centres each token's square contains, int32 [K, 4]."""

@@ -48,7 +48,8 @@ def test_without_a_weight_fine_patches_win(scores):
         (546, [128, 256, 128, 34]),
         (137, [32, 64, 32, 9]),
         (10, [2, 5, 2, 1]),
-        (5440, [4096, 1024, 256, 64]),
+        (4095, [2751, 1024, 256, 64]),
+        (5440, [4096, 0, 0, 0]),  # the whole image, and no more
     ],
 )
 def test_a_fixed_split_is_scaled_by_largest_remainder(scores, budget, expected):
@@ -65,7 +66,7 @@ def test_a_split_takes_the_best_of_each_level(scores):
 
 def test_levels_that_an_image_lacks_give_their_share_to_the_others():
     image = np.random.default_rng(0).random((32, 32, 3))  # 4 + 1 patches in 2 levels
-    assert per_level(PyramidTopK(level_split=(64, 128, 64, 17)), image, 5) == [4, 1, 0, 0]
+    assert per_level(PyramidTopK(level_split=(64, 128, 64, 17)), image, 3) == [2, 1, 0, 0]
 
 
 def test_a_patch_and_its_child_may_both_be_taken_so_nothing_is_certified(smooth_noise):
