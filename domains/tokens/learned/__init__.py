@@ -26,12 +26,14 @@ from hra.domains.tokens.learned.cue_query import cue_query
 from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler, dead_bin_penalty
 from hra.domains.tokens.learned.scorer import RelevanceScorer
 from hra.domains.tokens.learned.scorer_relevance import ScorerRelevance
+from hra.domains.tokens.learned.split_network import SplitNetwork, split_cost
 from hra.domains.tokens.learned.strata_network import StrataNetwork, expected_cost
 
 __all__ = [
     "LogPolarSampler",
     "RelevanceScorer",
     "ScorerRelevance",
+    "SplitNetwork",
     "StrataNetwork",
     "coverage_loss",
     "cue_query",
@@ -39,4 +41,5 @@ __all__ = [
     "empty_cells",
     "expected_cost",
     "soft_top_k",
+    "split_cost",
 ]

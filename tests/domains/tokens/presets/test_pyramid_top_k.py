@@ -93,3 +93,42 @@ def test_a_patch_and_its_child_may_both_be_taken_so_nothing_is_certified(smooth_
 def test_bad_weights_are_refused(options: dict[str, Any]):
     with pytest.raises(ArrayError):
         PyramidTopK(**options)
+
+
+def contrast(image: np.ndarray, query: str) -> np.ndarray:
+    """Variance of every patch of 16 pixels: what can be seen in it."""
+    rows, columns = image.shape[0] // 16, image.shape[1] // 16
+    return image.reshape(rows, 16, columns, 16, 3).var(axis=(1, 3, 4))
+
+
+def test_a_coarse_patch_is_scored_by_its_own_content():
+    """Stripes of one pixel are nothing but grey at any coarser level; a large disc is there at all of them."""
+    image = np.full((128, 256, 3), 0.5, np.float32)
+    image[:, :128] = (np.arange(128) % 2)[None, :, None]
+    y, x = np.indices((128, 128))
+    image[:, 128:][np.hypot(y - 64, x - 64) < 40] = 1
+    own, below = (PyramidTopK(contrast, levels=3, level_weight=1.0, score=score) for score in ("own", "below"))
+    context = own.context(image, "")
+    level, x, _ = context.pyramid.positions.T
+    stripes = (level > 0) & (x * (16 << level) < 128)
+    assert own.builder.build(context).attribute("score")[stripes].max() < 1e-9
+    assert below.builder.build(context).attribute("score")[stripes].min() > 0.2
+    disc = (level > 0) & ~stripes
+    assert own.builder.build(context).attribute("score")[disc].max() > 0.05
+
+
+def test_a_split_may_follow_from_the_context(smooth_noise):
+    asked = []
+
+    def split(context):
+        asked.append(context.query)
+        return [0, 0, 1, 3]
+
+    allocator = PyramidTopK(level_split=split)
+    image = smooth_noise(512, 512)
+    chosen = allocator.realize(allocator.allocate((image, "why?"), 64))
+    assert np.bincount(chosen.levels, minlength=4).tolist() == [0, 0, 48, 16] and set(asked) == {"why?"}
+    with pytest.raises(ArrayError, match="expected 4"):
+        PyramidTopK(level_split=lambda context: [1, 1]).allocate((image, ""), 64)
+    with pytest.raises(ArrayError, match="unknown score"):
+        PyramidTopK(score="mean")  # pyright: ignore[reportArgumentType]
