@@ -21,7 +21,8 @@ class ClusterBuilder(TokenBuilder[SampledTokens]):
 
     It may be added once all coarser tokens that it overlaps are there. A coarse token leaves with the last of the
     tokens that overlap it: of those that overlap nothing else, the one that takes away least error, so that what
-    matters does not have to wait. Staggered, a token of one level lies over up to four of the next, as clusters of meshes do.
+    matters does not have to wait. Staggered, a token of one level lies over up to four of the next, as clusters of
+    meshes do.
 
     Parameters
     ----------
