@@ -56,9 +56,10 @@ class ClusterBuilder(TokenBuilder[SampledTokens]):
 
 def _gains(context: TokenContext, grids: list[ClusterGrid]) -> list[np.ndarray]:
     """The error that every token takes away from what the next coarser grid shows; 0 for the coarsest."""
-    pyramid, unit = context.pyramid, context.pyramid.patch // 2
-    errors = pyramid.once("errors of half patches", lambda: squared_errors(pyramid.levels, unit))
-    weight = context.pixel_weight.repeat(2, axis=0).repeat(2, axis=1)[: errors.shape[1], : errors.shape[2]]
+    pyramid, halves = context.pyramid, 2 if any(grid.shift for grid in grids) else 1
+    unit = pyramid.patch // halves
+    errors = pyramid.once(("errors", unit), lambda: squared_errors(pyramid.levels, unit))
+    weight = context.pixel_weight.repeat(halves, axis=0).repeat(halves, axis=1)[: errors.shape[1], : errors.shape[2]]
     sums = [_integral(errors[grid.level] * weight) for grid in grids]
     pairs = zip(grids[:-1], sums[:-1], sums[1:], strict=True)
     gains = [np.maximum(_below(grid, coarse, unit) - _below(grid, fine, unit), 0) for grid, fine, coarse in pairs]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hra.domains import tokens
 from hra.domains.tokens.patches.cluster_builder import ClusterBuilder
 from hra.domains.tokens.patches.cluster_grids import cluster_grids
+from hra.domains.tokens.patches.level_errors import squared_errors
 from hra.errors import ArrayError
 
 KINDS = [(2, True), (4, True), (4, False)]
@@ -87,9 +88,10 @@ def test_gains_are_the_error_that_goes(smooth_noise, cluster, staggered):
     shown = allocator.realize(allocation).shown_detail()
     errors = allocation.context.pyramid.errors_by_level
     assert allocation.base_error == pytest.approx(errors[-1].sum() / image.size, rel=1e-2)
-    halves = allocation.context.pyramid.once("errors of half patches", lambda: None)
-    blocks = shown.reshape(32, 8, 40, 8).max(axis=(1, 3)).astype(int)
-    left = np.take_along_axis(halves, blocks[None], axis=0).sum() / image.size
+    unit = 8 if staggered else 16
+    every = squared_errors(allocation.context.pyramid.levels, unit)
+    blocks = shown.reshape(256 // unit, unit, 320 // unit, unit).max(axis=(1, 3)).astype(int)
+    left = np.take_along_axis(every, blocks[None], axis=0).sum() / image.size
     assert allocation.residual == pytest.approx(left, rel=1e-9)
     assert allocation.status in ("optimal", "certified")
 
