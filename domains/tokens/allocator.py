@@ -12,7 +12,7 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.embedding.pictures import as_picture
+from hra.domains.tokens.embedding.pictures import loaded
 from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance
@@ -88,7 +88,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ImageError : wrong layout, dtype or values.
         FileError : a file that is missing or not readable.
         """
-        pyramid = PatchPyramid.build(as_picture(image), patch=self.patch, levels=self.levels)
+        pyramid = PatchPyramid.build(loaded(image), patch=self.patch, levels=self.levels)
         return TokenContext(pyramid, query, self.relevance, self.encoder)
 
     def allocate(

@@ -82,9 +82,8 @@ def _array(array: Any) -> np.ndarray:
 
 
 def _checked(values: np.ndarray) -> np.ndarray:
-    valid = (values >= 0) & (values <= 1)  # False for NaN
-    if not valid.all():
-        index = tuple(np.argwhere(~valid)[0].tolist())
+    if not (values.min() >= 0 and values.max() <= 1):  # false for NaN; two passes without a temporary array
+        index = tuple(np.argwhere(~((values >= 0) & (values <= 1)))[0].tolist())
         fix = "scale or clip the values to [0, 1]"
         raise ImageError(f"an image value is {values[index]:g}", where=f"array{list(index)}", fix=fix)
     return values

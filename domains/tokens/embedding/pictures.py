@@ -12,14 +12,14 @@ from hra.images import load_image
 from hra.images.arrays import as_image
 
 
-def as_picture(image: Any) -> np.ndarray:
-    """An image file by its path, or any array that `hra.images.as_image` takes: float32 [H, W, 3] in [0, 1].
+def loaded(image: Any) -> Any:
+    """What `hra.images.as_image` takes: of a path its file, anything else as it is.
 
     Raises
     ------
-    ImageError, FileError : unusable image or file.
+    ImageError, FileError : unusable file.
     """
-    return load_image(image) if isinstance(image, (str, os.PathLike)) else as_image(image)
+    return load_image(image) if isinstance(image, (str, os.PathLike)) else image
 
 
 def picture(image: Any, size: tuple[int, int]) -> np.ndarray:
@@ -32,7 +32,7 @@ def picture(image: Any, size: tuple[int, int]) -> np.ndarray:
     if image is None:
         fix = "pass the image, or the TokenContext that was allocated"
         raise ArrayError("an encoder needs the image, which tokens do not keep", where="image", fix=fix)
-    pixels = image.pyramid.image if hasattr(image, "pyramid") else as_picture(image)
+    pixels = image.pyramid.image if hasattr(image, "pyramid") else as_image(loaded(image))
     if pixels.shape[:2] != size:
         what = f"the image has {pixels.shape[0]} x {pixels.shape[1]} pixels, that of the tokens {size[0]} x {size[1]}"
         raise ArrayError(what, where="image", fix="pass the image that the tokens were made of")
