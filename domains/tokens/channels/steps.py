@@ -21,7 +21,8 @@ def horizontal_steps(image: np.ndarray, patch: int, noise: float) -> tuple[np.nd
     """
     shape = (-(-image.shape[0] // patch), -(-image.shape[1] // patch))
     rising, falling = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-    _sum_steps(image, *LUMA, np.float32(noise), patch, rising, falling)
+    red, green, blue = LUMA
+    _sum_steps(image, red, green, blue, np.float32(noise), patch, rising, falling)
     return rising, falling
 
 
