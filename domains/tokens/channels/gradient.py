@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.tokens.blocks import block_counts
 
 _OUTER, _INNER, _MIDDLE = (np.float32(weight / 16) for weight in (1, 4, 6))  # a binomial of five

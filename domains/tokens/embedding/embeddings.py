@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, moved, taken
 from hra.domains.tokens.embedding.overlaps import Overlaps, Regions
 from hra.errors import ArrayError

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.scratch import Scratch
 
 # As in `interpolation`: slope of the polynomial of degree four through five cell means.

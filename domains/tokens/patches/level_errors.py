@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.tokens.patches.fused_errors import errors_of_levels
 
 

@@ -151,8 +151,11 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
         else:
             split = tuple(checked_split(level_split).tolist())
             levels = len(split)
-        traversal = Apportion(partial(largest_remainder, minimum=0), importance="split") if split else Hull(exact=True)
+        traversal = (
+            Apportion(partial(largest_remainder, minimum=0), importance="split") if split else Hull(spend_all=True)
+        )
         builder, metric = ScoredPatchesBuilder(level_weight, split, score), AttributeGain("score", "weighted relevance")
+        traversal = dealt if split else Hull(spend_all=True)
         super().__init__(builder, metric, traversal, relevance=relevance, patch=patch, levels=levels)
 
     def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:

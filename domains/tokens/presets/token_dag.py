@@ -66,7 +66,7 @@ class TokenDAG(TokenAllocator[TokenSet]):
         super().__init__(
             TokenDAGBuilder() if grouped else ClusterBuilder(cluster, staggered),
             RelevanceError() if grouped else gain,
-            Hull(exact=True),
+            Hull(spend_all=True),
             relevance=relevance,
             encoder=encoder,
             patch=patch,

@@ -30,4 +30,4 @@ def finest_base(context: TokenContext) -> TokenAllocator[Any]:
 
 
 def _all_of(builder: TokenBuilder[Any]) -> TokenAllocator[Any]:
-    return TokenAllocator(builder, RelevanceGain(), Hull(exact=True))
+    return TokenAllocator(builder, RelevanceGain(), Hull(spend_all=True))
