@@ -155,7 +155,6 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
             Apportion(partial(largest_remainder, minimum=0), importance="split") if split else Hull(spend_all=True)
         )
         builder, metric = ScoredPatchesBuilder(level_weight, split, score), AttributeGain("score", "weighted relevance")
-        traversal = dealt if split else Hull(spend_all=True)
         super().__init__(builder, metric, traversal, relevance=relevance, patch=patch, levels=levels)
 
     def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
