@@ -89,7 +89,8 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         every = np.concatenate([each.ravel() for each in own[1:]] or [np.zeros(0)])
         count = int(min(every.size, _CONSIDERED * max(budget, 1)))
         least = np.partition(every, every.size - count)[every.size - count] if count else np.inf
-        return _tree(own, inherited, weights, least)
+        # Of flat images nearly all errors are the same, 0: some of them are refined, for the count.
+        return _tree(own, inherited, weights, least, count - int(np.count_nonzero(every > least)))
 
     def _weights(self, image: StreamedImage, query: str) -> list[np.ndarray]:
         """Relevance of the patches of every level, from fine to coarse, with a mean of 1 over those of the overview."""
@@ -113,15 +114,18 @@ def _errors(image: StreamedImage, weights: list[np.ndarray]) -> tuple[list[np.nd
     return own, [*inherited, own[-1]]
 
 
-def _tree(own: list[np.ndarray], inherited: list[np.ndarray], weights: list[np.ndarray], least: float) -> Hierarchy:
-    """The quadtree in which patches of errors from ``least`` on are refined, children one at a time."""
+def _tree(
+    own: list[np.ndarray], inherited: list[np.ndarray], weights: list[np.ndarray], least: float, equal: int
+) -> Hierarchy:
+    """The quadtree in which patches of errors above ``least`` are refined, and so many ``equal`` to it."""
     top = len(own) - 1
     y, x = (index.ravel() for index in np.indices(own[top].shape))
     parent, parts, parents, begin = np.full(x.size, -1), [], [], 0
     for level in range(top, -1, -1):
         parts.append((np.full(x.size, level), x, y, own[level][y, x], inherited[level][y, x], weights[level][y, x]))
         parents.append(parent)
-        refined = np.flatnonzero(own[level][y, x] >= least) if level else np.zeros(0, np.int64)
+        refined = _refined(own[level][y, x], least, equal) if level else np.zeros(0, np.int64)
+        equal -= int(np.count_nonzero(own[level][y, x][refined] == least))
         number, begin = begin + refined, begin + x.size
         if not refined.size:
             break
@@ -136,3 +140,8 @@ def _tree(own: list[np.ndarray], inherited: list[np.ndarray], weights: list[np.n
     return Hierarchy.tree(
         above, np.ones(above.size), mode="child", order=order, attributes=attributes, cost_unit="tokens"
     )
+
+
+def _refined(error: np.ndarray, least: float, equal: int) -> np.ndarray:
+    """The patches above ``least`` and the first ``equal`` ones of those at it, ascending."""
+    return np.union1d(np.flatnonzero(error > least), np.flatnonzero(error == least)[:equal])

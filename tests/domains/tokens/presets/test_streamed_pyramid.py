@@ -61,6 +61,15 @@ def test_the_choice_is_nearly_as_good_as_that_of_the_whole_hierarchy(smooth_nois
     assert some.residual > every.residual
 
 
+def test_flat_images_meet_the_count_with_a_small_hierarchy():
+    image = np.full((2048, 2048, 3), 100, np.uint8)
+    image[500:700, 900:1000] = np.random.default_rng(0).integers(0, 255, (200, 100, 3), np.uint8)
+    allocator = tokens.StreamedPyramid(tokens.UniformRelevance())
+    for budget in (20, 150, 300):
+        allocation = allocator.allocate((StreamedImage.read(image), ""), budget)
+        assert allocation.cost == budget and allocation.hierarchy.node_cost.size < 4 * 16 * budget + 10
+
+
 def test_never_more_than_a_block_is_read_at_once(smooth_noise):
     source = Watched(smooth_noise(2200, 1500))
     streamed = StreamedImage.read(source)
