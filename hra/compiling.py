@@ -7,4 +7,4 @@ import functools
 import numba
 
 # Numba also compiles an entry point for C, which nothing calls, for each function: about a tenth of the first use.
-njit = functools.partial(numba.njit, no_cfunc_wrapper=True)
+njit = functools.partial(numba.njit, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]: not in its types

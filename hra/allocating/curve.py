@@ -60,13 +60,13 @@ def _forest(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _dag(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    offsets, predecessors = problem.hierarchy.predecessors
-    share, selected = even_shares(offsets), np.empty(len(problem.hierarchy), np.bool_)
+    order = problem.hierarchy.predecessors
+    share, selected = even_shares(order[0]), np.empty(len(problem.hierarchy), np.bool_)
     points = []
     low, high = price_range(problem)
     # At the lowest price that matters a refinement may be worth exactly nothing: end below it.
     for price in np.geomspace(high, 0.5 * low, _PRICES):
-        closure(offsets, predecessors, problem.gain, problem.cost, price, share, _SWEEPS, selected)
+        closure(order, problem.gain, problem.cost, price, share, _SWEEPS, selected)
         points.append((total(problem.cost, selected), total(problem.gain, selected)))
     cost, gain = np.array(sorted(set(points))).T
     return _from_zero(*_concave(cost, gain))

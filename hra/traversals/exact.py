@@ -63,7 +63,7 @@ class Exact(Traversal):
             share, states = _shares(problem, price), None
         else:
             share, states = np.ones(len(hierarchy.edges)), new_states(self.max_states)
-        given = (*hierarchy.predecessors, share, problem.gain, problem.cost, problem.capacity, price)
+        given = (hierarchy.predecessors, share, problem.gain, problem.cost, problem.capacity, price)
         shortfall, proven = improve(*given, self.max_states, states, selected)
         filled = complete(problem, selected, problem.ratio, spend_all=self.spend_all)
         more = precise_difference(problem.gain, filled, selected)
@@ -78,7 +78,7 @@ def _shares(problem: Problem, price: float) -> np.ndarray:
     """How to split surplus at ``price`` over predecessors [E] so that little of it is lost."""
     order, selected = problem.hierarchy.predecessors, np.empty(len(problem.hierarchy), np.bool_)
     share = even_shares(order[0])
-    closure(*order, problem.gain, problem.cost, price, share, _SWEEPS, selected)
+    closure(order, problem.gain, problem.cost, price, share, _SWEEPS, selected)
     # Rounded shares must not add up to more than 1: what is passed on twice would be counted twice.
     several = np.diff(order[0]) > 1
     scale = np.where(several, 1.0 - 2.0**-50 * np.diff(order[0]), 1.0)
