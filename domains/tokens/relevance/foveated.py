@@ -51,11 +51,21 @@ class FoveatedRelevance(EncodedRelevance):
 
     def score(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float64, >= 0."""
+        scores = self._scores(image, query, encode)
+        gaze = self._gaze(image, query, scores)
+        eccentricity = Eccentricity(gaze, pixels_per_degree=max(image.shape[:2]) / self.field_of_view)
+        y, x = np.indices(scores.shape)
+        return scores * eccentricity.areal_weight((np.stack([x, y], axis=-1) + 0.5) * self.patch)
+
+    def gaze(self, image: np.ndarray, query: str, encode: Encode) -> tuple[float, float]:
+        """The fixation (x, y) in pixels around which `score` weighs."""
+        return self._gaze(image, query, self._scores(image, query, encode))
+
+    def _gaze(self, image: np.ndarray, query: str, scores: np.ndarray) -> tuple[float, float]:
+        find = PeakFixation(self.patch) if self.fixation is None else self.fixation
+        return find(image, query, scores)
+
+    def _scores(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
         grid = (-(-image.shape[0] // self.patch), -(-image.shape[1] // self.patch))
         base = CueRelevance(self.patch) if self.relevance is None else self.relevance
-        scores = checked_relevance(scored(base, image, query, encode), grid)
-        find = PeakFixation(self.patch) if self.fixation is None else self.fixation
-        gaze = find(image, query, scores)
-        eccentricity = Eccentricity(gaze, pixels_per_degree=max(image.shape[:2]) / self.field_of_view)
-        y, x = np.indices(grid)
-        return scores * eccentricity.areal_weight((np.stack([x, y], axis=-1) + 0.5) * self.patch)
+        return checked_relevance(scored(base, image, query, encode), grid)
