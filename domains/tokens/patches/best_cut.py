@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hra.allocating.exact_batch import solve_forest
+from hra.allocating.exact_batch import Forest, solve_forest
 from hra.compiling import njit
 from hra.domains.tokens.patches.quadtree import Quadtree
 from hra.model.child_chains import child_chains, sorted_siblings
@@ -50,9 +50,8 @@ def best_cut(tree: Quadtree, own: np.ndarray, inherited: np.ndarray, budget: int
     budget : at least the patches of the coarsest level.
     """
     active, selected = np.zeros(tree.parent.size, np.bool_), np.empty(tree.children.size, np.bool_)
-    found = _solve(
-        tree.parent, tree.offsets, tree.children, tree.first_root, own, inherited, budget, _states(), active, selected
-    )
+    shape = tree.parent, tree.offsets, tree.children, tree.first_root
+    found = _solve(shape, own, inherited, budget, _states(), active, selected)
     return PatchCut(active, *found)
 
 
@@ -64,17 +63,17 @@ def _states() -> States:
 
 
 @njit(cache=True, nogil=True)
-def _solve(parent, offsets, children, first_root, own, inherited, budget, states, active, selected):
+def _solve(shape, own, inherited, budget, states, active, selected):
     """Mark the best cut in ``active`` [N]; returns the rest of `PatchCut`."""
+    parent, offsets, children, first_root = shape
     roots = parent.size - first_root
     child = sorted_siblings(offsets, children, inherited)
     chains = child_chains(offsets, child, np.arange(first_root, parent.size))
     node, first_child, before, predecessors, last = chains
     cost, paid, gain, repaired = _steps(node, last, parent, inherited, own)
     capacity, share = min(float(budget - roots), cost.sum()), np.ones(predecessors.size)
-    _, shortfall, proven = solve_forest(
-        first_child, before, predecessors, share, gain, cost, paid, capacity, states, selected
-    )
+    forest = Forest(first_child, (before, predecessors), cost, paid)
+    _, shortfall, proven = solve_forest(forest, share, gain, capacity, states, selected)
     gained, spent = 0.0, roots
     active[first_root:] = True
     for r in range(node.size):
