@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,9 @@ app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help
 
 ImageArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads.")]
 QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer where tokens go.")]
+_UNUSED = """The query {query!r} was not used: the relevance {relevance!r} found nothing in the image that it names.
+`phrase` reads text (pip install 'hra[ocr]'), `imagenet` knows 1000 things, `cues` only places such as 'on the left'."""
+
 BudgetOption = Annotated[int, typer.Option(help="Number of tokens, met exactly.")]
 
 
@@ -37,8 +41,11 @@ def allocate(
     query: QueryOption = "",
     method: Annotated[
         str, typer.Option(help="How; `hra tokens methods` lists them.", metavar="NAME[:KEY=VALUE,..]")
-    ] = "foveated",
+    ] = "pyramid",
     budget: BudgetOption = 273,
+    relevance: Annotated[
+        str, typer.Option(help="What matters: phrase, layout, cues, imagenet, uniform, or model:NAME (CLIP, SigLIP).")
+    ] = "phrase",
     metric: MetricOption = None,
     traversal: TraversalOption = None,
     overlay: Annotated[Path | None, typer.Option("-o", "--out", help="Picture of the tokens on the image.")] = None,
@@ -48,13 +55,18 @@ def allocate(
     from hra.images import load_image, psnr, save_png
 
     allocator = _allocator(method, metric, traversal)
+    _set_relevance(allocator, relevance)
     pixels = load_image(image)
-    allocation = allocator.allocate((pixels, query), budget)
+    context = allocator.context(pixels, query)
+    allocation = allocator.allocate(context, budget)
     if metric is not None:
         _check_metric(allocator, allocation, method)
     chosen = allocator.realize(allocation)
     record = {
         "method": method,
+        "relevance": relevance,
+        "query_used": context.query_matters,
+        **context.counts,
         "budget": budget,
         "count": len(chosen),
         "gap": allocation.gap,
@@ -69,6 +81,8 @@ def allocate(
         save_png(overlay, draw(pixels, chosen))
     write_json(json_file, {**record, "boxes": chosen.boxes, "detail": chosen.detail, **_positions(chosen)})
     show(f"{image.name}: {allocation}", record.items())
+    if query and not context.query_matters:
+        typer.echo(_UNUSED.format(query=query, relevance=relevance))
 
 
 @app.command()
@@ -96,6 +110,16 @@ def _allocator(method: str, metric: str | None, traversal: str | None) -> TokenA
     if traversal is not None:
         allocator.traversal = choose_traversal(traversal)
     return allocator
+
+
+def _set_relevance(allocator: TokenAllocator[Any], name: str) -> None:
+    """The relevance by its name, foveated where the method is."""
+    from hra.domains.tokens.relevance.foveated import FoveatedRelevance
+    from hra.domains.tokens.relevance.registry import relevance_named
+
+    chosen = relevance_named(name)
+    own = allocator.relevance
+    allocator.relevance = replace(own, relevance=chosen) if isinstance(own, FoveatedRelevance) else chosen
 
 
 def _check_metric(allocator: TokenAllocator[Any], allocation: Allocation, method: str) -> None:

@@ -30,8 +30,7 @@ class FixatedError(ErrorMetric):
     def at(cls, gaze: tuple[float, float], context: TokenContext, field_of_view: float = 20.0) -> FixatedError:
         """The metric of a fixation at (x, y) in pixels; ``field_of_view`` is what the longer side spans, in degrees."""
         relevance = FoveatedRelevance(
-            lambda image, query: context.relevance,
-            context.pyramid.patch,
+            lambda seen: context.relevance,
             field_of_view,
             fixation=lambda image, query, relevance: gaze,
         )

@@ -106,7 +106,7 @@ def test_scores_that_are_not_numbers_are_refused_and_negative_ones_count_as_zero
     image, rng = smooth_noise(320, 352), np.random.default_rng(0)
     with pytest.raises(MetricError, match="nan"):
         # `UniformGrid` and `Random` need scores for the order of their tokens only.
-        unscored = scored(name, lambda image, query: np.full((20, 22), np.nan))
+        unscored = scored(name, lambda context: np.full((20, 22), np.nan))
         unscored.realize(unscored.allocate((image, ""), 273))
     scores = rng.normal(size=(20, 22))
     given, clipped = (

@@ -61,14 +61,14 @@ def test_by_default_a_single_target_ends_the_search():
     scores = np.zeros((20, 20))
     scores[3, 4] = 1
     image = np.random.default_rng(0).random((320, 320, 3), dtype=np.float32)
-    assert len(MultiFixation(lambda image, query: scores).look((image, ""), 60)) == 1
+    assert len(MultiFixation(lambda context: scores).look((image, ""), 60)) == 1
     assert len(MultiFixation(tokens.UniformRelevance()).look((image, ""), 60)) == 3
 
 
 def test_the_three_look_where_they_say(smooth_noise):
     scores = np.ones((32, 32))
     scores[4:6, 24:26] = 2
-    allocator = MultiFixation(lambda image, query: scores, confidence=unsure)
+    allocator = MultiFixation(lambda context: scores, confidence=unsure)
     context = allocator.context(smooth_noise(512, 512), "")
     first, second, _ = (allocator.realize(step) for step in allocator.look(context, 120))
     assert look_at_centre(context, first) == (256, 256)
