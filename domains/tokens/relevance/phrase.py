@@ -28,7 +28,7 @@ _ROUND = 4  # long lines that are read before looking whether one answers
 _SHARPNESS = 12.0  # between a match's score and its share of the relevance
 _LABEL, _LEAST = 0.05, 0.02
 _BACKGROUND, _BACKGROUND_GUESSED = 0.003, 0.1
-_TEXTUAL = 0.02  # text-likeness: printed lines have 0.03 to 0.15, less where a patch is half paper
+_TEXTUAL = 0.015  # text-likeness: printed patches have 0.03 to 0.15, less where half of them is paper
 _GOOD, _SURE = 0.4, 0.55  # scores from which a match is guessed, and believed
 
 
@@ -43,8 +43,8 @@ class PhraseRelevance:
 
     Needs RapidOCR (extra ``ocr``) and is `CueRelevance` without it; paraphrases also need MiniLM (extra ``vlm``). With
     ``read=False`` it needs nothing but SciPy: lines are found by their strokes and weighed by layout, what stands to
-    the right of something most. Then of the question only its places are read, see `spatial_words`; it is for pages, and
-    loses to down-sampling on photos whose textures look like print.
+    the right of something most. Then of the question only its places are read, see `spatial_words`; it is for pages,
+    and loses to down-sampling on photos whose textures look like print.
 
     Parameters
     ----------
@@ -92,17 +92,17 @@ def _found(context: TokenContext, detect: bool) -> list[TextLine]:
     if detect:
         lines = reader.found_lines(coarse, 2.0**level)
     else:
-        textual = text_likeness(context.image, context.patch) > _TEXTUAL
-        lines = [line for line in likeness_lines(coarse, 2.0**level) if _mostly(textual, line, context)]
+        textual = text_likeness(context.image, context.patch)
+        lines = [line for line in likeness_lines(coarse, 2.0**level) if _is_print(textual, line, context)]
     context.count("pixels searched for text", coarse.shape[0] * coarse.shape[1])
     context.count("lines found", len(lines))
     return lines
 
 
-def _mostly(textual: np.ndarray, line: TextLine, context: TokenContext) -> bool:
-    """Whether at least half of the patches under a line look like print: photos have strokes, too."""
+def _is_print(textual: np.ndarray, line: TextLine, context: TokenContext) -> bool:
+    """Whether what lies under a line looks like print: photos have strokes, too."""
     under = textual[patches_under(line.quad, context.grid, context.patch)]
-    return bool(under.size) and under.mean() >= 0.5
+    return bool(under.size) and float(under.mean()) >= _TEXTUAL
 
 
 def _answers(context: TokenContext, lines: Sequence[TextLine]) -> np.ndarray | None:

@@ -110,7 +110,7 @@ class Entry:
 
 def split_line(text: str) -> tuple[str, str, float]:
     """Label, value, and the share of the line before the value: at a colon, else before the first number."""
-    found = re.match(r"^(.*?[A-Za-z].*?)(?::\s*|\s+(?=[^\s]*\d)(?!\d+\s*%))(.*\S)\s*$", text)
+    found = re.match(r"^(.*?[A-Za-z].*?)(?::\s*|\s+(?=[^\sa-z:]*\d)(?!\d+\s*%))(.*\S)\s*$", text)
     if not found:
         return text, "", 1.0
     return found[1], found[2], found.start(2) / len(text)

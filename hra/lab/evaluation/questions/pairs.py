@@ -59,7 +59,7 @@ def pairs(pages: int, canvases: int) -> Iterator[Pair]:
             query = FIELDS[field.kind].question(field.label)
             yield Pair("page", document.image, query, field.box, _elsewhere(document, field))
     for number in range(canvases):
-        yield from _canvas(np.random.default_rng((_SEED + 1, number)), labelled=number % 2 == 1)
+        yield from _canvas(np.random.default_rng((_SEED + 1, number)), labelled=number % 3 > 0)
 
 
 def _chosen(document: Document, random: np.random.Generator) -> list[Field]:

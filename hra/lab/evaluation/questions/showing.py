@@ -19,7 +19,7 @@ NO_RELEVANCE = "-"
 # These choose by image and budget alone, whatever the relevance says.
 _BLIND = frozenset(("downsample", "uniform-grid", "random", "even-pyramid", "difficulty-aware", "residual-scales"))
 _SLOW = frozenset(("semantic-atlas", "semantic-tree", "hybrid-atlas", "frequency-aware"))
-_EVERY = 4  # slow presets answer every fourth pair
+_EVERY = 8  # slow presets answer every eighth question
 
 
 def relevances(pair: Pair) -> dict[str, tokens.Relevance]:
