@@ -29,7 +29,14 @@ app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help
 
 ImageArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads.")]
 QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer where tokens go.")]
-_UNUSED = """The query {query!r} was not used: the relevance {relevance!r} found nothing in the image that it names.
+_RELEVANCE = "phrase"
+RelevanceOption = Annotated[
+    str | None,
+    typer.Option(
+        help=f"phrase, layout, cues, imagenet, uniform, or model:NAME (CLIP, SigLIP). [default: {_RELEVANCE}]"
+    ),
+]
+_UNUSED = """The query {query!r} was not used: the relevance {relevance!r} made nothing of it.
 `phrase` reads text (pip install 'hra[ocr]'), `imagenet` knows 1000 things, `cues` only places such as 'on the left'."""
 
 BudgetOption = Annotated[int, typer.Option(help="Number of tokens, met exactly.")]
@@ -43,9 +50,7 @@ def allocate(
         str, typer.Option(help="How; `hra tokens methods` lists them.", metavar="NAME[:KEY=VALUE,..]")
     ] = "pyramid",
     budget: BudgetOption = 273,
-    relevance: Annotated[
-        str, typer.Option(help="What matters: phrase, layout, cues, imagenet, uniform, or model:NAME (CLIP, SigLIP).")
-    ] = "phrase",
+    relevance: RelevanceOption = None,
     metric: MetricOption = None,
     traversal: TraversalOption = None,
     overlay: Annotated[Path | None, typer.Option("-o", "--out", help="Picture of the tokens on the image.")] = None,
@@ -55,7 +60,7 @@ def allocate(
     from hra.images import load_image, psnr, save_png
 
     allocator = _allocator(method, metric, traversal)
-    _set_relevance(allocator, relevance)
+    relevance = _set_relevance(allocator, relevance, method)
     pixels = load_image(image)
     context = allocator.context(pixels, query)
     allocation = allocator.allocate(context, budget)
@@ -112,14 +117,25 @@ def _allocator(method: str, metric: str | None, traversal: str | None) -> TokenA
     return allocator
 
 
-def _set_relevance(allocator: TokenAllocator[Any], name: str) -> None:
-    """The relevance by its name, foveated where the method is."""
+def _set_relevance(allocator: TokenAllocator[Any], name: str | None, method: str) -> str:
+    """The relevance of that name, foveated where the method is; returns the name of what is used.
+
+    Without a name it is the default one, unless the method has a relevance of its own.
+    """
+    from hra.domains.tokens.relevance.cues import CueRelevance
     from hra.domains.tokens.relevance.foveated import FoveatedRelevance
     from hra.domains.tokens.relevance.registry import relevance_named
 
-    chosen = relevance_named(name)
-    own = allocator.relevance
-    allocator.relevance = replace(own, relevance=chosen) if isinstance(own, FoveatedRelevance) else chosen
+    own, chosen = allocator.relevance, relevance_named(name or _RELEVANCE)
+    if isinstance(own, FoveatedRelevance):
+        allocator.relevance = replace(own, relevance=chosen)
+    elif isinstance(own, CueRelevance):
+        allocator.relevance = chosen
+    elif name is None:
+        return type(own).__name__
+    else:
+        raise HraError(f"the method {method!r} has a relevance of its own", where="--relevance", fix="leave it out")
+    return name or _RELEVANCE
 
 
 def _check_metric(allocator: TokenAllocator[Any], allocation: Allocation, method: str) -> None:
