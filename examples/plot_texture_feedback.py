@@ -27,7 +27,7 @@ def level_image(feedback, stride):
 
 if __name__ == "__main__":
     (folder := Path(sys.argv[1] if len(sys.argv) > 1 else "out")).mkdir(parents=True, exist_ok=True)
-    scene = textures.Scene.ground(samples.path("earth.jpg"))
+    scene = textures.PlaneScene.ground(samples.path("earth.jpg"))
     cameras = textures.flyover(scene.planes[0], frames=40, viewport=VIEWPORT)
     figure = Figure(figsize=(11, 6.5), layout="constrained")
     (wanted, time), (plain, foveated) = figure.subplots(2, 2)

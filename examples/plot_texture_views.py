@@ -25,7 +25,7 @@ def panel(axes, title, image, **options):
 
 if __name__ == "__main__":
     (folder := Path(sys.argv[1] if len(sys.argv) > 1 else "out")).mkdir(parents=True, exist_ok=True)
-    scene = textures.Scene.ground(samples.path("earth.jpg"))
+    scene = textures.PlaneScene.ground(samples.path("earth.jpg"))
     source = textures.AnalyticFeedback(scene)
     cameras = textures.flyover(scene.planes[0], frames=40, viewport=(960, 540))
     by_texel = textures.TextureAllocator(scene.textures, source)

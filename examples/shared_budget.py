@@ -19,7 +19,7 @@ POOLS = 0.5, 0.6, 0.75, 0.9, 1, 1.25, 1.5  # MiB
 def main() -> None:
     """Show how a skull above an Earth map shares a pool, and what fixed halves would lose."""
     clusters = meshes.build(samples.path("skull.ply")).with_cost("bytes")
-    scene = textures.Scene.ground(samples.path("earth.jpg"), width=2.0)
+    scene = textures.PlaneScene.ground(samples.path("earth.jpg"), width=2.0)
     geometry = meshes.MeshAllocator(clusters)
     texture = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
     camera = hra.Camera.orbit(clusters.bounds, azimuth=30, elevation=15, up=(0, 0, 1), viewport=(1280, 720))

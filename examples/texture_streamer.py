@@ -26,7 +26,7 @@ class Renderer:
 
 def main() -> None:
     """Fly over an Earth map, hover, and jump to the other side."""
-    scene = textures.Scene.ground(hra.samples.path("earth.jpg"), width=100.0)
+    scene = textures.PlaneScene.ground(hra.samples.path("earth.jpg"), width=100.0)
     allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene), traversal=hra.Coherent())
     streamer = textures.TextureStreamer(allocator, POOL, upload_bytes=UPLOAD)
     renderer = Renderer(scene.planes[0].texture)

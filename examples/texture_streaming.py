@@ -12,7 +12,7 @@ from hra.images import psnr
 
 def main() -> None:
     """Replay one flight with three pools and print what each pool costs in quality and uploads."""
-    scene = textures.Scene.ground(samples.path("earth.jpg"), width=100.0)
+    scene = textures.PlaneScene.ground(samples.path("earth.jpg"), width=100.0)
     allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
     cameras = textures.flyover(scene.planes[0], frames=40, viewport=(960, 540))
 

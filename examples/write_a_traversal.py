@@ -30,7 +30,7 @@ class LevelByLevel(hra.Traversal):
         spent = np.cumsum(np.bincount(level, problem.cost, sizes.size))
         selected = level < np.searchsorted(spent, problem.capacity, side="right")
         if self.fill:
-            selected = hra.complete(problem, selected, problem.ratio, exact=False)
+            selected = hra.complete(problem, selected, problem.ratio, spend_all=False)
         return hra.Solution(selected)
 
 

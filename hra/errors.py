@@ -14,7 +14,7 @@ class HraError(Exception):
     ----------
     what : one sentence naming the problem.
     where : the file, argument, element or index concerned; may be empty.
-    fix : what the caller can do about it; may be empty.
+    fix : what the caller can do about it; by default what usually helps with errors of the class.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class HraError(Exception):
 
     code = "error"
     # What to do where an error knows nothing better.
-    usual_fix = ""
+    usual_fix = "change what is named to what its documentation asks for"
 
     def __init__(self, what: str, *, where: str = "", fix: str = "") -> None:
         self.what = what
@@ -41,9 +41,7 @@ class HraError(Exception):
         parts = [self.what]
         if self.where:
             parts.append(f"where: {self.where}")
-        if self.fix:
-            parts.append(f"fix: {self.fix}")
-        return parts
+        return [*parts, f"fix: {self.fix}"]
 
     def __reduce__(self):
         # Keyword-only arguments do not survive the default pickling of exceptions (multiprocessing needs it).
@@ -58,54 +56,63 @@ class ArrayError(HraError):
     """An array argument has the wrong shape, dtype, layout or values."""
 
     code = "invalid-array"
+    usual_fix = "pass an array of the shape, type and values that the message asks for"
 
 
 class HierarchyError(HraError):
     """The refinements do not form a partial order, or a cost or index is invalid."""
 
     code = "invalid-hierarchy"
+    usual_fix = "number the nodes so that each refinement builds on coarser ones only, with costs >= 0"
 
 
 class MetricError(HraError):
     """A metric returned unusable values, or lacks the data that it needs."""
 
     code = "invalid-metric"
+    usual_fix = "let the metric return one finite number per node, from attributes that the hierarchy has"
 
 
 class UnitMismatch(MetricError):
     """Two quantities of different units were to be added, compared or pooled."""
 
     code = "unit-mismatch"
+    usual_fix = "weight one of the two by a factor that has the missing unit"
 
 
 class InvalidBudget(HraError):
     """The budget is not a non-negative number."""
 
     code = "invalid-budget"
+    usual_fix = "pass a number >= 0, or inf for everything"
 
 
 class BudgetTooSmall(HraError):
     """The budget does not even cover the coarsest level; the message states the minimum."""
 
     code = "budget-too-small"
+    usual_fix = "raise the budget to the minimum that the message states"
 
 
 class InfeasibleShares(HraError):
     """Minimums of single levels cannot be met within the budget; the message states what is possible, where proven."""
 
     code = "infeasible-shares"
+    usual_fix = "raise the budget, or ask for smaller shares"
 
 
 class VerificationError(HraError):
     """What an allocation states was refuted."""
 
     code = "refuted"
+    usual_fix = "do not use the allocation; allocate again"
 
 
 class CameraError(HraError):
     """A camera parameter or matrix is invalid."""
 
     code = "invalid-camera"
+    usual_fix = "make cameras by `Camera.perspective`, `orbit` or `orthographic`"
 
 
 class FileError(HraError):
@@ -125,6 +132,7 @@ class OutOfMemory(HraError):
     """The machine has too little memory; the message says how much was needed, where that is known."""
 
     code = "out-of-memory"
+    usual_fix = "use a smaller input, or a machine with more memory"
 
 
 class MeshError(HraError):
@@ -145,12 +153,14 @@ class BackendUnavailable(HraError):
     """A backend (Warp, OpenGL, CUDA ...) is missing or failed; the message gives the reason."""
 
     code = "backend-unavailable"
+    usual_fix = "choose another backend; `hra doctor` shows which work"
 
 
 class MissingExtra(HraError):
     """An optional dependency is not installed; the message prints the install command."""
 
     code = "missing-extra"
+    usual_fix = "install the extra that is named"
 
     @classmethod
     def of(cls, package: str, extra: str) -> MissingExtra:

@@ -15,20 +15,20 @@ Group = Literal["hra.metrics", "hra.hierarchies", "hra.traversals", "hra.methods
 GROUPS: tuple[Group, ...] = get_args(Group)
 
 
-def registered(group: Group) -> list[EntryPoint]:
+def find_registered(group: Group) -> list[EntryPoint]:
     """All entry points of a group; what is installed while the process runs is not among them."""
-    return list(_installed().select(group=group))
+    return list(_find_installed().select(group=group))
 
 
 @cache
-def _installed() -> Any:
+def _find_installed() -> Any:
     """Read once: reading takes some 10 ms for a hundred packages, and commands ask for dozens of names."""
     return entry_points()
 
 
 def available(group: Group) -> dict[str, EntryPoint]:
     """Entry points of a group by name; nothing is imported yet."""
-    return {point.name: point for point in registered(group)}
+    return {point.name: point for point in find_registered(group)}
 
 
 def load(group: Group, name: str) -> Any:
@@ -38,7 +38,7 @@ def load(group: Group, name: str) -> Any:
     ------
     HraError : no such entry point, one that several packages register differently, or its module cannot be imported.
     """
-    points = {point.value: point for point in registered(group) if point.name == name}
+    points = {point.value: point for point in find_registered(group) if point.name == name}
     if not points:
         known = ", ".join(sorted(available(group))) or "none"
         raise HraError(f"nothing is registered as {name!r}", where=group, fix=f"choose one of: {known}")

@@ -17,8 +17,8 @@ import networkx
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PAGE, PICTURE = ROOT / "docs/architecture.md", ROOT / "docs/pictures/architecture.svg"
-# Every room may read and write files and raise errors: arrows to these would hide the others.
-COMMON = ("safety", "errors")
+# Every room may read and write files, compile and raise errors: arrows to these would hide the others.
+COMMON = ("safety", "compiling", "errors")
 # So that no arrow crosses a box.
 COLUMNS = {
     "cli": 9.7, "lab": 5.0, "domains.meshes": 2.2, "domains.textures": 5.0, "domains.tokens": 8.5, "pooling": 1.5,

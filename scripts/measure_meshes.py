@@ -24,7 +24,7 @@ import hra
 from hra.domains import meshes
 from hra.errors import HraError, HraWarning
 from hra.lab.bench.memory import peak_bytes
-from hra.lab.inputs.mesh_sources import DATA, bumpy, fetched, skull
+from hra.lab.inputs.mesh_sources import DATA, bumpy, fetch, skull
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
@@ -65,7 +65,7 @@ def hausdorff(data: Path) -> None:
         _row(level, f"{triangles:,}", *shown)
     print()
     found = {"skull": ratios}
-    for name, mesh in {"armadillo": meshes.load(fetched("armadillo.off", data)), "bumpy sphere 6": bumpy(6)}.items():
+    for name, mesh in {"armadillo": meshes.load(fetch("armadillo.off", data)), "bumpy sphere 6": bumpy(6)}.items():
         found[name] = [bound / max(lost, added) for _, _, lost, added, bound, _ in _distances(mesh)]
     for name, values in found.items():
         print(f"{name}: bound / larger distance, median {np.median(values):.2f}, largest {max(values):.2f}")
@@ -116,7 +116,7 @@ def thresholds(data: Path) -> None:
     sources = {
         "skull": skull(),
         "bumpy sphere": bumpy(6),
-        **{name: meshes.load(fetched(name, data)) for name in _REAL},
+        **{name: meshes.load(fetch(name, data)) for name in _REAL},
         "two sheets, 1/1000 apart": _thin_sheet(40),
         "20,000 leaf cards of 2 triangles": _leaves(20_000, 1),
         "triangles anywhere": _soup(5_000),
@@ -177,7 +177,7 @@ def certified(data: Path) -> None:
 
 
 def _sources(data: Path, subdivisions: int) -> dict[str, meshes.TriangleMesh]:
-    found = {"skull": skull(), "dragon": meshes.load(fetched("dragon.ply", data)), "bumpy sphere": bumpy(subdivisions)}
+    found = {"skull": skull(), "dragon": meshes.load(fetch("dragon.ply", data)), "bumpy sphere": bumpy(subdivisions)}
     return {f"{name}, {len(mesh.triangles):,}": mesh for name, mesh in found.items()}
 
 
@@ -225,7 +225,7 @@ def bounds(data: Path) -> None:
 
 def budgets(data: Path) -> None:
     """What is spent of a budget on the dragon, how far from the best it is, and how long it takes."""
-    built = meshes.build(fetched("dragon.ply", data))
+    built = meshes.build(fetch("dragon.ply", data))
     _head("traversal", "budget", "used", "largest gap of the residual", "first frame, ms", "next frames, ms")
     asked = (built, 1e5), (built, 6e5), (built.with_cost("bytes"), 2e6)
     for traversal, (mesh, budget) in product((hra.Hull(), hra.Exact()), asked):
@@ -296,7 +296,7 @@ def instances(data: Path) -> None:
 def islands(data: Path) -> None:
     """Roots, levels and largest steps of what edge collapses alone do not simplify."""
     sources = {
-        "monastery": meshes.load(fetched("monastery.obj", data), attributes=False),
+        "monastery": meshes.load(fetch("monastery.obj", data), attributes=False),
         "20,000 leaf cards of 2 triangles": _leaves(20_000, 1),
         "10,000 leaves of 8 triangles": _leaves(10_000, 2),
         "10,000 spheres of 80 triangles": _spheres(10_000),

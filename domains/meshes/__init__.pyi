@@ -23,9 +23,6 @@ from .measures.edges import boundary_chain as boundary_chain
 from .measures.surface import surface_points as surface_points
 from .measures.triangle_distance import nearest_distances as nearest_distances
 from .metrics import ScreenError as ScreenError
-from .occlusion import VisibleScreenError as VisibleScreenError
-from .occlusion import cluster_boxes as cluster_boxes
-from .occlusion import visible_clusters as visible_clusters
 from .pictures.drawing import render as render
 from .pictures.viewer import Viewer as Viewer
 from .scene import Instance as Instance
@@ -34,3 +31,6 @@ from .scene_allocation import SceneAllocation as SceneAllocation
 from .surface_error import SurfaceError as SurfaceError
 from .triangle_mesh import TriangleMesh as TriangleMesh
 from .views import View as View
+from .visibility import VisibleScreenError as VisibleScreenError
+from .visibility import cluster_boxes as cluster_boxes
+from .visibility import visible_clusters as visible_clusters

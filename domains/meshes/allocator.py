@@ -9,8 +9,8 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.meshes.metrics import ScreenError
-from hra.domains.meshes.occlusion import VisibleScreenError
 from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.visibility import VisibleScreenError
 from hra.errors import HierarchyError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -63,7 +63,7 @@ class MeshAllocator(HierarchicalResourceAllocator):
     ) -> None:
         hierarchy, metric = cluster_mesh.hierarchy, metric or ScreenError()
         if isinstance(metric, (ScreenError, VisibleScreenError)):
-            metric = metric.named(hierarchy)
+            metric = metric.resolve(hierarchy)
         super().__init__(hierarchy, metric, traversal or Hull())
         self.cluster_mesh = cluster_mesh
 

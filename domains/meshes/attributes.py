@@ -57,7 +57,7 @@ class VertexAttributes(ReadOnlyArrays):
         if not self.names:
             raise MeshError("there is no attribute", where="VertexAttributes", fix="use None for a bare mesh")
         for name in self.names:
-            frozen(_checked(name, getattr(self, name), len(self)))
+            frozen(_check(name, getattr(self, name), len(self)))
         if (self.material is None) != (not self.materials):
             raise MeshError("material and materials go together", where="VertexAttributes")
         if self.material is not None and self.material.size:
@@ -96,7 +96,7 @@ class VertexAttributes(ReadOnlyArrays):
         )
 
 
-def _checked(name: str, array: np.ndarray, length: int) -> np.ndarray:
+def _check(name: str, array: np.ndarray, length: int) -> np.ndarray:
     dtype, columns = LAYOUT[name]
     shape = (length, columns) if columns else (length,)
     plain = isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray)
@@ -120,7 +120,7 @@ def _check_range(material: np.ndarray, count: int) -> None:
         raise MeshError(what, where=f"VertexAttributes.material, vertex {bad[0]} (and {bad.size - 1} more)")
 
 
-def joined(parts: Sequence[VertexAttributes | None], counts: Sequence[int]) -> VertexAttributes | None:
+def concatenate(parts: Sequence[VertexAttributes | None], counts: Sequence[int]) -> VertexAttributes | None:
     """The attributes of several meshes one after the other, whose vertices number ``counts``.
 
     An array that a part lacks is filled in: coordinates and normals by 0, colours by white, the material by a plain

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 def vertex_boxes(positions: np.ndarray, indices: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -26,8 +27,8 @@ def vertex_boxes(positions: np.ndarray, indices: np.ndarray, offsets: np.ndarray
 def _enclose_vertices(positions, indices, offsets, boxes):
     for c in range(len(boxes)):
         low, high = boxes[c, 0], boxes[c, 1]
-        low[:] = positions[indices[offsets[c]]]
-        high[:] = low
+        for axis in range(3):
+            low[axis] = high[axis] = positions[indices[offsets[c]], axis]
         for i in range(offsets[c] + 1, offsets[c + 1]):
             for axis in range(3):
                 value = positions[indices[i], axis]

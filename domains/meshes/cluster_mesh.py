@@ -169,7 +169,7 @@ class ClusterMesh(ReadOnlyArrays):
         HraError : another unit.
         """
         vertex_bytes = self.attributes.vertex_bytes if self.attributes else 0
-        return replace(self, hierarchy=costed(self.hierarchy, self.triangles_per_cluster, vertex_bytes, unit))
+        return replace(self, hierarchy=charge(self.hierarchy, self.triangles_per_cluster, vertex_bytes, unit))
 
     def save(self, path: str | Path) -> None:
         """Write the mesh to an ``.hra`` file; see `hra.domains.meshes.asset`.
@@ -183,7 +183,7 @@ class ClusterMesh(ReadOnlyArrays):
         save(self, path)
 
 
-def costed(hierarchy: Hierarchy, triangle_count: np.ndarray, attribute_bytes: int, unit: CostUnit) -> Hierarchy:
+def charge(hierarchy: Hierarchy, triangle_count: np.ndarray, attribute_bytes: int, unit: CostUnit) -> Hierarchy:
     """The hierarchy with other costs, see `ClusterMesh.with_cost`.
 
     Parameters

@@ -56,7 +56,7 @@ class ClusterTable:
         indices, offsets = take_runs(self.indices, self.offsets, rows)
         return ClusterTable(indices, offsets, **{name: getattr(self, name)[rows] for name in _COLUMNS})
 
-    def renumbered(self, made_by: np.ndarray) -> ClusterTable:
+    def renumber(self, made_by: np.ndarray) -> ClusterTable:
         """The same clusters with other group numbers [N]."""
         return replace(self, made_by=made_by)
 

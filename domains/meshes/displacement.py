@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hra.camera import Camera
+from hra.compiling import njit
 from hra.domains.meshes.views import View
 from hra.model.hierarchy import Hierarchy
 

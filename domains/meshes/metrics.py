@@ -86,10 +86,10 @@ class ScreenError(ErrorMetric):
 
     @property
     def certified(self) -> bool:
-        """Whether thresholds are bounds; False as long as the error has no name, see `named`."""
+        """Whether thresholds are bounds; False as long as the error has no name, see `resolve`."""
         return self.error in ("certified", "hausdorff")
 
-    def named(self, hierarchy: Hierarchy) -> ScreenError:
+    def resolve(self, hierarchy: Hierarchy) -> ScreenError:
         """The metric with the error that None stands for, for clusters of this hierarchy."""
         if self.error is not None:
             return self
@@ -106,7 +106,7 @@ class ScreenError(ErrorMetric):
         -----
         EstimateWarning : there is no bound, and no error was named.
         """
-        named = self.named(hierarchy)
+        named = self.resolve(hierarchy)
         if not named.certified:
             if named._implied:
                 warnings.warn(_ESTIMATED, EstimateWarning, stacklevel=2)
@@ -116,7 +116,7 @@ class ScreenError(ErrorMetric):
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Largest displacement in pixels of each cluster in any view, float64 [N]."""
-        distances, bound = self.largest_distances(hierarchy), self.named(hierarchy).certified
+        distances, bound = self.largest_distances(hierarchy), self.resolve(hierarchy).certified
         seen = [
             largest_displacements(hierarchy, distances, view, sources_of(hierarchy, view.camera), both_sides=bound)
             for view in views_of(context)

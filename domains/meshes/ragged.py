@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 
 def run_offsets(sizes: np.ndarray) -> np.ndarray:
@@ -16,14 +15,5 @@ def run_offsets(sizes: np.ndarray) -> np.ndarray:
 def take_runs(values: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The runs ``rows`` of ``values``, one after the other, and their offsets."""
     out_offsets = run_offsets(np.diff(offsets)[rows])
-    out = np.empty(out_offsets[-1], values.dtype)
-    _copy_runs(values, offsets, rows, out, out_offsets)
-    return out, out_offsets
-
-
-@njit(cache=True)
-def _copy_runs(values, offsets, rows, out, out_offsets):
-    for k in range(rows.size):
-        begin = offsets[rows[k]]
-        for i in range(out_offsets[k + 1] - out_offsets[k]):
-            out[out_offsets[k] + i] = values[begin + i]
+    runs = zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True)
+    return np.concatenate([values[:0], *(values[begin:end] for begin, end in runs)]), out_offsets

@@ -45,5 +45,5 @@ from .views.prediction import constant_motion as constant_motion
 from .views.quality import ViewQuality as ViewQuality
 from .views.quality import view_quality as view_quality
 from .views.rendering import render as render
-from .views.scene import Scene as Scene
+from .views.scene import PlaneScene as PlaneScene
 from .views.scene import TexturedPlane as TexturedPlane

@@ -32,9 +32,9 @@ class TextureAllocator(HierarchicalResourceAllocator):
     --------
     >>> import numpy as np
     >>> from hra import Camera
-    >>> from hra.domains.textures import AnalyticFeedback, Scene, TexturedPlane, TextureAllocator, TiledTexture
+    >>> from hra.domains.textures import AnalyticFeedback, PlaneScene, TexturedPlane, TextureAllocator, TiledTexture
     >>> image = np.zeros((512, 1024, 3), np.uint8)
-    >>> scene = Scene([TexturedPlane.ground(TiledTexture.from_image(image), width=100.0)])
+    >>> scene = PlaneScene([TexturedPlane.ground(TiledTexture.from_image(image), width=100.0)])
     >>> allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene))
     >>> allocation = allocator.allocate(Camera.perspective(eye=(0, 20, 30), target=(0, 0, 0)), budget=2**20)
     >>> allocator.realize(allocation).bytes <= 2**20
@@ -52,10 +52,10 @@ class TextureAllocator(HierarchicalResourceAllocator):
         self.textures = textures
         self.source: FeedbackSource = source or _NoSource()
 
-    def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+    def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """Observe the feedback of ``context`` (a camera, or a `Feedback` as it is) and evaluate the metric on it."""
         feedback = context if isinstance(context, Feedback) else self.source.observe(context)
-        return super().error_metric(hierarchy, feedback, budget)
+        return super().problem_for(hierarchy, feedback, budget)
 
     def realize(self, allocation: Allocation) -> ResidentTextures:
         """The resident pages of ``allocation``."""

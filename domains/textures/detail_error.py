@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.textures.metrics import checked_feedback
 from hra.domains.textures.pages import StreamedTexture, page_parents
 from hra.domains.textures.texture_set import TextureSet
@@ -38,10 +38,10 @@ class DetailError(ErrorMetric):
     --------
     >>> import numpy as np
     >>> from hra import Camera
-    >>> from hra.domains.textures import AnalyticFeedback, DetailError, Scene, TextureAllocator
+    >>> from hra.domains.textures import AnalyticFeedback, DetailError, PlaneScene, TextureAllocator
     >>> image = np.zeros((256, 256, 3), np.uint8)
     >>> image[:, 128:] = np.random.default_rng(0).integers(0, 256, (256, 128, 1))
-    >>> scene = Scene.ground(image, width=10.0)
+    >>> scene = PlaneScene.ground(image, width=10.0)
     >>> metric = DetailError.of(scene.textures)
     >>> allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene), metric)
     >>> camera = Camera.perspective(eye=(0, 9, 1), target=(0, 0, 0))

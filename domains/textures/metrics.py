@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.pages import page_parents
 from hra.errors import MetricError
@@ -42,11 +42,11 @@ class TexelError(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Error of every page's region shown at the page's own level, float64 [N], px2."""
-        return _summed(hierarchy, context, hierarchy.attribute("level"))
+        return _sum_up(hierarchy, context, hierarchy.attribute("level"))
 
     def inherited(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Error of every page's region shown at its parent's level, float64 [N], px2."""
-        return _summed(hierarchy, context, _parent_levels(hierarchy))
+        return _sum_up(hierarchy, context, _parent_levels(hierarchy))
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Largest displacement of any pixel in every page's region shown at the page's own level, float64 [N], px."""
@@ -73,7 +73,7 @@ def _largest(hierarchy: Hierarchy, context: Any, level: np.ndarray) -> np.ndarra
     return largest
 
 
-def _summed(hierarchy: Hierarchy, context: Any, level: np.ndarray) -> np.ndarray:
+def _sum_up(hierarchy: Hierarchy, context: Any, level: np.ndarray) -> np.ndarray:
     feedback, error = checked_feedback(hierarchy, context), np.zeros(hierarchy.node_cost.size)
     texel = np.exp2(level).astype(np.float64)
     _sum_errors(feedback.page, feedback.footprint, feedback.weighted_pixels, page_parents(hierarchy), texel, error)

@@ -31,7 +31,7 @@ def build_mips(image: Any, srgb: bool = False) -> tuple[np.ndarray, ...]:
     ------
     ImageError : another layout or dtype, an empty image, or values that are not finite.
     """
-    levels = build_pyramid(_checked(image), reduce=reduction(srgb)).levels
+    levels = build_pyramid(_check(image), reduce=reduction(srgb)).levels
     for level in levels:
         level.flags.writeable = False
     return levels
@@ -63,7 +63,7 @@ def tail_level(height: int, width: int, size: int) -> int:
     return next(m for m, shape in enumerate(level_shapes(height, width)) if max(shape) <= size)
 
 
-def _checked(image: Any) -> np.ndarray:
+def _check(image: Any) -> np.ndarray:
     array = to_numpy(image)
     if array.ndim != 3 or array.dtype not in (np.uint8, np.float32):
         raise ImageError(

@@ -108,10 +108,10 @@ def pages_hierarchy(tables: list[PageTable]) -> Hierarchy:
     """The pages of several textures as one forest in which finer pages are added; attribute "texture" says whose."""
     first = first_pages(tables)
     parents = [np.where(table.parent < 0, -1, table.parent + n) for table, n in zip(tables, first, strict=True)]
-    attributes = {name: _joined([t.attributes()[name] for t in tables]) for name in tables[0].attributes()}
+    attributes = {name: _join([t.attributes()[name] for t in tables]) for name in tables[0].attributes()}
     attributes["texture"] = np.repeat(np.arange(len(tables), dtype=np.int32), [t.bytes.size for t in tables])
     return Hierarchy.tree(
-        _joined(parents), _joined([t.bytes for t in tables]), mode="add", attributes=attributes, cost_unit="bytes"
+        _join(parents), _join([t.bytes for t in tables]), mode="add", attributes=attributes, cost_unit="bytes"
     )
 
 
@@ -142,5 +142,5 @@ def first_pages(tables: list[PageTable]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
 
 
-def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+def _join(arrays: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(arrays)

@@ -15,7 +15,7 @@ from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.metrics import TexelError
 from hra.domains.textures.mip_bias import uniform_bias
 from hra.domains.textures.resident import ResidentTextures
-from hra.domains.textures.views.scene import Scene
+from hra.domains.textures.views.scene import PlaneScene
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
 
@@ -37,7 +37,7 @@ class TexturePlan:
     >>> import numpy as np
     >>> from hra import Camera
     >>> from hra.domains import textures
-    >>> scene = textures.Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> scene = textures.PlaneScene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
     >>> chosen = textures.plan(scene, Camera.perspective(eye=(0, 2, 3), target=(0, 0, 0)), budget=2**18)
     >>> chosen.by_texture()[0]["resident_pages_of_level"]
     array([2, 1])
@@ -77,7 +77,7 @@ class TexturePlan:
 
 
 def plan(
-    scene: Scene,
+    scene: PlaneScene,
     camera: Camera,
     budget: float,
     *,
@@ -101,7 +101,7 @@ def plan(
     >>> import numpy as np
     >>> from hra import Camera
     >>> from hra.domains import textures
-    >>> scene = textures.Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> scene = textures.PlaneScene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
     >>> textures.plan(scene, Camera.perspective(eye=(0, 2, 3), target=(0, 0, 0)), budget=2**18).resident.pages
     array([0, 3, 4])
     """

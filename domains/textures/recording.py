@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.metrics import checked_feedback
 from hra.domains.textures.pages import page_parents

@@ -95,7 +95,7 @@ class TextureStreamer:
     >>> import numpy as np
     >>> from hra import Camera
     >>> from hra.domains import textures
-    >>> scene = textures.Scene.ground(np.zeros((512, 1024, 3), np.uint8), width=100.0)
+    >>> scene = textures.PlaneScene.ground(np.zeros((512, 1024, 3), np.uint8), width=100.0)
     >>> allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
     >>> streamer = textures.TextureStreamer(allocator, pool_bytes=2**19, upload_bytes=2**18)
     >>> for x in (-30, -30, 30, 30):

@@ -42,7 +42,7 @@ class ResidencyTrace:
     --------
     >>> import numpy as np
     >>> from hra.domains import textures
-    >>> scene = textures.Scene.ground(np.zeros((512, 512, 3), np.uint8), width=10.0)
+    >>> scene = textures.PlaneScene.ground(np.zeros((512, 512, 3), np.uint8), width=10.0)
     >>> allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
     >>> trace = textures.replay(allocator, textures.flyover(scene.planes[0], 4, viewport=(160, 90)), pool_bytes=2**19)
     >>> len(trace), trace.resident[0], bool((trace.resident_bytes <= 2**19).all())
@@ -102,7 +102,7 @@ def replay(
     --------
     >>> import numpy as np
     >>> from hra.domains import textures
-    >>> scene = textures.Scene.ground(np.zeros((512, 512, 3), np.uint8), width=10.0)
+    >>> scene = textures.PlaneScene.ground(np.zeros((512, 512, 3), np.uint8), width=10.0)
     >>> allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
     >>> cameras = textures.flyover(scene.planes[0], frames=5, viewport=(160, 90))
     >>> textures.replay(allocator, cameras, pool_bytes=2**19, upload_bytes=2**17)

@@ -50,7 +50,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     >>> from hra.domains import tokens
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
     >>> import hra
-    >>> allocator = tokens.TokenAllocator(tokens.PyramidBuilder(), tokens.RelevanceError(), hra.Hull(exact=True))
+    >>> allocator = tokens.TokenAllocator(tokens.PyramidBuilder(), tokens.RelevanceError(), hra.Hull(spend_all=True))
     >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
     >>> allocation.cost, allocator.realize(allocation).values.shape
     (20.0, (20, 768))
@@ -133,9 +133,9 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
     def _is_plain(self) -> bool:
         """Whether nothing but the builder stands between context and cut: the plain hull, no step of a subclass."""
-        steps = ("allocate", "hierarchy_for", "error_metric", "traverse_and_select")
+        steps = ("allocate", "hierarchy_for", "problem_for", "traverse_and_select")
         own = any(getattr(type(self), step) is not getattr(TokenAllocator, step) for step in steps)
-        return self.traversal == Hull(exact=True) and not own
+        return self.traversal == Hull(spend_all=True) and not own
 
     def _choice(self, context: TokenContext, limit: float, direct: bool) -> Choice:
         if direct and isinstance(self.builder, DirectBuilder) and limit < context.pyramid.offsets[1]:
@@ -156,9 +156,9 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         """The hierarchy of the context's image."""
         return self._context(context).hierarchy(self.builder)
 
-    def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+    def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """The gain of every refinement."""
-        return super().error_metric(hierarchy, self._context(context), budget)
+        return super().problem_for(hierarchy, self._context(context), budget)
 
     def realize(self, allocation: Allocation) -> Tokens:
         """The tokens of an allocation: values, boxes and relevance order."""

@@ -45,7 +45,7 @@ class DirectBuilder(TokenBuilder[Tokens]):
 
     @abstractmethod
     def choose(self, context: TokenContext, metric: ErrorMetric, budget: int) -> Choice | None:
-        """Exactly ``budget`` tokens, chosen as well as `Hull(exact=True)` does or better.
+        """Exactly ``budget`` tokens, chosen as well as `Hull(spend_all=True)` does or better.
 
         None if that is not proven, the budget is too small or beyond full detail, or ``metric`` is another one: then
         the hierarchy has to be built.

@@ -18,7 +18,7 @@ from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
-from hra.model.units import rescaled
+from hra.model.units import rescale
 from hra.solvers.duals import Certificate, certify, shortfall_of
 from hra.traversals.hull import Hull
 
@@ -93,7 +93,7 @@ class Allocation:
     def price(self) -> float | None:
         """Lambda of the traversal: gain per cost unit."""
         price = self.solution.price
-        return None if price is None else rescaled(price, self.hierarchy.units.size, Fraction(1))
+        return None if price is None else rescale(price, self.hierarchy.units.size, Fraction(1))
 
     @property
     def tau(self) -> float | None:

@@ -168,18 +168,18 @@ def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str
     hierarchy, gain, peak = _hierarchy(header, arrays), arrays["gain"], arrays["peak"]
     problem = Problem(
         hierarchy,
-        frozen(_checked(gain, np.float64, len(hierarchy))),
+        frozen(_check(gain, np.float64, len(hierarchy))),
         number["least_error"],
         check_budget(number["budget"], hierarchy),
         str(header["error_unit"]),
         bool(header["additive"]),
-        partial(_checked, peak, np.float64, len(hierarchy)),
+        partial(_check, peak, np.float64, len(hierarchy)),
         pinned=_optional(arrays, "pinned", np.bool_, len(hierarchy)),
         previous=_optional(arrays, "previous", np.bool_, len(hierarchy)),
     )
     problem.check()
     solution = Solution(
-        _checked(arrays["selected"], np.bool_, len(hierarchy)),
+        _check(arrays["selected"], np.bool_, len(hierarchy)),
         number.get("price"),
         number.get("tau"),
         _optional(arrays, "share", np.float64, len(hierarchy.edges)),
@@ -188,7 +188,7 @@ def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str
     )
     allocation = kind(problem, solution, number["seconds"])
     numerator, denominator = (int(digits[:2000]) for digits in header["certificate_unit"])
-    flow = _checked(arrays["flow"], np.float64, len(hierarchy.edges))
+    flow = _check(arrays["flow"], np.float64, len(hierarchy.edges))
     proof = Certificate(
         number["certificate_price"], Fraction(numerator, denominator), flow, number["certificate_shortfall"]
     )
@@ -202,7 +202,7 @@ def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str
 
 def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarchy:
     nodes = arrays["node_cost"].size
-    added_by, removed_by = (_checked(arrays[name], np.int32, nodes) for name in ("added_by", "removed_by"))
+    added_by, removed_by = (_check(arrays[name], np.int32, nodes) for name in ("added_by", "removed_by"))
     edges, size = arrays["edges"], int(arrays["selected"].size)
     if edges.dtype != np.int32 or edges.ndim != 2 or edges.shape[1] != 2:
         raise FileError("the edges are not int32 [E, 2]", fix="save the allocation again")
@@ -210,7 +210,7 @@ def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarc
         if index.size and (index.min() < least or index.max() >= size):
             raise FileError(f"{name} names a refinement that is not there", fix="save the allocation again")
     attributes = {name[len(_ATTRIBUTE) :]: values for name, values in arrays.items() if name.startswith(_ATTRIBUTE)}
-    cost = _checked(arrays["node_cost"], np.float64, nodes)
+    cost = _check(arrays["node_cost"], np.float64, nodes)
     if not (np.isfinite(cost) & (cost >= 0)).all():
         raise FileError("a cost is negative or not finite", fix="save the allocation again")
     hierarchy = Hierarchy.from_topology(
@@ -226,10 +226,10 @@ def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarc
 
 
 def _optional(arrays: dict[str, np.ndarray], name: str, dtype: Any, size: int) -> np.ndarray | None:
-    return _checked(arrays[name], dtype, size) if name in arrays else None
+    return _check(arrays[name], dtype, size) if name in arrays else None
 
 
-def _checked(array: np.ndarray, dtype: Any, size: int) -> np.ndarray:
+def _check(array: np.ndarray, dtype: Any, size: int) -> np.ndarray:
     if array.dtype != dtype or array.shape != (size,):
         what = f"an array is {array.dtype} of shape {array.shape}, expected {np.dtype(dtype)} of ({size},)"
         raise FileError(what, fix="save the allocation again")

@@ -22,7 +22,7 @@ class HierarchicalResourceAllocator(ABC):
     """Chooses the subset of nodes with the best quality within a budget.
 
     The data runs one way: context -> metric -> gains -> traversal -> allocation -> realize. Domains implement
-    `realize`; `error_metric` and `traverse_and_select` are the two steps that a subclass may replace.
+    `realize`; `problem_for` and `traverse_and_select` are the two steps that a subclass may replace.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class HierarchicalResourceAllocator(ABC):
         start = time.perf_counter()
         hierarchy = self.hierarchy_for(context)
         budget = check_budget(budget, hierarchy)
-        problem = self.error_metric(hierarchy, context, budget)
+        problem = self.problem_for(hierarchy, context, budget)
         problem.check()
         problem = in_sequence(pin(problem, pinned), previous)
         solution = self.traverse_and_select(problem)
@@ -83,7 +83,7 @@ class HierarchicalResourceAllocator(ABC):
 
     def curve(self, context: Any) -> Curve:
         """Gain and error against cost for ``context``: the hull points of all budgets, from one solve."""
-        problem = self.error_metric(self.hierarchy_for(context), context, float("inf"))
+        problem = self.problem_for(self.hierarchy_for(context), context, float("inf"))
         problem.check()
         return curve(problem)
 
@@ -91,7 +91,7 @@ class HierarchicalResourceAllocator(ABC):
         """The hierarchy that serves ``context``."""
         return self.hierarchy.build(context) if isinstance(self.hierarchy, HierarchyBuilder) else self.hierarchy
 
-    def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+    def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """Evaluate the metric: the gain of every refinement."""
         return Problem.of(hierarchy, self.metric, context, budget)
 

@@ -19,17 +19,17 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.allocating.exact_batch import check_totals, solve_batch
+from hra.allocating.exact_batch import check_totals, exact_solutions
 from hra.errors import ArrayError, BackendUnavailable, HierarchyError
 from hra.kernels.arrays import adopt, give_back, on_host, require_host
-from hra.kernels.cut import Cut, Forest, all_valid, check_gain, price_search
+from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, price_search
 from hra.model.arrays import to_numpy
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
-from hra.model.units import rescaled
+from hra.model.units import rescale
 from hra.solvers.fill import complete
 from hra.traversals.base import Traversal
 from hra.traversals.exact import Exact
@@ -105,35 +105,35 @@ def allocate_batch(
         solutions = _row_by_row(traversal or Hull(), hierarchy, rows, budgets, problems)
     else:
         cut = price_search(_forest(hierarchy), rows, _capacity(hierarchy, budgets), backend)
-        solutions = [_filled(problem, cut, i) for i, problem in enumerate(problems)]
-    return BatchAllocation(*(give_back(array, gain) for array in _stacked(problems, solutions, rows.shape)))
+        solutions = [_fill(problem, cut, i) for i, problem in enumerate(problems)]
+    return BatchAllocation(*(give_back(array, gain) for array in _stack(problems, solutions, rows.shape)))
 
 
 def _row_by_row(
     traversal: Traversal, hierarchy: Hierarchy, rows: np.ndarray, budgets: list[float], problems: list[Problem]
 ) -> list[Solution]:
-    if isinstance(traversal, Exact) and not traversal.exact:
-        return solve_batch(hierarchy, rows, np.array(budgets), max_states=traversal.max_states)
+    if isinstance(traversal, Exact) and not traversal.spend_all:
+        return exact_solutions(hierarchy, rows, np.array(budgets), max_states=traversal.max_states)
     return [traversal.solve(problem) for problem in problems]
 
 
-def _filled(problem: Problem, cut: Cut, row: int) -> Solution:
-    selected = complete(problem, cut.selected[row], problem.ratio, exact=False)
+def _fill(problem: Problem, cut: ForestCut, row: int) -> Solution:
+    selected = complete(problem, cut.selected[row], problem.ratio, spend_all=False)
     return Solution(selected, float(cut.price[row]))
 
 
-def _stacked(problems: list[Problem], solutions: list[Solution], shape: tuple[int, int]) -> tuple[np.ndarray, ...]:
+def _stack(problems: list[Problem], solutions: list[Solution], shape: tuple[int, int]) -> tuple[np.ndarray, ...]:
     selected, numbers = np.zeros(shape, np.bool_), np.zeros((4, shape[0]))
     for i, (problem, solution) in enumerate(zip(problems, solutions, strict=True)):
         selected[i], hierarchy = solution.selected, problem.hierarchy
         gained = precise_total(problem.gain, solution.selected)
         bound = Allocation(problem, replace(solution, selected=solution.selected.copy()), 0.0).upper_bound
-        price = np.nan if solution.price is None else rescaled(solution.price, hierarchy.units.size, Fraction(1))
+        price = np.nan if solution.price is None else rescale(solution.price, hierarchy.units.size, Fraction(1))
         numbers[:, i] = hierarchy.cost_of(solution.selected), gained[0], bound, price
     return selected, *numbers
 
 
-def _arrays(cut: Cut) -> tuple[Any, ...]:
+def _arrays(cut: ForestCut) -> tuple[Any, ...]:
     return cut.selected, cut.cost, cut.gain, cut.bound, cut.price
 
 
@@ -143,13 +143,13 @@ def _problem(hierarchy: Hierarchy, row: np.ndarray, budget: float) -> Problem:
     return Problem(hierarchy, gain, 0.0, budget, "gain", True, lambda: gain)
 
 
-def _forest(hierarchy: Hierarchy) -> Forest:
+def _forest(hierarchy: Hierarchy) -> LevelForest:
     levels = tuple(hierarchy.level_offsets.tolist())
-    return Forest(levels, hierarchy.parent, hierarchy.first_child, hierarchy.unit_cost, hierarchy.base_cost)
+    return LevelForest(levels, hierarchy.parent, hierarchy.first_child, hierarchy.unit_cost, hierarchy.base_cost)
 
 
 @lru_cache(maxsize=4)
-def _forest_on(hierarchy: Hierarchy, device: str) -> Forest:
+def _forest_on(hierarchy: Hierarchy, device: str) -> LevelForest:
     return _forest(hierarchy).to(device)
 
 

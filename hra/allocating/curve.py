@@ -38,11 +38,11 @@ def curve(problem: Problem) -> Curve:
     if whole.shrinks:
         problem = join(whole).problem(problem)
     cost, gain = _forest(problem) if problem.hierarchy.parent is not None else _dag(problem)
-    cost = problem.hierarchy.units.costs(cost) + problem.hierarchy.cost_of(_pinned(problem))
+    cost = problem.hierarchy.units.costs(cost) + problem.hierarchy.cost_of(_pin(problem))
     return Curve(cost, gain, np.maximum(problem.base_error - gain, 0.0))
 
 
-def _pinned(problem: Problem) -> np.ndarray:
+def _pin(problem: Problem) -> np.ndarray:
     return np.zeros(len(problem.hierarchy), np.bool_) if problem.pinned is None else problem.pinned
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.errors import ArrayError
 from hra.model.arrays import to_numpy
 from hra.model.budget import check_budget
@@ -20,7 +20,7 @@ from hra.solvers.selection import compiled_threshold
 from hra.traversals.exact import MAX_STATES, Exact
 
 
-def solve_batch(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int = MAX_STATES) -> list[Solution]:
+def exact_solutions(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int = MAX_STATES) -> list[Solution]:
     """The answers of `Exact` for a batch of gains.
 
     Parameters
@@ -90,7 +90,9 @@ def solve_forest(first_child, before, predecessors, share, gain, cost, slope_cos
     price = max(compiled_threshold(slope, cost, capacity), 0.0)
     for r in range(gain.size):
         selected[r] = slope[r] > price
-    shortfall, proven = improve(before, predecessors, share, True, gain, cost, capacity, price, states, selected)
+    shortfall, proven = improve(
+        before, predecessors, share, gain, cost, capacity, price, states.cost.size, states, selected
+    )
     return price, shortfall, proven
 
 

@@ -10,29 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from hra.camera.spheres import affine
-
-
-@njit(cache=True)
-def visible_boxes_pixels_per_unit(boxes, where, lens, planes):
-    """Upper bound [N] of the pixels that a unit length covers in the visible part of each box, perspective.
-
-    The bound takes the least depth of the box and its largest angle from the axis, up to the corner of the viewport.
-    It is 0 for boxes out of view and where not ``where`` [N].
-
-    Parameters
-    ----------
-    boxes : [N, 2, 3] float32 or float64, least and largest corner, world space.
-    lens : `hra.camera.spheres.Lens`.
-    planes : `hra.camera.spheres.rows` of [P, 4].
-    """
-    result = np.zeros(len(boxes))
-    for i in range(len(boxes)):
-        if where[i] and _reaches(boxes[i], planes):
-            result[i] = _pixels_per_unit(boxes[i], lens)
-    return result
+from hra.compiling import njit
 
 
 @njit(cache=True)
@@ -43,13 +23,22 @@ def boxes_in_frustum(boxes, planes):
     """
     result = np.empty(len(boxes), np.bool_)
     for i in range(len(boxes)):
-        result[i] = _reaches(boxes[i], planes)
+        result[i] = _reach(boxes[i], planes) >= 0.0
     return result
 
 
 @njit(cache=True)
 def boxes_pixels_per_unit(boxes, where, lens):
-    """`visible_boxes_pixels_per_unit` [N] of boxes in view or not."""
+    """Upper bound [N] of the pixels that a unit length covers in the visible part of each box, perspective.
+
+    The bound takes the least depth of the box and its largest angle from the axis, up to the corner of the viewport.
+    It is 0 where not ``where`` [N].
+
+    Parameters
+    ----------
+    boxes : [N, 2, 3] float32 or float64, least and largest corner, world space.
+    lens : `hra.camera.spheres.Lens`.
+    """
     result = np.zeros(len(boxes))
     for i in range(len(boxes)):
         if where[i]:
@@ -89,11 +78,6 @@ def _pixels_per_unit(box, lens):
                     square_tangent = max(square_tangent, (across * across + up * up) / (away * away))
         largest = min(largest, square_tangent)
     return lens.scale * lens.focal_pixels * math.sqrt(1.0 + largest) / max(nearest, lens.near)
-
-
-@njit(inline="always")
-def _reaches(box, planes):
-    return _reach(box, planes) >= 0.0
 
 
 @njit(inline="always")

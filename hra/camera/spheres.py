@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 Row = tuple[float, float, float, float]
 """Factors of x, y, z, and a constant."""

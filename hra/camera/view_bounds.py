@@ -12,7 +12,6 @@ from hra.camera.boxes import (
     boxes_in_frustum,
     boxes_pixels_per_unit,
     boxes_to_frustum,
-    visible_boxes_pixels_per_unit,
 )
 from hra.camera.matrices import depth_slope, frustum_planes, near_corners
 from hra.camera.spheres import Lens, rows, spheres_in_frustum, spheres_pixels_per_unit, visible_pixels_per_unit
@@ -108,7 +107,8 @@ class ViewBounds:
         where = np.ones(len(boxes), np.bool_) if where is None else np.asarray(where, np.bool_)
         if not self.is_perspective:
             return np.where(where & boxes_in_frustum(boxes, rows(self.planes)), self._scale * self.focal_pixels, 0.0)
-        return visible_boxes_pixels_per_unit(boxes, where, self._lens, rows(self.planes))
+        in_view = where & (boxes_to_frustum(boxes, where, rows(self.planes)) == 0.0)
+        return boxes_pixels_per_unit(boxes, in_view, self._lens)
 
     def boxes_visible(self, boxes: Any) -> np.ndarray:
         """Whether axis-aligned boxes [N, 2, 3] may be in view, [N] bool: conservative, as `spheres_visible`."""

@@ -6,6 +6,7 @@ program could not call. What commands share is in `hra.console`.
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 
@@ -15,6 +16,8 @@ from hra.cli.groups import Commands
 from hra.errors import HraError
 from hra.plugins import available
 from hra.safety.limits import enough_memory
+
+_OBJECTS_PER_COLLECTION = 100_000
 
 app = typer.Typer(
     cls=Commands,
@@ -32,6 +35,8 @@ def _hra() -> None:
 
 def main() -> None:
     """Entry point: errors of hra become three lines on standard error and exit code 2."""
+    # Imports and compiling make millions of objects that stay: to look through them again and again finds nothing.
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Names of files need not be text in the terminal's encoding.

@@ -30,7 +30,7 @@ class Commands(TyperGroup):
         if cmd_name not in self.list_commands(ctx):
             return None
         try:
-            command = _loaded(cmd_name)
+            command = _load(cmd_name)
         except HraError as error:
             return _unavailable(cmd_name, error)
         if isinstance(command, TyperGroup):
@@ -44,7 +44,7 @@ def failures() -> dict[str, HraError]:
     for name in sorted(available(_GROUP)):
         above = name.rpartition(".")[0]
         try:
-            _add(_loaded(above), name) if above else _loaded(name)
+            _add(_load(above), name) if above else _load(name)
         except HraError as error:
             found[name] = error
     return found
@@ -64,7 +64,7 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _loaded(name: str) -> Any:
+def _load(name: str) -> Any:
     """What is registered as ``name``, made a command.
 
     Raises
@@ -94,7 +94,7 @@ def _add(app: Any, name: str) -> None:
     places, own = _commands(app), _last(name)
     if own in places:
         raise HraError(f"there is another command {name!r}", where=_GROUP, fix="register it under a free name")
-    places[own] = _loaded(name)
+    places[own] = _load(name)
 
 
 def _commands(app: Any) -> dict[str, Any]:

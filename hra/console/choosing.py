@@ -58,7 +58,7 @@ def choose(group: Group, text: str, promised: type[Chosen]) -> Chosen:
         another type; or what it makes is not a ``promised``. What its constructor raises is passed on.
     """
     name, _, options = text.partition(":")
-    return _made(group, name.strip(), _tree(options, text), promised)
+    return _make(group, name.strip(), _tree(options, text), promised)
 
 
 def _tree(options: str, text: str) -> _Tree:
@@ -79,7 +79,7 @@ def _tree(options: str, text: str) -> _Tree:
     return tree
 
 
-def _made(group: Group, name: str, tree: _Tree, promised: type[Chosen]) -> Chosen:
+def _make(group: Group, name: str, tree: _Tree, promised: type[Chosen]) -> Chosen:
     factory = load(group, name)
     parameters = _parameters(factory)
     arguments = {}
@@ -131,7 +131,7 @@ def _read(where: str, branch: _Tree, kind: Any) -> Any:
     nested: dict[Any, Group] = {Traversal: "hra.traversals", ErrorMetric: "hra.metrics"}
     below = {key: value for key, value in branch.items() if key}
     if kind in nested and "" in branch:
-        return _made(nested[kind], branch[""], below, kind)
+        return _make(nested[kind], branch[""], below, kind)
     if get_origin(kind) is Mapping and "" not in branch:
         of_key, of_value = get_args(kind)
         return {_scalar(key, of_key): _value(f"{where}.{key}", item, of_value) for key, item in below.items()}

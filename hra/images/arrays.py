@@ -29,14 +29,14 @@ def as_image(array: Any) -> np.ndarray:
     ImageError : another layout or dtype, no pixels, or a value that is NaN or outside [0, 1]; names the first one.
     """
     if hasattr(array, "getbands"):  # as an array, a Pillow image with a palette would be its indices
-        return _decoded(array)
+        return _decode(array)
     samples = _samples(array)
     if samples.shape[2] == 4:
         samples = over_white(samples)
     return samples if samples.shape[2] == 3 else np.repeat(samples, 3, axis=2)
 
 
-def _decoded(image: Any) -> np.ndarray:
+def _decode(image: Any) -> np.ndarray:
     try:
         return decode(image, channels=3)
     except (OSError, ValueError) as error:
@@ -55,7 +55,7 @@ def _samples(array: Any) -> np.ndarray:
     if values.dtype.kind == "u" and values.itemsize <= 2:
         return unit_range(values)
     if values.dtype.kind == "f":
-        return _checked(values.astype(np.float32, copy=False))
+        return _check(values.astype(np.float32, copy=False))
     raise ImageError(f"images of {values.dtype} have no defined range", fix="pass uint8, uint16 or float in [0, 1]")
 
 
@@ -66,7 +66,7 @@ def _array(array: Any) -> np.ndarray:
         raise ImageError(f"cannot read {type(array).__name__} as an image", fix="pass uint8 or float32") from error
 
 
-def _checked(values: np.ndarray) -> np.ndarray:
+def _check(values: np.ndarray) -> np.ndarray:
     valid = (values >= 0) & (values <= 1)  # False for NaN
     if not valid.all():
         index = tuple(np.argwhere(~valid)[0].tolist())

@@ -68,7 +68,7 @@ def upright(image: Image.Image, name: str) -> Image.Image:
     except Exception as error:  # Pillow's EXIF parser raises a dozen kinds for corrupt data
         problems, orientation = [str(error)], 1
     if problems:
-        _repaired(name, f"corrupt EXIF data was ignored and the image not turned ({problems[0]})")
+        _repair(name, f"corrupt EXIF data was ignored and the image not turned ({problems[0]})")
         return image
     return image.transpose(turns[orientation]) if orientation in turns else image
 
@@ -139,7 +139,7 @@ def _open(stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> I
         ) from error
     _check_size(image, stream, path, max_pixels)
     if several:
-        _repaired(str(path), "the first of several frames was taken")
+        _repair(str(path), "the first of several frames was taken")
     return image
 
 
@@ -191,5 +191,5 @@ def _pillow_warnings() -> Iterator[list[str]]:
         messages.extend(str(warning.message) for warning in caught)
 
 
-def _repaired(name: str, what: str) -> None:
+def _repair(name: str, what: str) -> None:
     warnings.warn(f"{name}: {what}", RepairWarning, stacklevel=2)

@@ -22,7 +22,7 @@ def to_numpy(values: Any) -> np.ndarray:
     ArrayError : ragged, object or sparse data, masked elements, a tensor without values.
     """
     if isinstance(values, np.ndarray):
-        return _plain(_unmasked(values))
+        return _plain(_unmask(values))
     if hasattr(values, "detach"):  # a torch tensor; torch itself need not be importable here
         return _from_torch(values)
     if hasattr(values, "tocoo"):  # SciPy's sparse arrays, which NumPy takes for single objects
@@ -34,7 +34,7 @@ def to_numpy(values: Any) -> np.ndarray:
     return _plain(array)
 
 
-def _unmasked(array: np.ndarray) -> np.ndarray:
+def _unmask(array: np.ndarray) -> np.ndarray:
     """A masked array as a plain one; what lies behind a mask may be anything."""
     if not isinstance(array, np.ma.MaskedArray):
         return array

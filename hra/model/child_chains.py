@@ -7,7 +7,8 @@ the parent away. Compiled for those who make many such hierarchies a second, suc
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 @njit(cache=True, nogil=True)

@@ -6,8 +6,8 @@ import math
 import warnings
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.errors import RepairWarning
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_total

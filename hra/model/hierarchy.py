@@ -409,13 +409,13 @@ class Hierarchy:
 
     def is_valid(self, selected: np.ndarray) -> bool:
         """Whether ``selected`` (bool [R]) is down-closed: no refinement without its predecessors."""
-        return bool(is_down_closed(self.edges, self._checked(selected)))
+        return bool(is_down_closed(self.edges, self._check(selected)))
 
     def active_nodes(self, selected: np.ndarray) -> np.ndarray:
         """The cut: bool [N], nodes that are active once the refinements ``selected`` [R] are taken."""
-        return active(self.added_by, self.removed_by, self._checked(selected))
+        return active(self.added_by, self.removed_by, self._check(selected))
 
-    def _checked(self, selected: np.ndarray) -> np.ndarray:
+    def _check(self, selected: np.ndarray) -> np.ndarray:
         if not isinstance(selected, np.ndarray) or selected.dtype != np.bool_ or selected.shape != (len(self),):
             raise ArrayError(f"a selection must be a bool array of shape ({len(self)},)", where="selected")
         return selected
@@ -423,7 +423,7 @@ class Hierarchy:
     def __reduce__(self) -> tuple[Any, ...]:
         # A mapping proxy cannot be pickled, and pickling forgets that arrays are read-only.
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return _restored, (type(self), {**fields, "node": dict(self.node)})
+        return _restore, (type(self), {**fields, "node": dict(self.node)})
 
 
 # Free refinements count as this part of the least cost where gains are divided by costs: no sum feels it.
@@ -436,7 +436,7 @@ def divisible(cost: np.ndarray) -> np.ndarray:
     return cost if paid.all() else np.where(paid, cost, FREE_COST * cost[paid].min(initial=1.0))
 
 
-def _restored(cls: type[Hierarchy], fields: dict[str, Any]) -> Hierarchy:
+def _restore(cls: type[Hierarchy], fields: dict[str, Any]) -> Hierarchy:
     arrays = {name: frozen(value) for name, value in fields.items() if isinstance(value, np.ndarray)}
     node = MappingProxyType({name: frozen(array) for name, array in fields["node"].items()})
     return cls(**{**fields, **arrays, "node": node})

@@ -60,19 +60,19 @@ class ErrorMetric(ABC):
 
     def __add__(self, other: ErrorMetric) -> ErrorMetric:
         """Sum of two metrics of one kind and unit."""
-        return _combined(np.add, self, other, _same_unit(self, other, "+"))
+        return _combine(np.add, self, other, _same_unit(self, other, "+"))
 
     def __mul__(self, other: ErrorMetric | float) -> ErrorMetric:
         """Product with a weight: another metric of the same kind, or a number."""
         if isinstance(other, (int, float, np.integer, np.floating)):
             return Scaled(self, float(other))
-        return _combined(np.multiply, self, other, _product_unit(self, other))
+        return _combine(np.multiply, self, other, _product_unit(self, other))
 
     __rmul__ = __mul__
 
     def maximum(self, other: ErrorMetric) -> ErrorMetric:
         """Larger of two metrics of one kind and unit, node by node."""
-        return _combined(np.maximum, self, other, _same_unit(self, other, "maximum"))
+        return _combine(np.maximum, self, other, _same_unit(self, other, "maximum"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class Combined(ErrorMetric):
         return self.function(left.astype(np.float64), right)
 
 
-def _combined(function: np.ufunc, left: ErrorMetric, right: Any, unit: str) -> Combined:
+def _combine(function: np.ufunc, left: ErrorMetric, right: Any, unit: str) -> Combined:
     if left.kind != right.kind:
         raise MetricError("a metric of errors and one of gains cannot be combined", where=f"{left.kind}, {right.kind}")
     metric = Combined(function, left, right)

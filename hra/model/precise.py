@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from numba import njit
+from hra.compiling import njit
 
 _STEP, _LEAST = 2.0**-52, 5e-324
 

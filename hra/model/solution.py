@@ -16,7 +16,7 @@ class Solution(ReadOnlyArrays):
     Attributes
     ----------
     selected : bool [R].
-    price : lambda, gain per unit of ``problem.cost``, where the traversal has one: it proves a bound.
+    price : gain per unit of ``problem.cost``, where the traversal has one: it proves a bound.
     tau : error that is accepted everywhere, where the traversal has one.
     share : float64 [E] or None, on graphs: how each refinement's surplus at the price is split over its predecessors.
     shortfall : no set within the capacity gains more than so much more than this one; None where only ``price`` and

@@ -143,7 +143,7 @@ def exactly(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
-def rescaled(price: float, old: Fraction, new: Fraction) -> float:
+def rescale(price: float, old: Fraction, new: Fraction) -> float:
     """A price per unit of size ``old`` as one per unit of size ``new``; finite, but for rounding the same."""
     return float(min(Fraction(price) * new / old, Fraction(sys.float_info.max))) if 0 < price < math.inf else price
 

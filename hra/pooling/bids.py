@@ -1,4 +1,4 @@
-"""The auction reading of a pool: members bid their marginal gains, and the price is lambda."""
+"""The auction reading of a pool: members bid their marginal gains, and the pool has one price."""
 
 from __future__ import annotations
 

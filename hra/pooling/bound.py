@@ -1,17 +1,17 @@
 """The upper bound of a pool whose members have limits.
 
 A choice takes the set S_i, of gain g_i and cost c_i beyond the base, for each member i. Limits allow it if c_i <= h_i
-and sum of max(c_i, l_i) <= C: what is reserved for a member is lost to the others. For every price lambda >= 0 of the
+and sum of max(c_i, l_i) <= C: what is reserved for a member is lost to the others. For every price >= 0 of the
 pool and every price p_i >= 0 of a member,
 
-    -lambda max(c_i, l_i) <= -p_i c_i - (lambda - p_i) l_i     if p_i <= lambda  (a maximum is at least any mean)
-    -lambda max(c_i, l_i) <= -p_i c_i + (p_i - lambda) h_i     if p_i >= lambda  (because c_i <= h_i)
+    -price max(c_i, l_i) <= -p_i c_i - (price - p_i) l_i     if p_i <= price  (a maximum is at least any mean)
+    -price max(c_i, l_i) <= -p_i c_i + (p_i - price) h_i     if p_i >= price  (because c_i <= h_i)
 
 so that, with R_i(p) >= max over all S_i of g_i - p c_i (the member's own relaxation),
 
-    sum g_i <= lambda C + sum of R_i(p_i) - max(lambda - p_i, 0) l_i + max(p_i - lambda, 0) h_i.
+    sum g_i <= price C + sum of R_i(p_i) - max(price - p_i, 0) l_i + max(p_i - price, 0) h_i.
 
-Any prices give a valid bound. Members that no limit holds have p_i = lambda; with the prices at which the others meet
+Any prices give a valid bound. Members that no limit holds have p_i = price; with the prices at which the others meet
 their limits, the bound is the least of this form wherever the members' relaxations are exact.
 """
 
@@ -24,7 +24,7 @@ from fractions import Fraction
 import numpy as np
 
 from hra.model.problem import Problem
-from hra.model.units import rescaled
+from hra.model.units import rescale
 from hra.solvers.dag.split_flow import closure, even_shares
 from hra.solvers.duals import distance
 
@@ -64,7 +64,7 @@ def dual_bound(
 def _part(problem: Problem, price: float, shared: Fraction, low: Fraction, high: Fraction) -> Fraction:
     """What a member adds to the bound at a price of its own."""
     size = problem.hierarchy.units.size
-    per_unit = rescaled(price, Fraction(1), size)
+    per_unit = rescale(price, Fraction(1), size)
     own = Fraction(per_unit) / size
     return Fraction(relaxed_value(problem, per_unit)) - max(shared - own, 0) * low + max(own - shared, 0) * high
 

@@ -18,7 +18,7 @@ from hra.model.units import exactly
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class MemberLimits:
     """Limits on the cost of each member with its base, in the pool's cost unit.
 
     Attributes
@@ -31,7 +31,7 @@ class Limits:
     high: np.ndarray
 
     @classmethod
-    def of(cls, limits: Sequence[tuple[Any, Any]], members: int) -> Limits:
+    def of(cls, limits: Sequence[tuple[Any, Any]], members: int) -> MemberLimits:
         """Limits from one (low, high) pair per member; None for no limit.
 
         Raises
@@ -67,11 +67,11 @@ class Limits:
             where = f"limits[{largest}]: member {largest} takes the most, {exact_number(least[largest])} {unit}"
             raise BudgetTooSmall(what, where=where, fix=f"lower the minima, or use at least {needed} {unit}")
 
-    def within(self, problems: Sequence[Problem]) -> Limits:
+    def within(self, problems: Sequence[Problem]) -> MemberLimits:
         """The limits with what each member can neither use nor go below taken into account."""
         usable = [_usable(problem, low) for problem, low in zip(problems, self.low, strict=True)]
         most = np.array([problem.hierarchy.largest_cost for problem in problems])
-        return Limits(np.array(usable), np.minimum(self.high, most))
+        return MemberLimits(np.array(usable), np.minimum(self.high, most))
 
 
 def _usable(problem: Problem, low: float) -> float:

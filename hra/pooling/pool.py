@@ -20,9 +20,9 @@ from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.pooling.bids import Bid, bid_of
 from hra.pooling.bound import clearing_price, dual_bound
-from hra.pooling.joint import joined
-from hra.pooling.limits import Limits
-from hra.pooling.shares import Shares, part_of, price_of, spent
+from hra.pooling.joint import join_problems
+from hra.pooling.limits import MemberLimits
+from hra.pooling.shares import Shares, part_of, price_of, spend_at
 from hra.pooling.union import Unions
 from hra.traversals.base import Traversal
 from hra.traversals.coherent import Coherent
@@ -64,7 +64,7 @@ class Pool:
 
     members: tuple[HierarchicalResourceAllocator, ...]
     traversal: Traversal
-    limits: Limits | None = None
+    limits: MemberLimits | None = None
     _unions: Unions = field(default_factory=Unions, repr=False)
 
     def allocate(
@@ -96,13 +96,13 @@ class Pool:
         if self.limits is not None:
             self.limits.check(hierarchies, budget)
         problems = [
-            member.error_metric(hierarchy, context, np.inf)
+            member.problem_for(hierarchy, context, np.inf)
             for (member, context), hierarchy in zip(pairs, hierarchies, strict=True)
         ]
         for member in problems:
             member.check()
         problems = _in_sequence(problems, previous)
-        problem = joined(whole, problems, places, budget)
+        problem = join_problems(whole, problems, places, budget)
         problem.check()
         solution, parts = self._solve(problem, problems, places)
         seconds = time.perf_counter() - start
@@ -121,7 +121,7 @@ class Pool:
             ]
         shares = Shares(problems, self.traversal, self.limits.within(problems), problem.budget)
         solution = shares.settle(self._unions)
-        return solution or _held(shares, places), shares.solutions
+        return solution or _hold(shares, places), shares.solutions
 
 
 def pool(
@@ -167,7 +167,7 @@ def pool(
     if isinstance(traversal, Coherent) and traversal.max_churn is not None:
         fix = "use one of them; hysteresis works with limits"
         raise HraError("limits of members and max_churn cannot both be kept", where="pool()", fix=fix)
-    return Pool(members, traversal or Hull(), Limits.of(limits, len(members)))
+    return Pool(members, traversal or Hull(), MemberLimits.of(limits, len(members)))
 
 
 def _check_count(name: str, given: Any, count: int) -> None:
@@ -183,7 +183,7 @@ def _in_sequence(problems: list[Problem], previous: PooledAllocation | None) -> 
     return [in_sequence(problem, member) for problem, member in zip(problems, previous.members, strict=True)]
 
 
-def _held(shares: Shares, places: list[np.ndarray]) -> Solution:
+def _hold(shares: Shares, places: list[np.ndarray]) -> Solution:
     """The shares as one solution over the union, with the bound that their limits allow."""
     selected = np.empty(sum(place.size for place in places), np.bool_)
     for place, solution in zip(places, shares.solutions, strict=True):
@@ -210,5 +210,5 @@ def _held(shares: Shares, places: list[np.ndarray]) -> Solution:
 
 def _share(problem: Problem, solution: Solution, seconds: float, context: Any) -> Allocation:
     """One member's part of a pool's solution, with what it received as its budget."""
-    own = replace(problem, budget=spent(problem, solution))
+    own = replace(problem, budget=spend_at(problem, solution))
     return Allocation(own, replace(solution, shortfall=None, upper_bound=None, restricted=False), seconds, context)

@@ -1,6 +1,6 @@
 """Splitting a budget over the members of a pool within their limits.
 
-Without limits one price lambda splits the budget. Members that this leaves outside their limits are held at them, and
+Without limits one price splits the budget. Members that this leaves outside their limits are held at them, and
 the others share the rest, until nobody is outside. Who is held first matters: holding members at their maximum leaves
 more to the others, holding them at their minimum leaves less. If the excess over the maxima is at least what is missing
 to the minima, no later step can bring a member at its maximum back below it, and the other way round, so every member
@@ -20,9 +20,9 @@ from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
-from hra.model.units import rescaled
-from hra.pooling.joint import joined
-from hra.pooling.limits import Limits
+from hra.model.units import rescale
+from hra.pooling.joint import join_problems
+from hra.pooling.limits import MemberLimits
 from hra.pooling.union import Unions
 from hra.solvers.duals import shortfall_of
 from hra.traversals.base import Traversal
@@ -35,7 +35,7 @@ class Shares:
 
     Attributes
     ----------
-    limits : with what each member can use, see `Limits.within`.
+    limits : with what each member can use, see `MemberLimits.within`.
     solutions : one per member.
     free : bool [M], members that share one price; the others are held at a limit.
     reserved : float64 [M], what the others cannot have: the cost, or the minimum if that is more.
@@ -45,7 +45,7 @@ class Shares:
 
     problems: Sequence[Problem]
     traversal: Traversal
-    limits: Limits
+    limits: MemberLimits
     budget: float
     solutions: list[Solution] = field(init=False)
     free: np.ndarray = field(init=False)
@@ -81,7 +81,7 @@ class Shares:
         whole, places = unions.of([problem.hierarchy for problem in problems])
         # Where costs have no common unit, the rest may round to less than the base.
         rest = max(whole.units.less(self.budget, self.reserved[~self.free].tolist()), whole.base_cost)
-        problem = joined(whole, problems, places, rest)
+        problem = join_problems(whole, problems, places, rest)
         solution = self.traversal.solve(problem)
         for i, place in zip(members, places, strict=True):
             self._give(i, part_of(solution, place, whole, self.problems[i].hierarchy))
@@ -89,7 +89,7 @@ class Shares:
 
     def _hold_outside(self) -> bool:
         """Hold the free members on that side of their limits that is violated more; False if none is outside."""
-        cost = np.array([spent(p, s) for p, s in zip(self.problems, self.solutions, strict=True)])
+        cost = np.array([spend_at(p, s) for p, s in zip(self.problems, self.solutions, strict=True)])
         excess = np.where(self.free, np.maximum(cost - self.limits.high, 0.0), 0.0)
         missing = np.where(self.free, np.maximum(self.limits.low - cost, 0.0), 0.0)
         above = excess.sum() >= missing.sum()
@@ -114,22 +114,22 @@ class Shares:
     def _pays(self, i: int) -> float:
         """What a member would pay for a cost unit, negative."""
         size = self.problems[i].hierarchy.units.size
-        return -rescaled(self.solutions[i].price or 0.0, size, Fraction(1))
+        return -rescale(self.solutions[i].price or 0.0, size, Fraction(1))
 
     def _give(self, member: int, solution: Solution) -> None:
         self.solutions[member] = solution
-        self.reserved[member] = max(self.limits.low[member], spent(self.problems[member], solution))
+        self.reserved[member] = max(self.limits.low[member], spend_at(self.problems[member], solution))
 
 
 def part_of(solution: Solution, place: np.ndarray, whole: Hierarchy, member: Hierarchy) -> Solution:
     """One member's part [R_i] of a solution over a union: at the price that all share, without a bound of its own."""
     price = solution.price
     if price is not None:
-        price = rescaled(price, whole.units.size, member.units.size)
+        price = rescale(price, whole.units.size, member.units.size)
     return Solution(solution.selected[place], price, solution.tau)
 
 
-def spent(problem: Problem, solution: Solution) -> float:
+def spend_at(problem: Problem, solution: Solution) -> float:
     """Cost of a solution with the base."""
     return problem.hierarchy.cost_of(solution.selected)
 
@@ -137,4 +137,4 @@ def spent(problem: Problem, solution: Solution) -> float:
 def price_of(problem: Problem, solution: Solution) -> float:
     """Lambda of a solution, gain per cost unit."""
     price = Hull(finish="none").solve(problem).price if solution.price is None else solution.price
-    return rescaled(price or 0.0, problem.hierarchy.units.size, Fraction(1))
+    return rescale(price or 0.0, problem.hierarchy.units.size, Fraction(1))

@@ -30,8 +30,8 @@ def union(members: Sequence[Hierarchy]) -> tuple[Hierarchy, list[np.ndarray]]:
     rank = np.empty(level.size, np.int32)
     rank[np.argsort(level, kind="stable")] = np.arange(level.size, dtype=np.int32)
     refinements = np.split(rank, np.cumsum([len(member) for member in members])[:-1])
-    added = np.concatenate([_moved(m.added_by, r) for m, r in zip(members, refinements, strict=True)])
-    removed = np.concatenate([_moved(m.removed_by, r) for m, r in zip(members, refinements, strict=True)])
+    added = np.concatenate([_move(m.added_by, r) for m, r in zip(members, refinements, strict=True)])
+    removed = np.concatenate([_move(m.removed_by, r) for m, r in zip(members, refinements, strict=True)])
     edges = np.concatenate([r[m.edges] for m, r in zip(members, refinements, strict=True)])
     cost = np.concatenate([member.node_cost for member in members])
     shape = Topology(rank.size, added, removed, edges)
@@ -59,5 +59,5 @@ def _levels(member: Hierarchy) -> np.ndarray:
     return np.repeat(np.arange(member.level_offsets.size - 1), np.diff(member.level_offsets))
 
 
-def _moved(index: np.ndarray, place: np.ndarray) -> np.ndarray:
+def _move(index: np.ndarray, place: np.ndarray) -> np.ndarray:
     return np.r_[place, np.int32(-1)][index]

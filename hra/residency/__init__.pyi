@@ -1,5 +1,5 @@
 from .belady import Belady as Belady
-from .closure import closed as closed
+from .closure import close_upward as close_upward
 from .explanation import Explanation as Explanation
 from .godot import GodotRule as GodotRule
 from .ground import GroundTexture as GroundTexture

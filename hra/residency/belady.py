@@ -5,8 +5,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
-from numba import njit
-
+from hra.compiling import njit
 from hra.residency.foresight import item_of, next_references, still_to_come
 from hra.residency.policy import Log, Policy, empty_log, finished_log
 from hra.residency.trace import Trace

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.residency.order import priority_order
 from hra.residency.trace import Trace
 
 
-def closed(trace: Trace) -> Trace:
+def close_upward(trace: Trace) -> Trace:
     """``trace`` with all ancestors of every demand, each frame in order of priority, parents first.
 
     An ancestor's weight is its own and that of all demands below it: what it shows until they are there.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.residency.policy import Log, Policy, empty_log, finished_log
 from hra.residency.recency import append, empty_lists, evict_oldest, take_out
 from hra.residency.trace import Trace

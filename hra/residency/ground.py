@@ -58,7 +58,7 @@ class GroundTexture:
         ------
         ArrayError : arrays of other shapes, a heading of length 0, or a path of more than 2**22 tiles across.
         """
-        position, heading = _checked(position, heading)
+        position, heading = _check(position, heading)
         origin = position.min(axis=0, initial=np.inf) - self.far * 1.5
         wanted = [self._tiles(p - origin, h) for p, h in zip(position, heading, strict=True)]
         keys = np.concatenate([frame for frame, _ in wanted]) if wanted else np.empty(0, np.int64)
@@ -106,7 +106,7 @@ def _with_ancestors(keys: np.ndarray, levels: int) -> tuple[np.ndarray, np.ndarr
     return tiles, np.where(at_top, -1, tiles.size - 1 - parents)[::-1].astype(np.int32)
 
 
-def _checked(position: np.ndarray, heading: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _check(position: np.ndarray, heading: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     position, heading = np.asarray(position, np.float64), np.asarray(heading, np.float64)
     if position.ndim != 2 or position.shape[1] != 2 or heading.shape != position.shape:
         raise ArrayError(f"expected two arrays [F, 2], got {position.shape} and {heading.shape}", where="position")

@@ -6,8 +6,8 @@ import heapq
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.errors import HraError
 from hra.residency.foresight import item_of, next_references, still_to_come
 from hra.residency.policy import Log, Policy, empty_log, finished_log

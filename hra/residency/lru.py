@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numba import njit
-
+from hra.compiling import njit
 from hra.residency.policy import Log, Policy, empty_log, finished_log
 from hra.residency.recency import append, empty_lists, evict_oldest, take_out
 from hra.residency.trace import Trace

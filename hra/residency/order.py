@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 def priority_order(items: np.ndarray, gain: np.ndarray, cost: np.ndarray, parents: np.ndarray) -> np.ndarray:

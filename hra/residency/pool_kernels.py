@@ -6,8 +6,8 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.residency.recency import append, empty_lists, take_out
 
 # Instead of a parent: one of the coarsest items, which stay for ever, or an item that depends on no other.
@@ -97,7 +97,7 @@ def _evict(state, cost, parents, item, frame):
         state.children[parents[item]] -= 1
 
 
-@njit(cache=True)
+@njit(inline="always")
 def _may_go(state, parents, item, frame):
     """Whether ``item`` can be evicted: not wanted now, no resident child, not one of the coarsest."""
     return parents[item] != PINNED and state.wanted_at[item] < frame and state.children[item] == 0
@@ -181,7 +181,8 @@ def advance(state, cost, parents, frame, queue, soon, limits, events):
         state.wanted_at[item] = frame
     victims, heap = Victims(np.full(1, -1, np.int64), np.zeros(1, np.int64)), [(np.int64(0), np.int64(0))]
     heap.clear()
-    left, e, full = limits.upload, 0, False
+    # A plain 0 would be a type of its own, for which `_make_room` is compiled once more.
+    left, e, full = limits.upload, np.int64(0), False
     for item in queue:
         # Strictly in order: a large item is not overtaken for ever by small ones.
         full = full or (not state.there[item] and cost[item] > left)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # `before` and `after` have one entry per item, then one per list for both of its ends; -1: an item is in no list.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hra.errors import HraError
-from hra.residency.closure import closed
+from hra.residency.closure import close_upward
 from hra.residency.fitting import Fitter
 from hra.residency.foresight import Foresight
 from hra.residency.policy import Log, Policy
@@ -54,7 +54,7 @@ class Streaming(Policy):
         """
         limits = {"pool_bytes": pool, "upload_bytes": self.upload_bytes, "prefetch": self.prefetch}
         residents = ResidentPool(trace.cost, trace.parents, **limits)
-        wanted = closed(trace)
+        wanted = close_upward(trace)
         fitter = Fitter(wanted, residents, self.hysteresis)
         foresight = Foresight(wanted, len(trace) if self.look_ahead is None else self.look_ahead)
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.errors import ArrayError
 from hra.model.arrays import EXACT_LIMIT, frozen, indices, numbers, to_numpy
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.errors import HraError
-from hra.residency.closure import closed
+from hra.residency.closure import close_upward
 from hra.residency.policy import Log, Policy
 from hra.residency.pool import ResidentPool
 from hra.residency.serving import Served, serve_frames
@@ -51,7 +51,7 @@ def _biases(trace: Trace, capacity: int) -> list[tuple[Trace, np.ndarray]]:
     """The closed trace under bias 0, 1, ... and which frames fit, bool [F], until all do."""
     found = []
     while True:
-        candidate = closed(trace)
+        candidate = close_upward(trace)
         found.append((candidate, _bytes(candidate) <= capacity))
         if found[-1][1].all():
             return found

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.errors import HraError
 from hra.residency.policy import Log, Policy
 from hra.residency.trace import Trace

@@ -32,7 +32,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | bytearray) -
     FileError : a path that is none, a folder, a pipe or a device; the folder is missing or not writable, or the disk is
         full. An existing file is left as it was.
     """
-    with _as_file_error(path), _staged(_target(path), content) as (temporary, target):
+    with _as_file_error(path), _stage(_target(path), content) as (temporary, target):
         os.replace(temporary, target)
 
 
@@ -50,8 +50,8 @@ def write_folder(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> 
     manifest = json.dumps({"files": sums}, indent=2).encode() + b"\n"
     with _as_file_error(folder), contextlib.ExitStack() as stack:
         root = local_path(folder)
-        staged = [stack.enter_context(_staged(_target(root / name), data)) for name, data in files.items()]
-        last = stack.enter_context(_staged(_target(root / MANIFEST), manifest))
+        staged = [stack.enter_context(_stage(_target(root / name), data)) for name, data in files.items()]
+        last = stack.enter_context(_stage(_target(root / MANIFEST), manifest))
         last[1].unlink(missing_ok=True)
         for temporary, target in [*staged, last]:
             os.replace(temporary, target)
@@ -73,12 +73,12 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 @contextlib.contextmanager
-def _staged(target: Path, content: bytes | bytearray) -> Iterator[tuple[Path, Path]]:
+def _stage(target: Path, content: bytes | bytearray) -> Iterator[tuple[Path, Path]]:
     """``content`` in a temporary file beside ``target``, which is taken away unless it has been renamed."""
     # Of the same length for every target: its name may be as long as the file system allows.
     prefix = f".hra-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
     _sweep(target.parent, prefix)
-    temporary, stream = _claimed(target.parent, prefix)
+    temporary, stream = _claim(target.parent, prefix)
     try:
         with stream:
             stream.write(content)
@@ -93,7 +93,7 @@ def _staged(target: Path, content: bytes | bytearray) -> Iterator[tuple[Path, Pa
             temporary.unlink(missing_ok=True)
 
 
-def _claimed(folder: Path, prefix: str) -> tuple[Path, IO[bytes]]:
+def _claim(folder: Path, prefix: str) -> tuple[Path, IO[bytes]]:
     """A new temporary file that is locked for as long as it is open, so that nobody sweeps it away."""
     while True:
         temporary = folder / f"{prefix}{uuid.uuid4().hex[:12]}.tmp"

@@ -45,16 +45,16 @@ def open_regular(path: Any) -> IO[bytes]:
     file = local_path(path)
     try:
         if file.is_dir():
-            raise FileError("this is a folder, not a file", where=_shown(file), fix="pass the path of a file")
+            raise FileError("this is a folder, not a file", where=_quote(file), fix="pass the path of a file")
         # Without waiting: a named pipe has no end until somebody writes to it.
         stream = os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
     except OSError as error:
-        raise FileError(_reason(error), where=_shown(file), fix="check the path") from error
+        raise FileError(_reason(error), where=_quote(file), fix="check the path") from error
     mode = os.fstat(stream.fileno()).st_mode
     if stat.S_ISREG(mode):
         return stream
     stream.close()
-    raise FileError("this is a pipe or device, not a regular file", where=_shown(file), fix="pass the path of a file")
+    raise FileError("this is a pipe or device, not a regular file", where=_quote(file), fix="pass the path of a file")
 
 
 def read_regular(path: Any, limits: Limits = DEFAULT) -> bytes:
@@ -83,6 +83,6 @@ def _reason(error: OSError) -> str:
     return f"the file cannot be read: {error.strerror or error}"
 
 
-def _shown(path: Path) -> str:
+def _quote(path: Path) -> str:
     text = str(path)
     return text if len(text) < 500 else f"{text[:500]}..."

@@ -34,7 +34,7 @@ def largest_remainder(importance: Any, total: int, capacity: Any = None, *, mini
     ArrayError : importance negative or not finite, capacity negative, lengths that differ.
     HraError : total or minimum is not a whole number >= 0.
     """
-    importance, total, capacity = _checked(importance, total, capacity)
+    importance, total, capacity = _check(importance, total, capacity)
     least = _least(importance, total, capacity, minimum)
     room, left = capacity - least, total - int(least.sum())
     sharing = np.arange(importance.size)
@@ -43,6 +43,7 @@ def largest_remainder(importance: Any, total: int, capacity: Any = None, *, mini
         share, remainder = _divide(importance[sharing], left)
         full = share >= room[sharing]
         if not full.any():
+            # Rounding down leaves fewer units than there are entries: none is given two.
             first = sorted(range(sharing.size), key=lambda i: (-remainder[i], -importance[sharing[i]]))
             share[first[: left - int(share.sum())]] += 1
             extra[sharing] = share
@@ -59,7 +60,7 @@ def remainder_to_largest(importance: Any, total: int, capacity: Any = None, *, m
 
     Parameters, errors : as for `largest_remainder`; what does not fit into a capacity goes to the next most important.
     """
-    importance, total, capacity = _checked(importance, total, capacity)
+    importance, total, capacity = _check(importance, total, capacity)
     least = _least(importance, total, capacity, minimum)
     share, _ = _divide(importance, total - int(least.sum()))
     counts = least + np.minimum(share, capacity - least)
@@ -84,7 +85,7 @@ def tiers(
     shares : of the n entries, adding up to at most 1; a started entry belongs to the better tier.
     counts : per entry of each tier; one more than ``shares``, for the rest.
     """
-    importance, total, capacity = _checked(importance, total, capacity)
+    importance, total, capacity = _check(importance, total, capacity)
     tier = _tier_of(importance, shares)
     if len(counts) != len(shares) + 1:
         raise HraError(f"{len(shares)} shares need {len(shares) + 1} counts, got {len(counts)}", where="tiers")
@@ -155,7 +156,7 @@ def _evenly(order: np.ndarray, amount: int, room: np.ndarray) -> np.ndarray:
     return given + _one_each(order, amount - int(given.sum()), room - given)
 
 
-def _checked(importance: Any, total: int, capacity: Any) -> tuple[np.ndarray, int, np.ndarray]:
+def _check(importance: Any, total: int, capacity: Any) -> tuple[np.ndarray, int, np.ndarray]:
     """Valid arguments; the total is what the capacities can hold at most."""
     importance, total = numbers("importance", importance), _whole("total", total)
     if np.any(importance < 0):

@@ -1,17 +1,17 @@
 """What proves a bound: a price, and how refinements pay for what they need.
 
-At a price lambda >= 0 every refinement is worth w = gain - lambda * cost. Let every refinement pass a flow f >= 0 over
+At a price >= 0 every refinement is worth w = gain - price * cost. Let every refinement pass a flow f >= 0 over
 each of its edges to what it needs first, and let e be what is left of its worth with what it receives and without what
 it passes on. For every down-closed set S within a capacity C, flows between members of S cancel, so that
 
-    gain(S) = sum of w over S + lambda * cost(S)
-            = sum of e over S - flows from outside into S + lambda * cost(S)
-           <= sum of max(e, 0) over all refinements + lambda * C.
+    gain(S) = sum of w over S + price * cost(S)
+            = sum of e over S - flows from outside into S + price * cost(S)
+           <= sum of max(e, 0) over all refinements + price * C.
 
-The right-hand side bounds every set, whatever lambda >= 0 and f >= 0 are (linear programming duality for closures:
+The right-hand side bounds every set, whatever the price >= 0 and f >= 0 are (linear programming duality for closures:
 Picard 1976, with the capacity's multiplier: Everett 1963). Its distance from a set S,
 
-    lambda * (C - cost(S)) + flows into S from outside + max(-e, 0) over S + max(e, 0) outside of S,
+    price * (C - cost(S)) + flows into S from outside + max(-e, 0) over S + max(e, 0) outside of S,
 
 is a sum of terms >= 0, none of which is larger than what it speaks of: computed in this form, a dominant gain cannot
 hide what the others leave. Everything is rounded outward, so that the distance holds for the numbers as they are.
@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.precise import ceiling, down, precise_total, up
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -42,7 +42,7 @@ class Certificate:
 
     Attributes
     ----------
-    price, unit : lambda >= 0 is ``price / unit``, gain per cost unit; ``unit`` is exact.
+    price, unit : the price >= 0 is ``price / unit``, gain per cost unit; ``unit`` is exact.
     flow : float64 [E] >= 0, what each successor passes to its predecessor, in the order of ``Hierarchy.edges``.
     shortfall : by how much another set can exceed the gain of the chosen one at most; never rounded down.
     """
@@ -63,7 +63,8 @@ def certify(problem: Problem, selected: np.ndarray, price: float, share: np.ndar
     order, everything_else = problem.hierarchy.predecessors, _everything_else(problem.gain, selected)
     if 0.0 < price < np.inf and everything_else > 0.0:
         split, flow = np.ones(order[1].size) if share is None else share, np.empty(order[1].size)
-        lost = distance(*order, problem.gain, problem.cost, price, split, selected, problem.capacity, flow)
+        # A copy, since Numba compiles once more for a set that cannot be written.
+        lost = distance(*order, problem.gain, problem.cost, price, split, selected.copy(), problem.capacity, flow)
         if lost < everything_else:
             return Certificate(price, problem.hierarchy.units.size, flow, lost)
     # Without a price everything that is left may be gained.
@@ -148,6 +149,7 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
         has = worth
         if not exact:
             has = down(worth + (tail - margin)) if inside else up(worth + (tail + margin))
+        # The terms max(-e, 0) inside; outside e is <= 0 but at the top, where nobody takes it.
         if (inside and has < 0.0) or (not inside and begin == end and has > 0.0):
             lost, lost_low = _add(lost, lost_low, abs(has))
         left = has
@@ -169,6 +171,7 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
             high[p], lost_c = _two_sum(high[p], f)
             low[p] += lost_c
             terms[p] += 1
+            # A flow from outside into the set, the second term.
             if not inside and selected[p]:
                 lost, lost_low = _add(lost, lost_low, f)
     unused, rest = price * (capacity - spent), 0.0

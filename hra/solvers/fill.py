@@ -7,8 +7,8 @@ frontier: windows of falling priority are searched one after the other until not
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.problem import Problem
 from hra.model.sets import take_shrinking, total
 from hra.solvers.structure_keys import structure_keys
@@ -18,34 +18,34 @@ _WINDOWS = (0.98, 0.8, 0.2, 0.0)
 
 
 def complete(
-    problem: Problem, start: np.ndarray, priority: np.ndarray, *, exact: bool, among: np.ndarray | None = None
+    problem: Problem, start: np.ndarray, priority: np.ndarray, *, spend_all: bool, among: np.ndarray | None = None
 ) -> np.ndarray:
     """``start`` [R] extended by the ready refinements of highest ``priority`` [R] until none fits any more.
 
-    Refinements of priority 0 are taken only if ``exact``, those of negative priority never. Ties go to the larger gain,
-    then to the smaller cost, then to what opens up nothing, then to the larger structure key: on forests the numbering
-    does not matter. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
+    Refinements of priority 0 are taken only if ``spend_all``, those of negative priority never. Ties go to the larger
+    gain, then to the smaller cost, then to what opens up nothing, then to the larger structure key: on forests the
+    numbering does not matter. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
 
     Examples
     --------
     >>> import numpy as np, hra
     >>> problem = hra.solve(hra.Hierarchy.flat([3, 2, 2]), budget=5, gains=[6.0, 3.0, 2.0]).problem
-    >>> hra.complete(problem, np.zeros(3, bool), problem.ratio, exact=False)
+    >>> hra.complete(problem, np.zeros(3, bool), problem.ratio, spend_all=False)
     array([ True,  True, False])
     """
-    selected = _completed(problem, start, priority, exact, among)
+    selected = _fill_up(problem, start, priority, spend_all, among)
     # What costs less than nothing makes room for others.
     while problem.hierarchy.shrinks and take_shrinking(*problem.hierarchy.predecessors, problem.cost, selected):
-        selected = _completed(problem, selected, priority, exact, None)
+        selected = _fill_up(problem, selected, priority, spend_all, None)
     return selected
 
 
-def _completed(
-    problem: Problem, start: np.ndarray, priority: np.ndarray, exact: bool, among: np.ndarray | None
+def _fill_up(
+    problem: Problem, start: np.ndarray, priority: np.ndarray, spend_all: bool, among: np.ndarray | None
 ) -> np.ndarray:
     hierarchy = problem.hierarchy
     left = problem.capacity - total(problem.cost, start)
-    least = 0.0 if exact else np.nextafter(0.0, 1.0)
+    least = 0.0 if spend_all else np.nextafter(0.0, 1.0)
     among = np.arange(len(hierarchy), dtype=np.int32) if among is None else among
     order, selected = (*hierarchy.predecessors, *hierarchy.successors), start
     # Keys cost a pass over everything, and ties that need them are rare: first without.

@@ -16,15 +16,15 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_difference, up
 from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
 from hra.model.topology import Topology
-from hra.model.units import rescaled
+from hra.model.units import rescale
 
 # Chooses a set for a problem: `hra.traversals.base.Traversal.select`.
 Select = Callable[[Problem], Solution]
@@ -88,7 +88,7 @@ class Joined:
         inside, size = self.group >= 0, len(self.hierarchy)
         gain = np.bincount(self.group[inside], problem.gain[inside], size).astype(np.float64)
         pinned, previous = self._any(problem.pinned), self._any(problem.previous)
-        price = None if problem.price is None else rescaled(problem.price, self._size, self.hierarchy.units.size)
+        price = None if problem.price is None else rescale(problem.price, self._size, self.hierarchy.units.size)
         return replace(
             problem,
             hierarchy=self.hierarchy,
@@ -102,7 +102,7 @@ class Joined:
     def lift(self, solution: Solution) -> Solution:
         """``solution`` over the original hierarchy."""
         selected = np.append(solution.selected, True)[self.group]
-        price = None if solution.price is None else rescaled(solution.price, self.hierarchy.units.size, self._size)
+        price = None if solution.price is None else rescale(solution.price, self.hierarchy.units.size, self._size)
         share = None if solution.share is None else self._shares(solution.share)
         return replace(solution, selected=selected, price=price, share=share)
 
@@ -151,7 +151,10 @@ def join(hierarchy: Hierarchy) -> Joined:
     """``hierarchy`` with its refinements of negative cost joined with what they follow; kept for the next call."""
     leader = np.arange(len(hierarchy) + 1, dtype=np.int32)
     leader[-1] = -1
-    _join(*hierarchy.predecessors, hierarchy.unit_cost.copy(), leader)
+    if hierarchy.units.exact:
+        _join(*hierarchy.predecessors, hierarchy.unit_cost.copy(), leader)
+    else:  # whether a group costs or saves anything must not depend on rounding
+        _join.py_func(*hierarchy.predecessors, _exact_costs(hierarchy), leader)
     leads = leader[:-1] == np.arange(len(hierarchy))
     number = np.append(np.where(leads, np.cumsum(leads) - 1, -1), -1).astype(np.int32)
     group = number[leader]  # one more entry at the end: -1 stays -1
@@ -168,6 +171,17 @@ def join(hierarchy: Hierarchy) -> Joined:
     for old, new in ((added_by, joined.added_by), (removed_by, joined.removed_by)):
         renumbered[old[old >= 0]] = new[old >= 0]
     return Joined(hierarchy, joined, renumbered[group[:-1]])
+
+
+def _exact_costs(hierarchy: Hierarchy) -> np.ndarray:
+    """What each refinement adds less what it removes, fractions [R]."""
+    cost = np.full(len(hierarchy) + 1, Fraction(0), object)
+    for value, added, removed in zip(hierarchy.node_cost, hierarchy.added_by, hierarchy.removed_by, strict=True):
+        exact = hierarchy.units.exactly(value)
+        cost[added] += exact
+        if removed >= 0:
+            cost[removed] -= exact
+    return cost[:-1]
 
 
 @njit(cache=True)
@@ -187,12 +201,14 @@ def _join(offsets, predecessors, cost, leader):
                 p = predecessors[k]
                 while p >= 0 and leader[p] != p:
                     p = leader[p]
+                # Groups are named by their coarsest member, so that following leaders always leads to smaller numbers.
                 several = several or (p >= 0 and above >= 0 and p != above)
                 above = max(above, p)
             if not several:
                 leader[r] = above
                 if above >= 0:
                     cost[above] += cost[r]
+                # A group that still costs less than nothing joins what comes before it in turn.
                 changed = True
     for r in range(cost.size):
         p = leader[r]

@@ -26,7 +26,7 @@ class Relaxation:
     Attributes
     ----------
     selected : bool [R], down-closed.
-    price : gain per unit cost, lambda.
+    price : gain per unit cost.
     priority : float64 [R], to rank what is left; negative for what is no candidate. Valid until the next solve.
     upper_bound : no set within the capacity gains more, but for rounding (`duals` makes proofs).
     candidates : int [K] or None for all, the refinements near the price.
@@ -65,7 +65,7 @@ def relaxation(problem: Problem) -> Relaxation:
     if problem.is_unlimited:
         return _everything(problem)
     near = _near_price(problem) if len(problem.hierarchy) >= _LARGE else None
-    return _pooled(problem) if near is None else _near(problem, near)
+    return _pool(problem) if near is None else _near(problem, near)
 
 
 def _everything(problem: Problem) -> Relaxation:
@@ -75,10 +75,12 @@ def _everything(problem: Problem) -> Relaxation:
     return Relaxation(useful, 0.0, problem.ratio, total(problem.gain, useful))
 
 
-def _pooled(problem: Problem) -> Relaxation:
+def _pool(problem: Problem) -> Relaxation:
     """The hull point from the slopes of the whole forest."""
     hierarchy = problem.hierarchy
     slope = hull_slopes(hierarchy.first_child, problem.gain, problem.slope_cost)
+    # Slopes fall from coarse to fine, so that all above a price are down-closed; and no set that costs no more gains
+    # more than they do (Everett 1963).
     price = max(select_threshold(slope, problem.cost, problem.capacity), 0.0)
     selected = slope > price
     # The set is the best one at this price, so that the bound lies above it by what the unused capacity is worth.

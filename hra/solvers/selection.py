@@ -7,7 +7,8 @@ lies above them and keeps what lies between; quickselect finishes on that, or on
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # How many entries are sampled, from which size on, and how many standard deviations the thresholds are apart from it.
 _SAMPLE, _LARGE, _DEVIATIONS = 8_192, 100_000, 3.0
@@ -36,8 +37,11 @@ def compiled_threshold(key, weight, capacity):
     if key.size >= _LARGE:
         low, high = _enclosing(key, weight, capacity)
         spent, inner_key, inner_weight = _between(key, weight, low, high)
+        # The sample is trusted where the sums over everything bear it out: what lies above ``high`` fits, and there
+        # was room to keep all that lies between.
         if spent <= capacity and inner_key.size < key.size // 4:
             threshold = _quickselect(inner_key, inner_weight, capacity - spent)
+            # Where all of that fits as well, the threshold is below ``low``.
             if threshold > -np.inf:
                 return threshold
     return _quickselect(key.copy(), weight.copy(), capacity)
@@ -72,11 +76,14 @@ def _quickselect(key, weight, capacity):
     """`select_threshold` by three-way partitions around a median of three; reorders its arguments."""
     low, high, spent = 0, key.size, 0.0
     fitting, everything = np.inf, True
+    # Invariant: what lies before ``low`` has larger keys, weighs ``spent`` and fits; from ``high`` on no key is the
+    # threshold.
     while low < high:
         first, middle, last = key[low], key[(low + high) // 2], key[high - 1]
         pivot = max(min(first, middle), min(max(first, middle), last))
         i, j, k = low, low, high
         above, equal = 0.0, 0.0
+        # Three ways (Dijkstra's Dutch national flag): [low, i) is above the pivot, [i, j) at it, [k, high) below.
         while j < k:
             if key[j] > pivot:
                 above += weight[j]
@@ -92,6 +99,7 @@ def _quickselect(key, weight, capacity):
         if spent + above > capacity:
             high = i
             everything = False
+        # All above the pivot fits, and with all at the pivot it does not: that is the definition.
         elif spent + above + equal > capacity:
             return pivot
         else:

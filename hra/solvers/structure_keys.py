@@ -8,14 +8,15 @@ open up equal trees (but for collisions of 64-bit hashes), so that it does not m
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Multipliers and shifts of SplitMix64's finaliser: G. Steele, D. Lea and C. Flood, OOPSLA 2014.
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @njit(inline="always")
-def _mixed(x):
+def _mix(x):
     x = (x ^ (x >> np.uint64(30))) * _FIRST
     x = (x ^ (x >> np.uint64(27))) * _SECOND
     return x ^ (x >> np.uint64(31))
@@ -41,8 +42,9 @@ def structure_keys(offsets, successors, gain_bits, cost_bits):
     """
     key = np.empty(gain_bits.size, np.uint64)
     for r in range(gain_bits.size - 1, -1, -1):
+        # A sum, modulo 2**64: the order of the successors must not matter.
         opened = np.uint64(0)
         for k in range(offsets[r], offsets[r + 1]):
-            opened += _mixed(key[successors[k]])
-        key[r] = _mixed(_mixed(gain_bits[r]) + _SECOND * _mixed(cost_bits[r] + _FIRST) + opened)
+            opened += _mix(key[successors[k]])
+        key[r] = _mix(_mix(gain_bits[r]) + _SECOND * _mix(cost_bits[r] + _FIRST) + opened)
     return key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -119,6 +120,8 @@ def case(kind: str, seed: int, largest: int = 10) -> tuple[Hierarchy, np.ndarray
 def random_closed_set(rng: np.random.Generator, hierarchy: Hierarchy) -> np.ndarray:
     """A random valid selection, bool [R]."""
     selected = rng.random(len(hierarchy)) < 0.7
-    for before, after in hierarchy.edges:  # sorted by successor, predecessors have smaller numbers
-        selected[after] &= selected[before]
+    before, after = hierarchy.edges.T
+    # Edges are sorted by successor, and predecessors stand in levels above: what they lack is known level by level.
+    for begin, end in pairwise(np.searchsorted(after, hierarchy.level_offsets)):
+        np.logical_and.at(selected, after[begin:end], selected[before[begin:end]])
     return selected

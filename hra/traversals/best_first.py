@@ -31,4 +31,4 @@ class BestFirst(Traversal):
     def select(self, problem: Problem) -> Solution:
         """Greedy choice from the base; refinements without gain are left out."""
         nothing = np.zeros(len(problem.hierarchy), np.bool_)
-        return Solution(complete(problem, nothing, problem.ratio, exact=False))
+        return Solution(complete(problem, nothing, problem.ratio, spend_all=False))

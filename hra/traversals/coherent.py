@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.errors import HraError
 from hra.model.problem import Problem
 from hra.model.sets import total

@@ -36,7 +36,7 @@ class Exact(Traversal):
     Parameters
     ----------
     max_states : states that one search may visit before it is given up; each takes up to 28 bytes.
-    exact : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
+    spend_all : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Exact(Traversal):
     """
 
     max_states: int = MAX_STATES
-    exact: bool = False
+    spend_all: bool = False
 
     def __post_init__(self) -> None:
         if self.max_states < 1:
@@ -57,13 +57,15 @@ class Exact(Traversal):
 
     def select(self, problem: Problem) -> Solution:
         """The best set; its shortfall is that of the search, whose proof is not part of the solution."""
-        start, hierarchy = Hull(exact=self.exact).select(problem), problem.hierarchy
+        start, hierarchy = Hull(spend_all=self.spend_all).select(problem), problem.hierarchy
         selected, price = start.selected.copy(), start.price or 0.0
-        is_forest = hierarchy.parent is not None
-        share = np.ones(len(hierarchy.edges)) if is_forest else _shares(problem, price)
-        order, memory = (*hierarchy.predecessors, share, is_forest), new_states(self.max_states)
-        shortfall, proven = improve(*order, problem.gain, problem.cost, problem.capacity, price, memory, selected)
-        filled = complete(problem, selected, problem.ratio, exact=self.exact)
+        if hierarchy.parent is None:
+            share, states = _shares(problem, price), None
+        else:
+            share, states = np.ones(len(hierarchy.edges)), new_states(self.max_states)
+        given = (*hierarchy.predecessors, share, problem.gain, problem.cost, problem.capacity, price)
+        shortfall, proven = improve(*given, self.max_states, states, selected)
+        filled = complete(problem, selected, problem.ratio, spend_all=self.spend_all)
         more = precise_difference(problem.gain, filled, selected)
         shortfall = max(up(shortfall - more), 0.0) if more else shortfall
         if not proven:

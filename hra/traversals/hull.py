@@ -31,7 +31,7 @@ class Hull(Traversal):
     ----------
     finish : "fill" takes further refinements while one fits; "none" stops at the hull point, whose gain never falls
         when the budget grows.
-    exact : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
+    spend_all : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
 
     Examples
     --------
@@ -44,13 +44,13 @@ class Hull(Traversal):
     """
 
     finish: Literal["fill", "none"] = "fill"
-    exact: bool = False
+    spend_all: bool = False
 
     def __post_init__(self) -> None:
         if self.finish not in ("fill", "none"):
             raise HraError(f"unknown finish {self.finish!r}", where="Hull", fix="use 'fill' or 'none'")
-        if self.exact and self.finish == "none":
-            raise HraError("exact counts are met by filling", where="Hull", fix="use finish='fill'")
+        if self.spend_all and self.finish == "none":
+            raise HraError("all of a budget is spent by filling", where="Hull", fix="use finish='fill'")
 
     def select(self, problem: Problem) -> Solution:
         """The hull point of the problem, filled up."""
@@ -68,7 +68,7 @@ class Hull(Traversal):
         for start, by_slope in ((best, True), (best, False), (nothing, False)):
             priority = relaxed.priority if by_slope else problem.ratio
             among = relaxed.candidates if by_slope else None
-            filled = complete(problem, start, priority, exact=self.exact, among=among)
+            filled = complete(problem, start, priority, spend_all=self.spend_all, among=among)
             gain = total(problem.gain, filled)
             if gain > best_gain:
                 best, best_gain = filled, gain
@@ -81,4 +81,4 @@ class Hull(Traversal):
         left = problem.capacity - total(problem.cost, selected)
         if left < problem.hierarchy.least_unit_cost:
             return selected
-        return complete(problem, selected, problem.ratio, exact=self.exact)
+        return complete(problem, selected, problem.ratio, spend_all=self.spend_all)

@@ -18,7 +18,7 @@ from hra.model.budget import check_budget
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.units import exactly
 from hra.solvers.lazy.allocation import LazyAllocation
-from hra.solvers.lazy.tree import LazyTree, Step
+from hra.solvers.lazy.tree import LazyStep, LazyTree
 
 _TAKE, _EXPAND = 0, 1
 
@@ -112,7 +112,7 @@ class _Search:
         self.gain, self.seconds, self.warned = 0.0, 0.0, 0
         self.active = set(range(len(tree.nodes)))
         # Most worth first; of equals what is known, which may make the expansion needless, then the order of making.
-        self.heap: list[tuple[float, int, int, Step | None]] = []
+        self.heap: list[tuple[float, int, int, LazyStep | None]] = []
         for v in self.active:
             self._push_expansion(v)
 
@@ -139,7 +139,7 @@ class _Search:
                 heapq.heappush(self.heap, (-_worth(step.gain, float(step.cost)), _TAKE, step.added[0], step))
         return 1
 
-    def _take(self, step: Step) -> int:
+    def _take(self, step: LazyStep) -> int:
         """Take a refinement if it fits; one that does not is dropped for good, for what is left only shrinks."""
         if self.cost + step.cost > self.limit:
             return 0

@@ -18,7 +18,7 @@ from hra.solvers.level_shares.dual import Closure, Dual, closures_of, least_boun
 from hra.solvers.level_shares.enumeration import first_found
 from hra.solvers.level_shares.needs import Needs
 from hra.solvers.level_shares.refusal import is_impossible, refusal
-from hra.solvers.level_shares.search import mended
+from hra.solvers.level_shares.search import mend_shares
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
@@ -40,7 +40,7 @@ class LevelShares(Traversal):
         exceeds full detail, of what full detail costs.
     least : level -> cost of its active nodes at least, in the hierarchy's cost unit; with a share too, the larger one.
     level : name of the node attribute that says which level a node is of; None for the depth below the base (0).
-    exact : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
+    spend_all : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class LevelShares(Traversal):
     shares: Mapping[int, float] = field(default_factory=dict)
     least: Mapping[int, float] = field(default_factory=dict)
     level: str | None = "level"
-    exact: bool = False
+    spend_all: bool = False
     any_cost: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -76,31 +76,31 @@ class LevelShares(Traversal):
         needs = loose = Needs.of(problem, *minimums)
         if not problem.hierarchy.units.exact:
             loose = Needs.of(problem, *minimums, loose=True)
-        plain = Hull(exact=self.exact).solve(problem)
+        plain = Hull(spend_all=self.spend_all).solve(problem)
         if needs.met_by(plain.selected):
             return plain
         best = closures_of(problem.hierarchy)
         dual = least_bound(best, problem.gain, loose, _penalty(problem))
         selected = self._best_mended(problem, needs, dual, [*dual.sets, plain.selected])
         if selected is None:
-            selected = self._mended(problem, needs, dual, self._any_set(problem, needs, loose, best))
+            selected = self._mend(problem, needs, dual, self._any_set(problem, needs, loose, best))
         # The minimums only make the best set worse: what bounds all sets bounds those that meet them, too.
         proven = certify(problem, selected, plain.price or 0.0, plain.share).shortfall
         gained = precise_total(problem.gain, selected)
         short = max(ceiling((dual.bound, -gained[0], -gained[1])), 0.0)
         return Solution(selected, float(dual.prices[0]), shortfall=min(short, proven), restricted=True)
 
-    def _mended(self, problem: Problem, needs: Needs, dual: Dual, start: np.ndarray) -> np.ndarray:
-        return mended(problem, needs, problem.gain + needs.change @ dual.prices, start, exact=self.exact)
+    def _mend(self, problem: Problem, needs: Needs, dual: Dual, start: np.ndarray) -> np.ndarray:
+        return mend_shares(problem, needs, problem.gain + needs.change @ dual.prices, start, spend_all=self.spend_all)
 
     def _best_mended(self, problem: Problem, needs: Needs, dual: Dual, sets: list[np.ndarray]) -> np.ndarray | None:
         """The best of what local search makes of the most promising ``sets``; None if it met the needs from none."""
         best, best_rank = None, (np.inf, np.inf)
         for start in _starts(problem, needs, dual, sets):
-            selected = self._mended(problem, needs, dual, start)
+            selected = self._mend(problem, needs, dual, start)
             if not needs.met_by(selected):
                 continue
-            unused, gain = float(needs.left(selected)[0]) if self.exact else 0.0, total(problem.gain, selected)
+            unused, gain = float(needs.left(selected)[0]) if self.spend_all else 0.0, total(problem.gain, selected)
             if (unused, -gain) < best_rank:
                 best, best_rank = selected, (unused, -gain)
             if unused <= 0 and gain >= dual.bound * (1 - _CLOSE_ENOUGH):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from hra.solvers.soft.distribution import CutDistribution
-    from hra.solvers.soft.forest import Forest
+    from hra.solvers.soft.forest import SoftForest
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ class SoftCut(Traversal):
             what = f"the temperature must be a finite number > 0, got {self.temperature!r}"
             raise HraError(what, where="SoftCut", fix="start with a tenth of a typical gain")
 
-    def distribution(self, hierarchy: Hierarchy | Forest, gain: Tensor, budget: float | Tensor) -> CutDistribution:
+    def distribution(self, hierarchy: Hierarchy | SoftForest, gain: Tensor, budget: float | Tensor) -> CutDistribution:
         """The distribution over all cuts: probabilities, price, log-partition, samples and a hard cut.
 
         Parameters
         ----------
-        hierarchy : a forest; a `Forest` on the device of the gains saves its transfer in every step.
+        hierarchy : a forest; a `SoftForest` on the device of the gains saves its transfer in every step.
         gain : floating point [..., R], of any sign; leading dimensions are a batch.
         budget : as in `allocate`, a number or [...]; it covers the base.
 
@@ -73,11 +73,11 @@ class SoftCut(Traversal):
         InvalidBudget, BudgetTooSmall : as in `allocate`.
         """
         soft_cut = _soft_cut()
-        forest = soft_cut.Forest.of(hierarchy, gain.device) if isinstance(hierarchy, Hierarchy) else hierarchy
+        forest = soft_cut.SoftForest.of(hierarchy, gain.device) if isinstance(hierarchy, Hierarchy) else hierarchy
         budgets = soft_cut.budgets_of(budget, forest, gain)
         return soft_cut.CutDistribution.of(forest, gain, budgets, self.temperature)
 
-    def probabilities(self, hierarchy: Hierarchy | Forest, gain: Tensor, budget: float | Tensor) -> Tensor:
+    def probabilities(self, hierarchy: Hierarchy | SoftForest, gain: Tensor, budget: float | Tensor) -> Tensor:
         """How likely each refinement is taken, [..., R]; arguments and errors as of `distribution`."""
         return self.distribution(hierarchy, gain, budget).probabilities
 
@@ -89,12 +89,12 @@ class SoftCut(Traversal):
         soft_cut = _soft_cut()
         import torch
 
-        forest = soft_cut.Forest.of(problem.hierarchy, cost=problem.cost)
+        forest = soft_cut.SoftForest.of(problem.hierarchy, cost=problem.cost)
         gain, capacity = (torch.tensor(part, dtype=torch.float64) for part in (problem.gain, problem.capacity))
         distribution = soft_cut.CutDistribution.of(forest, gain, capacity, self.temperature)
         probable = distribution.hard().numpy()
         likely = probable & (distribution.probabilities > 0.5).numpy()
-        dense = complete(problem, likely, problem.ratio, exact=False)
+        dense = complete(problem, likely, problem.ratio, spend_all=False)
         best = max(probable, dense, key=lambda selected: total(problem.gain, selected))
         return Solution(best, float(distribution.price))
 

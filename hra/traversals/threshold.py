@@ -45,7 +45,8 @@ class Threshold(Traversal):
     def __post_init__(self) -> None:
         valid = isinstance(self.tau, (int, float, np.integer, np.floating)) and not isinstance(self.tau, bool)
         if self.tau is not None and not (valid and self.tau >= 0):
-            raise MetricError(f"tau must be a number >= 0, got {self.tau!r}", where="Threshold")
+            fix = "give the largest error that may remain, in the metric's unit, such as Threshold(tau=1.0)"
+            raise MetricError(f"tau must be a number >= 0, got {self.tau!r}", where="Threshold", fix=fix)
 
     def select(self, problem: Problem) -> Solution:
         """All refinements above the larger of tau and what the budget allows."""
@@ -56,7 +57,7 @@ class Threshold(Traversal):
         selected, tied = np.greater(problem.peak, tau), problem.peak == tau
         if reachable > acceptable and np.count_nonzero(tied) > 1:
             # Not all refinements at tau fit, but some may: those of most gain per cost first.
-            selected = complete(problem, selected, np.where(tied, problem.ratio, 0.0), exact=False)
+            selected = complete(problem, selected, np.where(tied, problem.ratio, 0.0), spend_all=False)
         return Solution(selected=selected, tau=tau)
 
 

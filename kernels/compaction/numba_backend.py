@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 def threshold_cut(parent: np.ndarray, error: np.ndarray, tolerance: np.ndarray) -> np.ndarray:

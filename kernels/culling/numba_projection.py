@@ -8,8 +8,8 @@ registers.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.kernels.culling.depth_view import ROUNDING
 
 _BLOCK = 256

@@ -10,7 +10,7 @@ from hra.kernels.arrays import load_warp
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class LevelForest:
     """Refinements in level order, the children of each side by side.
 
     Parameters
@@ -42,15 +42,15 @@ class Forest:
         """Begin and end of every level, coarse to fine."""
         return list(pairwise(self.level_offsets))
 
-    def to(self, device: str) -> Forest:
+    def to(self, device: str) -> LevelForest:
         """The same forest as Warp arrays on ``device``; keep it where several calls share it."""
         wp = load_warp()
         parent, first_child, cost = (wp.array(a, device=device) for a in (self.parent, self.first_child, self.cost))
-        return Forest(self.level_offsets, parent, first_child, cost, self.base_cost)
+        return LevelForest(self.level_offsets, parent, first_child, cost, self.base_cost)
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class ForestCut:
     """One set of refinements per member.
 
     Parameters

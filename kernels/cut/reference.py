@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from hra.kernels.cut.forest import Forest
+from hra.kernels.cut.forest import LevelForest
 
 # Sums over roots that one step adds up, and how many prices are tried at most; ten to twenty are usual.
 GROUP, MAX_STEPS = 32, 200
@@ -24,12 +24,12 @@ ROUNDING, LEAST = 2.0**-49, 2.0**-1070
 Result = tuple[np.ndarray, ...]
 
 
-def tree_sweep(forest: Forest, gain: np.ndarray, price: np.ndarray) -> Result:
+def tree_sweep(forest: LevelForest, gain: np.ndarray, price: np.ndarray) -> Result:
     """See :func:`hra.kernels.cut.tree_sweep`."""
     return _stack(forest, gain, [_at(forest, row, p) for row, p in zip(gain, price, strict=True)])
 
 
-def price_search(forest: Forest, gain: np.ndarray, capacity: np.ndarray) -> Result:
+def price_search(forest: LevelForest, gain: np.ndarray, capacity: np.ndarray) -> Result:
     """See :func:`hra.kernels.cut.price_search`."""
     return _stack(forest, gain, [_search(forest, row, float(c)) for row, c in zip(gain, capacity, strict=True)])
 
@@ -39,13 +39,13 @@ def all_valid(gain: np.ndarray) -> bool:
     return bool(((gain >= 0) & (gain < np.inf)).all())
 
 
-def _at(forest: Forest, gain: np.ndarray, price: float) -> tuple[np.ndarray, float, float, float, float]:
+def _at(forest: LevelForest, gain: np.ndarray, price: float) -> tuple[np.ndarray, float, float, float, float]:
     best = _sweep(forest, gain, price)
     value, spent, gained = _totals(best, forest)
     return _select(forest, best[0]), spent, gained, value, price
 
 
-def _search(forest: Forest, gain: np.ndarray, capacity: float) -> tuple[np.ndarray, float, float, float, float]:
+def _search(forest: LevelForest, gain: np.ndarray, capacity: float) -> tuple[np.ndarray, float, float, float, float]:
     """The set at the least price met that fits; ``low`` and ``high`` are (price, spent, gained) around the capacity."""
     bound, spent, gained = _totals(_sweep(forest, gain, 0.0), forest)
     everything = bound
@@ -92,7 +92,7 @@ def _middle(low: float, high: float) -> float:
     return math.sqrt(low) * math.sqrt(high) if high > 4.0 * low else 0.5 * (low + high)
 
 
-def _sweep(forest: Forest, gain: np.ndarray, price: float) -> np.ndarray:
+def _sweep(forest: LevelForest, gain: np.ndarray, price: float) -> np.ndarray:
     """Value, cost and gain [3, R] of the best set below and with each refinement; zero where it is not worth it."""
     paid = np.multiply(price, forest.cost, where=forest.cost > 0, out=np.zeros(len(forest)))  # inf * 0 is no number
     best = np.stack([gain - paid, forest.cost, gain.astype(np.float64)])
@@ -106,7 +106,7 @@ def _sweep(forest: Forest, gain: np.ndarray, price: float) -> np.ndarray:
     return best
 
 
-def _totals(best: np.ndarray, forest: Forest) -> tuple[float, float, float]:
+def _totals(best: np.ndarray, forest: LevelForest) -> tuple[float, float, float]:
     """Value, cost and gain of all roots together."""
     sums = best[:, : forest.roots]
     while True:
@@ -119,14 +119,16 @@ def _totals(best: np.ndarray, forest: Forest) -> tuple[float, float, float]:
             return float(sums[0, 0]), float(sums[1, 0]), float(sums[2, 0])
 
 
-def _select(forest: Forest, value: np.ndarray) -> np.ndarray:
+def _select(forest: LevelForest, value: np.ndarray) -> np.ndarray:
     selected = value > 0
     for begin, end in forest.levels[1:]:
         selected[begin:end] &= selected[forest.parent[begin:end]]
     return selected
 
 
-def _stack(forest: Forest, gain: np.ndarray, members: list[tuple[np.ndarray, float, float, float, float]]) -> Result:
+def _stack(
+    forest: LevelForest, gain: np.ndarray, members: list[tuple[np.ndarray, float, float, float, float]]
+) -> Result:
     selected = np.zeros(gain.shape, np.bool_)
     numbers = np.zeros((4, len(members)))
     for i, (taken, spent, *others) in enumerate(members):

@@ -9,7 +9,7 @@ import numpy as np
 from hra.errors import ArrayError
 from hra.kernels.arrays import adopt, dtype_of, give_back
 from hra.kernels.backends import implementation
-from hra.kernels.cut.forest import Cut, Forest
+from hra.kernels.cut.forest import ForestCut, LevelForest
 
 PACKAGE = "hra.kernels.cut"
 # On the host, Warp is 7 times faster than the reference.
@@ -17,7 +17,7 @@ _OFFERED = ("warp", "reference")
 _GAIN_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def tree_sweep(forest: Forest, gain: Any, price: Any, backend: str = "auto") -> Cut:
+def tree_sweep(forest: LevelForest, gain: Any, price: Any, backend: str = "auto") -> ForestCut:
     """The smallest set that maximises gain - price * cost, for every member.
 
     From fine to coarse, ``V = max(0, gain - price * cost + sum of V over the children)``; then, from coarse to fine, a
@@ -27,7 +27,7 @@ def tree_sweep(forest: Forest, gain: Any, price: Any, backend: str = "auto") -> 
     ----------
     gain : [B, R] float32 or float64; NumPy, torch, Warp or any array with DLPack, on the host or a CUDA device.
     price : float64 [B] on the host or the same device, >= 0; inf takes what is free.
-    backend : "auto", "reference" or "warp". CUDA arrays want a forest that was sent to their device by `Forest.to`.
+    backend : "auto", "reference" or "warp". CUDA arrays want a forest sent to their device by `LevelForest.to`.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def tree_sweep(forest: Forest, gain: Any, price: Any, backend: str = "auto") -> 
     return _run("tree_sweep", forest, gain, "price", price, backend)
 
 
-def price_search(forest: Forest, gain: Any, capacity: Any, backend: str = "auto") -> Cut:
+def price_search(forest: LevelForest, gain: Any, capacity: Any, backend: str = "auto") -> ForestCut:
     """The largest set on the convex hull within each member's capacity, and an upper bound on what any set can gain.
 
     All members search at once, those that are done wait. The next price of a member is the slope between the two hull
@@ -68,14 +68,14 @@ def all_valid(gain: Any) -> bool:
     return implementation(PACKAGE, "auto", adopted, ("reference", "warp")).all_valid(adopted)
 
 
-def _run(name: str, forest: Forest, gain: Any, label: str, per_member: Any, backend: str) -> Cut:
+def _run(name: str, forest: LevelForest, gain: Any, label: str, per_member: Any, backend: str) -> ForestCut:
     rows, values = adopt(gain, "gain"), adopt(per_member, label)
     check_gain(rows, len(forest))
     if tuple(values.shape) != (rows.shape[0],) or dtype_of(values) != np.float64:
         what = f"{dtype_of(values)} of shape {tuple(values.shape)} is not float64 [{rows.shape[0]}]"
         raise ArrayError(what, where=f"argument {label}", fix="pass one float64 per row of gain")
     result = getattr(implementation(PACKAGE, backend, rows, _OFFERED), name)(forest, rows, values)
-    return Cut(*(give_back(array, gain) for array in result))
+    return ForestCut(*(give_back(array, gain) for array in result))
 
 
 def check_gain(gain: Any, size: int) -> None:

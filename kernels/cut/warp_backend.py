@@ -10,7 +10,7 @@ from typing import Any
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import on_host
-from hra.kernels.cut.forest import Forest
+from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.reference import GROUP, LEAST, MAX_STEPS, ROUNDING
 from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
 
@@ -19,7 +19,7 @@ from hra.kernels.cut import warp_prices, warp_sweeps  # isort: skip (launches mu
 Result = tuple[Any, ...]
 
 
-def tree_sweep(forest: Forest, gain: Any, price: Any) -> Result:
+def tree_sweep(forest: LevelForest, gain: Any, price: Any) -> Result:
     """See :func:`hra.kernels.cut.tree_sweep`."""
     sweep = _Sweep.of(forest, gain)
     wp.copy(sweep.price, _send(price, sweep.gain.device))
@@ -27,7 +27,7 @@ def tree_sweep(forest: Forest, gain: Any, price: Any) -> Result:
     return _results(gain, sweep.select(), cost, gained, value, sweep.price)
 
 
-def price_search(forest: Forest, gain: Any, capacity: Any) -> Result:
+def price_search(forest: LevelForest, gain: Any, capacity: Any) -> Result:
     """See :func:`hra.kernels.cut.price_search`."""
     sweep = _Sweep.of(forest, gain)
     members, device = sweep.gain.shape[0], sweep.gain.device
@@ -73,7 +73,7 @@ class _Sweep:
     best : vec3d [B, R], value, cost and gain; sums : vec3d [B, groups], those of the roots, groups of groups ...
     """
 
-    forest: Forest
+    forest: LevelForest
     gain: Any
     price: Any
     is_done: Any
@@ -81,7 +81,7 @@ class _Sweep:
     sums: list[Any]
 
     @classmethod
-    def of(cls, forest: Forest, gain: Any) -> _Sweep:
+    def of(cls, forest: LevelForest, gain: Any) -> _Sweep:
         rows = view(gain)
         members, device = rows.shape[0], rows.device
         resident = _on_device(forest, device)
@@ -127,7 +127,7 @@ def _group_counts(roots: int) -> list[int]:
     return counts
 
 
-def _on_device(forest: Forest, device: Any) -> Forest:
+def _on_device(forest: LevelForest, device: Any) -> LevelForest:
     if on_host(forest.cost) and device.is_cpu:
         views = {name: view(getattr(forest, name)) for name in ("parent", "first_child", "cost")}
         return replace(forest, **views)

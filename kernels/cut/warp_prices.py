@@ -108,6 +108,7 @@ def next_price(
     total = totals[member, 0]
     tried = price[member]
     spent = total[1]
+    # A bound at any price (Everett 1963).
     dual = total[0] + tried * capacity[member]
     if dual < bound[member]:
         bound[member] = dual
@@ -115,10 +116,12 @@ def next_price(
     before = brackets[member]
     width = before.low_spent - before.high_spent
     is_new = before.high_spent < spent and spent < before.low_spent
+    # Where the slope between two hull points finds nothing between them, they are the ends of one edge of the hull.
     settled = (before.is_chord and not is_new) or spent == capacity[member]
     bracket = _narrow(before, tried, spent, total[2], spent <= capacity[member])
     can_bisect = bracket.low_price > wp.float64(0.0) and bracket.high_price < wp.float64(wp.inf)
     is_slow = bracket.low_spent - bracket.high_spent > wp.float64(0.5) * width
+    # After a chord that did not halve what lies between the ends, the middle is tried once.
     bracket.is_chord = not (bracket.is_chord and can_bisect and is_slow)
     tried = _chord(bracket)
     if not bracket.is_chord:

@@ -40,6 +40,7 @@ def sweep_level(
     total = wp.vec3d(own - paid, cost[r], own)
     for child in range(first_child[r], first_child[r + 1]):
         total += best[member, child]
+    # Taken with the best of what is beneath, or left with all of it.
     if not total[0] > wp.float64(0.0):
         total = wp.vec3d()
     best[member, r] = total

@@ -47,6 +47,7 @@ class SteerablePyramid:
         spectrum = _transform(adopt(self.lowpass, "lowpass"))
         steps = list(_steps(image, len(self.bands)))
         bands_of_scales = [adopt(bands, "bands") for bands in self.bands]
+        # In a tight frame the adjoint is the inverse: the same filters, conjugated, in reverse.
         for (size, cutoff), bands in zip(reversed(steps), reversed(bands_of_scales), strict=True):
             grid = FrequencyGrid.of(size, image)
             spectrum = pad(spectrum, size) * grid.lowpass(cutoff / 2) + _combine(grid, cutoff / 2, bands)
@@ -98,9 +99,9 @@ def steerable_pyramid(image: Any, scales: int | None = None, orientations: int =
     if not on_host(pixels):
         what = f"the steerable pyramid cannot read arrays on {pixels.device}"
         raise BackendUnavailable(what, where="argument image", fix="copy the image to the CPU")
-    count = max(min(pixels.shape[-3:-1]).bit_length() - 3, 1) if scales is None else _checked(scales, "scales", 32)
+    count = max(min(pixels.shape[-3:-1]).bit_length() - 3, 1) if scales is None else _check(scales, "scales", 32)
     split = _analyse if pixels.size else _nothing
-    highpass, bands, lowpass = split(pixels.astype(np.float32), count, _checked(orientations, "orientations", 16))
+    highpass, bands, lowpass = split(pixels.astype(np.float32), count, _check(orientations, "orientations", 16))
     return SteerablePyramid(
         give_back(highpass, image), tuple(give_back(band, image) for band in bands), give_back(lowpass, image)
     )
@@ -114,9 +115,10 @@ def _analyse(pixels: np.ndarray, scales: int, orientations: int) -> tuple[np.nda
     for size, cutoff in _steps(image, scales):
         grid = FrequencyGrid.of(size, image)
         band_pass = spectrum * grid.highpass(cutoff / 2)
-        oriented = [_inverse(band_pass * grid.oriented(k, orientations), size) for k in range(orientations)]
+        oriented = [_inverse(band_pass * grid.orient(k, orientations), size) for k in range(orientations)]
         bands.append(np.stack(oriented))
-        size = _halved(size)
+        size = _halve(size)
+        # The low-pass is 0 from half the cutoff on, so that half as many samples hold what is left (Nyquist).
         spectrum = crop(spectrum * grid.lowpass(cutoff / 2), size)
     return highpass, bands, _inverse(spectrum, size)
 
@@ -129,7 +131,7 @@ def _nothing(pixels: np.ndarray, scales: int, orientations: int) -> tuple[np.nda
 
 
 def _combine(grid: FrequencyGrid, cutoff: float, bands: np.ndarray) -> np.ndarray:
-    filtered = [_transform(band) * grid.oriented(k, len(bands)).conj() for k, band in enumerate(bands)]
+    filtered = [_transform(band) * grid.orient(k, len(bands)).conj() for k, band in enumerate(bands)]
     return np.sum(filtered, axis=0) * grid.highpass(cutoff)
 
 
@@ -137,14 +139,14 @@ def _steps(size: tuple[int, int], scales: int) -> Iterator[tuple[tuple[int, int]
     """Size in pixels of every scale and the radius from which on its spectrum is empty."""
     for scale in range(scales):
         yield size, 0.5**scale
-        size = _halved(size)
+        size = _halve(size)
 
 
-def _halved(size: tuple[int, int]) -> tuple[int, int]:
+def _halve(size: tuple[int, int]) -> tuple[int, int]:
     return halve(size[0]), halve(size[1])
 
 
-def _checked(value: int, name: str, largest: int) -> int:
+def _check(value: int, name: str, largest: int) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= value <= largest:
         return int(value)
     raise HraError(f"{name} is {value!r}", where=f"argument {name}", fix=f"a whole number from 1 to {largest}")

@@ -36,11 +36,13 @@ class FrequencyGrid:
         """What makes the sum of squares with :meth:`highpass` 1 everywhere; exactly 0 from ``cutoff`` on."""
         return np.sin(-np.pi / 2 * np.clip(self._octaves(cutoff), -1, 0)).astype(np.float32)
 
-    def oriented(self, orientation: int, orientations: int) -> np.ndarray:
+    def orient(self, orientation: int, orientations: int) -> np.ndarray:
         """A power of the cosine about one orientation; the squares of all sum to 1. Complex, for a real band."""
         order = orientations - 1
+        # The squares of K powers cos**(K - 1), turned by pi / K each, sum to a constant (Freeman and Adelson 1991).
         norm = 2**order * factorial(order) / np.sqrt(orientations * factorial(2 * order))
         cosine = np.cos(self.angle - np.pi * orientation / orientations)
+        # An odd power changes its sign with the direction of the wave: an imaginary factor keeps the band real.
         return (norm * (-1j) ** order * cosine**order).astype(np.complex64)
 
     def _octaves(self, cutoff: float) -> np.ndarray:

@@ -44,7 +44,7 @@ class Fence:
             raise BackendUnavailable(f"the driver was not done after {timeout} seconds", where=self._context.renderer)
 
 
-def overlapped(
+def overlap(
     context: Context,
     frames: Iterable[Frame],
     select: Callable[[Frame], Selection],

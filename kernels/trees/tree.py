@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.errors import ArrayError, HierarchyError, HraError
 from hra.kernels.arrays import adopt, load_warp, on_host
 from hra.kernels.pyramids.levels.layout import Layout
@@ -97,6 +97,7 @@ def _breadth_first(parent, children, node, first_child, offsets):
     size = parent.size
     starts = np.zeros(size + 1, np.int64)  # where the children of each node begin; those of -1, the roots, come last
     starts[1:] = np.cumsum(children)
+    # A counting sort by parent, which keeps siblings in ascending order.
     listed, free = np.empty(size, np.int32), starts.copy()
     for v in range(size):
         listed[free[parent[v]]] = v  # index -1 is the last entry
@@ -107,6 +108,7 @@ def _breadth_first(parent, children, node, first_child, offsets):
     while p < count:
         levels += 1
         offsets[levels] = count
+        # ``node`` is the queue: a level is read while the next one is written behind it.
         for q in range(p, offsets[levels]):
             first_child[q] = count
             for k in range(starts[node[q]], starts[node[q] + 1]):

@@ -26,7 +26,7 @@ from tests.helpers.environments import build_wheel, clean_copy, clean_environmen
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "plugin"
 PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]
-REAL = plugins.registered
+REAL = plugins.find_registered
 
 
 @pytest.fixture
@@ -38,7 +38,9 @@ def plugin(monkeypatch: pytest.MonkeyPatch) -> Any:
         for name, value in entries.items()
     ]
     monkeypatch.syspath_prepend(str(FOLDER))
-    monkeypatch.setattr(plugins, "registered", lambda group: [*REAL(group), *(p for p in points if p.group == group)])
+    monkeypatch.setattr(
+        plugins, "find_registered", lambda group: [*REAL(group), *(p for p in points if p.group == group)]
+    )
     return import_module("hra_waveform")
 
 

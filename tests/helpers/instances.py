@@ -68,7 +68,7 @@ class NoMetric(ErrorMetric):
 class Given(HierarchicalResourceAllocator):
     """The context is the instance."""
 
-    def error_metric(self, hierarchy: Hierarchy, context: Instance, budget: float) -> Problem:
+    def problem_for(self, hierarchy: Hierarchy, context: Instance, budget: float) -> Problem:
         return replace(context.problem, budget=budget)
 
     def realize(self, allocation: Allocation) -> list[int]:

@@ -8,7 +8,7 @@ from hra.traversals.base import Traversal
 TRAVERSALS: dict[str, Traversal] = {
     "hull": hra.Hull(),
     "hull-none": hra.Hull(finish="none"),
-    "hull-exact": hra.Hull(exact=True),
+    "hull-exact": hra.Hull(spend_all=True),
     "best-first": hra.BestFirst(),
     "exact": hra.Exact(),
     "coherent": hra.Coherent(),

@@ -22,8 +22,8 @@ def test_the_message_is_what_where_fix_in_three_lines(kind):
     assert str(error).splitlines() == ["it broke", "where: node 3", "fix: mend it"] == error.lines()
     assert (error.what, error.where, error.fix) == ("it broke", "node 3", "mend it")
     assert kind("it broke", fix="mend it").lines() == ["it broke", "fix: mend it"]
-    usual = [f"fix: {kind.usual_fix}"] if kind.usual_fix else []
-    assert kind("it broke").lines() == ["it broke", *usual]
+    assert kind.usual_fix
+    assert kind("it broke").lines() == ["it broke", f"fix: {kind.usual_fix}"]
 
 
 @pytest.mark.parametrize("kind", CLASSES)

@@ -10,10 +10,11 @@ import pytest
 
 import hra
 from hra.allocating.allocation import Allocation
-from hra.allocating.exact_batch import solve_batch
+from hra.allocating.exact_batch import exact_solutions
 from hra.errors import ArrayError, HraError, InfeasibleShares, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
+from hra.model.topology import Topology
 from hra.traversals.base import Traversal
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.rational import Exactly
@@ -32,7 +33,7 @@ def test_a_fractional_base_leaves_a_whole_unit():
     assert (found.gain, found.cost, found.upper_bound, found.status) == (1.0, 1.9, 1.0, "optimal")
 
 
-@pytest.mark.parametrize("traversal", [hra.Hull(), hra.Exact(), hra.Hull(finish="none"), hra.Hull(exact=True)])
+@pytest.mark.parametrize("traversal", [hra.Hull(), hra.Exact(), hra.Hull(finish="none"), hra.Hull(spend_all=True)])
 @pytest.mark.parametrize(
     ("cost", "total"), [([1e9, 0.1, 0.1, 0.1], 1e9 + 0.3), ([100, 6.37, 2.7], 109.07), ([0.1, 0.2, 0.3], 0.6)]
 )
@@ -102,7 +103,7 @@ def test_a_dominant_gain_hides_nothing():
 class Negative(Plain):
     """Returns a negative gain, as an overridden step can."""
 
-    def error_metric(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+    def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         gain = np.array(context, np.float64)
         return Problem(hierarchy, gain, 0.0, budget, "error", True, lambda: np.zeros(gain.size))
 
@@ -126,7 +127,7 @@ def test_gains_that_overflow_are_refused(name, large):
         gains(tree, np.full(7, large), 3, TRAVERSALS[name])
 
 
-@pytest.mark.parametrize("batch", [hra.allocate_batch, solve_batch])
+@pytest.mark.parametrize("batch", [hra.allocate_batch, exact_solutions])
 def test_gains_that_overflow_are_refused_in_batches(batch):
     with pytest.raises(ArrayError, match="too large"):
         batch(Hierarchy.flat([1, 1, 1]), np.array([[1.0, 1.0, 1.0], [1e307, 9e306, 1.0]]), 2)
@@ -182,3 +183,31 @@ def test_a_budget_below_a_base_that_shrinks_later_is_still_too_small():
     tree = Hierarchy.tree([-1, 0], [10.0, 5.0])
     with pytest.raises(HraError, match="coarsest"):
         gains(tree, [0, 1], 7)
+
+
+@pytest.mark.parametrize("gain", [[0, 0, 0, 0, 0, 0, 1.0], [1.0, 0, 0, 0, 0, 0, 0]])
+def test_a_search_ends_where_nothing_fits_at_any_price(gain):
+    """Costs without a common unit, rounded up, may leave nothing for refinements: then the price is infinite."""
+    cost = [1e-20] * 5 + [20.0, 1e-11, 10620.98346551015, 1e11, 1.0466927876119424e-07, 1687427297.66, 0.01945592535]
+    added, removed = [-1, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6], [0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, -1]
+    chain = Topology(7, np.array(added), np.array(removed), np.array([(i, i + 1) for i in range(6)]))
+    hierarchy = Hierarchy.from_topology(np.array(cost), chain)
+    problem = Problem(hierarchy, np.array(gain), 0.0, 2e-20, "gain", True, lambda: np.zeros(7))
+    found = Allocation(problem, hra.Exact().solve(problem), 0.0)
+    assert found.selected.tolist() == [True] + 6 * [False]
+    assert hra.verify(found).ok
+    (solution,) = exact_solutions(hierarchy, np.array([gain]), 2e-20)
+    assert np.array_equal(solution.selected, found.selected)
+
+
+def test_what_saves_is_told_apart_from_what_costs_a_little_without_rounding():
+    """Three swaps of 0.1, 1e14 and 1e-9 cost 1e-9 together, which no common unit shows."""
+    added, removed = np.array([-1, -1, 0, 1, 2]), np.array([0, 0, 1, 2, -1])
+    swaps = Topology(3, added, removed, np.array([(0, 1), (1, 2)]))
+    hierarchy = Hierarchy.from_topology(np.array([0, 0, 0.1, 1e14, 1e-9]), swaps)
+    for budget, taken in ((0.0, False), (1e-9, True)):
+        problem = Problem(hierarchy, np.ones(3), 0.0, budget, "gain", True, lambda: np.zeros(3))
+        for traversal in (hra.Exact(), hra.Hull()):
+            found = Allocation(problem, traversal.solve(problem), 0.0)
+            assert found.selected.all() == found.selected.any() == taken
+            assert hra.verify(found).ok

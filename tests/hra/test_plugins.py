@@ -28,7 +28,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
             EntryPoint("raises", "tests.helpers.raises:Thing", "hra.metrics"),
         ],
     }
-    monkeypatch.setattr(plugins, "registered", lambda group: points.get(group, []))
+    monkeypatch.setattr(plugins, "find_registered", lambda group: points.get(group, []))
 
 
 @pytest.mark.usefixtures("registered")

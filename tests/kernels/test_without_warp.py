@@ -31,7 +31,7 @@ camera = hra.Camera.orbit(((0, 0, 0), (1, 1, 1)))
 matrix = (camera.projection @ camera.view).astype(np.float32)
 farthest = kernels.depth_pyramid(np.ones((32, 32), np.float32))
 tree = trees.build_tree(points)
-chain = cut.Forest((0, 1, 2, 3), np.array([-1, 0, 1], np.int32), np.array([1, 2, 3, 3], np.int32), np.ones(3))
+chain = cut.LevelForest((0, 1, 2, 3), np.array([-1, 0, 1], np.int32), np.array([1, 2, 3, 3], np.int32), np.ones(3))
 
 calls = {
     "build_pyramid": lambda backend: kernels.build_pyramid(image, backend=backend),

@@ -41,7 +41,7 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True)
-class Header:
+class AssetHeader:
     """The first 64 bytes, less what only serves to check them.
 
     Attributes
@@ -67,7 +67,7 @@ class Header:
         return body + struct.pack("<I", zlib.crc32(body))
 
     @classmethod
-    def parse(cls, data: memoryview, where: str) -> Header:
+    def parse(cls, data: memoryview, where: str) -> AssetHeader:
         """The header of a whole file.
 
         Raises
@@ -127,7 +127,7 @@ class Entry:
         return _ENTRY.pack(name, dtype, columns, layers, self.offset, self.rows, self.crc, self.kind)
 
 
-def parse_directory(data: memoryview, header: Header, where: str) -> dict[str, Entry]:
+def parse_directory(data: memoryview, header: AssetHeader, where: str) -> dict[str, Entry]:
     """The sections by name.
 
     Raises
@@ -159,7 +159,7 @@ def _parse_entry(values: tuple, where: str) -> Entry:
     return Entry(text, np.dtype(code), shape, Kind(kind), offset, rows, crc)
 
 
-def aligned(offset: int, unit: int) -> int:
+def align(offset: int, unit: int) -> int:
     """The least multiple of ``unit`` that is not below ``offset``."""
     return -(-offset // unit) * unit
 

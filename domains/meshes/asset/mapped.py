@@ -9,7 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from hra.domains.meshes.asset.layout import REBUILD, SECTION_ALIGNMENT, SUFFIXES, Entry, Header, Kind, parse_directory
+from hra.domains.meshes.asset.layout import (
+    REBUILD,
+    SECTION_ALIGNMENT,
+    SUFFIXES,
+    AssetHeader,
+    Entry,
+    Kind,
+    parse_directory,
+)
 from hra.domains.meshes.files.read import checked_suffix
 from hra.errors import FileError
 from hra.safety.local_files import open_regular
@@ -28,7 +36,7 @@ class MappedFile:
     """
 
     data: memoryview
-    header: Header
+    header: AssetHeader
     entries: dict[str, Entry]
     where: str
     path: Path
@@ -90,6 +98,6 @@ def map_file(path: str | Path) -> MappedFile:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"the mesh asset cannot be read: {reason}", where=where, fix=REBUILD) from error
-    header = Header.parse(data, where)
+    header = AssetHeader.parse(data, where)
     absolute = Path(path).absolute()
     return MappedFile(data, header, parse_directory(data, header, where), where, absolute)

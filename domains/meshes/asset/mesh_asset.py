@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.asset.info import read_info, read_materials, read_report
-from hra.domains.meshes.asset.layout import Header, Kind
+from hra.domains.meshes.asset.layout import AssetHeader, Kind
 from hra.domains.meshes.asset.mapped import MappedFile, map_file
 from hra.domains.meshes.asset.pages import Page, read_page
 from hra.domains.meshes.asset.streams import POSITION, vertex_attributes
@@ -20,7 +20,7 @@ from hra.domains.meshes.asset.tables import Tables, read_tables
 from hra.domains.meshes.asset.welding import weld_pages
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.report import BuildReport
-from hra.domains.meshes.cluster_mesh import ClusterMesh, CostUnit, costed
+from hra.domains.meshes.cluster_mesh import ClusterMesh, CostUnit, charge
 from hra.domains.meshes.materials import Material
 from hra.domains.meshes.triangle_mesh import TriangleMesh, check_positions
 from hra.errors import FileError, MeshError
@@ -59,7 +59,7 @@ class MeshAsset:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy in another process maps the same file; what it may not map is another one of the same name.
-        return _reopened, (self._file.path, self._file.header, self.hierarchy.cost_unit)
+        return _reopen, (self._file.path, self._file.header, self.hierarchy.cost_unit)
 
     def __repr__(self) -> str:
         header = self._file.header
@@ -112,7 +112,7 @@ class MeshAsset:
         ------
         ArrayError : not numbers of clusters.
         """
-        return np.unique(self.page_of[self._checked(clusters)])
+        return np.unique(self.page_of[self._check(clusters)])
 
     def read_page(self, page: int) -> Page:
         """One page, its checksum verified.
@@ -134,13 +134,13 @@ class MeshAsset:
         FileError : one of these pages is damaged.
         MeshError : no clusters.
         """
-        wanted = self._checked(clusters)
+        wanted = self._check(clusters)
         if not len(wanted):
             raise MeshError("no clusters were asked for", where="clusters")
         needed = np.isin(np.arange(len(self.page_of)), wanted)
         pages = [self.read_page(page) for page in self.pages_of(wanted)]
         parts = [page.take(np.flatnonzero(needed[page.clusters])) for page in pages]
-        with self._described():
+        with self._describe():
             welded = weld_pages(parts, wanted)
             return TriangleMesh(
                 welded.streams[POSITION], welded.indices.reshape(-1, 3), self._attributes(welded.streams)
@@ -154,7 +154,7 @@ class MeshAsset:
         FileError : a page is damaged, or the pages contradict each other or the tables.
         """
         pages = [self.read_page(page) for page in range(len(self.page_bytes))]
-        with self._described():
+        with self._describe():
             welded = weld_pages(pages, np.arange(len(self.page_of)), self._file.header.vertices)
             check_positions(welded.streams[POSITION], POSITION)
             carried = self._attributes(welded.streams)
@@ -170,17 +170,17 @@ class MeshAsset:
         """
         tables = self._tables
         attribute_bytes = sum(self._file.entries[name].row_bytes for name in self.attribute_names)
-        hierarchy = costed(tables.hierarchy, tables.triangle_count, attribute_bytes, unit)
+        hierarchy = charge(tables.hierarchy, tables.triangle_count, attribute_bytes, unit)
         return replace(self, _tables=replace(tables, hierarchy=hierarchy))
 
-    def _checked(self, clusters: Any) -> np.ndarray:
+    def _check(self, clusters: Any) -> np.ndarray:
         return indices("clusters", clusters, 0, len(self.page_of))
 
     def _attributes(self, streams: Mapping[str, np.ndarray]) -> VertexAttributes | None:
         return vertex_attributes(streams, self.materials)
 
     @contextmanager
-    def _described(self) -> Iterator[None]:
+    def _describe(self) -> Iterator[None]:
         """Errors of what is made from the pages are errors of the file."""
         try:
             yield
@@ -188,7 +188,7 @@ class MeshAsset:
             raise self._file.error(f"the mesh asset contradicts itself: {error.what}") from error
 
 
-def _reopened(path: Path, header: Header, unit: CostUnit) -> MeshAsset:
+def _reopen(path: Path, header: AssetHeader, unit: CostUnit) -> MeshAsset:
     asset = open_asset(path)
     if asset._file.header != header:
         what = "the mesh asset has been replaced by another one since it was pickled"

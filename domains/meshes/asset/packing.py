@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.ragged import run_offsets, take_runs
 
@@ -54,7 +54,7 @@ class Packed:
         vertex_bytes : of each vertex of each cluster.
         """
         size = np.diff(self.vertex_offsets) * vertex_bytes + np.diff(self.corner_offsets)
-        return _page_ends(size, groups, limit)
+        return np.array(_page_ends(size.tolist(), groups.tolist(), limit))
 
     def pages(self, ends: np.ndarray, streams: Mapping[str, np.ndarray]) -> Iterator[bytes]:
         """The bytes of the pages that end at ``ends`` [P]; ``streams`` are arrays over the vertices of the mesh."""
@@ -75,19 +75,19 @@ def _localize(indices, offsets):
     for c in range(offsets.size - 1):
         distinct, local = local_vertices(indices[offsets[c] : offsets[c + 1]])
         counts[c] = distinct.size
-        vertices[total : total + distinct.size] = distinct
+        for i in range(distinct.size):
+            vertices[total + i] = distinct[i]
         for i in range(local.size):
             corners[offsets[c] + i] = local[i]
         total += distinct.size
     return vertices[:total].copy(), corners, counts
 
 
-@njit(cache=True)
-def _page_ends(size, groups, limit):
+def _page_ends(size: list[int], groups: list[int], limit: int) -> list[int]:
     ends, used, c = [], 0, 0
-    while c < size.size:
+    while c < len(size):
         last, whole = c + 1, size[c]
-        while last < size.size and groups[last] == groups[c]:
+        while last < len(size) and groups[last] == groups[c]:
             whole += size[last]
             last += 1
         if used + whole > limit and used > 0:
@@ -99,5 +99,5 @@ def _page_ends(size, groups, limit):
                 used = 0
             used += size[k]
         c = last
-    ends.append(size.size)
-    return np.array(ends)
+    ends.append(len(size))
+    return ends

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.asset.pages import Page
 from hra.domains.meshes.ragged import run_offsets, take_runs
 from hra.errors import MeshError

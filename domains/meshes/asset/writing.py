@@ -18,10 +18,10 @@ from hra.domains.meshes.asset.layout import (
     PAGE_BYTES,
     SECTION_ALIGNMENT,
     SUFFIXES,
+    AssetHeader,
     Entry,
-    Header,
     Kind,
-    aligned,
+    align,
     portable,
 )
 from hra.domains.meshes.asset.packing import Packed, storage_order
@@ -55,7 +55,7 @@ def asset_bytes(mesh: ClusterMesh) -> bytearray:
     """The content of the file that `save` writes."""
     used, indices = _used_vertices(mesh)
     streams = {name: portable(array[used]) for name, array in vertex_streams(mesh).items()}
-    order, packed = _packed(mesh, indices)
+    order, packed = _pack(mesh, indices)
     vertex_bytes = 4 + sum(array.nbytes for array in streams.values()) // len(used)
     ends = packed.page_ends(mesh.hierarchy.added_by[order], vertex_bytes, PAGE_BYTES)
     tables = _tables(mesh, streams["position"]) | _page_tables(packed, ends, vertex_bytes)
@@ -75,7 +75,7 @@ def asset_bytes(mesh: ClusterMesh) -> bytearray:
     directory = b"".join(entry.pack() for entry in entries)
     counts = len(used), indices.size // 3, len(order), len(ends), entry_count
     content[HEADER_BYTES : HEADER_BYTES + len(directory)] = directory
-    content[:HEADER_BYTES] = Header(end, *counts, zlib.crc32(directory)).pack()
+    content[:HEADER_BYTES] = AssetHeader(end, *counts, zlib.crc32(directory)).pack()
     return content
 
 
@@ -89,7 +89,7 @@ def _used_vertices(mesh: ClusterMesh) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(used), number[mesh.indices].astype(np.uint32)
 
 
-def _packed(mesh: ClusterMesh, indices: np.ndarray) -> tuple[np.ndarray, Packed]:
+def _pack(mesh: ClusterMesh, indices: np.ndarray) -> tuple[np.ndarray, Packed]:
     """The storage order of the clusters, and the clusters packed in that order."""
     order = storage_order(mesh.hierarchy.added_by)
     packed = Packed.of(indices, mesh.offsets, order)
@@ -130,7 +130,7 @@ def _sizes(sections: Sections) -> list[int]:
 
 def _places(begin: int, sizes: list[int], unit: int) -> tuple[list[int], int]:
     """Where parts of these sizes begin, each at a multiple of ``unit``, and where the last one ends."""
-    ends = run_offsets(np.array([aligned(size, unit) for size in sizes], np.int64)) + aligned(begin, unit)
+    ends = run_offsets(np.array([align(size, unit) for size in sizes], np.int64)) + align(begin, unit)
     return ends[:-1].tolist(), int(ends[-2]) + sizes[-1]
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.creases import Creases, without_slivers
@@ -80,7 +80,7 @@ class AttributeMetric:
                 self.creases.first[indices], positions, locked, target, self.values, weights, prune=prune
             )
             if smooth.size < coarse.size:
-                coarse, error = self.creases.restored(smooth, positions), smooth_error
+                coarse, error = self.creases.restore(smooth, positions), smooth_error
         return without_slivers(coarse, positions), error
 
     def nearest_wedges(
@@ -111,6 +111,7 @@ class AttributeMetric:
         """Weights float32 [k] for a group of triangles, ``indices`` uint32 [3 T]."""
         weights = self.weights.copy()
         if self.textured:
+            # The legs of a right triangle of the mean area.
             edge = np.sqrt(2 * _texture_area(self.values, indices) / (indices.size // 3))
             weights[:2] = 1 / max(edge, _SHORTEST_UV_EDGE)
         return weights
@@ -139,5 +140,6 @@ def _texture_area(values, indices):
         a, b, c = indices[t], indices[t + 1], indices[t + 2]
         x0, y0 = values[b, 0] - values[a, 0], values[b, 1] - values[a, 1]
         x1, y1 = values[c, 0] - values[a, 0], values[c, 1] - values[a, 1]
+        # Products of float32 are exact in float64; only their difference is rounded.
         total += 0.5 * abs(np.float64(x0) * y1 - np.float64(x1) * y0)
     return total

@@ -31,6 +31,7 @@ def balanced_shares(triangles: np.ndarray, kept: np.ndarray, errors: np.ndarray)
     def shares(scale: float) -> np.ndarray:
         return np.clip(wanted * scale, _LEAST, _MOST)
 
+    # Shares grow with the scale, clipped ones as well, so that bisection finds the one that keeps as many.
     low, high = 0.0, _MOST / wanted[wanted > 0].min()
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 _FREE = -1
 
@@ -25,6 +26,7 @@ def local_vertices(indices):
     size = 16
     while size < 2 * indices.size:
         size *= 2
+    # At most half full: a search ends after a few steps, and there is always a free place.
     table = np.full(size, _FREE, np.int64)
     vertices, local = np.empty(indices.size, np.uint32), np.empty(indices.size, np.uint32)
     count = 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.weld import first_occurrences, row_numbers
 from hra.model.arrays import group
@@ -40,7 +40,7 @@ class Creases:
         first = first_occurrences(number, count)[number].astype(np.uint32)
         return cls(first, *group(first, len(positions)), attributes.normals)
 
-    def restored(self, indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    def restore(self, indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """Triangles uint32 [3 T] of first vertices, each corner replaced by the wedge whose normal suits the triangle.
 
         Without normals the first wedges stay.
@@ -63,6 +63,7 @@ def _restore(indices, positions, offsets, wedges, normals, result):
             best = -np.inf
             for k in range(offsets[indices[i]], offsets[indices[i] + 1]):
                 n = normals[wedges[k]]
+                # How long the triangle's normal is does not matter: it is the same for all wedges.
                 alike = x * n[0] + y * n[1] + z * n[2]
                 if alike > best:
                     best = alike

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.cluster_table import ClusterTable
@@ -52,6 +52,7 @@ def _mark_shared(indices, offsets, group, owner, shared, isolated):
     for c in range(group.size):
         for i in range(offsets[c], offsets[c + 1]):
             v = indices[i]
+            # The first group at a vertex owns it; another one there makes it shared.
             if owner[v] < 0:
                 owner[v] = group[c]
             elif owner[v] != group[c]:
@@ -86,7 +87,8 @@ def _merge_islands(
         return group, 0
     center = np.stack([np.bincount(group, clusters.center[:, axis] * triangles) for axis in range(3)], axis=1)
     center /= weight[:, None]
-    along = small[np.argsort(morton_codes(center[small]), kind="stable")]
+    # Islands are few: the compiled backend, which finds the same, would take longer to compile than it saves.
+    along = small[np.argsort(morton_codes(center[small], backend="reference"), kind="stable")]
     # An island belongs where its middle falls in the sum along the curve.
     middle = np.cumsum(weight[along]) - weight[along] / 2
     number = np.arange(len(weight))

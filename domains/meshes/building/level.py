@@ -14,7 +14,7 @@ from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.progress import Countdown
 from hra.domains.meshes.building.sides import two_sided_deviations
-from hra.domains.meshes.building.simplify import Simplified, Step
+from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.spheres import enclosing_spheres
 from hra.domains.meshes.building.threads import Workers, batches
 from hra.domains.meshes.cluster_table import ClusterTable
@@ -59,7 +59,7 @@ class Groups:
 
 
 def simplify_groups(
-    groups: Groups, geometry: Geometry, kept: Kept, step: Step, workers: Workers, countdown: Countdown
+    groups: Groups, geometry: Geometry, kept: Kept, step: CoarseStep, workers: Workers, countdown: Countdown
 ) -> list[Simplified | None]:
     """Each group simplified, in order; None where it is stuck.
 
@@ -68,7 +68,7 @@ def simplify_groups(
     references = groups.reduce(np.add, groups.clusters.vertex_count.astype(np.int64)).tolist()
     steps = [step] * len(groups)
     if groups.clusters.indices.size <= 3 * _BALANCED:
-        steps = [replace(step, share=share) for share in _balanced(groups, geometry, kept, step, workers)]
+        steps = [replace(step, share=share) for share in _balance(groups, geometry, kept, step, workers)]
 
     def simplify(batch: range) -> list[Simplified | None]:
         return [simplify_part(groups.indices(g), references[g], geometry, kept, steps[g]) for g in batch]
@@ -81,14 +81,14 @@ def simplify_groups(
     return results
 
 
-def _balanced(groups: Groups, geometry: Geometry, kept: Kept, step: Step, workers: Workers) -> list[float]:
+def _balance(groups: Groups, geometry: Geometry, kept: Kept, step: CoarseStep, workers: Workers) -> list[float]:
     """A share for each group by what the ``step`` would leave of it; that of the step where it is stuck."""
 
     def attempt(batch: range) -> list[tuple[int, float]]:
         tried = []
         for indices in map(groups.indices, batch):
             coarse, error = geometry.simplify(indices, kept.locked, step.target(indices))
-            tried.append((coarse.size if step.reached(coarse, indices) else 0, error))
+            tried.append((coarse.size if step.reach(coarse, indices) else 0, error))
         return tried
 
     left, errors = np.array(list(chain.from_iterable(workers.map(attempt, batches(len(groups), _GROUPS_AT_ONCE))))).T

@@ -13,7 +13,7 @@ from hra.domains.meshes.building.level import Groups, coarse_clusters, simplify_
 from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.progress import Countdown
-from hra.domains.meshes.building.simplify import Step
+from hra.domains.meshes.building.simplify import CoarseStep
 from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.building.threads import Workers
 from hra.domains.meshes.building.whole_steps import whole_steps
@@ -88,7 +88,7 @@ def build_levels(
         offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
         groups, rows, before = Groups(pending.take(order), offsets), rows[order], pending.indices.size
         kept = Kept.of(grouping.shared, borders)
-        step = Step(settings.cluster_size, coarse=2 * group_size > _LARGEST_GROUP)
+        step = CoarseStep(settings.cluster_size, coarse=2 * group_size > _LARGEST_GROUP)
         results = simplify_groups(groups, geometry, kept, step, workers, countdown)
         done = np.array([result is not None for result in results])
         stuck = np.flatnonzero(~np.repeat(done, np.diff(offsets)))
@@ -129,4 +129,4 @@ def coarse_first(built: BuiltLevels) -> tuple[ClusterTable, np.ndarray]:
     member_of = np.full(len(table), -1, np.int64)
     for group, rows in enumerate(built.members):
         member_of[rows] = last - group
-    return table.renumbered(made_by), member_of[order]
+    return table.renumber(made_by), member_of[order]

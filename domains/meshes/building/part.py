@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.simplify import Simplified, Step, simplify_group
+from hra.domains.meshes.building.simplify import CoarseStep, Simplified, simplify_group
 from hra.domains.meshes.building.stuck import simplify_stuck_group
 
 
@@ -35,7 +35,7 @@ class Kept:
 
 
 def simplify_part(
-    indices: np.ndarray, vertex_references: int, geometry: Geometry, kept: Kept, step: Step
+    indices: np.ndarray, vertex_references: int, geometry: Geometry, kept: Kept, step: CoarseStep
 ) -> Simplified | None:
     """The triangles ``indices`` uint32 [3 T] simplified by one ``step``; None where they are stuck.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
@@ -17,7 +17,7 @@ _WORTH = 0.3
 
 
 @dataclass(frozen=True)
-class Step:
+class CoarseStep:
     """How far a group is simplified.
 
     Attributes
@@ -39,7 +39,7 @@ class Step:
         """How many indices may be left of ``size`` to be worth storing in their place."""
         return (1 - _WORTH * (1 - self.share)) * size
 
-    def reached(self, coarse: np.ndarray, indices: np.ndarray) -> bool:
+    def reach(self, coarse: np.ndarray, indices: np.ndarray) -> bool:
         """Whether ``coarse`` [3 S] is worth storing in place of ``indices`` [3 T]."""
         return 0 < coarse.size <= self.most(indices.size)
 
@@ -75,7 +75,7 @@ def split_into_clusters(
 
 
 def simplify_group(
-    indices: np.ndarray, geometry: Geometry, locked: np.ndarray, vertex_references: int, step: Step
+    indices: np.ndarray, geometry: Geometry, locked: np.ndarray, vertex_references: int, step: CoarseStep
 ) -> Simplified | None:
     """A group's triangles at about the ``step``'s share, with the ``locked`` vertices in place.
 
@@ -89,7 +89,7 @@ def simplify_group(
     None where simplification is stuck, leaves nothing, or would take more memory than before.
     """
     coarse, error = geometry.simplify(indices, locked, step.target(indices))
-    if not step.reached(coarse, indices):
+    if not step.reach(coarse, indices):
         return None
     result = split_into_clusters(coarse, geometry.unit_positions, step.cluster_size, error)
     return result if result.vertex_count.sum() <= vertex_references else None

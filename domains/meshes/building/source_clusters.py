@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.boxes import vertex_boxes
 from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.geometry import Geometry

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Steps of the farthest-point iteration (Badoiu and Clarkson 2003), and how far the first of them and each further one
 # go: falling by the same share every time, they end nearer to the smallest sphere than steps of 1 / n.
@@ -37,7 +38,8 @@ def _enclose(centers, radii, items, low, high, trial, center):
         reach, i = _farthest(centers, radii, items, low, high, trial)
         if reach < best:
             best = reach
-            center[:] = trial
+            for axis in range(3):
+                center[axis] = trial[axis]
         distance = reach - radii[i]
         if distance == 0.0:
             break
@@ -70,7 +72,9 @@ def enclosing_spheres(
     center float32 [G, 3], radius float32 [G], rounded up so that the inner spheres lie strictly inside.
     """
     center, radius = np.zeros((len(offsets) - 1, 3)), np.zeros(len(offsets) - 1)
-    _enclose_all(centers.astype(np.float64), radii.astype(np.float64), offsets, items, center, radius)
+    # One kind of integers: every other one would be compiled anew.
+    sets = offsets.astype(np.int64, copy=False), items.astype(np.int64, copy=False)
+    _enclose_all(centers.astype(np.float64), radii.astype(np.float64), *sets, center, radius)
     rounded = center.astype(np.float32)
     # Rounding moved the centre by at most this; one float further up covers the rounding of the radius itself.
     moved = np.sqrt(((rounded - center) ** 2).sum(axis=1))

@@ -6,13 +6,13 @@ import numpy as np
 
 from hra.domains.meshes.building.creases import without_slivers
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.simplify import Simplified, Step, split_into_clusters
+from hra.domains.meshes.building.simplify import CoarseStep, Simplified, split_into_clusters
 from hra.domains.meshes.building.vertex_clustering import cluster_vertices
 from hra.domains.meshes.building.weld import without_degenerate
 
 
 def simplify_stuck_group(
-    indices: np.ndarray, geometry: Geometry, shared: np.ndarray, locked: np.ndarray, step: Step
+    indices: np.ndarray, geometry: Geometry, shared: np.ndarray, locked: np.ndarray, step: CoarseStep
 ) -> Simplified | None:
     """A stuck group's triangles at about the ``step``'s share, by removing islands or by clustering vertices.
 
@@ -27,18 +27,18 @@ def simplify_stuck_group(
     alone = not shared[indices].any()
     if not (alone or step.coarse):
         return None
-    found = [_clustered(indices, geometry, None if alone else shared.view(bool), step)]
+    found = [_cluster(indices, geometry, None if alone else shared.view(bool), step)]
     if alone:
         found.append(geometry.simplify(indices, locked, step.target(indices), prune=True))
-    found = [(error, coarse) for coarse, error in found if step.reached(coarse, indices)]
+    found = [(error, coarse) for coarse, error in found if step.reach(coarse, indices)]
     if not found:
         return None
     error, coarse = min(found, key=lambda pair: pair[0])
     return split_into_clusters(coarse, geometry.unit_positions, step.cluster_size, error)
 
 
-def _clustered(
-    indices: np.ndarray, geometry: Geometry, pinned: np.ndarray | None, step: Step
+def _cluster(
+    indices: np.ndarray, geometry: Geometry, pinned: np.ndarray | None, step: CoarseStep
 ) -> tuple[np.ndarray, float]:
     """The triangles with clustered vertices, indices uint32 [3 S], and the error."""
     triangles, materials = geometry.by_position(indices).reshape(-1, 3), None

@@ -49,6 +49,7 @@ def cluster_vertices(
     if pinned is not None:
         alone = pinned[vertices]
         kind[alone] = kind.max(initial=0) + 1 + np.arange(alone.sum())
+    # What the last grid leaves was counted; that no finer one fits holds only as far as counts grow with the grid.
     fits, fails = 1, _FINEST
     while fails - fits > 1:
         middle = (fits + fails) // 2

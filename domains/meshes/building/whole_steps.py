@@ -12,7 +12,7 @@ from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Groups, coarse_clusters
 from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.building.part import Kept, simplify_part
-from hra.domains.meshes.building.simplify import Simplified, Step
+from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.threads import Workers
 from hra.domains.meshes.cluster_table import ClusterTable
 
@@ -79,7 +79,7 @@ def _smaller(indices: np.ndarray, most: int, geometry: Geometry, kept: Kept, clu
         if mesh is None:
             return
         indices = mesh.indices
-        if indices.size <= Step(cluster_size, _SHARE).most(most):
+        if indices.size <= CoarseStep(cluster_size, _SHARE).most(most):
             yield replace(mesh, error=mesh.error * _LEVEL_PER_STEP)
             most = indices.size
 
@@ -87,7 +87,7 @@ def _smaller(indices: np.ndarray, most: int, geometry: Geometry, kept: Kept, clu
 def _step(indices: np.ndarray, share: float, geometry: Geometry, kept: Kept, cluster_size: int) -> Simplified | None:
     """The triangles ``indices`` at that ``share``, or at half where this does not lead far enough."""
     for attempted in (share, 0.5):
-        mesh = simplify_part(indices, indices.size, geometry, kept, Step(cluster_size, attempted))
+        mesh = simplify_part(indices, indices.size, geometry, kept, CoarseStep(cluster_size, attempted))
         if mesh is not None:
             return mesh
     return None

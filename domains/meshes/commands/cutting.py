@@ -77,7 +77,7 @@ class CutOptions:
 
         if self.metric is None:
             # Named anew, so that nothing warns a second time.
-            return ScreenError(ScreenError(cast(Any, self.error)).named(asset.hierarchy).error)
+            return ScreenError(ScreenError(cast(Any, self.error)).resolve(asset.hierarchy).error)
         if self.error is not None:
             raise HraError("two errors were given", where="hra mesh", fix="use --error or --metric")
         return choose_metric(self.metric)

@@ -38,33 +38,33 @@ class Accessors:
         accessor = self.header["accessors"][number]
         dtype, columns = np.dtype(_COMPONENT[accessor["componentType"]]), _COLUMNS[accessor["type"]]
         if "bufferView" in accessor:
-            base = self._strided(accessor, accessor["count"], dtype, columns)
+            base = self._stride(accessor, accessor["count"], dtype, columns)
         else:
             base = np.zeros((accessor["count"], columns), dtype)
-        return self._replaced(base, accessor, number) if "sparse" in accessor else base
+        return self._replace(base, accessor, number) if "sparse" in accessor else base
 
-    def scaled(self, number: int) -> np.ndarray:
+    def scale(self, number: int) -> np.ndarray:
         """The same with integers that stand for -1 .. 1 or 0 .. 1 as floats (section 3.11)."""
         values = self.array(number)
         if values.dtype.kind == "f" or not self.header["accessors"][number].get("normalized"):
             return values
         return np.maximum(values.astype(np.float64) / np.iinfo(values.dtype).max, -1)
 
-    def _strided(self, entry: dict[str, Any], count: int, dtype: np.dtype, columns: int) -> np.ndarray:
+    def _stride(self, entry: dict[str, Any], count: int, dtype: np.dtype, columns: int) -> np.ndarray:
         view = self.header["bufferViews"][entry["bufferView"]]
         begin = view.get("byteOffset", 0) + entry.get("byteOffset", 0)
         strides = view.get("byteStride", dtype.itemsize * columns), dtype.itemsize
         return np.ndarray((count, columns), dtype, self.buffers[view["buffer"]], begin, strides)
 
-    def _replaced(self, base: np.ndarray, accessor: dict[str, Any], number: int) -> np.ndarray:
+    def _replace(self, base: np.ndarray, accessor: dict[str, Any], number: int) -> np.ndarray:
         sparse = accessor["sparse"]
         dtype = np.dtype(_COMPONENT[sparse["indices"]["componentType"]])
-        rows = self._strided(sparse["indices"], sparse["count"], dtype, 1)[:, 0].astype(np.int64)
+        rows = self._stride(sparse["indices"], sparse["count"], dtype, 1)[:, 0].astype(np.int64)
         if (np.diff(rows) <= 0).any() or rows[-1] >= accessor["count"]:
             where = f"{self.where}, accessors[{number}].sparse"
             raise FileError("the indices of a sparse accessor do not rise, or are out of range", where=where)
         replaced = np.array(base)
-        replaced[rows] = self._strided(sparse["values"], sparse["count"], base.dtype, base.shape[1])
+        replaced[rows] = self._stride(sparse["values"], sparse["count"], base.dtype, base.shape[1])
         return replaced
 
 

@@ -111,7 +111,7 @@ _TRANSFORM = record(
 )
 
 
-def transformed(uv: np.ndarray, material: dict[str, Any], where: str) -> np.ndarray:
+def transform_coordinates(uv: np.ndarray, material: dict[str, Any], where: str) -> np.ndarray:
     """Texture coordinates [V, 2] by the KHR_texture_transform of a material's base-colour texture, if it has one.
 
     Raises

@@ -6,7 +6,7 @@ Source: Wavefront, Advanced Visualizer manual, appendix B1 (object files).
 from __future__ import annotations
 
 from hra.domains.meshes.files.obj_found import NONE, ObjLines
-from hra.domains.meshes.files.text_rows import floats, shown
+from hra.domains.meshes.files.text_rows import floats, quote
 from hra.errors import FileError
 
 # How many numbers a line may have.
@@ -27,7 +27,7 @@ def _numbers(words: list[bytes], line: bytes, counts: tuple[int, ...], where: st
     if b"#" in line:
         words = line.partition(b"#")[0].split()
     if len(words) - 1 not in counts:
-        what = f"a line has {len(words) - 1} numbers, not {' or '.join(map(str, counts))}: {shown(line)}"
+        what = f"a line has {len(words) - 1} numbers, not {' or '.join(map(str, counts))}: {quote(line)}"
         raise FileError(what, where=where)
     return floats(words[1:], line, where)
 
@@ -55,7 +55,7 @@ def _face(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
     if b"#" in line:
         words = line.partition(b"#")[0].split()
     if len(words) < 2 or b"_" in line:
-        raise FileError(f"this is no face: {shown(line)}", where=where)
+        raise FileError(f"this is no face: {quote(line)}", where=where)
     if len(words) < 4:
         found.passed_over[SHORT] += 1
         return
@@ -71,9 +71,9 @@ def _face(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
                 for number, count in zip(numbers + [None] * (3 - len(numbers)), counts, strict=True)
             )
     except (ValueError, OverflowError) as error:
-        raise FileError(f"this is no face: {shown(line)}", where=where) from error
+        raise FileError(f"this is no face: {quote(line)}", where=where) from error
     if len(kinds) > 1:
-        raise FileError(f"corners of one face are of different kinds: {shown(line)}", where=where)
+        raise FileError(f"corners of one face are of different kinds: {quote(line)}", where=where)
     found.sizes.append(len(words) - 1)
     found.face_material.append(found.material)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes, joined
+from hra.domains.meshes.attributes import VertexAttributes, concatenate
 from hra.domains.meshes.materials import Material
 from hra.domains.meshes.triangle_mesh import check_triangles
 from hra.errors import FileError, RepairWarning
@@ -54,7 +54,7 @@ def joined_parts(parts: Sequence[Parsed], where: str) -> Parsed:
     return Parsed(
         np.concatenate([part.positions for part in parts]),
         np.concatenate([part.triangles + first for part, first in zip(parts, begin, strict=True)]),
-        joined([part.attributes for part in parts], counts),
+        concatenate([part.attributes for part in parts], counts),
         sum(part.polygons for part in parts),
     )
 

@@ -36,7 +36,7 @@ def _binary_columns(data: bytes, at: int, element: Element, order: ByteOrder, wh
         rows = _equal_rows(data, at, element, order, _first_lengths(data, at, element, order))
         rows = rows if rows is not None and _lengths_agree(rows, element) else None
         if rows is None:
-            return _walked(data, at, element, order, where)
+            return _walk(data, at, element, order, where)
     if rows is None:
         raise _ended(element, where)
     scalars, lists = {}, {}
@@ -89,7 +89,7 @@ def _lengths_agree(rows: np.ndarray, element: Element) -> bool:
     return all(bool((rows[f"n{number}"] == rows[f"v{number}"].shape[1]).all()) for number in lists)
 
 
-def _walked(data: bytes, at: int, element: Element, order: ByteOrder, where: str) -> tuple[Columns, int]:
+def _walk(data: bytes, at: int, element: Element, order: ByteOrder, where: str) -> tuple[Columns, int]:
     """Rows of different lengths, one after the other."""
     begins = [np.empty(element.count, np.int64) for _ in element.properties]
     counts = [np.ones(element.count, np.int64) for _ in element.properties]
@@ -114,7 +114,7 @@ def _walked(data: bytes, at: int, element: Element, order: ByteOrder, where: str
             at += length * item
     scalars, lists = {}, {}
     for entry, begin, count in zip(element.properties, begins, counts, strict=True):
-        values, offsets = _gathered(data, begin, count, entry.dtype.newbyteorder(order))
+        values, offsets = _gather(data, begin, count, entry.dtype.newbyteorder(order))
         if entry.length is None:
             scalars[entry.name] = values
         else:
@@ -122,7 +122,7 @@ def _walked(data: bytes, at: int, element: Element, order: ByteOrder, where: str
     return Columns(scalars, lists), at
 
 
-def _gathered(data: bytes, begin: np.ndarray, counts: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+def _gather(data: bytes, begin: np.ndarray, counts: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """``counts`` [R] numbers that lie at bytes ``begin`` [R], and the offsets [R + 1] of each row among them."""
     values, offsets = joined_runs(np.frombuffer(data, np.uint8), begin, counts * dtype.itemsize)
     return values.view(dtype).astype(dtype.newbyteorder("=")), offsets // dtype.itemsize

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from hra.domains.meshes.files.text_rows import shown
+from hra.domains.meshes.files.text_rows import quote
 from hra.errors import FileError, RepairWarning
 from hra.safety.limits import Limits
 
@@ -89,7 +89,7 @@ def parse_ply_header(data: bytes, where: str, limits: Limits) -> PlyHeader:
     for number, line in enumerate(lines[1:], 2):
         header.read(line, number)
     if header.unknown:
-        what = f"{where}: {len(header.unknown)} lines of the header were passed over: {shown(header.unknown[0])}"
+        what = f"{where}: {len(header.unknown)} lines of the header were passed over: {quote(header.unknown[0])}"
         warnings.warn(what, RepairWarning, stacklevel=3)
     found = PlyHeader(header.order(), header.elements(), tuple(header.comments), end.end(), len(lines) + 1)
     for element in found.elements:
@@ -121,7 +121,7 @@ class _Header:
         elif words[0] == b"property" and len(words) in (3, 5) and self._elements:
             self._elements[-1][2].append(_property(words, where))
         elif words[0] in _KEYWORDS:
-            raise FileError(f"a line of the PLY header is wrong: {shown(line)}", where=where)
+            raise FileError(f"a line of the PLY header is wrong: {quote(line)}", where=where)
         else:
             self.unknown.append(line)
 
@@ -146,7 +146,7 @@ def _name(word: bytes) -> str:
 
 def _count(word: bytes, where: str) -> int:
     if not word.isdigit() or len(word) > 18:
-        raise FileError(f"the PLY header counts {shown(word)} elements", where=where)
+        raise FileError(f"the PLY header counts {quote(word)} elements", where=where)
     return int(word)
 
 
@@ -154,7 +154,7 @@ def _property(words: list[bytes], where: str) -> Property:
     kinds = [_TYPES.get(_name(word)) for word in words[1:-1] if word != b"list"]
     listed = len(words) == 5
     if None in kinds or (words[1] == b"list") != listed or (listed and kinds[0] in ("f4", "f8")):
-        raise FileError(f"a PLY property has an unknown type: {shown(b' '.join(words))}", where=where)
+        raise FileError(f"a PLY property has an unknown type: {quote(b' '.join(words))}", where=where)
     types = [np.dtype(kind) for kind in kinds]
     return Property(_name(words[-1]), types[-1], types[0] if listed else None)
 

@@ -35,14 +35,14 @@ def _text_columns(rows: Rows, element: Element, where: str) -> Columns:
     scalars: dict[str, np.ndarray] = {}
     lists: dict[str, Lists] = {}
     for entry in element.properties:
-        numbers = _typed(_taken(rows, at, ends, where), entry.length or entry.dtype, entry, rows, where)
+        numbers = _type_values(_take(rows, at, ends, where), entry.length or entry.dtype, entry, rows, where)
         at += 1
         if entry.length is None:
             scalars[entry.name] = numbers
             continue
         lengths = _lengths(numbers, ends - at, entry, where)
         values, offsets = joined_runs(rows.values, at, lengths)
-        lists[entry.name] = Lists(_typed(values, entry.dtype, entry, rows, where), offsets)
+        lists[entry.name] = Lists(_type_values(values, entry.dtype, entry, rows, where), offsets)
         at += lengths
     left = np.flatnonzero(at != ends)
     if left.size:
@@ -52,14 +52,14 @@ def _text_columns(rows: Rows, element: Element, where: str) -> Columns:
     return Columns(scalars, lists)
 
 
-def _taken(rows: Rows, at: np.ndarray, ends: np.ndarray, where: str) -> np.ndarray:
+def _take(rows: Rows, at: np.ndarray, ends: np.ndarray, where: str) -> np.ndarray:
     short = np.flatnonzero(at >= ends)
     if short.size:
         raise FileError("a row has fewer numbers than it has properties", where=rows.place(short[0], where))
     return rows.values[at]
 
 
-def _typed(values: np.ndarray, dtype: np.dtype, entry: Property, rows: Rows, where: str) -> np.ndarray:
+def _type_values(values: np.ndarray, dtype: np.dtype, entry: Property, rows: Rows, where: str) -> np.ndarray:
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
             return values.astype(dtype)

@@ -7,7 +7,7 @@ import numpy as np
 from hra.errors import FileError
 
 
-def triangulated(corners: np.ndarray, offsets: np.ndarray, where: str) -> tuple[np.ndarray, int]:
+def triangulate(corners: np.ndarray, offsets: np.ndarray, where: str) -> tuple[np.ndarray, int]:
     """Fans around the first corner of each face, in the order of the faces.
 
     Parameters

@@ -93,7 +93,7 @@ def _parse(content: bytes, file: Path, attributes: bool, limits: Limits) -> Pars
     if not content:
         raise FileError("the file is empty", where=where)
     files = SiblingFiles(file.parent, limits, len(content))
-    with _typed(kind, where):
+    with _type_values(kind, where):
         if kind in ("glb", "gltf"):
             return read_gltf(content, files, where, attributes=attributes, limits=limits)
         if kind == "obj":
@@ -104,7 +104,7 @@ def _parse(content: bytes, file: Path, attributes: bool, limits: Limits) -> Pars
 
 
 @contextlib.contextmanager
-def _typed(kind: str, where: str) -> Iterator[None]:
+def _type_values(kind: str, where: str) -> Iterator[None]:
     """Errors of materials and triangles get the file's name."""
     try:
         yield

@@ -11,7 +11,7 @@ import numpy as np
 from hra.domains.meshes.files.gltf_accessors import Accessors, check_accessors
 from hra.domains.meshes.files.gltf_container import split_glb
 from hra.domains.meshes.files.gltf_files import read_buffers
-from hra.domains.meshes.files.gltf_materials import read_materials, transformed
+from hra.domains.meshes.files.gltf_materials import read_materials, transform_coordinates
 from hra.domains.meshes.files.gltf_nodes import check_nodes, instances
 from hra.domains.meshes.files.gltf_primitives import (
     check_primitives,
@@ -54,7 +54,7 @@ def read_gltf(
     accessors = Accessors(header, read_buffers(header, chunk, files, where), where)
     materials = read_materials(header, accessors.buffers, files, where) if attributes else None
     reader = _Meshes(accessors, materials, {})
-    parts = [_moved(part, matrix) for mesh, matrix in instances(header) for part in reader.mesh(mesh)]
+    parts = [_move(part, matrix) for mesh, matrix in instances(header) for part in reader.mesh(mesh)]
     return joined_parts(parts, where)
 
 
@@ -71,7 +71,7 @@ def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, whe
     vertex_count, triangle_total = sum(vertices[mesh] for mesh in placed), sum(triangles[mesh] for mesh in placed)
     limits.check("vertices", vertex_count, where)
     limits.check("triangles", triangle_total, where)
-    size = files.size + sum(b["byteLength"] for b in header.get("buffers", []) if not _embedded(b))
+    size = files.size + sum(b["byteLength"] for b in header.get("buffers", []) if not _embed(b))
     needed = _VERTEX_BYTES * vertex_count + _TRIANGLE_BYTES * triangle_total
     limits.check_memory(needed, size, f"{where}, which shows meshes in {len(placed)} places")
 
@@ -84,7 +84,7 @@ def _report_instancing(header: dict[str, Any], where: str) -> None:
         warnings.warn(what, RepairWarning, stacklevel=4)
 
 
-def _embedded(buffer: dict[str, Any]) -> bool:
+def _embed(buffer: dict[str, Any]) -> bool:
     return buffer.get("uri", "data:").startswith("data:")
 
 
@@ -109,7 +109,7 @@ class _Meshes:
         return self.known[number]
 
     def _primitive(self, primitive: dict[str, Any], where: str) -> Parsed:
-        positions = self.accessors.scaled(primitive["attributes"]["POSITION"])
+        positions = self.accessors.scale(primitive["attributes"]["POSITION"])
         if "indices" in primitive:
             indices = self.accessors.array(primitive["indices"])[:, 0]
         else:
@@ -126,18 +126,18 @@ class _Meshes:
         names = {"uv": coordinates(self.accessors.header, primitive), "normals": "NORMAL", "colors": "COLOR_0"}
         for name, key in names.items():
             if key in used:
-                arrays[name] = self.accessors.scaled(used[key])
+                arrays[name] = self.accessors.scale(used[key])
         material = None
         if "material" in primitive and self.materials is not None:
             material = self.materials[primitive["material"]]
             if "uv" in arrays:
-                arrays["uv"] = transformed(
+                arrays["uv"] = transform_coordinates(
                     arrays["uv"], self.accessors.header["materials"][primitive["material"]], where
                 )
         return vertex_attributes(count, where, **arrays, material=material)
 
 
-def _moved(part: Parsed, matrix: np.ndarray) -> Parsed:
+def _move(part: Parsed, matrix: np.ndarray) -> Parsed:
     """A part in the coordinates that ``matrix`` [4, 4] leads to; mirrored parts are turned outside out again."""
     if np.array_equal(matrix, np.eye(4)):
         return part

@@ -14,7 +14,7 @@ from hra.domains.meshes.files.obj_found import NONE, ObjLines
 from hra.domains.meshes.files.obj_lines import read_lines
 from hra.domains.meshes.files.obj_words import LEFT_OUT
 from hra.domains.meshes.files.parsed import Parsed, vertex_attributes
-from hra.domains.meshes.files.polygons import triangulated
+from hra.domains.meshes.files.polygons import triangulate
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.textures import Textures
 from hra.domains.meshes.materials import Material
@@ -46,7 +46,7 @@ def read_obj(
     limits.check("triangles", len(corners), where)
     for column, (kind, count) in enumerate(zip(_KINDS, counts, strict=True)):
         _check_range(corners[:, column], offsets, found, kind, count, where)
-    places, polygons = triangulated(corners, offsets, where)
+    places, polygons = triangulate(corners, offsets, where)
     positions = _array(found.positions, 3)
     if not attributes or not len(corners):
         return Parsed(positions, corners[:, 0][places], None, polygons)
@@ -121,8 +121,8 @@ def _with_attributes(
     first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
     vertex, coordinate, normal = corners[first].T
     arrays: dict[str, Any] = {
-        "uv": _taken(_array(found.uv, 2), coordinate, turn=True),
-        "normals": _taken(_array(found.normals, 3), normal),
+        "uv": _take(_array(found.uv, 2), coordinate, turn=True),
+        "normals": _take(_array(found.normals, 3), normal),
         "colors": _array(found.colors, 3)[vertex] if found.colors else None,
     }
     carried = vertex_attributes(count, where, **arrays)
@@ -143,7 +143,7 @@ def _with_materials(
     return VertexAttributes(**arrays, material=rank[material], materials=tuple(materials[i] for i in order))
 
 
-def _taken(values: np.ndarray, numbers: np.ndarray, turn: bool = False) -> np.ndarray | None:
+def _take(values: np.ndarray, numbers: np.ndarray, turn: bool = False) -> np.ndarray | None:
     """Rows of ``values`` by number, 0 where there is none; None if there are none at all."""
     there = numbers != NONE
     if not there.any():

@@ -10,8 +10,8 @@ import re
 import numpy as np
 
 from hra.domains.meshes.files.parsed import Parsed
-from hra.domains.meshes.files.polygons import triangulated
-from hra.domains.meshes.files.text_rows import Rows, pieces, read_rows, shown, whole_numbers
+from hra.domains.meshes.files.polygons import triangulate
+from hra.domains.meshes.files.text_rows import Rows, pieces, quote, read_rows, whole_numbers
 from hra.errors import FileError
 from hra.safety.limits import DEFAULT, Limits
 
@@ -40,7 +40,7 @@ def read_off(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
         what = f"the header promises {vertices} vertices and {faces} faces, but there are {len(rows)} rows"
         raise FileError(what, where=where, fix=_FIX)
     corners, offsets = _corners(rows.part(vertices, len(rows)), where)
-    places, polygons = triangulated(corners, offsets, where)
+    places, polygons = triangulate(corners, offsets, where)
     return Parsed(_positions(rows.part(0, vertices), where), corners[places], polygons=polygons)
 
 
@@ -53,11 +53,11 @@ def _counts(data: bytes, where: str) -> tuple[int, int, int, int]:
     """The numbers of vertices and faces, on the line of the word OFF or on the next one; byte and line behind them."""
     head = _HEAD.match(data)
     if not head:
-        raise FileError(f"this is not an OFF file: it begins with {shown(data[:100])}", where=where)
+        raise FileError(f"this is not an OFF file: it begins with {quote(data[:100])}", where=where)
     counts = head["counts"].split()
     line = len(_LINE_END.findall(data, 0, head.end()))
     if len(counts) not in (2, 3) or not all(count.isdigit() and len(count) < 16 for count in counts):
-        what = f"these are no counts of an OFF file: {shown(head['counts'])}"
+        what = f"these are no counts of an OFF file: {quote(head['counts'])}"
         raise FileError(what, where=f"{where}, line {line}")
     return int(counts[0]), int(counts[1]), head.end(), line + 1
 

@@ -11,7 +11,7 @@ from hra.domains.meshes.files.ply_binary import read_binary
 from hra.domains.meshes.files.ply_columns import Columns
 from hra.domains.meshes.files.ply_header import parse_ply_header
 from hra.domains.meshes.files.ply_text import read_text
-from hra.domains.meshes.files.polygons import strips, triangulated
+from hra.domains.meshes.files.polygons import strips, triangulate
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.textures import Textures
 from hra.domains.meshes.materials import Material
@@ -46,7 +46,7 @@ def read_ply(
         parsed = Parsed(positions, strips(*_corners(elements["tristrips"], where)))
         return _of_vertices(parsed, vertices, header.comments, files, where, attributes)
     corners, offsets = _corners(elements.get("face", Columns()), where)
-    places, polygons = triangulated(corners, offsets, where)
+    places, polygons = triangulate(corners, offsets, where)
     parsed = Parsed(positions, corners[places], None, polygons)
     own = _corner_uv(elements.get("face", Columns()), offsets, where) if attributes else None
     if own is None:
@@ -67,7 +67,7 @@ def _of_vertices(
     arrays = _vertex_arrays(vertices)
     uv = next((found for pair in _COORDINATES if (found := _columns(vertices, *pair)) is not None), None)
     material = None if uv is None else _material(comments, files, where)
-    carried = vertex_attributes(len(parsed.positions), where, uv=_turned(uv), material=material, **arrays)
+    carried = vertex_attributes(len(parsed.positions), where, uv=_turn(uv), material=material, **arrays)
     return Parsed(parsed.positions, parsed.triangles, carried, parsed.polygons)
 
 
@@ -86,7 +86,7 @@ def _of_corners(
         return parsed
     arrays = {name: values[corners] for name, values in _vertex_arrays(vertices).items()}
     material = _material(comments, files, where)
-    carried = vertex_attributes(len(corners), where, uv=_turned(uv.reshape(-1, 2)), material=material, **arrays)
+    carried = vertex_attributes(len(corners), where, uv=_turn(uv.reshape(-1, 2)), material=material, **arrays)
     triangles = np.arange(len(corners)).reshape(-1, 3)
     return Parsed(parsed.positions[corners], triangles, carried, parsed.polygons, shares_vertices=False)
 
@@ -113,7 +113,7 @@ def _corner_uv(faces: Columns, offsets: np.ndarray, where: str) -> np.ndarray | 
     return None
 
 
-def _turned(uv: np.ndarray | None) -> np.ndarray | None:
+def _turn(uv: np.ndarray | None) -> np.ndarray | None:
     """From the lower left corner to the upper left one."""
     return None if uv is None else np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1)
 

@@ -8,7 +8,7 @@ from array import array
 import numpy as np
 
 from hra.domains.meshes.files.parsed import Parsed
-from hra.domains.meshes.files.text_rows import floats, numbered_lines, shown
+from hra.domains.meshes.files.text_rows import floats, numbered_lines, quote
 from hra.errors import FileError
 from hra.safety.limits import DEFAULT, Limits
 
@@ -57,7 +57,7 @@ def _text(data: bytes, where: str) -> np.ndarray:
             within = not within
             continue
         if not within or word != _FACET[step]:
-            raise FileError(f"a line of the text STL file is out of place: {shown(line)}", where=place)
+            raise FileError(f"a line of the text STL file is out of place: {quote(line)}", where=place)
         if word == b"vertex":
             if len(words) != 4:
                 raise FileError(f"a vertex has {len(words) - 1} coordinates", where=place)

@@ -39,9 +39,9 @@ def whole(low: int = 0, high: int = _LARGEST, *, step: int = 1, choices: Collect
         if type(value) is float and value.is_integer():
             value = int(value)
         if type(value) is not int:
-            raise Misfit(f"{_shown(value)} is not a whole number")
+            raise Misfit(f"{_quote(value)} is not a whole number")
         if not low <= value <= high or value % step or (choices and value not in choices):
-            raise Misfit(f"{_shown(value)} is out of range")
+            raise Misfit(f"{_quote(value)} is out of range")
         return value
 
     return check
@@ -52,9 +52,9 @@ def number(low: float = -math.inf, high: float = math.inf, *, above: float = -ma
 
     def check(value: Any, document: Document) -> float:
         if type(value) not in (int, float):
-            raise Misfit(f"{_shown(value)} is not a number")
+            raise Misfit(f"{_quote(value)} is not a number")
         if not (low <= value <= high and value > above and abs(value) < 1e308):
-            raise Misfit(f"{_shown(value)} is out of range")
+            raise Misfit(f"{_quote(value)} is out of range")
         return float(value)
 
     return check
@@ -66,9 +66,9 @@ def text(pattern: str = "") -> Kind:
 
     def check(value: Any, document: Document) -> str:
         if type(value) is not str:
-            raise Misfit(f"{_shown(value)} is not a text")
+            raise Misfit(f"{_quote(value)} is not a text")
         if pattern and not compiled.fullmatch(value):
-            raise Misfit(f"{_shown(value)} is not allowed")
+            raise Misfit(f"{_quote(value)} is not allowed")
         return value
 
     return check
@@ -77,7 +77,7 @@ def text(pattern: str = "") -> Kind:
 def flag(value: Any, document: Document) -> bool:
     """True or false."""
     if type(value) is not bool:
-        raise Misfit(f"{_shown(value)} is neither true nor false")
+        raise Misfit(f"{_quote(value)} is neither true nor false")
     return value
 
 
@@ -95,7 +95,7 @@ def index(target: str) -> Kind:
         entries = document.get(target)
         count = len(entries) if isinstance(entries, list) else 0
         if value >= count:
-            raise Misfit(f"there is no {target[:-1]} {_shown(value)}, but {count}")
+            raise Misfit(f"there is no {target[:-1]} {_quote(value)}, but {count}")
         return value
 
     return check
@@ -106,7 +106,7 @@ def listing(item: Kind, least: int = 1, most: int = _LARGEST, *, unique: bool = 
 
     def check(value: Any, document: Document) -> list[Any]:
         if type(value) is not list:
-            raise Misfit(f"{_shown(value)} is not a list")
+            raise Misfit(f"{_quote(value)} is not a list")
         if not least <= len(value) <= most:
             raise Misfit(f"a list has {len(value)} entries")
         for place, entry in enumerate(value):
@@ -128,12 +128,12 @@ def mapping(item: Kind, names: str = "", least: int = 0) -> Kind:
 
     def check(value: Any, document: Document) -> dict[str, Any]:
         if type(value) is not dict:
-            raise Misfit(f"{_shown(value)} is not an object")
+            raise Misfit(f"{_quote(value)} is not an object")
         if len(value) < least:
             raise Misfit("an object is empty")
         for name, entry in value.items():
             if names and not pattern.fullmatch(name):
-                raise Misfit(f"the name {_shown(name)} is not allowed")
+                raise Misfit(f"the name {_quote(name)} is not allowed")
             _set(value, name, item, entry, document)
         return value
 
@@ -157,7 +157,7 @@ def record(
 
     def check(value: Any, document: Document) -> dict[str, Any]:
         if type(value) is not dict:
-            raise Misfit(f"{_shown(value)} is not an object")
+            raise Misfit(f"{_quote(value)} is not an object")
         for name in required:
             if name not in value:
                 raise Misfit(f"{name!r} is missing")
@@ -183,7 +183,7 @@ def _set(value: dict[str, Any], name: str, kind: Kind, entry: Any, document: Doc
         raise
 
 
-def _shown(value: Any) -> str:
+def _quote(value: Any) -> str:
     if isinstance(value, int) and value.bit_length() > 128:
         return f"a number of {value.bit_length()} bits"
     if isinstance(value, (dict, list)):

@@ -152,7 +152,7 @@ def floats(words: list[bytes], line: bytes, where: str) -> list[float]:
             return [float(word) for word in words]
     except ValueError:
         pass
-    raise FileError(f"a line is not of numbers: {shown(line)}", where=where)
+    raise FileError(f"a line is not of numbers: {quote(line)}", where=where)
 
 
 def whole_numbers(name: str, values: np.ndarray, where: str) -> np.ndarray:
@@ -168,7 +168,7 @@ def whole_numbers(name: str, values: np.ndarray, where: str) -> np.ndarray:
     return values.astype(np.int64)
 
 
-def shown(line: bytes) -> str:
+def quote(line: bytes) -> str:
     """The beginning of a line, for messages."""
     text = line[:_SHOWN].decode("utf-8", "replace")
     return repr(text) + ("..." if len(line) > _SHOWN else "")

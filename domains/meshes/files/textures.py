@@ -48,13 +48,13 @@ class Textures:
         try:
             from PIL import Image
         except ImportError:
-            return content if image_type(content) else _dropped("needs Pillow to be converted", where)
+            return content if image_type(content) else _drop("needs Pillow to be converted", where)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 image = Image.open(io.BytesIO(content), formats=_FORMATS)
             if image.width * image.height > self._files.limits.texture_pixels:
-                return _dropped(f"has {image.width} x {image.height} pixels", where)
+                return _drop(f"has {image.width} x {image.height} pixels", where)
             if image_type(content):
                 return content
             self._decoded += image.width * image.height
@@ -62,9 +62,9 @@ class Textures:
             self._files.limits.check_memory(needed, max(self._files.size, len(content)), where)
             return _as_png(image)
         except LimitExceeded as error:
-            return _dropped(f"is too large to be converted ({error.what})", where)
+            return _drop(f"is too large to be converted ({error.what})", where)
         except Exception as error:  # Pillow raises whatever its decoders stumble over
-            return _dropped(f"cannot be read ({type(error).__name__})", where)
+            return _drop(f"cannot be read ({type(error).__name__})", where)
 
 
 def _as_png(image) -> bytes:
@@ -73,5 +73,5 @@ def _as_png(image) -> bytes:
     return out.getvalue()
 
 
-def _dropped(reason: str, where: str) -> None:
+def _drop(reason: str, where: str) -> None:
     warnings.warn(f"{where}: the texture {reason} and was left out", RepairWarning, stacklevel=4)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.measures.patch import fill_patch, patch_memory
 from hra.domains.meshes.measures.pieces import TOLERANCE, pieces_memory
 from hra.domains.meshes.measures.quarters import bound_by_quarters, centroid, quarters_memory
@@ -88,7 +88,8 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
         fill_patch(onto.indices, begin, end, triangles, walls, behind, keys, places)
         extent = _mark(positions, onto, g, origin, triangles, near, seen, reach_of)
         first, last = moved.groups[g], moved.groups[g + 1]
-        count, guess, bound = (end - begin) // 3, 0, 0.0
+        # A plain 0 would be a type of its own, for which the search is compiled once more.
+        count, guess, bound = (end - begin) // 3, np.int64(0), 0.0
         for c in range(first, last):
             for i in range(offsets[c], offsets[c + 1]):
                 v = indices[i]
@@ -96,8 +97,10 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
                 if seen[v] != g:
                     guess, square = nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps)
                     near[v], seen[v], reach_of[v] = guess, g, np.sqrt(square) + triangles[guess, OFF]
+                # The triangle inequality, from the source over this surface to the other one.
                 bound = max(bound, deviation[c] + reach_of[v])
                 extent = max(extent, abs(x), abs(y), abs(z))
+        # What the vertices take, and a little more: nothing is cut to get below it.
         accepted = max(bound * TOLERANCE, bound + extent * _NEGLIGIBLE, enough[g])
         for c in range(first, last):
             for i in range(offsets[c], offsets[c + 1], 3):

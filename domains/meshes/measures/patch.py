@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 def patch_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -34,6 +35,7 @@ def fill_patch(indices, begin, end, triangles, walls, behind, keys, places):
             a, b = np.int64(indices[begin + 3 * k + side]), np.int64(indices[begin + 3 * k + (side + 1) % 3])
             key = (min(a, b) << 32) | max(a, b)
             slot = _slot(key, keys)
+            # Two triangles at a side are behind each other; a third one waits for a fourth.
             if keys[slot] == key and places[slot] >= 0:
                 other = places[slot]
                 behind[k, side], behind[other // 3, other % 3] = other, 3 * k + side
@@ -67,6 +69,7 @@ def _fill_wall(triangles, k, px, py, pz, dx, dy, dz, nx, ny, nz, wall):
     """The wall on the side that begins at the corner (px, py, pz), relative to the first, along (dx, dy, dz)."""
     x, y, z = dy * nz - dz * ny, dz * nx - dx * nz, dx * ny - dy * nx
     length = np.sqrt(x * x + y * y + z * z)
+    # The cross product of side and normal: in the plane, upright on the side, and away from the triangle.
     if length > 0:
         x, y, z = x / length, y / length, z / length
     wall[0], wall[1], wall[2] = x, y, z

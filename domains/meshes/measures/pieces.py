@@ -6,8 +6,8 @@ This takes long. It is for what the walls of coarse triangles do not cut well: o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.measures.triangle_distance import OFF, nearest_triangle, square_distance
 
 # A bound may be this much looser than what the corners of pieces show, before pieces are split further.
@@ -25,6 +25,7 @@ def pieces_memory() -> tuple[np.ndarray, np.ndarray]:
 @njit(cache=True, nogil=True)
 def bound_by_pieces(corners, labels, triangles, balls, runs, count, gaps, room):
     """A bound for the triangle ``corners[0]``; pieces within ``room`` are not split further."""
+    # However the triangle is cut, the largest of the pieces' bounds is one for all of it.
     bound, stacked, used = 0.0, 1, 1
     while stacked:
         stacked -= 1
@@ -95,6 +96,7 @@ def _split(corners, labels, at, best, far, triangles, balls, runs, count, gaps, 
     if _off(x, y, z, triangles, best) > room:
         label, square = nearest_triangle(x, y, z, triangles, balls, runs, count, best, gaps)
         least = np.sqrt(square) + triangles[label, OFF]
+    # The side from ``near`` to ``far`` is cut in two; either half keeps one of these corners and the third one.
     for corner in range(3):
         labels[at + 1, corner] = labels[at, corner]
         for axis in range(3):
@@ -120,5 +122,6 @@ def _crossing(corners, at, near, far, triangles, here, there, enough):
         if mine <= other:
             low += step
         step /= 2
+    # Away from both corners, so that each piece is smaller than the whole.
     share = min(max(low + step, 0.02), 0.98)
     return ax + share * dx, ay + share * dy, az + share * dz

@@ -7,8 +7,8 @@ finds its own way: it starts at what is nearest to its middle.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.measures.pieces import TOLERANCE, bound_by_pieces
 from hra.domains.meshes.measures.straddling import bound_by_walls
 from hra.domains.meshes.measures.triangle_distance import OFF, nearest_triangle
@@ -35,20 +35,24 @@ def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memo
     """
     (triangles, balls, runs), (points, parts, waiting, depth) = surface, memory
     most, left = 0.0, 1
-    waiting[0], depth[0] = corners[0], 0
+    depth[0] = 0
+    _copy(corners, 0, waiting, 0)
     while left:
         left -= 1
-        corners[0], deep = waiting[left], depth[left]
+        deep = depth[left]
+        _copy(waiting, left, corners, 0)
         if deep:
             x, y, z = centroid(corners)
             start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[start, OFF]))
         reach = bound_by_walls(corners[0], start, triangles, walls, behind, room, points, parts)
+        # -1: too many triangles below to follow; inf: the walls cut badly. A quarter may do better at either.
         if 0.0 <= reach <= room:
             most = max(most, reach)
         elif deep < (_LONG if reach < 0 else _FAR):
             _quarter(corners[0], waiting, left)
-            depth[left : left + 4] = deep + 1
+            for i in range(4):
+                depth[left + i] = deep + 1
             left += 4
         else:
             for i in range(3):
@@ -58,6 +62,14 @@ def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memo
             most = max(most, bound_by_pieces(corners, labels, triangles, balls, runs, count, gaps, room))
         room = max(room, most)
     return most
+
+
+@njit(inline="always")
+def _copy(triangles, place, to, target):
+    """Write one of ``triangles`` [n, 3, 3] to another place; to assign the row would compile an error message, too."""
+    for i in range(3):
+        for axis in range(3):
+            to[target, i, axis] = triangles[place, i, axis]
 
 
 @njit(cache=True, nogil=True)

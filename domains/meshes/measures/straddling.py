@@ -9,8 +9,8 @@ that is above the coarse triangle is nearest to a point of the shared side: the 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.domains.meshes.measures.triangle_distance import OFF, square_distance
 
 # Coarse triangles that are visited for one triangle at most, and parts that wait: two more for each, and the first.
@@ -48,6 +48,7 @@ def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts
     while waiting:
         waiting -= 1
         count, k, entry = parts[waiting, 0], parts[waiting, 1], parts[waiting, 2]
+        # The distance from a triangle is convex: over a part it is largest at a corner.
         reach = _reach(points, waiting, count, triangles, k, room)
         if reach <= room:
             most = max(most, reach)
@@ -55,6 +56,7 @@ def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts
         visits += 1
         if visits > _MOST_VISITS:
             return -1.0
+        # A cut reads one of the two parts in work and writes to the other.
         for i in range(count):
             _copy(points, waiting, i, rest, i)
         for side in range(3):
@@ -101,6 +103,7 @@ def _cut(points, part, count, walls, k, side, slack, to):
         beyond |= _height(points, part, i, walls, k, side, slack) > 0
     if not beyond:
         return 0, count
+    # Clipping as by Sutherland and Hodgman (1974), but both sides are kept: of a convex part both are convex.
     last = count - 1
     before = _height(points, part, last, walls, k, side, slack)
     for i in range(count):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Column of triangles for what is added to distances from them.
 OFF = 9
@@ -28,6 +29,7 @@ def square_distance(x, y, z, triangles, k):
     bx, by, bz = ax - sx, ay - sy, az - sz
     cx, cy, cz = ax - tx, ay - ty, az - tz
     at_a, at_a2 = sx * ax + sy * ay + sz * az, tx * ax + ty * ay + tz * az
+    # The regions of the plane that are nearest to a corner come first, then those of sides, then the inside.
     if at_a <= 0 and at_a2 <= 0:
         return ax * ax + ay * ay + az * az
     at_b, at_b2 = sx * bx + sy * by + sz * bz, tx * bx + ty * by + tz * bz
@@ -46,6 +48,7 @@ def square_distance(x, y, z, triangles, k):
         return _square_length(bx, by, bz, tx - sx, ty - sy, tz - sz, along / (along + back))
     total = first + second + third
     if not (first >= 0 and second >= 0 and third >= 0 and total > 0):
+        # By rounding no region may claim the point. The corners belong to the triangle in any case.
         return min(ax * ax + ay * ay + az * az, bx * bx + by * by + bz * bz, cx * cx + cy * cy + cz * cz)
     s, t = second / total, third / total
     return _square_length(ax - s * sx, ay - s * sy, az - s * sz, tx, ty, tz, t)
@@ -74,6 +77,7 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
         dx, dy, dz, limit = x - runs[0, r], y - runs[1, r], z - runs[2, r], reach + runs[3, r]
         gaps[r] = dx * dx + dy * dy + dz * dz - limit * limit
     for r in range((count + _RUN - 1) // _RUN):
+        # Nothing in a ball is nearer than its near side.
         if gaps[r] >= 0:
             continue
         for k in range(_RUN * r, min(_RUN * (r + 1), count)):
@@ -100,6 +104,7 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls, run
         i = begin + 3 * k
         a, b, c = indices[i], indices[i + 1], indices[i + 2]
         for axis in range(3):
+            # Differences of float32 in float64: exact, but for coordinates of very different size.
             first = np.float64(positions[a, axis])
             triangles[k, axis] = first - origin[axis]
             triangles[k, 3 + axis] = np.float64(positions[b, axis]) - first

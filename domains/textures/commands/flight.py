@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hra.camera import Camera
-    from hra.domains.textures import Feedback, ResidencyTrace, Scene
+    from hra.domains.textures import Feedback, PlaneScene, ResidencyTrace
     from hra.residency import Log, Trace
 
 _OURS = "allocation"
@@ -51,16 +51,16 @@ class FlightOptions:
 class Flight:
     """A scene, the cameras of all frames and what each of them wants."""
 
-    scene: Scene
+    scene: PlaneScene
     cameras: Sequence[Camera]
     feedback: Sequence[Feedback]
 
     @classmethod
     def over(cls, image: Path, options: FlightOptions) -> Flight:
         """A flight over an image as a ground."""
-        from hra.domains.textures import AnalyticFeedback, Scene, flyover
+        from hra.domains.textures import AnalyticFeedback, PlaneScene, flyover
 
-        scene = Scene.ground(image)
+        scene = PlaneScene.ground(image)
         cameras = flyover(scene.planes[0], options.frames, seed=options.seed, viewport=options.viewport)
         source = AnalyticFeedback(scene)
         return cls(scene, cameras, [source.observe(camera) for camera in cameras])
@@ -114,7 +114,7 @@ def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Pa
     with running("replay") as progress:
         flight = Flight.over(image, options)
         trace = flight.replayed(options)
-        rows = list(_judged(flight, trace, options, progress))
+        rows = list(_judge(flight, trace, options, progress))
     summary = {
         "frames": len(trace),
         "pool_bytes": options.pool,
@@ -143,7 +143,7 @@ def _errors(trace: ResidencyTrace, metric: str | None) -> dict[str, np.ndarray]:
     return {f"residual{unit}": trace.residual, f"least_residual{unit}": trace.least_residual}
 
 
-def _judged(
+def _judge(
     flight: Flight, trace: ResidencyTrace, options: FlightOptions, progress: Callable[[str], None]
 ) -> Iterator[Judged]:
     """The allocation's replay first, then the policies."""

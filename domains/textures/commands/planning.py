@@ -26,7 +26,7 @@ from hra.safety.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     from hra.camera import Camera
-    from hra.domains.textures import Scene, TexturePlan
+    from hra.domains.textures import PlaneScene, TexturePlan
 
 _WIDTH = 100.0
 # Longer or taller images are drawn wider or shorter than they are.
@@ -65,16 +65,18 @@ def plan(
         show(row.pop("image"), row.items())
 
 
-def _scene(images: list[Path], tile: int, mipped: bool) -> Scene:
+def _scene(images: list[Path], tile: int, mipped: bool) -> PlaneScene:
     """The images in a row along x, centred at the origin."""
     import numpy as np
 
-    from hra.domains.textures import MippedTexture, Scene, TexturedPlane, TiledTexture, open_image
+    from hra.domains.textures import MippedTexture, PlaneScene, TexturedPlane, TiledTexture, open_image
 
     kind = MippedTexture if mipped else TiledTexture
     grounds = [TexturedPlane.ground(kind.from_source(open_image(path), tile), _WIDTH) for path in images]
     first = -_WIDTH * (len(images) - 1) / 2
-    return Scene([replace(g, origin=g.origin + np.array([first + _WIDTH * i, 0, 0])) for i, g in enumerate(grounds)])
+    return PlaneScene(
+        [replace(g, origin=g.origin + np.array([first + _WIDTH * i, 0, 0])) for i, g in enumerate(grounds)]
+    )
 
 
 def _camera(view: str, viewport: tuple[int, int]) -> Camera:

@@ -11,7 +11,7 @@ from hra.camera.occlusion import Occlusion
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.feedback.page_bounds import visible_cells
 from hra.domains.textures.views.raycast import Hits, cast_rays
-from hra.domains.textures.views.scene import Scene
+from hra.domains.textures.views.scene import PlaneScene
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +32,15 @@ class AnalyticFeedback:
     --------
     >>> import numpy as np
     >>> from hra import Camera
-    >>> from hra.domains.textures import AnalyticFeedback, Scene
-    >>> scene = Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> from hra.domains.textures import AnalyticFeedback, PlaneScene
+    >>> scene = PlaneScene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
     >>> camera = Camera.perspective(eye=(0, 4, 6), target=(0, 0, 0), viewport=(64, 48))
     >>> seen = AnalyticFeedback(scene, stride=4).observe(camera)
     >>> seen.page.size, seen.viewport_pixels, round(float(seen.wanted_level.mean()), 1)
     (132, 3072, 2.5)
     """
 
-    scene: Scene
+    scene: PlaneScene
     stride: int = 4
     occlusion: Occlusion | None = None
 

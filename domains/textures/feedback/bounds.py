@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from hra.camera import Camera
 from hra.camera.occlusion import Occlusion
+from hra.compiling import njit
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.feedback.page_bounds import cell_corners, visible_cells
 from hra.domains.textures.views.raycast import footprint_at, screen_to_plane
-from hra.domains.textures.views.scene import Scene, TexturedPlane
+from hra.domains.textures.views.scene import PlaneScene, TexturedPlane
 
 _NOTHING = np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32), np.empty((0, 2), np.float32)
 
@@ -33,14 +33,14 @@ class BoundsFeedback:
     --------
     >>> import numpy as np
     >>> from hra import Camera
-    >>> from hra.domains.textures import BoundsFeedback, Scene
-    >>> scene = Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> from hra.domains.textures import BoundsFeedback, PlaneScene
+    >>> scene = PlaneScene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
     >>> camera = Camera.perspective(eye=(0, 4, 6), target=(0, 0, 0), viewport=(64, 48))
     >>> BoundsFeedback(scene).observe(camera).page
     array([1, 2, 3, 4], dtype=int32)
     """
 
-    scene: Scene
+    scene: PlaneScene
     occlusion: Occlusion | None = None
 
     def observe(self, camera: Camera) -> Feedback:

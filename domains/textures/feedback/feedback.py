@@ -57,7 +57,7 @@ class Feedback:
         for name, least in (("footprint", 1.0), ("pixels", 0.0), ("position", -np.inf), ("weight", 0.0)):
             if getattr(self, name) is not None:
                 shape = (page.size, 2) if name == "position" else page.shape
-                object.__setattr__(self, name, _checked(name, getattr(self, name), least, shape))
+                object.__setattr__(self, name, _check(name, getattr(self, name), least, shape))
         if not 0 < self.viewport_pixels < np.inf:
             raise MetricError(f"a viewport of {self.viewport_pixels} pixels", where="viewport_pixels")
 
@@ -72,7 +72,7 @@ class Feedback:
         return self.pixels if self.weight is None else self.pixels * self.weight
 
 
-def _checked(name: str, values: Any, least: float, shape: tuple[int, ...]) -> np.ndarray:
+def _check(name: str, values: Any, least: float, shape: tuple[int, ...]) -> np.ndarray:
     """``values`` as float32, finite and at least ``least``; compiled loops index by the shape without checks."""
     array = to_numpy(values)
     if array.shape != shape or array.dtype.kind not in "iuf":

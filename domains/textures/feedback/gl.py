@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.textures.feedback.feedback import Feedback
-from hra.domains.textures.views.scene import Scene
+from hra.domains.textures.views.scene import PlaneScene
 from hra.errors import CameraError
 from hra.kernels.raster import EMPTY, Context, DrawList, FeedbackBuffer, FeedbackImage, TextureTable
 
@@ -42,8 +42,8 @@ class GLFeedback:
     --------
     >>> import numpy as np
     >>> from hra import Camera
-    >>> from hra.domains.textures import GLFeedback, Scene, TextureAllocator
-    >>> scene = Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> from hra.domains.textures import GLFeedback, PlaneScene, TextureAllocator
+    >>> scene = PlaneScene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
     >>> with GLFeedback(scene) as source:
     ...     allocator = TextureAllocator(scene.textures, source)
     ...     allocation = allocator.allocate(Camera.perspective(eye=(0, 2, 3), target=(0, 0, 0)), budget=2**18)
@@ -51,7 +51,7 @@ class GLFeedback:
     array([0, 3, 4])
     """
 
-    def __init__(self, scene: Scene, stride: int = 4, context: Context | None = None) -> None:
+    def __init__(self, scene: PlaneScene, stride: int = 4, context: Context | None = None) -> None:
         if stride < 1:
             raise CameraError(f"a stride of {stride} pixels is not positive", where="stride", fix="use 1, 2, 4 or 8")
         self.scene, self.stride = scene, stride
@@ -124,18 +124,18 @@ def _whole_cells(camera: Camera, size: tuple[int, int], stride: int) -> np.ndarr
     return np.array([[x, 0, 0, x - 1], [0, y, 0, 1 - y], [0, 0, 1, 0], [0, 0, 0, 1]])
 
 
-def _texture_sizes(scene: Scene) -> np.ndarray:
+def _texture_sizes(scene: PlaneScene) -> np.ndarray:
     """Columns and rows of every texture, int [T, 2]."""
     return np.array([texture.mips[0].shape[1::-1] for texture in scene.textures.textures])
 
 
-def _common_cell(scene: Scene) -> int:
+def _common_cell(scene: PlaneScene) -> int:
     """The largest tile of which the cells of all textures consist; a texture of one cell consists of anything."""
     cells = [texture.pages.cell for texture in scene.textures.textures if texture.pages.finest.size > 1]
     return math.gcd(*cells) if cells else int(_texture_sizes(scene).max())
 
 
-def _draws(context: Context, scene: Scene) -> DrawList:
+def _draws(context: Context, scene: PlaneScene) -> DrawList:
     """Two triangles for each plane, under the number of its texture."""
     count = len(scene.planes)
     corners = np.concatenate([plane.points(*_CORNERS.T) for plane in scene.planes])

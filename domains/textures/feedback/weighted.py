@@ -27,8 +27,8 @@ class WeightedFeedback:
     --------
     >>> import numpy as np
     >>> from hra import Camera, Eccentricity
-    >>> from hra.domains.textures import AnalyticFeedback, Scene, WeightedFeedback
-    >>> scene = Scene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
+    >>> from hra.domains.textures import AnalyticFeedback, PlaneScene, WeightedFeedback
+    >>> scene = PlaneScene.ground(np.zeros((256, 256, 3), np.uint8), width=10.0)
     >>> source = WeightedFeedback(AnalyticFeedback(scene), Eccentricity(gaze=(32, 24)).areal_weight)
     >>> seen = source.observe(Camera.perspective(eye=(0, 4, 6), target=(0, 0, 0), viewport=(64, 48)))
     >>> bool((seen.weight <= 1).all())

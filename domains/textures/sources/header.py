@@ -48,7 +48,7 @@ class StoredSize:
 
 
 @dataclass(frozen=True)
-class Header:
+class ImageHeader:
     """The header of an image file.
 
     Attributes
@@ -68,12 +68,12 @@ class Header:
     texels: TexelFormat
 
 
-def read_header(path: str | os.PathLike[str], max_texels: int) -> Header:
+def read_header(path: str | os.PathLike[str], max_texels: int) -> ImageHeader:
     """Read and check the header of an image file; parameters and errors as of `open_image`."""
     name = os.path.abspath(local_path(path))
     # OpenImageIO's texts need not be UTF-8, which its binding takes them for.
     with open_regular(path) as stream, as_image_error(name):
-        image = _opened(name)
+        image = _open(name)
         try:
             _check(image.spec(), name, max_texels)
             _check_length(image, os.fstat(stream.fileno()).st_size, name)
@@ -84,7 +84,7 @@ def read_header(path: str | os.PathLike[str], max_texels: int) -> Header:
             image.close()
 
 
-def _opened(name: str) -> Any:
+def _open(name: str) -> Any:
     """The OpenImageIO reader of a file."""
     image = openimageio().ImageInput.open(name)
     if image is not None and image.format_name() in _FORMATS:
@@ -93,14 +93,14 @@ def _opened(name: str) -> Any:
     raise ImageError(f"not an image of a known format: {reason}", where=name, fix=f"use one of {', '.join(_FORMATS)}")
 
 
-def _header(image: Any, name: str, exif_problem: str) -> Header:
+def _header(image: Any, name: str, exif_problem: str) -> ImageHeader:
     spec, kind = image.spec(), image.spec().format.basetype
     depth = {openimageio().UINT8: 0, openimageio().FLOAT: 2, openimageio().DOUBLE: 2}.get(kind, 1)
     sizes = _levels(image)
     if image.seek_subimage(1, 0):
         warnings.warn(f"{name}: the first of several frames was taken", RepairWarning, stacklevel=5)
     integers = kind not in (openimageio().HALF, openimageio().FLOAT, openimageio().DOUBLE)
-    return Header(
+    return ImageHeader(
         name,
         sizes,
         spec.nchannels,

@@ -32,7 +32,7 @@ class MadeLevels:
     def levels(self) -> tuple[np.ndarray, ...]:
         """The levels, first the finest one itself; made at the first use."""
         layout = Layout.of(self.finest.shape, None)
-        pyramid = Pyramid(_mapped(layout.size, self.finest.dtype), layout, reduction(self.srgb))
+        pyramid = Pyramid(_map(layout.size, self.finest.dtype), layout, reduction(self.srgb))
         level = pyramid.levels[0]
         for top in range(0, self.finest.shape[0], TILE):
             level[top : top + TILE] = self.finest[top : top + TILE]
@@ -67,7 +67,7 @@ class MadeLevel:
         return self.made.levels[self.index].astype(dtype or self.dtype, copy=bool(copy))
 
 
-def _mapped(size: int, dtype: np.dtype) -> np.ndarray:
+def _map(size: int, dtype: np.dtype) -> np.ndarray:
     """An array [size] in a temporary file; the disk space is taken now, because a full disk would end the process."""
     with tempfile.TemporaryFile() as file:
         try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.textures.sources.header import Header
+from hra.domains.textures.sources.header import ImageHeader
 from hra.domains.textures.sources.tile_cache import TILE, TileCache
 from hra.domains.textures.sources.upright import Span
 from hra.errors import ImageError
@@ -18,7 +18,7 @@ class StoredLevel:
     """A level of an image file that is indexed like an array [H, W, C] by slices or arrays of rows and columns."""
 
     cache: TileCache
-    header: Header
+    header: ImageHeader
     level: int
 
     @property
@@ -45,11 +45,11 @@ class StoredLevel:
         rows, columns = np.arange(self.shape[0])[row_key], np.arange(self.shape[1])[column_key]
         if isinstance(row_key, slice) or isinstance(column_key, slice):
             rows = rows.reshape(*rows.shape, *[1] * columns.ndim)
-        return self._gathered(*np.broadcast_arrays(rows, columns))
+        return self._gather(*np.broadcast_arrays(rows, columns))
 
     def _rectangle(self, rows: Span, columns: Span) -> np.ndarray:
         stored, orientation = self.header.stored[self.level], self.header.orientation
-        stored_rows, stored_columns = orientation.stored(rows, columns, self.shape[:2])
+        stored_rows, stored_columns = orientation.store(rows, columns, self.shape[:2])
         offset_rows = stored_rows[0] + stored.top, stored_rows[1] + stored.top
         offset_columns = stored_columns[0] + stored.left, stored_columns[1] + stored.left
         texels = self.cache.read(self.header.path, self.level, offset_rows, offset_columns, self.dtype)
@@ -58,7 +58,7 @@ class StoredLevel:
             raise ImageError("the image contains values that are not finite", where=where)
         return orientation.turn(texels)
 
-    def _gathered(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def _gather(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Single texels, sorted by the tile that holds them so that each tile is read once."""
         height, width, channels = self.shape
         texels = np.empty((rows.size, channels), self.dtype)

@@ -26,7 +26,7 @@ class Orientation:
         """Height and width of the upright image from those of the stored one."""
         return (width, height) if self.transposed else (height, width)
 
-    def stored(self, rows: Span, columns: Span, size: tuple[int, int]) -> tuple[Span, Span]:
+    def store(self, rows: Span, columns: Span, size: tuple[int, int]) -> tuple[Span, Span]:
         """The stored rows and columns that hold a rectangle of the upright image of ``size`` (height, width)."""
         if self.flip_rows:
             rows = size[0] - rows[1], size[0] - rows[0]

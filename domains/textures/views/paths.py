@@ -24,8 +24,8 @@ def flyover(
     Examples
     --------
     >>> import numpy as np
-    >>> from hra.domains.textures import Scene, flyover
-    >>> scene = Scene.ground(np.zeros((64, 64, 3), np.uint8), width=100.0)
+    >>> from hra.domains.textures import PlaneScene, flyover
+    >>> scene = PlaneScene.ground(np.zeros((64, 64, 3), np.uint8), width=100.0)
     >>> [round(float(camera.position[1]), 1) for camera in flyover(scene.planes[0], frames=3)]
     [50.0, 10.0, 2.0]
     """

@@ -11,7 +11,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.views.rendering import render
-from hra.domains.textures.views.scene import Scene
+from hra.domains.textures.views.scene import PlaneScene
 from hra.errors import ArrayError
 from hra.images import flip, psnr
 
@@ -48,7 +48,7 @@ class ViewQuality:
         return f"{len(self.frames)} frames, PSNR >= {self.psnr.min():.1f} dB, FLIP <= {self.flip.max():.4f}"
 
 
-def view_quality(scene: Scene, cameras: Sequence[Camera], resident: Sequence[Any], every: int = 10) -> ViewQuality:
+def view_quality(scene: PlaneScene, cameras: Sequence[Camera], resident: Sequence[Any], every: int = 10) -> ViewQuality:
     """Render every so many frames of a replay and compare them with the same views of full residency.
 
     Parameters
@@ -66,7 +66,7 @@ def view_quality(scene: Scene, cameras: Sequence[Camera], resident: Sequence[Any
     >>> import numpy as np
     >>> from hra.domains import textures
     >>> image = np.random.default_rng(0).integers(0, 256, (256, 256, 3), np.uint8)
-    >>> scene = textures.Scene.ground(image, width=10.0)
+    >>> scene = textures.PlaneScene.ground(image, width=10.0)
     >>> cameras = textures.flyover(scene.planes[0], frames=2, viewport=(320, 240))
     >>> quality = textures.view_quality(scene, cameras[1:] * 2, resident=[[0], [0, 1, 2, 3, 4]], every=1)
     >>> quality.frames, quality.psnr < 99

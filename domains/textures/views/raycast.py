@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from hra.camera import Camera
-from hra.domains.textures.views.scene import Scene, TexturedPlane
+from hra.compiling import njit
+from hra.domains.textures.views.scene import PlaneScene, TexturedPlane
 from hra.errors import CameraError
 
 
@@ -36,7 +36,7 @@ class Hits:
     column_pixels: np.ndarray
 
 
-def cast_rays(scene: Scene, camera: Camera, stride: int = 1) -> Hits:
+def cast_rays(scene: PlaneScene, camera: Camera, stride: int = 1) -> Hits:
     """The first hit of one ray per cell of ``stride`` x ``stride`` pixels, row 0 at the top.
 
     The footprint is the larger of the two screen axes' derivatives (OpenGL 4.6, section 8.14.1).

@@ -9,11 +9,11 @@ from hra.domains.textures.pages import StreamedTexture
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.views.raycast import cast_rays
 from hra.domains.textures.views.sampling import bilinear, neighbours
-from hra.domains.textures.views.scene import Scene
+from hra.domains.textures.views.scene import PlaneScene
 from hra.errors import ImageError
 
 
-def render(scene: Scene, resident: ResidentTextures, camera: Camera) -> np.ndarray:
+def render(scene: PlaneScene, resident: ResidentTextures, camera: Camera) -> np.ndarray:
     """The view of ``camera`` with only the resident pages, one sample per pixel.
 
     Every pixel takes the wanted level rounded down, or the finest resident one if that is coarser, and interpolates
@@ -32,7 +32,7 @@ def render(scene: Scene, resident: ResidentTextures, camera: Camera) -> np.ndarr
     >>> import numpy as np
     >>> from hra import Camera
     >>> from hra.domains import textures
-    >>> scene = textures.Scene.ground(np.full((256, 256, 3), 255, np.uint8), width=10.0)
+    >>> scene = textures.PlaneScene.ground(np.full((256, 256, 3), 255, np.uint8), width=10.0)
     >>> coarse = textures.ResidentTextures(scene.textures, np.array([True, False, False, False, False]))
     >>> picture = textures.render(scene, coarse, Camera.perspective((0, 4, 6), (0, 0, 0), viewport=(64, 48)))
     >>> picture.shape, picture[24, 32].tolist()
@@ -51,7 +51,7 @@ def render(scene: Scene, resident: ResidentTextures, camera: Camera) -> np.ndarr
     return image
 
 
-def _channels(scene: Scene) -> int:
+def _channels(scene: PlaneScene) -> int:
     channels = {texture.mips[0].shape[2] for texture in scene.textures.textures}
     if len(channels) > 1:
         raise ImageError("the textures of a view must have the same channels", where=f"{sorted(channels)} channels")

@@ -76,7 +76,7 @@ class TexturedPlane:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class PlaneScene:
     """Textured planes that may hide each other and may share textures.
 
     Parameters
@@ -90,10 +90,10 @@ class Scene:
     Examples
     --------
     >>> import numpy as np
-    >>> from hra.domains.textures import Scene, TexturedPlane, TiledTexture
+    >>> from hra.domains.textures import PlaneScene, TexturedPlane, TiledTexture
     >>> texture = TiledTexture.from_image(np.zeros((64, 128, 3), np.uint8))
     >>> wall = TexturedPlane(texture, origin=[-1, 2, 0], u_axis=[2, 0, 0], v_axis=[0, -2, 0])
-    >>> scene = Scene([TexturedPlane.ground(texture, width=10.0), wall])
+    >>> scene = PlaneScene([TexturedPlane.ground(texture, width=10.0), wall])
     >>> len(scene.planes), len(scene.textures.textures)
     (2, 1)
     """
@@ -106,7 +106,7 @@ class Scene:
             raise ArrayError("a scene needs at least one textured plane", where="planes")
 
     @classmethod
-    def ground(cls, image: Any, width: float = 100.0) -> Scene:
+    def ground(cls, image: Any, width: float = 100.0) -> PlaneScene:
         """A scene of one ground (`TexturedPlane.ground`).
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.channels.cells import cell_means, no_cells
+from hra.domains.tokens.channels.cells import no_cells, square_means
 from hra.kernels import gaussian_pyramid, laplacian_pyramid, steerable_pyramid
 
 _BANDS = ("high_pass", "band_1", "band_2", "band_3")
@@ -72,6 +72,6 @@ def _energy(band: np.ndarray, level: int, size: tuple[int, ...], cell: int) -> n
     """Mean square by cell of a band whose pixel i lies on pixel i * 2**level of an image of ``size``."""
     squares, step = band * band, 2**level
     if cell % step == 0:
-        return cell_means(squares, cell // step)
+        return square_means(squares, cell // step)
     fine = squares.repeat(step, axis=0)[: size[0]].repeat(step, axis=1)[:, : size[1]]
-    return cell_means(fine, cell)
+    return square_means(fine, cell)

@@ -7,7 +7,7 @@ import numpy as np
 from hra.domains.tokens.blocks import block_means
 
 
-def cell_means(pixels: np.ndarray, cell: int) -> np.ndarray:
+def square_means(pixels: np.ndarray, cell: int) -> np.ndarray:
     """Mean of [H, W, ...] over cells of ``cell`` pixels, float32 [ceil(H/cell), ceil(W/cell), ...]."""
     if cell == 1:  # summing runs of one pixel takes as long as any other
         return pixels.astype(np.float32, copy=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.channels.cells import cell_means
+from hra.domains.tokens.channels.cells import square_means
 from hra.images.channels import LUMA
 
 # Rows: luma, red against green, blue against yellow (the mean of red and green).
@@ -26,5 +26,5 @@ def color_channels(image: np.ndarray, cell: int) -> dict[str, np.ndarray]:
     -------
     ``luminance`` in [0, 1], ``red_green`` and ``blue_yellow`` in [-1, 1], float32 [ceil(H/cell), ceil(W/cell)].
     """
-    means = cell_means(image, cell) @ _OPPONENTS.T
+    means = square_means(image, cell) @ _OPPONENTS.T
     return {"luminance": means[..., 0], "red_green": means[..., 1], "blue_yellow": means[..., 2]}

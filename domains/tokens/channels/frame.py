@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hra.camera.eccentricity import Eccentricity
-from hra.domains.tokens.channels.cells import cell_means, no_cells
+from hra.domains.tokens.channels.cells import no_cells, square_means
 from hra.errors import ImageError
 from hra.images.arrays import as_image
 from hra.images.channels import luma as luma_of
@@ -39,7 +39,7 @@ def motion(luma: np.ndarray, previous: Any, cell: int) -> np.ndarray:
     if before.shape != luma.shape:
         what = f"the previous frame has {before.shape} pixels, this one {luma.shape}"
         raise ImageError(what, where="previous", fix="pass frames of one size")
-    return cell_means(np.abs(luma - before), cell)
+    return square_means(np.abs(luma - before), cell)
 
 
 def eccentricity(size: tuple[int, ...], gaze: tuple[float, float] | None, cell: int) -> np.ndarray:

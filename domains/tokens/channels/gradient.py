@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from hra.domains.tokens.channels.cells import cell_means
+from hra.compiling import njit
+from hra.domains.tokens.channels.cells import square_means
 
 _BINOMIAL = np.array([1, 4, 6, 4, 1], np.float32) / 16
 _NOISE = np.float32(1 / 255) ** 2  # a gradient of one step of 8-bit images has no orientation worth naming
@@ -38,8 +38,8 @@ def gradient_channels(luma: np.ndarray, cell: int) -> dict[str, np.ndarray]:
     ``contrast`` : standard deviation of luma within the cell and the 5 x 5 pixels around each of its pixels.
     """
     gradients = _gradients(luma)
-    gx, gy, edges = np.moveaxis(cell_means(gradients, cell), -1, 0)
-    xx, yy, xy, mean, square = np.moveaxis(cell_means(_moments(luma, gradients), cell), -1, 0)
+    gx, gy, edges = np.moveaxis(square_means(gradients, cell), -1, 0)
+    xx, yy, xy, mean, square = np.moveaxis(square_means(_moments(luma, gradients), cell), -1, 0)
     trace = np.maximum(xx + yy, 0)
     cosine, sine = (xx - yy) / (trace + _NOISE), 2 * xy / (trace + _NOISE)
     smaller = (trace - np.hypot(xx - yy, 2 * xy)) / 2

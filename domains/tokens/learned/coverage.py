@@ -8,7 +8,7 @@ from torch import Tensor
 
 from hra.errors import ArrayError
 from hra.solvers.soft.distribution import CutDistribution, budgets_of
-from hra.solvers.soft.forest import Forest
+from hra.solvers.soft.forest import SoftForest
 
 _CELLS = 8
 _WEIGHT = 0.1
@@ -39,7 +39,7 @@ def soft_top_k(scores: Tensor, count: int, temperature: float) -> Tensor:
     size = scores.shape[-1] if scores.ndim else 0
     if not 0 <= count <= size or temperature <= 0:
         raise ArrayError(f"cannot take {count} of {size} at temperature {temperature:g}", where="soft_top_k")
-    forest = Forest.of_parents(np.full(size, -1), np.ones(size), scores.device)
+    forest = SoftForest.of_parents(np.full(size, -1), np.ones(size), scores.device)
     # Only differences count; so high up, taking an item is never unwanted and the price, which is >= 0, never binds.
     raised = scores.double() - scores.detach().amin(dim=-1, keepdim=True) + _HIGH * temperature
     distribution = CutDistribution.of(forest, raised, budgets_of(count, forest, raised), temperature)

@@ -11,9 +11,9 @@ import threading
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hra.allocating.exact_batch import solve_forest
+from hra.compiling import njit
 from hra.domains.tokens.patches.quadtree import Quadtree
 from hra.model.child_chains import child_chains, sorted_siblings
 from hra.model.gains import step_gains
@@ -25,7 +25,7 @@ _MAX_STATES = 2**18
 _memory = threading.local()
 
 
-class Cut(NamedTuple):
+class PatchCut(NamedTuple):
     """The best cut of one pyramid.
 
     active : bool [N]; gain, base_error, shortfall : in the unit of the errors.
@@ -41,7 +41,7 @@ class Cut(NamedTuple):
     repaired: int
 
 
-def best_cut(tree: Quadtree, own: np.ndarray, inherited: np.ndarray, budget: int) -> Cut:
+def best_cut(tree: Quadtree, own: np.ndarray, inherited: np.ndarray, budget: int) -> PatchCut:
     """The cut of at most ``budget`` patches that leaves the least error, if the search proves it.
 
     Parameters
@@ -53,7 +53,7 @@ def best_cut(tree: Quadtree, own: np.ndarray, inherited: np.ndarray, budget: int
     found = _solve(
         tree.parent, tree.offsets, tree.children, tree.first_root, own, inherited, budget, _states(), active, selected
     )
-    return Cut(active, *found)
+    return PatchCut(active, *found)
 
 
 def _states() -> States:
@@ -65,7 +65,7 @@ def _states() -> States:
 
 @njit(cache=True, nogil=True)
 def _solve(parent, offsets, children, first_root, own, inherited, budget, states, active, selected):
-    """Mark the best cut in ``active`` [N]; returns the rest of `Cut`."""
+    """Mark the best cut in ``active`` [N]; returns the rest of `PatchCut`."""
     roots = parent.size - first_root
     child = sorted_siblings(offsets, children, inherited)
     chains = child_chains(offsets, child, np.arange(first_root, parent.size))

@@ -8,7 +8,8 @@ that has the five given means is split into the means of its two halves.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Slope of the degree-four polynomial with the given five cell means: half the difference of a cell's two halves.
 _NEAR = np.float32(22 / 128)

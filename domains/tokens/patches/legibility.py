@@ -49,7 +49,7 @@ class Legibility(ErrorMetric):
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
     >>> import hra
     >>> legible = tokens.Legibility(x_height=20.0)
-    >>> allocator = tokens.TokenAllocator(tokens.PyramidBuilder(), legible, hra.Hull(exact=True))
+    >>> allocator = tokens.TokenAllocator(tokens.PyramidBuilder(), legible, hra.Hull(spend_all=True))
     >>> allocator.allocate((image, ""), budget=20).cost
     20.0
     """

@@ -100,5 +100,10 @@ class DifficultyAware(TokenAllocator[PatchTokens]):
     def __init__(self, complexity: Relevance | None = None, *, patch: int = 16, levels: int | None = 4) -> None:
         relevance = EdgeComplexity() if complexity is None else complexity
         super().__init__(
-            DifficultyBuilder(), DifficultyError(), Hull(exact=True), relevance=relevance, patch=patch, levels=levels
+            DifficultyBuilder(),
+            DifficultyError(),
+            Hull(spend_all=True),
+            relevance=relevance,
+            patch=patch,
+            levels=levels,
         )

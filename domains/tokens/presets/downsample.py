@@ -47,7 +47,7 @@ class Downsample(TokenAllocator[GestaltTokens]):
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16) -> None:
         gestalt = ResizedGestalt()
         super().__init__(
-            *(GestaltBuilder(gestalt), GestaltError(gestalt), Hull(exact=True)),
+            *(GestaltBuilder(gestalt), GestaltError(gestalt), Hull(spend_all=True)),
             relevance=relevance,
             patch=patch,
             levels=1,

@@ -44,5 +44,5 @@ class FoveatedPyramid(TokenAllocator[PatchTokens]):
     ) -> None:
         foveated = FoveatedRelevance(relevance, field_of_view)
         super().__init__(
-            PyramidBuilder(), RelevanceError(), Hull(exact=True), relevance=foveated, patch=patch, levels=levels
+            PyramidBuilder(), RelevanceError(), Hull(spend_all=True), relevance=foveated, patch=patch, levels=levels
         )

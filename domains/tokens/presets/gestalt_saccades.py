@@ -41,4 +41,4 @@ class GestaltSaccades(TokenAllocator[GestaltTokens]):
 
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16, gestalt: Gestalt | None = None) -> None:
         builder = GestaltBuilder(ResizedGestalt() if gestalt is None else gestalt)
-        super().__init__(builder, RelevanceGain(), Hull(exact=True), relevance=relevance, patch=patch, levels=1)
+        super().__init__(builder, RelevanceGain(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=1)

@@ -32,4 +32,6 @@ class GridTopK(TokenAllocator[PatchTokens]):
     """
 
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16) -> None:
-        super().__init__(GridBuilder(), RelevanceGain(), Hull(exact=True), relevance=relevance, patch=patch, levels=1)
+        super().__init__(
+            GridBuilder(), RelevanceGain(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=1
+        )

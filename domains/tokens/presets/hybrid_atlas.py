@@ -59,5 +59,5 @@ class HybridAtlas(TokenAllocator[RegionTokens]):
             raise HraError(f"unknown criterion {by!r}", where="HybridAtlas", fix=f"one of {', '.join(sources)}")
         builder = RegionTreeBuilder(sources[by]())
         super().__init__(
-            builder, RegionError(), Hull(exact=True), relevance=relevance, encoder=encoder, patch=patch, levels=1
+            builder, RegionError(), Hull(spend_all=True), relevance=relevance, encoder=encoder, patch=patch, levels=1
         )

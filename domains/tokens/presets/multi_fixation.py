@@ -98,7 +98,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         if not 0 <= threshold <= 1:
             raise ArrayError(f"a threshold of {threshold:g}", where="threshold", fix="use a number from 0 to 1")
         super().__init__(
-            LayeredBuilder(), RelevanceError(), Hull(exact=True), relevance=relevance, patch=patch, levels=levels
+            LayeredBuilder(), RelevanceError(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=levels
         )
         self.fixations = tuple(fixations)
         self.confidence = EntropyConfidence() if confidence is None else confidence

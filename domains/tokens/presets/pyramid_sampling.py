@@ -45,5 +45,5 @@ class PyramidSampling(TokenAllocator[PatchTokens]):
         levels: int | None = None,
         minimum_shares: Mapping[int, float] | None = None,
     ) -> None:
-        traversal = LevelShares(minimum_shares, exact=True) if minimum_shares else Hull(exact=True)
+        traversal = LevelShares(minimum_shares, spend_all=True) if minimum_shares else Hull(spend_all=True)
         super().__init__(PyramidBuilder(), RelevanceError(), traversal, relevance=relevance, patch=patch, levels=levels)

@@ -115,7 +115,9 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
         if not 0 < level_weight < np.inf:
             raise ArrayError(f"a level weight must be above 0, got {level_weight:g}", where="level_weight")
         split = () if level_split is None else _checked_split(level_split)
-        traversal = Apportion(partial(largest_remainder, minimum=0), importance="split") if split else Hull(exact=True)
+        traversal = (
+            Apportion(partial(largest_remainder, minimum=0), importance="split") if split else Hull(spend_all=True)
+        )
         builder, metric = ScoredPatchesBuilder(level_weight, split), AttributeGain("score", "weighted relevance")
         super().__init__(
             builder, metric, traversal, relevance=relevance, patch=patch, levels=len(split) if split else levels

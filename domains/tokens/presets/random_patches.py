@@ -54,4 +54,6 @@ class Random(TokenAllocator[PatchTokens]):
     """
 
     def __init__(self, seed: int = 0, relevance: Relevance | None = None, *, patch: int = 16) -> None:
-        super().__init__(GridBuilder(), RandomRank(seed), Hull(exact=True), relevance=relevance, patch=patch, levels=1)
+        super().__init__(
+            GridBuilder(), RandomRank(seed), Hull(spend_all=True), relevance=relevance, patch=patch, levels=1
+        )

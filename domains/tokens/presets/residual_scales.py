@@ -78,7 +78,7 @@ class ResidualScales(TokenAllocator[BandTokens]):
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16, scales: int = 5) -> None:
         metric = AttributeGain("gain", "relevance-weighted mean squared error", additive=True)
         builder = ResidualBuilder(HaarFrame(scales))
-        super().__init__(builder, metric, Hull(exact=True), relevance=relevance, patch=patch, levels=scales)
+        super().__init__(builder, metric, Hull(spend_all=True), relevance=relevance, patch=patch, levels=scales)
 
 
 def _parents(positions: np.ndarray) -> np.ndarray:

@@ -47,5 +47,5 @@ class SemanticTree(TokenAllocator[RegionTokens]):
     ) -> None:
         builder = RegionTreeBuilder(PatchRegions() if source is None else source)
         super().__init__(
-            builder, RegionError(), Hull(exact=True), relevance=relevance, encoder=encoder, patch=patch, levels=1
+            builder, RegionError(), Hull(spend_all=True), relevance=relevance, encoder=encoder, patch=patch, levels=1
         )

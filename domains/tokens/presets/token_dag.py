@@ -47,7 +47,7 @@ class TokenDAG(TokenAllocator[PatchTokens]):
         super().__init__(
             TokenDAGBuilder(),
             RelevanceError(),
-            Hull(exact=True),
+            Hull(spend_all=True),
             relevance=relevance,
             encoder=encoder,
             patch=patch,

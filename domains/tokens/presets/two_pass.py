@@ -71,7 +71,7 @@ class TwoPass(TokenAllocator[GestaltTokens]):
         gestalt: Gestalt | None = None,
     ) -> None:
         builder = GestaltBuilder(ResizedGestalt() if gestalt is None else gestalt)
-        super().__init__(builder, RelevanceGain(), Hull(exact=True), relevance=relevance, patch=patch, levels=1)
+        super().__init__(builder, RelevanceGain(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=1)
         self.score = relevance_score if score is None else score
 
     def allocate(

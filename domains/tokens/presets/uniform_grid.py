@@ -70,4 +70,4 @@ class UniformGrid(TokenAllocator[PatchTokens]):
     """
 
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16) -> None:
-        super().__init__(GridBuilder(), EvenSpread(), Hull(exact=True), relevance=relevance, patch=patch, levels=1)
+        super().__init__(GridBuilder(), EvenSpread(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=1)

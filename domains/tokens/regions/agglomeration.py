@@ -6,7 +6,8 @@ import heapq
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 class Linkage(IntEnum):

@@ -7,7 +7,8 @@ the patch grid. Empty bins hold the mean of the region.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 @njit(cache=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.kernels.trees import Tree, boxes_up, reduce_up
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 def sample_patches(levels: Sequence[np.ndarray], centres: np.ndarray, scales: np.ndarray, patch: int) -> np.ndarray:

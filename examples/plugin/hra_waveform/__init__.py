@@ -68,7 +68,7 @@ class TallestFirst(hra.Traversal):
     def select(self, problem: hra.Problem) -> hra.Solution:
         """Refinements with the price that bounds what any others could gain."""
         relaxed = hra.relaxation(problem)
-        selected = hra.complete(problem, relaxed.selected, problem.gain, exact=False)
+        selected = hra.complete(problem, relaxed.selected, problem.gain, spend_all=False)
         return hra.Solution(selected, relaxed.price, share=relaxed.share)
 
 

@@ -15,7 +15,7 @@ _NOISE = 0.05
 
 def exact_batch(size: int, count: int = 64) -> CaseAt:
     """All pyramids at the same budget, each solved to the optimum or to a certificate."""
-    from hra.allocating.exact_batch import solve_batch
+    from hra.allocating.exact_batch import exact_solutions
 
     pyramids = instances.token_pyramids(size, count)
     hierarchy = pyramids[0].hierarchy
@@ -31,13 +31,13 @@ def exact_batch(size: int, count: int = 64) -> CaseAt:
             return [pyramid.problem(pyramid.fresh_gain(seed, _NOISE), share) for seed, pyramid in fresh]
 
         budget = float(np.floor(share * hierarchy.total_cost))
-        own = Contender("hra", lambda gains: solve_batch(hierarchy, gains, budget), _stacked)
+        own = Contender("hra", lambda gains: exact_solutions(hierarchy, gains, budget), _stack)
         # Gains are read once, a byte per refinement is written; the hierarchy is small.
         return Case((own, *others), inputs, judge_batch, size, 9 * count * size)
 
     return case
 
 
-def _stacked(problems: list[Problem]) -> np.ndarray:
+def _stack(problems: list[Problem]) -> np.ndarray:
     """Gains of all problems, [B, R]."""
     return np.stack([problem.gain for problem in problems])

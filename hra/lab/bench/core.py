@@ -17,7 +17,7 @@ _MILLION = 1_000_000
 _SEQUENCE = 349_525
 _SMALL = 1365
 
-_BATCHES = "hra.allocating.exact_batch:solve_batch"
+_BATCHES = "hra.allocating.exact_batch:exact_solutions"
 _SOFT = "hra.solvers.soft.distribution:CutDistribution"
 _IMAGES = "PIL.Image:open"
 

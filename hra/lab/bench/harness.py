@@ -111,12 +111,12 @@ def _round(case: Case, number: int, clocks: Mapping[str, Clock]) -> None:
     for contender in case.contenders:
         clock = clocks[contender.name]
         if contender is case.contenders[0] or sum(clock.wall) * contender.share < _PEER_SECONDS:
-            outputs[contender.name] = contender.read(_timed(contender, given, clock))
+            outputs[contender.name] = contender.read(_time_call(contender, given, clock))
     for name, gaps in case.judge(given, outputs).items():
         clocks[name].gaps = clocks[name].gaps.worst(gaps)
 
 
-def _timed(contender: Contender, given: Any, clock: Clock) -> Any:
+def _time_call(contender: Contender, given: Any, clock: Clock) -> Any:
     prepared = contender.prepare(given)
     with _no_collection():
         cpu, wall = time.process_time(), time.perf_counter()

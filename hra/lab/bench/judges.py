@@ -25,7 +25,7 @@ def judge_solutions(problem: Problem, outputs: Mapping[str, Any]) -> dict[str, G
     """
     own = next(iter(outputs.values()))
     bound = Allocation(problem, replace(own, selected=own.selected.copy()), seconds=0.0).upper_bound
-    return {name: gaps(problem, _selected(output), bound) for name, output in outputs.items()}
+    return {name: gaps(problem, _select(output), bound) for name, output in outputs.items()}
 
 
 def judge_batch(problems: Sequence[Problem], outputs: Mapping[str, Any]) -> dict[str, Gaps]:
@@ -42,7 +42,7 @@ def judge_batch(problems: Sequence[Problem], outputs: Mapping[str, Any]) -> dict
     for name, output in outputs.items():
         worst[name] = Gaps(0.0, 0.0)
         for problem, answer, bound in zip(problems, output, bounds, strict=False):
-            worst[name] = worst[name].worst(gaps(problem, _selected(answer), bound))
+            worst[name] = worst[name].worst(gaps(problem, _select(answer), bound))
     return worst
 
 
@@ -58,5 +58,5 @@ def relative_excess(value: float, least: float) -> Gaps:
     return Gaps(excess, excess)
 
 
-def _selected(output: Any) -> np.ndarray:
+def _select(output: Any) -> np.ndarray:
     return output.selected if isinstance(output, Solution) else output

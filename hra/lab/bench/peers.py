@@ -7,8 +7,8 @@ import operator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.errors import MissingExtra
 from hra.lab.bench.harness import Contender
 from hra.model.hierarchy import Hierarchy

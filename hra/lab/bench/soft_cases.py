@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.lab.bench.harness import Case, CaseAt, Contender, Gaps
 from hra.lab.inputs import instances
-from hra.lab.inputs.instances import Instance
+from hra.lab.inputs.instances import SyntheticProblem
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -44,10 +44,10 @@ def soft_batch(size: int, count: int = 64) -> CaseAt:
 
 
 def _soft_cut(hierarchy: Any, budget: float) -> Callable[[Tensor], np.ndarray]:
-    from hra.solvers.soft.forest import Forest
+    from hra.solvers.soft.forest import SoftForest
     from hra.traversals.soft_cut import SoftCut
 
-    forest = Forest.of(hierarchy)
+    forest = SoftForest.of(hierarchy)
 
     def run(gain: Tensor) -> np.ndarray:
         with _one_torch_thread():
@@ -109,7 +109,7 @@ def _backward(probability: Tensor) -> np.ndarray:
     return probability.detach().numpy()
 
 
-def _gains(pyramids: tuple[Instance, ...], number: int) -> np.ndarray:
+def _gains(pyramids: tuple[SyntheticProblem, ...], number: int) -> np.ndarray:
     gains = np.stack([p.fresh_gain(len(pyramids) * number + i, _NOISE) for i, p in enumerate(pyramids)])
     return gains / gains.mean(axis=1, keepdims=True)
 

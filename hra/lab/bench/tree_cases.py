@@ -13,7 +13,7 @@ from hra.allocating.modifiers import in_sequence
 from hra.lab.bench import peers
 from hra.lab.bench.harness import Case, CaseAt, Contender, Gaps
 from hra.lab.bench.judges import judge_solutions, relative_excess
-from hra.lab.inputs.instances import Instance, Quadtree
+from hra.lab.inputs.instances import Quadtree, SyntheticProblem
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.solvers.duals import Certificate, certify
@@ -28,7 +28,7 @@ _HRA = "hra"
 _BISECTION_STEPS = 50
 
 
-def cold(instance: Instance, *, heap: bool = True) -> CaseAt:
+def cold(instance: SyntheticProblem, *, heap: bool = True) -> CaseAt:
     """Solve for gains that were never seen, without any memory of an earlier answer.
 
     ``heap`` includes the pure Python peer, whose lists take a hundred bytes per node.
@@ -77,7 +77,7 @@ def slopes(quadtree: Quadtree) -> CaseAt:
     return case
 
 
-def certificate(instance: Instance) -> CaseAt:
+def certificate(instance: SyntheticProblem) -> CaseAt:
     """Make the proof of an answer, which is left to those who read it, beside the solve that it belongs to."""
 
     def solved(problem: Problem) -> tuple[Problem, Solution]:
@@ -98,7 +98,7 @@ def certificate(instance: Instance) -> CaseAt:
     return case
 
 
-def selection(instance: Instance) -> CaseAt:
+def selection(instance: SyntheticProblem) -> CaseAt:
     """Find the price alone: where keys in falling order exhaust a capacity."""
     weight = instance.hierarchy.cost
 
@@ -156,12 +156,12 @@ class _Sequence:
         return self.last[1]
 
 
-def _solvers(instance: Instance, heap: bool) -> tuple[Contender, ...]:
+def _solvers(instance: SyntheticProblem, heap: bool) -> tuple[Contender, ...]:
     compiled = (peers.compiled_best_first(), peers.sort_by_ratio())
     return (peers.heap_best_first(instance.hierarchy), *compiled) if heap else compiled
 
 
-def _moved_bytes(instance: Instance) -> int:
+def _moved_bytes(instance: SyntheticProblem) -> int:
     """Gains, costs and predecessors are read once, a byte per refinement is written."""
     hierarchy = instance.hierarchy
     order = hierarchy.edges if hierarchy.parent is None else hierarchy.parent

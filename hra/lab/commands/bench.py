@@ -92,5 +92,5 @@ def _show(record: dict[str, Any], suite: SuiteName) -> None:
         numbers = (cell(row) for cell in shown.numbers.values())
         table.add_row(row["name"], *numbers, row["peer"] or "-")
     print_wide(table, 132)
-    for line in bench_columns.skipped(record):
+    for line in bench_columns.skip(record):
         typer.echo(f"skipped {line}")

@@ -17,7 +17,7 @@ class BenchTable:
     numbers: Mapping[str, Callable[[Row], str]]
 
 
-def skipped(record: Mapping[str, Any]) -> Iterator[str]:
+def skip(record: Mapping[str, Any]) -> Iterator[str]:
     """A line for each row that was skipped, and one for each peer that was: name and reason."""
     for row in record["skipped"]:
         yield f"{row['name']}: {row['reason']}"

@@ -20,12 +20,12 @@ def trace(
     """Record the tiles that a path over a ground texture wants."""
     from hra.residency import save_trace
 
-    recorded = _made(source, seed, step)
+    recorded = _make(source, seed, step)
     save_trace(out, recorded)
     typer.echo(f"{out}: {recorded!r}")
 
 
-def _made(source: str, seed: int, step: int) -> Trace:
+def _make(source: str, seed: int, step: int) -> Trace:
     from hra.lab.inputs.drives import kitti_like, terrain_walk
     from hra.residency import GroundTexture, load_poses
 

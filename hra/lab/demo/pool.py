@@ -37,14 +37,14 @@ def run() -> tuple[dict[str, Any], dict[str, Figure]]:
     return record, {"pool_split": _split(pool, camera)}
 
 
-def _ground(bounds: np.ndarray) -> textures.Scene:
+def _ground(bounds: np.ndarray) -> textures.PlaneScene:
     """The Earth map as a floor under the mesh, whose z axis points up, ten times as wide as the mesh."""
     texture = earth_scene().planes[0].texture
     width = 10 * float((bounds[1] - bounds[0]).max())
     centre = bounds.mean(axis=0)
     origin = np.array([centre[0] - width / 2, centre[1] + width / 4, bounds[0, 2]])
     plane = textures.TexturedPlane(texture, origin, np.array([width, 0, 0]), np.array([0, -width / 2, 0]))
-    return textures.Scene([plane])
+    return textures.PlaneScene([plane])
 
 
 def _split(pool: Pool, camera: Camera) -> Figure:

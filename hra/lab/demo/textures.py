@@ -18,9 +18,9 @@ FRAMES = 60
 VIEWPORT = (960, 540)
 
 
-def earth_scene() -> textures.Scene:
+def earth_scene() -> textures.PlaneScene:
     """The Earth map as a ground 100 units wide."""
-    return textures.Scene.ground(samples.path("earth.jpg"), width=100.0)
+    return textures.PlaneScene.ground(samples.path("earth.jpg"), width=100.0)
 
 
 def run() -> tuple[dict[str, Any], dict[str, Figure]]:
@@ -54,7 +54,7 @@ def _residency(trace: textures.ResidencyTrace) -> Figure:
     return figure
 
 
-def _views(scene: textures.Scene, allocator: textures.TextureAllocator, camera: Camera) -> Figure:
+def _views(scene: textures.PlaneScene, allocator: textures.TextureAllocator, camera: Camera) -> Figure:
     """The frame that misses most: with the pool, with everything resident, and the map of resident levels."""
     pooled = allocator.realize(allocator.allocate(camera, POOL_BYTES))
     full = allocator.realize(allocator.allocate(camera, np.inf))

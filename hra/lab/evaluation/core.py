@@ -25,13 +25,13 @@ def run(sizes: Sizes, progress: Callable[[str], None]) -> dict[str, Any]:
     judged: dict[tuple[str, str], list[Judged]] = defaultdict(list)
     for case in itertools.chain(token_cases(sizes), mesh_cases(sizes)):
         progress(f"{case.data}: {case.source}, {case.budget}")
-        judged[case.data, case.budget].append(_judged(case))
+        judged[case.data, case.budget].append(_judge(case))
     rows = [_row(data, budget, rule, of) for (data, budget), of in judged.items() for rule in RULES]
     everything = list(itertools.chain(*judged.values()))
     return {"problems": len(everything), "proven": sum(one.proven for one in everything), "rows": rows}
 
 
-def _judged(case: Case) -> Judged:
+def _judge(case: Case) -> Judged:
     return judge(case.problem, RULES)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.lab.evaluation.sort_by_ratio import by_ratio
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors, total

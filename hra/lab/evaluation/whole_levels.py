@@ -32,4 +32,4 @@ def in_order(problem: Problem, order: np.ndarray) -> np.ndarray:
     """Refinements [R] taken in ``order`` (int [R]) as far as they are ready and fit, gain or not."""
     priority = np.empty(order.size)
     priority[order] = np.arange(order.size, 0, -1)
-    return complete(problem, np.zeros(order.size, np.bool_), priority, exact=True)
+    return complete(problem, np.zeros(order.size, np.bool_), priority, spend_all=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.lab.inputs.instances import Instance
+from hra.lab.inputs.instances import SyntheticProblem
 from hra.model.hierarchy import Hierarchy
 
 # Clusters per side of a group; groups of two successive levels are shifted by up to half of it.
@@ -22,17 +22,17 @@ class _Level:
     finer: np.ndarray
 
 
-def smooth_dag(side: int) -> Instance:
+def smooth_dag(side: int) -> SyntheticProblem:
     """Errors that differ little from group to group; ``side`` clusters a side at the finest level."""
     return cluster_dag(side, spread=0.3, growth=1.0)
 
 
-def heavy_dag(side: int) -> Instance:
+def heavy_dag(side: int) -> SyntheticProblem:
     """Heavy-tailed errors that shrink towards the coarse levels, where a rule without foresight stops."""
     return cluster_dag(side, spread=1.2, growth=0.6)
 
 
-def cluster_dag(side: int, spread: float, growth: float, seed: int = 0) -> Instance:
+def cluster_dag(side: int, spread: float, growth: float, seed: int = 0) -> SyntheticProblem:
     """Refinements of a grid of clusters; 512 a side give about 33,000 groups.
 
     Each level forms groups of up to 4 x 4 clusters on a randomly shifted grid and halves their clusters; the next level
@@ -88,14 +88,14 @@ def _focus(group: np.ndarray) -> np.ndarray:
     return (1 / (0.02 + np.square(y[:, None] - 0.3) + np.square(x - 0.6))).ravel()
 
 
-def _instance(fine_to_coarse: list[_Level], size: int) -> Instance:
+def _instance(fine_to_coarse: list[_Level], size: int) -> SyntheticProblem:
     """Groups renumbered from coarse to fine."""
     gain, cost = (
         np.concatenate([getattr(level, name) for level in fine_to_coarse])[::-1].copy() for name in ("gain", "cost")
     )
     edges = size - 1 - np.concatenate([level.finer for level in fine_to_coarse])
     hierarchy = Hierarchy.dag(cost, edges)
-    return Instance(hierarchy, _in_level_order(gain, hierarchy))
+    return SyntheticProblem(hierarchy, _in_level_order(gain, hierarchy))
 
 
 def _in_level_order(gain: np.ndarray, hierarchy: Hierarchy) -> np.ndarray:

@@ -16,7 +16,7 @@ _SPLIT_COST = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class SyntheticProblem:
     """A hierarchy with a positive gain [R] for every refinement."""
 
     hierarchy: Hierarchy
@@ -40,7 +40,7 @@ class Instance:
 
 
 @dataclass(frozen=True, eq=False)
-class Quadtree(Instance):
+class Quadtree(SyntheticProblem):
     """The first R refinements of a complete quadtree over the unit square, in level order."""
 
     @cached_property
@@ -74,11 +74,11 @@ def smooth_quadtree(size: int) -> Quadtree:
     return Quadtree(quadtrees.refinement_tree(np.full(size, _SPLIT_COST)), _positive(gain))
 
 
-def token_pyramids(size: int, count: int = 64) -> tuple[Instance, ...]:
+def token_pyramids(size: int, count: int = 64) -> tuple[SyntheticProblem, ...]:
     """Quadtrees of ``size`` splits over ``count`` crops of real images, all over one hierarchy."""
     hierarchy = quadtrees.refinement_tree(np.full(size, _SPLIT_COST))
     crops = pictures.crops(count, quadtrees.side_of(size))
-    return tuple(Instance(hierarchy, _positive(pictures.split_gains(crop))) for crop in crops)
+    return tuple(SyntheticProblem(hierarchy, _positive(pictures.split_gains(crop))) for crop in crops)
 
 
 def _positive(gain: np.ndarray) -> np.ndarray:

@@ -46,7 +46,7 @@ def bumpy(subdivisions: int) -> meshes.TriangleMesh:
     )
 
 
-def fetched(name: str, folder: Path = DATA) -> Path:
+def fetch(name: str, folder: Path = DATA) -> Path:
     """The file ``name`` that `make data` fetched into ``folder``.
 
     Raises

@@ -58,6 +58,8 @@ class Chord:
     @property
     def at_capacity(self) -> float:
         """A lower bound of the relaxation."""
+        # The relaxation may mix sets: the mixture of both ends that costs the capacity gains what the chord does
+        # there.
         return self.worth_at(self.price) + self.price * self.problem.capacity
 
     @property
@@ -87,6 +89,8 @@ class Chord:
         """
         capacity = self.problem.capacity
         cost, gain = total(self.problem.cost, selected), total(self.problem.gain, selected)
+        # Weak duality: at any price >= 0 a set within the capacity gains at most the best worth and what the capacity
+        # is worth.
         if worth + price * capacity < self.bound:
             self.bound, self.bound_price, self.bound_share = worth + price * capacity, price, share.copy()
         if cost <= capacity and gain > self.most:
@@ -94,6 +98,7 @@ class Chord:
         # An end that is found again is worth what the chord is, whatever rounding says.
         is_new = (cost, gain) not in (self.low, self.high)
         above = is_new and gain - price * cost > self.worth_at(price)
+        # A point above the chord in place of the end on its side of the capacity: the chord rises there.
         if above and cost <= capacity:
             self.low = cost, gain
         elif above:

@@ -17,9 +17,9 @@ from hra.solvers.dag.split_flow import better_set, even_shares, surplus_bound
 
 # Sweeps before flows take over, and flows.
 _SWEEPS, _FLOWS = 40, 50
-# Refinements and edges that all flows together may visit: a second or so. Where that is too little, as on grids of
+# Refinements and edges that all flows together may visit: half a second or so. Where that is too little, as on grids of
 # more than some 50,000 refinements, the bound is valid, but not the tightest.
-_WORK = 8e7
+_WORK = 4e7
 
 
 def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, float, None, np.ndarray | None]:

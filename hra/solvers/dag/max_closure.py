@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Surplus up to this part of the largest worth is rounding.
 _ROUNDING = 2.0**-46
@@ -49,7 +50,7 @@ def max_closure(offsets, predecessors, worth, among, share, known=np.inf, work=n
     `Closure`.
     """
     before, inner, edge = _subgraph(offsets, predecessors, among)
-    after, successor, back = _reversed(before, inner)
+    after, successor, back = _reverse(before, inner)
     left, flow = _first_flow(before, inner, edge, worth, share)
     distance, queue = np.empty(worth.size, np.int32), np.empty(worth.size, np.int32)
     rounding = _ROUNDING * np.abs(worth).max() if worth.size else 0.0
@@ -57,11 +58,14 @@ def max_closure(offsets, predecessors, worth, among, share, known=np.inf, work=n
     while True:
         reached = _distances(graph, flow, left, rounding, distance, queue)
         visited += worth.size + inner.size
+        # By weak duality no closure is worth more than all surplus. That of which no deficit is in reach is the worth
+        # of the set that `_select` returns (minimum cut): the best lies between, and both meet when nothing is
+        # placeable.
         placeable, bound = _surplus(left, distance, rounding)
         if placeable <= 0.0 or 2.0 * (bound - placeable) > known + bound or visited >= work:
             break
         _wave(graph, flow, left, rounding, distance, queue[:reached])
-    selected = _selected(graph, flow, left, rounding, distance, queue)
+    selected = _select(graph, flow, left, rounding, distance, queue)
     _split(offsets, among, before, edge, flow, share)
     return Closure(selected, placeable <= 0.0, visited)
 
@@ -83,9 +87,10 @@ def _subgraph(offsets, predecessors, among):
 
 
 @njit(cache=True)
-def _reversed(before, predecessors):
+def _reverse(before, predecessors):
     """Offsets [K + 1] and indices of successors, and for each the number of its edge among ``predecessors``."""
     after, place = np.zeros(before.size, np.int32), np.zeros(before.size, np.int32)
+    # A counting sort of the edges by predecessor: counts, their sums, and where each one's next edge goes.
     for p in predecessors:
         after[p + 1] += 1
     for r in range(before.size - 1):
@@ -105,6 +110,7 @@ def _first_flow(before, predecessors, edge, worth, share):
     """What is left of each worth [K], and the flow over each edge, if surplus is passed on in the given shares."""
     left, flow = worth.copy(), np.zeros(predecessors.size)
     for r in range(worth.size - 1, -1, -1):
+        # Predecessors outside are taken already and absorb nothing: the shares of the others are scaled up to one.
         total = 0.0
         for k in range(before[r], before[r + 1]):
             total += share[edge[k]]
@@ -126,6 +132,8 @@ def _distances(graph, flow, left, rounding, distance, queue):
         if left[r] < -rounding:
             distance[r], queue[tail] = 0, r
             tail += 1
+    # Breadth first along residual edges, backwards: successors can always send more, and a predecessor can send back
+    # what flows to it.
     while head < tail:
         r = queue[head]
         head += 1
@@ -155,6 +163,7 @@ def _surplus(left, distance, rounding):
 def _wave(graph, flow, left, rounding, distance, queue):
     """Carry all surplus one step closer to the nearest deficit, from the farthest on: back first, then evenly."""
     before, predecessors, after, successor, back = graph
+    # From far to near: everything that passes through r has arrived when its turn comes.
     for i in range(queue.size - 1, -1, -1):
         r = queue[i]
         if left[r] <= rounding or distance[r] == 0:
@@ -162,6 +171,7 @@ def _wave(graph, flow, left, rounding, distance, queue):
         nearer, ways = distance[r] - 1, 0
         for j in range(after[r], after[r + 1]):
             k, s = back[j], successor[j]
+            # To send back is to cancel: at most what flows.
             if flow[k] > 0.0 and distance[s] == nearer and left[r] > 0.0:
                 moved = min(left[r], flow[k])
                 flow[k] -= moved
@@ -169,6 +179,7 @@ def _wave(graph, flow, left, rounding, distance, queue):
                 left[s] += moved
         for k in range(before[r], before[r + 1]):
             ways += distance[predecessors[k]] == nearer
+        # Edges to predecessors have no capacity: every split is a valid flow.
         if ways > 0 and left[r] > 0.0:
             moved = left[r] / ways
             for k in range(before[r], before[r + 1]):
@@ -179,7 +190,7 @@ def _wave(graph, flow, left, rounding, distance, queue):
 
 
 @njit(cache=True)
-def _selected(graph, flow, left, rounding, distance, queue):
+def _select(graph, flow, left, rounding, distance, queue):
     """What surplus that reaches no deficit needs, and what feeds it: bool [K]."""
     before, predecessors, after, successor, back = graph
     selected, head, tail = np.zeros(left.size, np.bool_), 0, 0
@@ -187,6 +198,8 @@ def _selected(graph, flow, left, rounding, distance, queue):
         if distance[r] < 0 and left[r] > rounding:
             selected[r], queue[tail] = True, r
             tail += 1
+    # Closed under predecessors, so that it is down-closed, and under flow that comes in, so that nothing enters or
+    # leaves and what is left inside is its worth.
     while head < tail:
         r = queue[head]
         head += 1

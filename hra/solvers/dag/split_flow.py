@@ -1,6 +1,6 @@
 """Upper bound and good sets on a DAG: surplus flows from fine to coarse, split over the predecessors.
 
-At a price lambda every refinement is worth gain - lambda * cost. A refinement in surplus hands all of it to its
+At a price every refinement is worth gain - price * cost. A refinement in surplus hands all of it to its
 predecessors, in shares that add up to one; what arrives at refinements without predecessors is an upper bound on the
 relaxation *for any shares* (they are a feasible dual of the max-closure problem: Picard 1976). Shares are improved by
 exponentiated-gradient steps that send surplus to where a deficit absorbs it; at the optimum the bound equals the
@@ -10,7 +10,8 @@ maximum closure and the refinements in surplus are that closure.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # A relative distance between bound and set below which more sweeps do not pay.
 _CLOSED = 1e-7
@@ -22,8 +23,10 @@ def surplus_bound(offsets, predecessors, gain, cost, price, share, surplus):
     total = 0.0
     for r in range(gain.size):
         surplus[r] = gain[r] - price * cost[r]
+    # Predecessors have smaller numbers: backwards, r has received everything before it passes anything on.
     for r in range(gain.size - 1, -1, -1):
         if surplus[r] > 0.0:
+            # At the top nothing is left to pass it on to: this is what the dual adds up.
             if offsets[r] == offsets[r + 1]:
                 total += surplus[r]
             for k in range(offsets[r], offsets[r + 1]):
@@ -43,6 +46,8 @@ def _collect(offsets, predecessors, gain, cost, price, surplus, share, step, sen
         low, high = offsets[r], offsets[r + 1]
         taken, part = surplus[r] > 0.0, 0.0
         if taken:
+            # The bound is piecewise linear: its slope by the surplus of r is that of its predecessors, weighted by
+            # shares, 1 at the top and 0 in a deficit, which absorbs it.
             part = 1.0 if low == high else 0.0
             for k in range(low, high):
                 part += share[k] * sensitivity[predecessors[k]]
@@ -58,6 +63,8 @@ def _collect(offsets, predecessors, gain, cost, price, surplus, share, step, sen
 @njit(inline="always")
 def _shift(predecessors, share, sensitivity, step):
     """One exponentiated-gradient step of the shares of one refinement."""
+    # The slope by one share is the surplus of r, which is common to all and left out, times the sensitivity of the
+    # predecessor.
     total = 0.0
     for k in range(share.size):
         # The floor lets a share that was driven to zero come back.
@@ -102,7 +109,9 @@ def better_set(offsets, predecessors, gain, cost, price, share, sweeps, known, t
         made += 1
         if worth > best:
             best = worth
-            selected[:] = trial
+            for r in range(n):
+                selected[r] = trial[r]
+        # best <= optimum <= bound: enough is a set halfway between, a bound that ends all hope, or that both agree.
         if best - known > 0.5 * (bound - known) or bound - known <= tolerance or bound - best <= _CLOSED * bound:
             break
     return bound, made

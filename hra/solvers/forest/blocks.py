@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Refinements that a block should hold: their gains, costs and results fit the second-level cache several times.
 _SIZE = 2048
@@ -26,10 +27,13 @@ def blocks(first_child):
     """
     n = first_child.size - 1
     pieces = n // _SIZE
+    # The level that is cut is wide enough for four refinements or more in every piece.
     low, high = wide_level(first_child, 4 * pieces if pieces > 1 else n + 1)
     depth, end = 0, high
+    # In level order the children of a range are a range: they begin and end where those of its ends begin.
     while low < end < n:
         depth, end = depth + 1, first_child[end]
+    # For each piece a range per level at most, and one for all that lies above the cut.
     ranges = np.empty((min(pieces * (depth + 1), n) + 1, 2), np.int64)
     count, size = 0, high - low
     for p in range(pieces - 1, -1, -1):

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.hierarchy import divisible
 from hra.model.problem import Problem
 from hra.solvers.forest.pava import hull_slopes, relaxed_gain
@@ -28,6 +28,7 @@ def _sweep(first_child, gain, cost, high, low, worth):
 
     0 for what is not worth its price.
     """
+    # The recursion of `relaxed_gain` at two prices in one pass: what is worth more than 0 is taken if its parent is.
     for v in range(gain.size - 1, -1, -1):
         above, below = gain[v] - high * cost[v], gain[v] - low * cost[v]
         for u in range(first_child[v], first_child[v + 1]):
@@ -37,7 +38,7 @@ def _sweep(first_child, gain, cost, high, low, worth):
 
 
 @njit(cache=True)
-def _taken(first_child, gain, cost, worth):
+def _take(first_child, gain, cost, worth):
     """What is taken at the higher price: bool [R], its gain and cost; and what the lower one adds next to it [M]."""
     size = gain.size
     selected, all_gain, all_cost = np.zeros(size, np.bool_), 0.0, 0.0
@@ -45,6 +46,8 @@ def _taken(first_child, gain, cost, worth):
     begin, end, done, count, others = 0, first_child[0], 0, 0, 0
     while True:
         for u in range(begin, end):
+            # What is taken at the higher price is taken at the lower one, also in floating point: costs are >= 0, and
+            # products, differences and sums are rounded monotonically. So neither count ever falls.
             at_high, at_low = int(worth[u, 0] > 0.0), int(worth[u, 1] > 0.0)
             # Written in any case and counted where it belongs: nothing could predict a branch here.
             taken[count] = added[others] = u
@@ -53,6 +56,7 @@ def _taken(first_child, gain, cost, worth):
         if done == count:
             return selected, all_gain, all_cost, added[:others]
         r = taken[done]
+        # Only children of what is taken are met, which makes the set down-closed.
         selected[r] = True
         all_gain += gain[r]
         all_cost += cost[r]
@@ -67,7 +71,8 @@ def _grown(first_child, gain, cost, worth, roots):
     """
     size = gain.size
     ids, first = np.empty(size, np.int32), np.empty(size + 1, np.int32)
-    ids[: roots.size] = roots
+    for i in range(roots.size):
+        ids[i] = roots[i]
     head, tail = 0, roots.size
     while head < tail:
         first[head] = tail
@@ -102,13 +107,14 @@ def hull_point(problem: Problem, guess: float, width: float) -> HullPoint | None
     high, low = guess * width, guess / width
     for _ in range(_TRIES):
         _sweep(*forest, high, low, worth)
-        selected, sure_gain, spent, roots = _taken(*forest, worth)
+        selected, sure_gain, spent, roots = _take(*forest, worth)
         if spent > capacity:
             # Cost falls roughly in proportion to a rising price; step far enough to be on the other side.
             high, low = high * (spent / capacity) ** 1.5 * width, high
             continue
         undecided = _grown(*forest, worth, roots)
         most = spent + float(undecided[-1].sum())
+        # The capacity is between both sets, and so is the hull point: the sure ones and some of the undecided.
         if most > capacity:
             slope, threshold = _slopes(*undecided[1:], capacity - spent)
             selected[undecided[0][slope > threshold]] = True

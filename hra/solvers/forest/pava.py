@@ -1,10 +1,10 @@
 """Hull slopes of a forest: pool adjacent violators on a tree.
 
 A refinement that is worth less per unit than what it opens up is pooled with it, until slopes (gain per cost) fall from
-coarse to fine along every path. All refinements with a slope above lambda are then the exact solution of the Lagrangian
-relaxation at lambda, for every lambda at once. The same construction is known as generalised BFOS pruning (Chou,
-Lookabaugh and Gray 1989), JPEG 2000's PCRD hull on trees, and isotonic regression on a rooted tree (Pardalos and Xue
-1999).
+coarse to fine along every path. All refinements with a slope above the price are then the exact solution of the
+Lagrangian relaxation at that price, for every price at once. The same construction is known as generalised BFOS
+pruning (Chou, Lookabaugh and Gray 1989), JPEG 2000's PCRD hull on trees, and isotonic regression on a rooted tree
+(Pardalos and Xue 1999).
 
 Child blocks wait in pairing heaps, so that a merge melds two heaps in constant time. Most refinements are never pooled:
 their children form a heap only when it is needed, and until then cost one comparison each.
@@ -13,8 +13,8 @@ their children form a heap only when it is needed, and until then cost one compa
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.solvers.forest.blocks import blocks
 
 # Stands for the heap of a block of one refinement: its children, which are not linked yet.
@@ -28,6 +28,7 @@ def _meld(slope, first, sibling, a, b):
         return b
     if b < 0:
         return a
+    # Heap order: no block is steeper than the one that it hangs from, so that the root is the steepest.
     if slope[a] < slope[b]:
         a, b = b, a
     sibling[b] = first[a]
@@ -39,6 +40,7 @@ def _meld(slope, first, sibling, a, b):
 def _without_root(slope, first, sibling, root):
     """The heap without its root: pair the root's children from left to right, then meld the pairs backwards."""
     x, pairs = first[root], -1
+    # Two passes in these directions take O(log n) amortised (Fredman, Sedgewick, Sleator and Tarjan 1986).
     while x >= 0:
         y = sibling[x]
         if y < 0:
@@ -77,6 +79,7 @@ def _link(first, sibling, low, high, root):
     for u in range(low, high):
         first[u], sibling[u] = -1, last
         last = last if u == root else u
+    # A star under the largest is in heap order, whatever the order of the others.
     first[root] = last
 
 
@@ -95,6 +98,8 @@ def hull_slopes(first_child, gain, cost):
     """
     n = gain.size
     slope, first, sibling = np.empty(n), np.empty(n, np.int32), np.empty(n, np.int32)
+    # The solution is unique, since isotonic regression minimises a strictly convex function: in which order blocks are
+    # pooled does not matter.
     r = _pool(first_child, gain, cost, slope, first, sibling)
     # What was pooled last comes first, so that its block's slope is final.
     while r >= 0:
@@ -114,22 +119,26 @@ def _pool(first_child, gain, cost, slope, first, sibling):
     for begin, end in blocks(first_child):
         for v in range(begin, end):
             slope[v] = gain[v] / cost[v]
+        # Children come before their parents: beneath v slopes fall along every path already.
         for v in range(end - 1, begin - 1, -1):
             low, high = first_child[v], first_child[v + 1]
             if low == high:
                 continue
             heap[v] = _UNLINKED
             h = _best(slope, low, high)
+            # If not even the steepest child is steeper, v is a block of its own.
             if not slope[h] > slope[v]:
                 continue
             _link(first, sibling, low, high, h)
             block_gain, block_cost, block_slope = gain[v], cost[v], slope[v]
             # One function for all of this: in two, Numba's code takes a sixth longer.
             while h >= 0 and slope[h] > block_slope:
+                # Pooling with something steeper only raises the block's slope: what is no steeper now never will be.
                 rest = _without_root(slope, first, sibling, h)
                 first[h], sibling[h], latest = v, latest, h
                 low, high = first_child[h], first_child[h + 1]
                 below = -1
+                # Either h stands for a pooled block, whose sums were kept, or for itself alone.
                 if low < high and heap[h] != _UNLINKED:
                     block_gain += sums[h, 0]
                     block_cost += sums[h, 1]
@@ -141,6 +150,7 @@ def _pool(first_child, gain, cost, slope, first, sibling):
                         below = _best(slope, low, high)
                         _link(first, sibling, low, high, below)
                 block_slope = block_gain / block_cost
+                # What hung from the block of h hangs from this one now.
                 h = _meld(slope, first, sibling, rest, below)
             heap[v], slope[v], sums[v, 0], sums[v, 1] = h, block_slope, block_gain, block_cost
     return latest
@@ -156,6 +166,7 @@ def relaxed_gain(first_child, gain, cost, price, worth):
         value = gain[v] - price * cost[v]
         for u in range(first_child[v], first_child[v + 1]):
             value += worth[u]
+        # Dynamic programming on a tree: v is taken with the best of what it opens up, or left with all of it.
         worth[v] = max(value, 0.0)
     total = 0.0
     for v in range(first_child[0]):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.hierarchy import divisible
 from hra.model.problem import Problem
 from hra.solvers.forest.blocks import wide_level
@@ -40,6 +40,7 @@ def _sample(first_child, gain, cost, low, high, stride):
     ids, first = np.empty(size, np.int32), np.empty(size + 1, np.int32)
     begin, end, head, tail = 0, first_child[0], -1, 0
     while True:
+        # The forest that comes out is in level order, too: its list is the queue, children are put behind the tail.
         for u in range(begin, end):
             if not low <= u < high or (u - low) % stride == 0:
                 ids[tail] = u
@@ -49,5 +50,6 @@ def _sample(first_child, gain, cost, low, high, stride):
         if head == tail:
             break
         begin, end = first_child[ids[head]], first_child[ids[head] + 1]
+    # As if each sampled branch stood there ``stride`` times: slopes are quotients and stay, costs add up to about all.
     stands_for = np.where(ids[:tail] < low, 1.0, float(stride))
     return first[: tail + 1], gain[ids[:tail]] * stands_for, cost[ids[:tail]] * stands_for

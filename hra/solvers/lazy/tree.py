@@ -17,7 +17,7 @@ from hra.solvers.lazy.visited_tree import VisitedError, VisitedTree
 _TOLERANCE = 1 + 1e-6
 
 
-class Step(NamedTuple):
+class LazyStep(NamedTuple):
     """One refinement: the nodes that it adds, the node that it removes (-1 for none), its exact cost and its gain."""
 
     added: range
@@ -49,7 +49,7 @@ class LazyTree:
         error = self._errors(metric.evaluate(roots, context), roots)
         self._append(roots, -1, error, error)
 
-    def expand(self, v: int) -> list[Step]:
+    def expand(self, v: int) -> list[LazyStep]:
         """Make the children of node ``v``; return the refinements that they open: one, or one per child, or none.
 
         Raises
@@ -81,11 +81,11 @@ class LazyTree:
             metric=VisitedError(self._metric.unit, self._metric.additive),
         )
 
-    def _steps(self, v: int, added: range) -> list[Step]:
+    def _steps(self, v: int, added: range) -> list[LazyStep]:
         if self._hierarchy.mode == "add":
-            return [Step(range(u, u + 1), -1, self.exact(u), self.inherited[u] - self.error[u]) for u in added]
+            return [LazyStep(range(u, u + 1), -1, self.exact(u), self.inherited[u] - self.error[u]) for u in added]
         cost = sum(map(self.exact, added), Fraction(0)) - self.exact(v)
-        return [Step(added, v, cost, self.error[v] - sum(self.error[u] for u in added))]
+        return [LazyStep(added, v, cost, self.error[v] - sum(self.error[u] for u in added))]
 
     def exact(self, v: int) -> Fraction:
         """The cost of node ``v`` as the decimal that it prints as: not all costs are known, so none has a unit yet."""
@@ -100,7 +100,7 @@ class LazyTree:
             )
 
     def _append(self, nodes: list[Any], parent: int, error: np.ndarray, inherited: np.ndarray) -> range:
-        cost = _checked("cost", self._hierarchy.cost(nodes), nodes, HierarchyError)
+        cost = _check("cost", self._hierarchy.cost(nodes), nodes, HierarchyError)
         promise = [self._hierarchy.least_cost(node) for node in nodes]
         self._register(nodes)
         first, count = len(self.nodes), len(nodes)
@@ -108,7 +108,7 @@ class LazyTree:
         self.parent += [parent] * count
         self.depth += [self.depth[parent] + 1 if parent >= 0 else 0] * count
         self.cost += cost.tolist()
-        self.least_cost += _checked("least_cost", promise, nodes, HierarchyError).tolist()
+        self.least_cost += _check("least_cost", promise, nodes, HierarchyError).tolist()
         self.error += error.tolist()
         self.inherited += inherited.tolist()
         self.expanded += [False] * count
@@ -126,10 +126,13 @@ class LazyTree:
         inherited = self._metric.inherited(nodes, self._context) if self._hierarchy.mode == "add" else None
         if inherited is None:
             error = error * self._scale(error, limit)
+            # Without a word of the metric, what the children do not keep of their parent's error is spread evenly:
+            # together they gain what it loses.
             return error, error + max(limit - float(error.sum()), 0.0) / error.size
         inherited = self._errors(inherited, nodes)
         self.repaired += int(np.count_nonzero(error > inherited * _TOLERANCE))
         scale = self._scale(inherited, limit)
+        # So no gain is negative, and those of siblings add up to no more than their parent's error.
         return np.minimum(error, inherited) * scale, inherited * scale
 
     def _scale(self, values: np.ndarray, limit: float) -> float:
@@ -138,10 +141,10 @@ class LazyTree:
         return limit / total if total > limit else 1.0
 
     def _errors(self, values: Any, nodes: list[Any]) -> np.ndarray:
-        return _checked(type(self._metric).__name__, values, nodes, MetricError)
+        return _check(type(self._metric).__name__, values, nodes, MetricError)
 
 
-def _checked(name: str, values: Any, nodes: list[Any], refusal: type[HraError]) -> np.ndarray:
+def _check(name: str, values: Any, nodes: list[Any], refusal: type[HraError]) -> np.ndarray:
     """``values`` as one finite number >= 0 per node, float64."""
     array = to_numpy(values)
     if array.shape != (len(nodes),) or array.dtype.kind not in "iufb":

@@ -73,13 +73,15 @@ class VisitedTree:
         Below every node that was not expanded stands one imagined refinement that removes all of its error at the
         least cost: whatever is there cannot do better. The relaxation of that tree is the bound.
         """
-        problem = Problem.of(self._imagined(), self.metric, None, budget)
+        problem = Problem.of(self._imagine(), self.metric, None, budget)
+        # The relaxation only suggests a price; what is returned is proven for it and rounded up.
         relaxed = relaxation(problem)
         proof = certify(problem, relaxed.selected, relaxed.price, relaxed.share)
         return ceiling((*precise_total(problem.gain, relaxed.selected), proof.shortfall))
 
-    def _imagined(self) -> Hierarchy:
+    def _imagine(self) -> Hierarchy:
         below = np.flatnonzero(~self.expanded & (self.error > 0))
+        # Cheaper, and with more to gain, than anything that can really be there: every real cut has its like here.
         cost = _rounded_down_sum(self.least_cost[below], self.cost[below] if self.mode == "replace" else 0.0)
         attributes = {
             "error": np.r_[self.error, np.zeros(below.size)],
@@ -91,6 +93,7 @@ class VisitedTree:
 def _rounded_down_sum(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
     """``a + b`` [N], never rounded up."""
     nearest = a + b
+    # What rounding lost, exactly (Knuth's sum of two doubles).
     other = nearest - a
     lost = (a - (nearest - other)) + (b - other)
     return np.where(lost < 0, np.nextafter(nearest, -np.inf), nearest)

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import ulps
 from hra.solvers.dag.split_flow import closure, even_shares
@@ -79,9 +79,12 @@ def least_bound(best: Closure, gain: np.ndarray, needs: Needs, penalty: float) -
         trial, target = master.prices()
         worth = gain + needs.change @ trial
         most, selected = best(worth)
+        # Weak duality: a bound at any prices, so that the search may end anywhere.
         value = most + float(trial @ needs.slack) + _rounding(gain, needs, trial)
         if value < bound:
             prices, bound = trial, value
+        # The program over the sets met so far reaches at most what that over all sets does: where it comes to the
+        # bound, no further set lowers it.
         if bound - target <= _CLOSED * abs(bound):
             break
         sets.append(selected)
@@ -133,11 +136,14 @@ class _Master:
         """Let the column that pays most enter the basis; False if none pays."""
         dual = self._gain[self._basis] @ self._inverse
         reduced = self._gain - dual @ self._columns
+        # Reduced gains: what a column brings beyond the prices of what it uses. Those of the basis are 0 but for
+        # rounding.
         reduced[self._basis] = 0.0
         entering = int(np.argmax(reduced))
         if reduced[entering] <= 1e-12 * np.abs(self._gain[self._basis]).max(initial=1e-300):
             return False
         step = self._inverse @ self._columns[:, entering]
+        # The ratio test: the share that falls to zero first leaves, so that none becomes negative.
         falling = step > 1e-12 * np.abs(step).max()
         ratio = np.where(falling, self._share / np.where(falling, step, 1.0), np.inf)
         leaving = int(np.argmin(ratio))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.problem import Problem
 from hra.solvers.level_shares.needs import Needs
 
@@ -16,6 +16,7 @@ def first_found(problem: Problem, needs: Needs) -> tuple[np.ndarray | None, bool
     """A down-closed set [R] that meets all needs, or None; and whether that is the last word."""
     order = problem.hierarchy.predecessors
     selected = np.zeros(len(problem.hierarchy), np.bool_)
+    # What all refinements from r on could add to each need, were those that help taken and no others.
     reach = np.cumsum(np.maximum(needs.change, 0.0)[::-1], axis=0)[::-1]
     reach = np.vstack([reach, np.zeros(needs.slack.size)])
     found, decisions = _enumerate(*order, needs.change, needs.slack, reach, selected)
@@ -58,6 +59,7 @@ def _enumerate(before, predecessors, change, slack, reach, selected):
         decisions += 1
         if selected[r] and not _ready(before, predecessors, selected, r):
             continue
+        # Predecessors have smaller numbers: what r needs is decided before r.
         left[r + 1] = left[r] + change[r] if selected[r] else left[r]
         if _possible(left[r + 1], reach[r + 1]):
             r += 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Moves that are kept of each kind.
 _KEPT = 8
@@ -55,6 +56,7 @@ def _promising(offsets, neighbours, value, kind, kinds, pinned, selected, presen
         for k in range(size):
             total += value[members[k]]
         if size > 0:
+            # Best is to lose the least by dropping, or to win the most by taking.
             _insert(best[kind[r]], score[kind[r]], r, -total if present else total)
     names = best.ravel()
     return names[names >= 0]
@@ -66,6 +68,7 @@ def _collect(offsets, neighbours, selected, present, r, members):
     members[0] = r
     size, i = 1, 0
     while i < size:
+        # A closure breadth first: members after i have yet to bring what must move with them.
         for k in range(offsets[members[i]], offsets[members[i] + 1]):
             other = neighbours[k]
             if selected[other] != present or _contains(members, size, other):

@@ -67,7 +67,7 @@ class Needs:
             low, high = (np.where(here, units, 0.0) for units in (hierarchy.units.low, hierarchy.units.high))
             more, less = (high, low) if loose else (low, high)
             amount = max(exactly(shares.get(label, 0.0)) * budget, exactly(least.get(label, 0.0)))
-            required[i] = _required(amount / hierarchy.units.size, more, rounds_up=hierarchy.units.exact or not loose)
+            required[i] = _require(amount / hierarchy.units.size, more, rounds_up=hierarchy.units.exact or not loose)
             delta = _change(hierarchy, more, less)
             excess[i] = more[hierarchy.added_by < 0].sum() - required[i]
             if problem.pinned is not None:
@@ -126,7 +126,7 @@ def _change(hierarchy: Hierarchy, more: np.ndarray, less: np.ndarray) -> np.ndar
     return change - np.bincount(hierarchy.removed_by[removed], less[removed], len(hierarchy))
 
 
-def _required(amount: Fraction, here: np.ndarray, *, rounds_up: bool) -> float:
+def _require(amount: Fraction, here: np.ndarray, *, rounds_up: bool) -> float:
     """The least total of a level's nodes of at least ``amount`` units, as far as their common divisor tells."""
     step = (int(cost_step(here)) or 1) if rounds_up else 1
     return float((math.ceil(amount / step) if rounds_up else math.floor(amount)) * step)

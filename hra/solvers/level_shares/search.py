@@ -8,8 +8,8 @@ every kind (which needs it helps, which it hurts) the first few are tried in all
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.problem import Problem
 from hra.solvers.level_shares.moves import moves
 from hra.solvers.level_shares.needs import Needs
@@ -20,13 +20,13 @@ _STEPS, _REACH = 2000, 32
 _ROUNDING = 1e-12
 
 
-def mended(problem: Problem, needs: Needs, value: np.ndarray, start: np.ndarray, *, exact: bool) -> np.ndarray:
+def mend_shares(problem: Problem, needs: Needs, value: np.ndarray, start: np.ndarray, *, spend_all: bool) -> np.ndarray:
     """``start`` [R] changed until all needs are met, as far as it can be found, and then until no step gains more.
 
     Parameters
     ----------
     value : float64 [R], of each refinement at the prices of the needs.
-    exact : also use up what is left of the budget, at the least loss of gain.
+    spend_all : also use up what is left of the budget, at the least loss of gain.
     """
     hierarchy, selected = problem.hierarchy, start.copy()
     pinned = np.zeros(selected.size, np.bool_) if problem.pinned is None else problem.pinned
@@ -34,7 +34,7 @@ def mended(problem: Problem, needs: Needs, value: np.ndarray, start: np.ndarray,
     order = (*hierarchy.predecessors, *hierarchy.successors)
     smallest = (0.0, _ROUNDING * float(problem.gain.max(initial=0.0)))
     worth = (problem.gain, value, needs.change, *_kinds(needs.change))
-    _search(*order, worth, pinned, needs.left(selected), smallest, exact, selected)
+    _search(*order, worth, pinned, needs.left(selected), smallest, spend_all, selected)
     return selected
 
 
@@ -60,6 +60,7 @@ def _missing(left, taken, dropped, rounding):
 def _score(missing, before, gained, worth, spent, smallest, phase):
     """How good a step is, -inf if the phase has no use for it: 0 mends or gains, 1 uses up the budget, 2 does both."""
     if before > 0.0:
+        # Mending: what the step loses at the prices, for each unit that is no longer missing.
         return min(worth, 0.0) / (before - missing) if missing < before * (1.0 - 1e-9) else -np.inf
     if missing > 0.0:
         return -np.inf
@@ -100,6 +101,7 @@ def _best_step(before, predecessors, takes, drops, left, smallest, phase, fallin
             gained, worth = gains[i] - drops[1][j], worths[i] - drops[2][j]
             spent = drops[3][j, 0] - changes[i, 0]
             score = _score(missing, lacking, gained, worth, spent, smallest, phase)
+            # A move that needs what falls would leave a set that is not down-closed.
             if score > best and _stands(before, predecessors, names[i], falling):
                 best, best_take, best_drop = score, i, j
         _mark(drops[0][j], falling, False)
@@ -107,7 +109,7 @@ def _best_step(before, predecessors, takes, drops, left, smallest, phase, fallin
 
 
 @njit(cache=True)
-def _search(before, predecessors, after, successors, worth, pinned, left, smallest, exact, selected):
+def _search(before, predecessors, after, successors, worth, pinned, left, smallest, spend_all, selected):
     """Change ``selected`` [R] and ``left`` [1 + K] in place, step by step."""
     phase, reach, falling = 0, 1, np.zeros(selected.size, np.bool_)
     for _ in range(_STEPS):
@@ -120,9 +122,10 @@ def _search(before, predecessors, after, successors, worth, pinned, left, smalle
             left[need] += takes[3][take, need] - drops[3][drop, need]
         if take > 0 or drop > 0:
             reach = 1
+        # No single refinement helps: whole chains and subtrees are tried before the search gives up.
         elif reach == 1:
             reach = _REACH
-        elif phase < 2 and exact and left[0] > smallest[0]:
+        elif phase < 2 and spend_all and left[0] > smallest[0]:
             # Using up the budget may cost gain: from then on no step may leave more of it, or the search would circle.
             phase, reach = phase + 1, 1
         else:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.sets import total
 from hra.solvers.search.penalties import loss_of
 
@@ -54,7 +54,8 @@ def branch(relaxed, names, capacity, tolerance, margin, limit, taken):
         if i == n:
             if gain[n] > best_gain:
                 best_gain = gain[n]
-                best[:] = taken[names]
+                for k in range(n):
+                    best[k] = taken[names[k]]
                 # What gains more loses less than this.
                 tolerance = min(tolerance, loss_of(relaxed, capacity, taken))
             i -= 1
@@ -64,15 +65,18 @@ def branch(relaxed, names, capacity, tolerance, margin, limit, taken):
             tried[i], taken[r] = 0, False
             i -= 1
             continue
+        # As the relaxation would, first: to take a surplus or leave a deficit loses nothing by itself.
         taken[r] = (relaxed.high[r] > 0.0) == (tried[i] == 0)
         tried[i] += 1
         decisions += 1
         loss[i + 1] = loss[i] + _loss(relaxed, taken, r)
         spent[i + 1] = spent[i] + relaxed.cost[r] * taken[r]
         gain[i + 1] = gain[i] + relaxed.gain[r] * taken[r]
+        # So much of the capacity stays unused whatever follows, and loses its price.
         unused = max(left - spent[i + 1] - spendable[i + 1], 0.0)
         fits = spent[i + 1] <= left + room[i + 1]
         if fits and loss[i + 1] + relaxed.price * unused <= tolerance + margin:
             i += 1
-    taken[names] = best
+    for k in range(n):
+        taken[names[k]] = best[k]
     return i < 0

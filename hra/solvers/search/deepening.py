@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.model.precise import precise_difference, up
 from hra.model.sets import total
 from hra.solvers.duals import distance
 from hra.solvers.search.branching import branch
 from hra.solvers.search.pareto import search
-from hra.solvers.search.penalties import loss_of, penalties, relax, undecided
+from hra.solvers.search.penalties import find_undecided, loss_of, penalties, relax
 
 # The first search goes a small part of the way, each next one further by a factor. The more refinements there are to
 # choose from, the closer the optimum is to the bound; searching in vain is cheap compared with going too far at once.
@@ -20,7 +20,7 @@ _SMALL, _NEGLIGIBLE = 1e-9, 1e-13
 
 
 @njit(cache=True, nogil=True)
-def improve(before, predecessors, share, is_forest, gain, cost, capacity, price, states, selected):
+def improve(before, predecessors, share, gain, cost, capacity, price, limit, states, selected):
     """Replace ``selected`` by a better set, if possible by the best.
 
     Sets that lose at most some tolerance against the bound have no choice at most refinements; the others are searched.
@@ -32,13 +32,16 @@ def improve(before, predecessors, share, is_forest, gain, cost, capacity, price,
     share : float64 [E], splits the surplus of each refinement over its predecessors. Any shares that add up to at most
         one are valid, and so is any price; good ones leave little to search.
     gain, cost : float64 [R]; capacity, price : float.
-    states : memory on forests, and the number of states that a search may visit.
+    limit : decisions that a search on a graph may take.
+    states : memory of the search on a forest, None on graphs: what is not called is then not compiled either.
     selected : bool [R], down-closed and within the capacity.
 
     Returns
     -------
     shortfall : no set gains more than so much more, in exact arithmetic; proven : whether the search came to its end.
     """
+    # Where nothing that costs something fits, the price is infinite and its losses are not numbers: none is as valid.
+    price = price if price < np.inf else 0.0
     relaxed = relax(before, predecessors, share, gain, cost, price)
     lost, left = loss_of(relaxed, capacity, selected), _left(gain, selected)
     if lost <= _SMALL * left:
@@ -49,25 +52,27 @@ def improve(before, predecessors, share, is_forest, gain, cost, capacity, price,
         if tight <= _NEGLIGIBLE * left:
             return tight, True
         # On forests the bound of the relaxation is the least that this price proves, on graphs shares may round.
-        lost = min(lost, tight) if is_forest else lost
+        lost = lost if states is None else min(lost, tight)
     trial, ruled_out = np.empty(gain.size, np.bool_), 0.0
     loss_out, loss_in = penalties(relaxed, capacity)
     tolerance = lost / max(_FEWEST_PARTS, gain.size / _REFINEMENTS_PER_PART)
     while True:
         # Where the loss is too small to be divided, or infinite, one search has to do.
         tolerance = tolerance if 0.0 < tolerance < np.inf else lost
-        names = undecided(loss_out, loss_in, tolerance, trial)
+        names = find_undecided(loss_out, loss_in, tolerance, trial)
         margin, unclear = _rounding(relaxed, names)
-        if is_forest:
+        if states is None:
+            finished = branch(relaxed, names, capacity, tolerance, margin, limit, trial)
+        else:
             left = capacity - total(cost, trial)
             finished = _search(relaxed, loss_in, names, left, tolerance + margin, states, trial)
-        else:
-            finished = branch(relaxed, names, capacity, tolerance, margin, states.cost.size, trial)
         if total(cost, trial) <= capacity and precise_difference(gain, trial, selected) > 0.0:
-            selected[:] = trial
+            for r in range(trial.size):
+                selected[r] = trial[r]
             lost = loss_of(relaxed, capacity, selected)
         if not finished:
             return max(up(lost - ruled_out), unclear), False
+        # Every set that loses as little was in the search: nothing is better than the best of them.
         if lost <= tolerance:
             return unclear, True
         ruled_out, tolerance = tolerance, min(_GROWTH * tolerance, lost)
@@ -116,5 +121,6 @@ def _search(relaxed, loss_in, names, capacity, tolerance, states, trial):
     taken = np.zeros(names.size, np.bool_)
     gain, cost = relaxed.gain[names], relaxed.cost[names]
     _, finished = search(parent, gain, cost, loss_above, relaxed.price, capacity, tolerance, states, taken)
-    trial[names] = taken
+    for i in range(names.size):
+        trial[names[i]] = taken[i]
     return finished

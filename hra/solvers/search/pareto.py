@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.solvers.search.preorder import preorder
 
 # Lists that are alive at a time: log2 of the largest number of refinements, and some.
@@ -54,6 +54,8 @@ def _merge(states, skip, skip_end, take, take_end, name, cost, gain, price, floo
             c, g = states.cost[i], states.gain[i]
         if j < take_end:
             taken_cost, taken_gain = states.cost[j] + cost, states.gain[j] + gain
+            # Both lists rise in cost and gain. Of equal costs the larger gain comes first, so that the other one is
+            # dropped.
             taking = taken_cost < c or (taken_cost == c and taken_gain > g)
             if taking:
                 c, g = taken_cost, taken_gain
@@ -63,8 +65,10 @@ def _merge(states, skip, skip_end, take, take_end, name, cost, gain, price, floo
         else:
             link = states.link[i]
             i += 1
+        # Costs rise: nothing that follows fits.
         if c > capacity:
             break
+        # Dominated by a state before it, which is no dearer; or below what the tolerance admits.
         if g <= best or g - price * c < floor:
             continue
         best = g
@@ -110,11 +114,13 @@ def search(parent, gain, cost, loss_above, price, capacity, tolerance, states, t
     for k in range(parent.size - 1, -1, -1):
         r = order[k]
         end, p, leaf = k + size[r], parent[r], size[r] == 1
+        # What positions from k on are worth at most at the price, whatever is to be taken there.
         worth[k] = max(worth[end], worth[k + 1] + gain[r] - price * cost[r])
         skip, skip_end = (low, high) if leaf else (saved[depth - 1, 0], saved[depth - 1, 1])
         visited += high - low + skip_end - skip
         if visited > states.cost.size:
             return -np.inf, False
+        # A set loses at least what its state loses from k on, and what everything above r loses.
         floor = worth[k] + loss_above[r] - tolerance
         stop, recorded = _merge(
             states, skip, skip_end, low, high, r, cost[r], gain[r], price, floor, capacity, recorded
@@ -126,6 +132,7 @@ def search(parent, gain, cost, loss_above, price, capacity, tolerance, states, t
             depth += 1
             low = high
         elif not leaf and not last:
+            # The list behind the subtree has served: the new one takes its place.
             depth -= 1
             low = skip
         high = _move(states, high, stop, low)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 @njit(cache=True, nogil=True)
@@ -23,6 +24,7 @@ def preorder(parent):
     """
     n = parent.size
     size, largest = np.ones(n, np.int32), np.full(n, -1, np.int32)
+    # Parents have smaller numbers: backwards, the size of r is complete before it is added to that of its parent.
     for r in range(n - 1, -1, -1):
         p = parent[r]
         if p >= 0:
@@ -36,6 +38,8 @@ def preorder(parent):
             position[r] = next_root
             next_root += size[r]
         elif largest[p] == r:
+            # At the end of its parent's range. Any other child has at most half of the parent's subtree, so that a
+            # path meets at most log2(n) of them (heavy paths: Sleator and Tarjan 1983).
             position[r] = position[p] + size[p] - size[r]
         else:
             position[r] = free[p]

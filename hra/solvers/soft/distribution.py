@@ -10,7 +10,7 @@ from torch import Tensor
 
 from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
 from hra.model.arrays import to_numpy
-from hra.solvers.soft.forest import Forest
+from hra.solvers.soft.forest import SoftForest
 from hra.solvers.soft.gibbs import GibbsCut
 from hra.solvers.soft.rounding import round_cuts
 from hra.solvers.soft.sweeps import descend, log_marginals, log_odds
@@ -30,13 +30,13 @@ class CutDistribution:
     budget : float64 [...], as given; capacity : float64 [...], what may be spent on refinements.
     temperature : in the unit of the gains.
     probabilities : [..., R], dtype of the gains: how likely each refinement is taken. Differentiable.
-    price : float64 [...], the multiplier lambda, gain per cost unit, >= 0. Differentiable.
+    price : float64 [...], gain per cost unit, >= 0. Differentiable.
     log_partition : float64 [...], log of the sum of exp((gain(S) - price * cost(S)) / temperature) over all valid sets
         S. Differentiable. ``temperature * log_partition + price * capacity`` is a smooth upper bound on the best gain;
         its gradient by the gains are the probabilities, so less the gain of a desired cut it is a convex loss.
     """
 
-    forest: Forest
+    forest: SoftForest
     gain: Tensor
     budget: Tensor
     capacity: Tensor
@@ -46,7 +46,7 @@ class CutDistribution:
     log_partition: Tensor
 
     @classmethod
-    def of(cls, forest: Forest, gain: Tensor, budget: Tensor, temperature: float) -> CutDistribution:
+    def of(cls, forest: SoftForest, gain: Tensor, budget: Tensor, temperature: float) -> CutDistribution:
         """The distribution whose expected cost is ``budget`` [...], or less where not all of it is wanted.
 
         Raises
@@ -75,6 +75,8 @@ class CutDistribution:
 
         Exact, from coarse to fine: a refinement is drawn once its predecessor was taken.
         """
+        # Given its predecessor a refinement does not depend on anything else above or beside it (a Markov random field
+        # on a tree), so that all can be drawn at once and what lacks a predecessor is dropped.
         taken = torch.sigmoid(self._log_odds())[:, None]
         shape = (len(self.forest), count, taken.shape[-1])
         drawn = torch.rand(shape, generator=generator, dtype=taken.dtype, device=taken.device) < taken
@@ -123,7 +125,7 @@ class CutDistribution:
         return log_odds(self.forest, reward / self.temperature)[0]
 
 
-def budgets_of(budget: float | Tensor, forest: Forest, gain: Tensor) -> Tensor:
+def budgets_of(budget: float | Tensor, forest: SoftForest, gain: Tensor) -> Tensor:
     """``budget`` as float64 with the leading shape of ``gain`` [..., R], checked.
 
     Raises

@@ -20,7 +20,7 @@ from hra.model.units import Units
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class SoftForest:
     """Refinements of a forest, coarse before fine, on one device. Make one and keep it where many cuts share it.
 
     Attributes
@@ -45,7 +45,9 @@ class Forest:
     room: Callable[[float], float]
 
     @classmethod
-    def of(cls, hierarchy: Hierarchy, device: torch.device | str = "cpu", *, cost: np.ndarray | None = None) -> Forest:
+    def of(
+        cls, hierarchy: Hierarchy, device: torch.device | str = "cpu", *, cost: np.ndarray | None = None
+    ) -> SoftForest:
         """The refinements of ``hierarchy``, with its base and costs, or without a base at ``cost`` [R], whole numbers.
 
         Raises
@@ -65,7 +67,7 @@ class Forest:
         return cls._of(hierarchy.parent, hierarchy.cost, levels, None, hierarchy.base_cost, device, exact)
 
     @classmethod
-    def of_parents(cls, parent: Any, cost: Any, device: torch.device | str = "cpu") -> Forest:
+    def of_parents(cls, parent: Any, cost: Any, device: torch.device | str = "cpu") -> SoftForest:
         """Refinements in any order, with an empty base.
 
         Parameters
@@ -83,6 +85,7 @@ class Forest:
             raise HierarchyError("a cost is negative", where=f"cost[{np.argmax(cost < 0)}]", fix="costs must be >= 0")
         parent = indices("parent", parent, -1, cost.size, cost.size)
         order, level = level_order(topology.pairs(parent, np.arange(cost.size, dtype=np.int32)), cost.size)
+        # One entry more, which stays -1: roots stay roots under any numbering.
         rank = np.full(cost.size + 1, -1, np.int32)
         rank[order] = np.arange(cost.size)
         units = Units.of(cost)
@@ -99,12 +102,13 @@ class Forest:
         base_cost: float,
         device: torch.device | str,
         exact: tuple[np.ndarray, Callable[[float], float]],
-    ) -> Forest:
+    ) -> SoftForest:
         begin, end = offsets[:-1].tolist(), offsets[1:].tolist()
         return cls(
             parent=parent,
             cost=torch.tensor(cost, dtype=torch.float64, device=device)[:, None],
             levels=tuple(slice(*bounds) for bounds in zip(begin, end, strict=True)),
+            # Levels are contiguous, so that a parent is a place within the slice of the level above.
             parents=tuple(
                 torch.tensor(parent[low:high] - above, dtype=torch.int64, device=device)
                 for above, low, high in zip(begin, begin[1:], end[1:], strict=False)

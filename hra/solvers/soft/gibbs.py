@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from hra.solvers.soft.forest import Forest
+from hra.solvers.soft.forest import SoftForest
 from hra.solvers.soft.price import solve_price
 from hra.solvers.soft.sweeps import covariance_product, log_odds, marginals
 
@@ -22,7 +22,7 @@ class GibbsCut(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, reward: Tensor, capacity: Tensor, forest: Forest) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(ctx: Any, reward: Tensor, capacity: Tensor, forest: SoftForest) -> tuple[Tensor, Tensor, Tensor]:
         """Solve for the price, then sweep once at it."""
         price = solve_price(forest, reward, capacity)
         odds, log_partition = log_odds(forest, reward - price * forest.cost)
@@ -43,6 +43,7 @@ class GibbsCut(torch.autograd.Function):
         reward = torch.zeros_like(probability)
         if by_probability is not None:
             reward += covariance_product(forest, odds, probability, by_probability)
+        # The gradient of a log-partition are the expectations.
         if by_log_partition is not None:
             reward += by_log_partition * probability
         pull = -(forest.cost * reward).sum(0)

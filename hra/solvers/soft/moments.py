@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from hra.solvers.soft.forest import Forest
+from hra.solvers.soft.forest import SoftForest
 from hra.solvers.soft.sweeps import EXACT_SOFTPLUS, upwards
 
 
@@ -21,7 +21,7 @@ class CostMoments:
     reward : float64 [R, B], gains in units of the temperature.
     """
 
-    def __init__(self, forest: Forest, reward: Tensor) -> None:
+    def __init__(self, forest: SoftForest, reward: Tensor) -> None:
         self._forest = forest
         self._reward = reward
         # Fresh memory for every intermediate result would cost several times the arithmetic.
@@ -31,6 +31,7 @@ class CostMoments:
         """Mean and variance of the cost, each [B], at ``price`` [B] in units of the temperature."""
         forest, odds, mean, variance = self._forest, self._odds, self._mean, self._variance
         torch.addcmul(self._reward, forest.cost, price, value=-1, out=odds)
+        # Given that it is taken, a refinement costs itself and what is taken after it.
         mean.copy_(forest.cost.expand_as(mean))
         variance.zero_()
         for above, fine, parent in upwards(forest):
@@ -47,5 +48,6 @@ class CostMoments:
         """From the moments given that the refinements of a level are taken to those given their predecessors."""
         taken = self._odds[level].sigmoid_()
         mean, variance, given = self._mean[level], self._variance[level], self._scratch[level].copy_(self._mean[level])
+        # With t = taken and the mean m given it: t v + t (1 - t) m**2, the second term as (t m) (m - t m).
         mean.mul_(taken)
         variance.mul_(taken).addcmul_(mean, given.sub_(mean))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hra.solvers.soft.forest import Forest
+from hra.solvers.soft.forest import SoftForest
 from hra.solvers.soft.moments import CostMoments
 
 # A last Newton step is taken from here, which squares the relative error; then rounding is all that is left.
@@ -16,7 +16,7 @@ _STEPS = 200
 _COLLAPSED = 4e-16
 
 
-def solve_price(forest: Forest, reward: Tensor, capacity: Tensor) -> Tensor:
+def solve_price(forest: SoftForest, reward: Tensor, capacity: Tensor) -> Tensor:
     """Smallest price [B], >= 0, at which the expected cost of the cut does not exceed ``capacity`` [B].
 
     Newton's method on the logarithm of the expected cost, which falls with the price and is close to linear in its
@@ -30,6 +30,8 @@ def solve_price(forest: Forest, reward: Tensor, capacity: Tensor) -> Tensor:
     previous = high
     scale = (reward.abs().sum(0) + 1) / forest.cost.sum()
     for _ in range(_STEPS):
+        # In an exponential family the mean falls with the price as fast as the variance is large: the slope of
+        # log(mean) is -variance / mean, in units of the temperature.
         error = torch.log(mean / capacity)
         newton = price + error * mean / variance
         limit = torch.where(high.isinf(), 8 * price + scale, high)
@@ -45,6 +47,7 @@ def solve_price(forest: Forest, reward: Tensor, capacity: Tensor) -> Tensor:
         # After a bisection the next Newton step is free to try.
         previous = torch.where(fast, error.abs(), torch.inf)
         mean, variance = moments.at(price)
+        # The mean falls with the price: the price that is sought stays between these.
         low, high = torch.where(mean > capacity, price, low), torch.where(mean <= capacity, price, high)
     return price
 

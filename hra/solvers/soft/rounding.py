@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 @njit(cache=True)
@@ -42,6 +43,7 @@ def _take(parent, cost, order, wanted, left, selected):
 def _leads_to_gain(parent, gain):
     """Whether a refinement or one that needs it gains anything."""
     useful = gain > 0.0
+    # Backwards, everything beneath r has reported before r does.
     for r in range(parent.size - 1, 0, -1):
         if useful[r] and parent[r] >= 0:
             useful[parent[r]] = True

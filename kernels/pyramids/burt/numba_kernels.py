@@ -6,15 +6,17 @@ Loops for 1, 3 and 4 channels are compiled apart, as in `numba_rows`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 _CENTER, _NEAR, _FAR = np.float32(6 / 16), np.float32(4 / 16), np.float32(1 / 16)
 _OWN, _OTHER, _HALF = np.float32(6 / 8), np.float32(1 / 8), np.float32(1 / 2)
 
 
 @njit(cache=True)
-def _mirrored(i, count):
+def _mirror(i, count):
     """Index in [0, count) of pixel ``i`` of the image mirrored about its outermost pixels."""
+    # The mirrored image recurs after 2 (n - 1) pixels: the outermost ones are not repeated.
     period = max(2 * (count - 1), 1)
     i = abs(i) % period
     return min(i, period - i) if count > 1 else 0
@@ -27,6 +29,7 @@ def _reduce_columns(row, target, channels):
             i = (2 * x + 2) * channels + c
             near = row[i - channels] + row[i + channels]
             far = row[i - 2 * channels] + row[i + 2 * channels]
+            # 1 4 6 4 1 over 16: the generating kernel of Burt and Adelson (1983) with a = 3 / 8.
             target[x * channels + c] = row[i] * _CENTER + near * _NEAR + far * _FAR
 
 
@@ -45,8 +48,8 @@ def _reduce_row(row, target, channels):
 @njit(cache=True)
 def _blur_rows(source, y, row):
     height = source.shape[0]
-    above, below = source[_mirrored(y - 1, height)], source[_mirrored(y + 1, height)]
-    top, bottom = source[_mirrored(y - 2, height)], source[_mirrored(y + 2, height)]
+    above, below = source[_mirror(y - 1, height)], source[_mirror(y + 1, height)]
+    top, bottom = source[_mirror(y - 2, height)], source[_mirror(y + 2, height)]
     here = source[y]
     for i in range(row.size):
         row[i] = here[i] * _CENTER + (above[i] + below[i]) * _NEAR + (top[i] + bottom[i]) * _FAR
@@ -64,7 +67,7 @@ def reduce_rows(source, target, channels, first, last):
             _blur_rows(source[image], 2 * y, inner)
             for x in (-2, -1, width, width + 1):
                 for c in range(channels):
-                    row[margin + x * channels + c] = inner[_mirrored(x, width) * channels + c]
+                    row[margin + x * channels + c] = inner[_mirror(x, width) * channels + c]
             _reduce_row(row, target[image, y], channels)
 
 
@@ -75,8 +78,10 @@ def _add_columns(row, target, channels, sign):
         for c in range(channels):
             i = (x + 1) * channels + c
             left, here, right = row[i - channels], row[i], row[i + channels]
+            # Twice the same kernel: at an even pixel its taps 1 6 1 meet coarse ones, at an odd pixel 4 4.
             target[2 * x * channels + c] += sign * (here * _OWN + (left + right) * _OTHER)
             target[(2 * x + 1) * channels + c] += sign * ((here + right) * _HALF)
+    # The last of an odd number of pixels is an even one.
     if count % 2 == 1:
         x = count // 2
         for c in range(channels):
@@ -98,13 +103,13 @@ def _add_row(row, target, channels, sign):
 
 @njit(cache=True)
 def _expand_rows(coarse, y, height, row):
-    below = coarse[_mirrored(2 * (y // 2) + 2, height) // 2]
+    below = coarse[_mirror(2 * (y // 2) + 2, height) // 2]
     here = coarse[y // 2]
     if y % 2 == 1:
         for i in range(row.size):
             row[i] = (here[i] + below[i]) * _HALF
         return
-    above = coarse[_mirrored(y - 2, height) // 2]
+    above = coarse[_mirror(y - 2, height) // 2]
     for i in range(row.size):
         row[i] = here[i] * _OWN + (above[i] + below[i]) * _OTHER
 
@@ -115,7 +120,7 @@ def add_expanded_rows(coarse, fine, channels, sign, first, last):
     size, height, width = coarse.shape[2], fine.shape[1], fine.shape[2] // channels
     row = np.empty(size + 2 * channels, np.float32)
     inner = row[channels : channels + size]
-    left, right = _mirrored(-2, width) // 2, _mirrored(2 * (size // channels), width) // 2
+    left, right = _mirror(-2, width) // 2, _mirror(2 * (size // channels), width) // 2
     for image in range(fine.shape[0]):
         for y in range(first, last):
             _expand_rows(coarse[image], y, height, inner)

@@ -20,7 +20,7 @@ def to_float(source: wp.array(dtype=Any), target: wp.array(dtype=wp.float32)):
 
 
 @wp.func
-def _mirrored(i: int, count: int) -> int:
+def _mirror(i: int, count: int) -> int:
     """Index in [0, count) of pixel ``i`` of the image mirrored about its outermost pixels."""
     period = wp.max(2 * (count - 1), 1)
     inside = wp.abs(i) % period
@@ -39,9 +39,9 @@ def reduce_level(source: wp.array4d(dtype=wp.float32), target: wp.array4d(dtype=
     image, y, x, c = wp.tid()
     total = float(0.0)
     for dy in range(-2, 3):
-        row = _mirrored(2 * y + dy, source.shape[1])
+        row = _mirror(2 * y + dy, source.shape[1])
         for dx in range(-2, 3):
-            column = _mirrored(2 * x + dx, source.shape[2])
+            column = _mirror(2 * x + dx, source.shape[2])
             total += source[image, row, column, c] * _weight(dy) * _weight(dx)
     target[image, y, x, c] = total
 
@@ -60,9 +60,9 @@ def add_expanded(coarse: wp.array4d(dtype=wp.float32), fine: wp.array4d(dtype=wp
     image, y, x, c = wp.tid()
     total = float(0.0)
     for dy in range(-1, 2):
-        row = _mirrored(2 * (y / 2 + dy), fine.shape[1]) / 2
+        row = _mirror(2 * (y / 2 + dy), fine.shape[1]) / 2
         for dx in range(-1, 2):
-            column = _mirrored(2 * (x / 2 + dx), fine.shape[2]) / 2
+            column = _mirror(2 * (x / 2 + dx), fine.shape[2]) / 2
             weight = _share(y, dy) * _share(x, dx)
             if weight > 0.0:  # 0 * inf would be NaN
                 total += coarse[image, row, column, c] * weight

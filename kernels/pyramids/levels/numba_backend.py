@@ -44,7 +44,7 @@ def rect_reduce(
     image: Any = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
     tables = look_up_tables(layout)
     if against is not None and layout.size:
-        return _compared(data, layout, tables, rects, image, reduce, against)
+        return _compare(data, layout, tables, rects, image, reduce, against)
     result = np.full(len(rects), identity(reduce, data.dtype), data.dtype)
 
     def work(part: slice) -> None:
@@ -54,7 +54,7 @@ def rect_reduce(
     return result
 
 
-def _compared(
+def _compare(
     data: np.ndarray, layout: Layout, tables: Tables, rects: Any, image: Any, reduce: Reduce, against: Any
 ) -> np.ndarray:
     """``against`` where a pixel of its image reaches it, else the next value beyond all pixels."""

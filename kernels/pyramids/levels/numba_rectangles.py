@@ -8,7 +8,8 @@ those rectangles that the last one left open: a single loop, whose branches cann
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # Rectangles at a time, so that what the loops hand on stays in the cache.
 _BLOCK = 2048
@@ -28,6 +29,8 @@ def rect_extremum(data, offsets, sizes, bits, rects, batch_index, smallest, resu
         if x0 > x1 or y0 > y1:
             continue
         level = max(bits[max(x1 - x0, y1 - y0)] - 1, 0)
+        # The longer side shifted by this is 1, so that the rectangle meets two pixels or three; if three, then one
+        # level up two.
         level += max((x1 >> level) - (x0 >> level), (y1 >> level) - (y0 >> level)) > 1
         rows, columns = sizes[level]
         begin = offsets[level] + batch_index[k] * rows * columns
@@ -130,6 +133,7 @@ def _try_corners(data, places, level, against, smallest, listed, count, found):
 def _descend(data, places, k, level, finest, against, smallest):
     """Whether a pixel of rectangle ``k`` reaches at every level down to the finest one."""
     offsets, columns, pixels, rects, image = places
+    # A coarse pixel that does not reach rules out all beneath it; one that does has to be looked into.
     while level > finest:
         level -= 1
         begin = offsets[level] + image[k] * pixels[level]

@@ -8,7 +8,8 @@ vector code only if it knows the stride. Means of bytes are rounded.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 @njit(cache=True)
@@ -166,6 +167,7 @@ def _mean_of_four_row(upper, lower, target, channels):
 def _round_to_even(totals, divisor, target):
     for i in range(totals.size):
         quotient = totals[i] // divisor
+        # Exact, in whole numbers: up if the rest is more than half, or just half beside an odd quotient.
         twice_rest = 2 * (totals[i] - quotient * divisor)
         target[i] = quotient + (twice_rest + (quotient & 1) > divisor)
 

@@ -83,7 +83,7 @@ def _light(value: float, is_color: bool) -> float:
 
 
 @wp.func
-def _encoded(light: float, is_color: bool) -> float:
+def _encode(light: float, is_color: bool) -> float:
     if not is_color:
         return light
     size = wp.abs(light)
@@ -125,7 +125,7 @@ def srgb_mean_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any)
     """Mean as :func:`mean_level`, of the linear light of the first ``colors`` channels."""
     image, y, x, c = wp.tid()
     light = _mean_of_nine(source, image, y, x, c, 1.0, c < colors)
-    target[image, y, x, c] = target.dtype(_encoded(light, c < colors))
+    target[image, y, x, c] = target.dtype(_encode(light, c < colors))
 
 
 @wp.kernel(enable_backward=False)
@@ -135,7 +135,7 @@ def srgb_mean_level_bytes(source: wp.array4d(dtype=wp.uint8), target: wp.array4d
     # 255 only for colours: the mean of alpha stays a sum of whole numbers, so that ties are exact where they can be.
     white = wp.where(c < colors, 255.0, 1.0)
     light = _mean_of_nine(source, image, y, x, c, white, c < colors)
-    target[image, y, x, c] = wp.uint8(wp.rint(_encoded(light, c < colors) * white))
+    target[image, y, x, c] = wp.uint8(wp.rint(_encode(light, c < colors) * white))
 
 
 @wp.kernel(enable_backward=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 
 def extent(points: np.ndarray) -> np.ndarray:
@@ -58,6 +59,7 @@ def _extent(points, found):
 @njit(cache=True)
 def _spread_2(x):
     """Bits 0, 1, 2 ... of 32 to bits 0, 2, 4 ... of 64."""
+    # Halves move apart, then bytes, nibbles, pairs and single bits: each step doubles the gaps and halves the parts.
     x = (x | x << np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF)
     x = (x | x << np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF)
     x = (x | x << np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -68,6 +70,7 @@ def _spread_2(x):
 @njit(cache=True)
 def _spread_3(x):
     """Bits 0, 1, 2 ... of 21 to bits 0, 3, 6 ... of 63."""
+    # The same with two gaps behind every bit.
     x = (x | x << np.uint64(32)) & np.uint64(0x001F00000000FFFF)
     x = (x | x << np.uint64(16)) & np.uint64(0x001F0000FF0000FF)
     x = (x | x << np.uint64(8)) & np.uint64(0x100F00F00F00F00F)
@@ -102,6 +105,7 @@ def _byte(key, shift):
 def _radix_sort(keys, order):
     """Least significant byte first; bytes that are equal everywhere are passed over."""
     size, passes = keys.size, keys.itemsize
+    # The counts of all passes at once: they do not depend on the order.
     starts = np.zeros((passes, 256), np.int64)
     for i in range(size):
         for p in range(passes):
@@ -116,6 +120,7 @@ def _radix_sort(keys, order):
             starts[p, digit] = total
             total += count
         for i in range(size):
+            # Stable, so that among equal bytes the order by the lower ones survives.
             digit = _byte(keys[i], 8 * p)
             place = starts[p, digit]
             starts[p, digit] = place + 1
@@ -128,6 +133,7 @@ def _radix_sort(keys, order):
 @njit(cache=True)
 def _digit_shift(low, high, axes):
     """Where the highest digit begins in which two different codes differ."""
+    # The highest bit of the exclusive or is where the two part (Karras 2012).
     differing, shift = np.uint64(low ^ high), 0
     while differing >> np.uint64(shift + axes) != 0 and shift + axes < 64:
         shift += axes
@@ -138,6 +144,7 @@ def _digit_shift(low, high, axes):
 def _run_end(codes, begin, end, shift):
     """End of the run of codes that share the digits of the first one down to ``shift``."""
     prefix = np.uint64(codes[begin]) >> shift
+    # Codes are sorted, so that those with one prefix follow each other.
     low, high = begin + 1, end
     while low < high:
         middle = (low + high) // 2
@@ -162,6 +169,7 @@ def _grow(codes, axes, leaf_size, parent, begin, end, offsets):
             start, stop = begin[v], end[v]
             if stop - start == 1:
                 continue
+            # Equal codes cannot be told apart by digits: each of their points becomes a node of its own.
             is_cell = stop - start > leaf_size and codes[start] != codes[stop - 1]
             shift = _digit_shift(codes[start], codes[stop - 1], axes) if is_cell else np.uint64(0)
             while start < stop:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.kernels.trees.tree import Tree
 from hra.kernels.trees.upward.numba_spheres import enclose_nodes
 
 
 def sum_up(tree: Tree, leaves: np.ndarray) -> np.ndarray:
     """See :func:`hra.kernels.trees.upward.reductions.reduce_up`; ``leaves`` [B, L, C]."""
-    nodes = _placed(tree, leaves)
+    nodes = _place_values(tree, leaves)
     _sum_up(tree.node, tree.first_child, nodes)
     return nodes
 
@@ -29,27 +29,27 @@ def min_up(tree: Tree, leaves: np.ndarray) -> np.ndarray:
 def mean_up(tree: Tree, leaves: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     """See :func:`hra.kernels.trees.upward.reductions.reduce_up`; ``weight`` [B, L, 1], [1, L, 1] or None."""
     weights = sum_up(tree, np.ones((1, leaves.shape[1], 1)) if weight is None else weight)
-    nodes = _placed(tree, leaves)
+    nodes = _place_values(tree, leaves)
     _mean_up(tree.node, tree.first_child, weights, nodes)
     return nodes
 
 
 def spheres_up(tree: Tree, center: np.ndarray, radius: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """See :func:`hra.kernels.trees.upward.spheres.spheres_up`; ``center`` [B, L, 3], ``radius`` [B, L, 1] or None."""
-    centers = _placed(tree, center)
-    radii = np.zeros((*centers.shape[:2], 1), np.float32) if radius is None else _placed(tree, radius)
+    centers = _place_values(tree, center)
+    radii = np.zeros((*centers.shape[:2], 1), np.float32) if radius is None else _place_values(tree, radius)
     enclose_nodes(tree.node, tree.first_child, centers, radii)
     return centers, radii
 
 
-def _placed(tree: Tree, leaves: np.ndarray) -> np.ndarray:
+def _place_values(tree: Tree, leaves: np.ndarray) -> np.ndarray:
     nodes = np.empty((len(leaves), len(tree), leaves.shape[2]), leaves.dtype)
     _place(tree.leaf, leaves, nodes)
     return nodes
 
 
 def _extremum_up(tree: Tree, leaves: np.ndarray, smallest: bool) -> np.ndarray:
-    nodes = _placed(tree, leaves)
+    nodes = _place_values(tree, leaves)
     _extremum(tree.node, tree.first_child, nodes, smallest)
     return nodes
 
@@ -66,6 +66,7 @@ def _place(leaf, leaves, nodes):
 def _sum_up(node, first_child, nodes):
     total = np.empty(nodes.shape[2])
     for b in range(len(nodes)):
+        # Backwards through level order: children are complete before they are read.
         for p in range(node.size - 1, -1, -1):
             begin, end = first_child[p], first_child[p + 1]
             if begin == end:
@@ -89,6 +90,7 @@ def _mean_up(node, first_child, weights, nodes):
                 continue
             total[:] = 0.0
             for k in range(begin, end):
+                # A mean of means is the mean of the leaves if each counts with the weight of all that is beneath it.
                 share = weight[node[k]]
                 for c in range(total.size):
                     total[c] += share * nodes[b, node[k], c]

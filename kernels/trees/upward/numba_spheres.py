@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.kernels.trees.upward.reference import DECAY, FIRST_SHARE, GROWTH, LEAST, STEPS
 
 
@@ -52,7 +52,8 @@ def _approach(balls, count, trial, best, center):
         reach, k = _farthest(balls, count, trial)
         if reach < best:
             best = reach
-            center[:] = trial
+            for axis in range(3):
+                center[axis] = trial[axis]
         distance = reach - balls[k, 3]
         if distance <= 0.0:
             break
@@ -69,8 +70,10 @@ def _enclose(balls, count, largest, trial, center):
     for axis in range(3):
         center[axis] = balls[largest, axis]
     best, far = _farthest(balls, count, center)
+    # The largest sphere holds all others.
     if best <= balls[largest, 3]:
         return np.float32(balls[largest, 3])
+    # The smallest sphere around two touches the far sides of both: its centre is on the line between theirs.
     if count == 2:
         distance = best - balls[far, 3]
         share = (best - balls[largest, 3]) / (2.0 * distance)
@@ -81,6 +84,7 @@ def _enclose(balls, count, largest, trial, center):
         _approach(balls, count, trial, best, center)
     for axis in range(3):
         center[axis] = np.float32(center[axis])
+    # Measured from the rounded centre: only the rounding of the distance itself is left to allow for.
     reach, _ = _farthest(balls, count, center)
     return np.float32(reach * GROWTH + LEAST)
 

@@ -17,7 +17,7 @@ GROWTH, LEAST = 1 + 2.0**-23, 2.0**-149
 
 def sum_up(tree: Tree, leaves: np.ndarray) -> np.ndarray:
     """See :func:`hra.kernels.trees.upward.reductions.reduce_up`; ``leaves`` [B, L, C]."""
-    nodes = _placed(tree, leaves)
+    nodes = _place(tree, leaves)
     for parents, children, above in _families(tree):
         total = np.zeros(nodes.shape)
         np.add.at(total, above, nodes[:, children])
@@ -39,7 +39,7 @@ def mean_up(tree: Tree, leaves: np.ndarray, weight: np.ndarray | None) -> np.nda
     """See :func:`hra.kernels.trees.upward.reductions.reduce_up`; ``weight`` [B, L, 1], [1, L, 1] or None."""
     given = np.ones((1, leaves.shape[1], 1)) if weight is None else weight
     weights = sum_up(tree, np.broadcast_to(given, (*leaves.shape[:2], 1)))
-    nodes = _placed(tree, leaves)
+    nodes = _place(tree, leaves)
     for parents, children, above in _families(tree):
         total = np.zeros(nodes.shape)
         np.add.at(total, above, weights[:, children] * nodes[:, children])
@@ -51,7 +51,7 @@ def mean_up(tree: Tree, leaves: np.ndarray, weight: np.ndarray | None) -> np.nda
 def spheres_up(tree: Tree, center: np.ndarray, radius: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """See :func:`hra.kernels.trees.upward.spheres.spheres_up`; ``center`` [B, L, 3], ``radius`` [B, L, 1] or None."""
     given = np.zeros((*center.shape[:2], 1), np.float32) if radius is None else radius
-    centers, radii = _placed(tree, center), _placed(tree, given)
+    centers, radii = _place(tree, center), _place(tree, given)
     for position in reversed(range(len(tree))):
         children = tree.node[tree.first_child[position] : tree.first_child[position + 1]]
         for b in range(len(centers)) if children.size else ():
@@ -60,7 +60,7 @@ def spheres_up(tree: Tree, center: np.ndarray, radius: np.ndarray | None) -> tup
     return centers, radii
 
 
-def _placed(tree: Tree, leaves: np.ndarray) -> np.ndarray:
+def _place(tree: Tree, leaves: np.ndarray) -> np.ndarray:
     nodes = np.zeros((len(leaves), len(tree), leaves.shape[2]), leaves.dtype)
     nodes[:, tree.leaf] = leaves
     return nodes
@@ -73,7 +73,7 @@ def _families(tree: Tree) -> list[tuple[np.ndarray, np.ndarray, Any]]:
 
 
 def _extremum_up(tree: Tree, leaves: np.ndarray, function: np.ufunc, worst: float) -> np.ndarray:
-    nodes = _placed(tree, leaves)
+    nodes = _place(tree, leaves)
     for parents, children, above in _families(tree):
         nodes[:, parents] = worst
         function.at(nodes, above, nodes[:, children])
@@ -90,13 +90,13 @@ def _enclosing(centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.f
     if len(radii) == 2:
         center = center + (centers[far] - center) * ((best - radii[largest]) / (2.0 * (best - radii[far])))
     else:
-        center = _approached(centers, radii, best, center)
+        center = _approach(centers, radii, best, center)
     center = center.astype(np.float32)
     reach = _farthest(centers, radii, center.astype(np.float64))[0]
     return center, np.float32(reach * GROWTH + LEAST)
 
 
-def _approached(centers: np.ndarray, radii: np.ndarray, best: float, center: np.ndarray) -> np.ndarray:
+def _approach(centers: np.ndarray, radii: np.ndarray, best: float, center: np.ndarray) -> np.ndarray:
     """The centre of the smallest sphere among steps from the middle of the box, or ``center`` if ``best`` is."""
     trial = ((centers - radii[:, None]).min(axis=0) + (centers + radii[:, None]).max(axis=0)) / 2
     share = FIRST_SHARE

@@ -14,7 +14,7 @@ from hra.kernels.trees.upward import warp_kernels  # isort: skip (launches must 
 
 def sum_up(tree: Tree, leaves: Any) -> Any:
     """See :func:`hra.kernels.trees.upward.reductions.reduce_up`; ``leaves`` [B, L, C]."""
-    nodes = _placed(tree, view(leaves))
+    nodes = _place(tree, view(leaves))
     _sweep(warp_kernels.sum_level, tree, nodes.shape, [nodes])
     return like(nodes, leaves)
 
@@ -31,8 +31,8 @@ def min_up(tree: Tree, leaves: Any) -> Any:
 
 def mean_up(tree: Tree, leaves: Any, weight: Any) -> Any:
     """See :func:`hra.kernels.trees.upward.reductions.reduce_up`; ``weight`` [B, L, 1], [1, L, 1] or None."""
-    nodes = _placed(tree, view(leaves))
-    weights = _placed(tree, _weights(weight, nodes, leaves.shape[1]))
+    nodes = _place(tree, view(leaves))
+    weights = _place(tree, _weights(weight, nodes, leaves.shape[1]))
     _sweep(warp_kernels.sum_level, tree, weights.shape, [weights])
     _sweep(warp_kernels.mean_level, tree, nodes.shape, [weights, nodes])
     return like(nodes, leaves)
@@ -40,15 +40,15 @@ def mean_up(tree: Tree, leaves: Any, weight: Any) -> Any:
 
 def spheres_up(tree: Tree, center: Any, radius: Any) -> tuple[Any, Any]:
     """See :func:`hra.kernels.trees.upward.spheres.spheres_up`; ``center`` [B, L, 3], ``radius`` [B, L, 1] or None."""
-    centers = _placed(tree, view(center))
+    centers = _place(tree, view(center))
     shape = (*centers.shape[:2], 1)
     points = wp.zeros(shape, dtype=wp.float32, device=centers.device)
-    radii = points if radius is None else _placed(tree, view(radius))
+    radii = points if radius is None else _place(tree, view(radius))
     _sweep(warp_kernels.enclose_level, tree, shape[:2], [centers, radii])
     return like(centers, center), like(radii, center)
 
 
-def _placed(tree: Tree, leaves: Any) -> Any:
+def _place(tree: Tree, leaves: Any) -> Any:
     nodes = new((leaves.shape[0], len(tree), leaves.shape[2]), leaves.dtype, leaves.device)
     wp.launch(warp_kernels.place, leaves.shape, [view(tree.leaf), leaves, nodes], device=leaves.device)
     return nodes
@@ -62,7 +62,7 @@ def _weights(weight: Any, nodes: Any, count: int) -> Any:
 
 
 def _extremum_up(tree: Tree, leaves: Any, smallest: bool) -> Any:
-    nodes = _placed(tree, view(leaves))
+    nodes = _place(tree, view(leaves))
     _sweep(warp_kernels.extremum_level, tree, nodes.shape, [smallest, nodes])
     return like(nodes, leaves)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.attributes import joined
+from hra.domains.meshes.attributes import concatenate
 from hra.domains.meshes.building.weld import first_at_position, weld, weld_wedges
 from hra.errors import MeshError
 
@@ -101,12 +101,12 @@ def test_joined_parts_fill_in_what_they_lack_and_share_materials() -> None:
     second = meshes.VertexAttributes(
         colors=np.full((2, 4), 9, np.uint8), material=np.array([1, 0], np.int32), materials=(red, plain)
     )
-    whole: Any = joined([first, None, second], [3, 1, 2])
+    whole: Any = concatenate([first, None, second], [3, 1, 2])
     assert whole.materials == (red, plain)
     assert whole.material.tolist() == [0, 0, 0, 1, 1, 0]
     assert np.array_equal(whole.uv, np.concatenate([UV, np.zeros((3, 2))]))
     assert whole.colors[:, 0].tolist() == [255, 255, 255, 255, 9, 9]
-    assert joined([None, None], [3, 1]) is None
+    assert concatenate([None, None], [3, 1]) is None
 
 
 @st.composite

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hra.camera import Camera
-from hra.domains.textures import Scene, TexturedPlane, TiledTexture
+from hra.domains.textures import PlaneScene, TexturedPlane, TiledTexture
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def noise() -> Callable[..., np.ndarray]:
 
 
 @pytest.fixture(scope="session")
-def scene(noise: Callable[..., np.ndarray]) -> Scene:
+def scene(noise: Callable[..., np.ndarray]) -> PlaneScene:
     """A ground of odd size and a wall that stands on it, with 8-texel tiles and different textures."""
     ground = TexturedPlane.ground(TiledTexture.from_image(noise(75, 117), tile=8), width=10.0)
     wall = TexturedPlane(
@@ -31,7 +31,7 @@ def scene(noise: Callable[..., np.ndarray]) -> Scene:
         u_axis=np.array([1.5, 0.0, 0.7]),
         v_axis=np.array([0.0, -2.0, 0.0]),
     )
-    return Scene([ground, wall])
+    return PlaneScene([ground, wall])
 
 
 @pytest.fixture(scope="session")

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import hra
 from hra.camera import Camera
-from hra.domains.textures import AnalyticFeedback, Scene, TexelError, TextureAllocator
+from hra.domains.textures import AnalyticFeedback, PlaneScene, TexelError, TextureAllocator
 from hra.errors import BudgetTooSmall
 
 
 @pytest.fixture(scope="module")
-def allocator(scene: Scene) -> TextureAllocator:
+def allocator(scene: PlaneScene) -> TextureAllocator:
     return TextureAllocator(scene.textures, AnalyticFeedback(scene, stride=1))
 
 
@@ -52,7 +52,7 @@ def test_a_pool_for_everything_holds_what_every_pixel_wants(
 
 @pytest.mark.parametrize("traversal", [hra.Hull(), hra.BestFirst(), hra.Threshold()], ids=repr)
 def test_every_traversal_serves_the_base_and_refuses_less(
-    scene: Scene, camera_of: Callable[..., Camera], traversal: hra.Traversal
+    scene: PlaneScene, camera_of: Callable[..., Camera], traversal: hra.Traversal
 ) -> None:
     allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene), traversal=traversal)
     base = int(allocator.textures.hierarchy.base_cost)
@@ -85,7 +85,7 @@ def test_more_memory_never_leaves_more_error(allocator: TextureAllocator, camera
     assert residuals[-1] < residuals[0]
 
 
-def test_metrics_combine(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_metrics_combine(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     source, camera = AnalyticFeedback(scene), camera_of(2)
     plain = TextureAllocator(scene.textures, source).allocate(camera, 20_000)
     doubled = TextureAllocator(scene.textures, source, metric=TexelError() + TexelError()).allocate(camera, 20_000)
@@ -93,9 +93,9 @@ def test_metrics_combine(scene: Scene, camera_of: Callable[..., Camera]) -> None
     assert doubled.gain == pytest.approx(2 * plain.gain)
 
 
-def test_two_allocators_share_one_pool(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_two_allocators_share_one_pool(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     # One plane per allocator: together they must get what one set with both textures gets.
-    parts = [Scene([plane]) for plane in scene.planes]
+    parts = [PlaneScene([plane]) for plane in scene.planes]
     allocators = [TextureAllocator(part.textures, AnalyticFeedback(part)) for part in parts]
     camera = Camera.perspective((4, 4, -6), (4, 0, 0), viewport=(64, 48))
     pooled = hra.pool(*allocators).allocate((camera, camera), 20_000)

@@ -14,8 +14,8 @@ from hra.domains.textures import (
     AnalyticFeedback,
     DetailError,
     MippedTexture,
+    PlaneScene,
     ResidentTextures,
-    Scene,
     TexturedPlane,
     TextureSet,
     TiledTexture,
@@ -27,7 +27,9 @@ from tests.helpers.pages import covers
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_errors_are_the_sums_of_the_missing_bands(seed: int, scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_errors_are_the_sums_of_the_missing_bands(
+    seed: int, scene: PlaneScene, camera_of: Callable[..., Camera]
+) -> None:
     hierarchy, metric = scene.textures.hierarchy, DetailError.of(scene.textures)
     feedback = AnalyticFeedback(scene, stride=3).observe(camera_of(seed))
     level, pages = hierarchy.attribute("level"), hierarchy.node_cost.size
@@ -47,7 +49,7 @@ def test_errors_are_the_sums_of_the_missing_bands(seed: int, scene: Scene, camer
 @pytest.mark.parametrize("size", [(64, 96), (40, 52)])
 def test_one_missing_band_is_the_rendered_difference(kind: type, size: tuple[int, int], noise: Callable) -> None:
     height, width = size
-    scene = Scene([TexturedPlane.ground(kind.from_image(noise(height, width), 16), width=float(width))])
+    scene = PlaneScene([TexturedPlane.ground(kind.from_image(noise(height, width), 16), width=float(width))])
     # Straight from above, a texel per pixel.
     camera = Camera.orthographic((0, 9, 0), (0, 0, 0), (0, 0, -1), height=height, far=20, viewport=(width, height))
     hierarchy, metric = scene.textures.hierarchy, DetailError.of(scene.textures)
@@ -74,7 +76,9 @@ def test_a_flat_image_has_no_detail() -> None:
 
 
 @given(seed=st.integers(0, 10**6))
-def test_the_children_inherit_what_the_parent_errs(seed: int, scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_the_children_inherit_what_the_parent_errs(
+    seed: int, scene: PlaneScene, camera_of: Callable[..., Camera]
+) -> None:
     hierarchy, metric = scene.textures.hierarchy, DetailError.of(scene.textures)
     feedback = AnalyticFeedback(scene).observe(camera_of(seed))
     error, inherited = metric.evaluate(hierarchy, feedback), metric.inherited(hierarchy, feedback)
@@ -87,7 +91,7 @@ def test_the_children_inherit_what_the_parent_errs(seed: int, scene: Scene, came
     np.testing.assert_allclose(sums[refined], error[refined], rtol=1e-9, atol=1e-15)
 
 
-def test_the_detail_of_other_textures_is_refused(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_the_detail_of_other_textures_is_refused(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     other = DetailError.of(TextureSet(scene.textures.textures[:1]))
     with pytest.raises(MetricError, match="detail of"):
         other.evaluate(scene.textures.hierarchy, AnalyticFeedback(scene).observe(camera_of(0)))

@@ -12,7 +12,7 @@ from hra.domains.textures import (
     AnalyticFeedback,
     Feedback,
     MippedTexture,
-    Scene,
+    PlaneScene,
     TexelError,
     TextureAllocator,
     TexturedPlane,
@@ -42,7 +42,7 @@ def reference(hierarchy: Hierarchy, feedback: Feedback, level_of: Callable[[int]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_errors_are_the_sums_over_the_pixels(seed: int, scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_errors_are_the_sums_over_the_pixels(seed: int, scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     hierarchy = scene.textures.hierarchy
     feedback = AnalyticFeedback(scene, stride=2).observe(camera_of(seed))
     level, tails = hierarchy.node["level"], hierarchy.added_by < 0
@@ -69,7 +69,7 @@ def worst_displacement(hierarchy: Hierarchy, feedback: Feedback, level: Callable
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_peak_is_the_worst_pixel(seed: int, scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_the_peak_is_the_worst_pixel(seed: int, scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     hierarchy = scene.textures.hierarchy
     level, tails = hierarchy.node["level"], hierarchy.added_by < 0
     feedback = AnalyticFeedback(scene, stride=2).observe(camera_of(seed))
@@ -80,7 +80,7 @@ def test_the_peak_is_the_worst_pixel(seed: int, scene: Scene, camera_of: Callabl
     np.testing.assert_allclose(found[~tails], coarser[~tails], rtol=1e-4, atol=1e-12)
 
 
-def test_a_threshold_leaves_what_nobody_sees(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_a_threshold_leaves_what_nobody_sees(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene, stride=1), traversal=Threshold(0.25))
     camera = camera_of(0)
     allocation = allocator.allocate(camera, np.inf)
@@ -92,7 +92,7 @@ def test_a_threshold_leaves_what_nobody_sees(scene: Scene, camera_of: Callable[.
 
 
 @given(seed=st.integers(0, 10**6))
-def test_finer_pages_never_err_more(seed: int, scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_finer_pages_never_err_more(seed: int, scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     hierarchy = scene.textures.hierarchy
     feedback = AnalyticFeedback(scene).observe(camera_of(seed))
     error, inherited = TexelError().evaluate(hierarchy, feedback), TexelError().inherited(hierarchy, feedback)
@@ -121,14 +121,14 @@ def test_a_level_errs_like_its_tiles_together(noise: Callable[..., np.ndarray]) 
     image, camera = noise(64, 96), Camera.perspective((1, 1, 2), (0, 0, 0), viewport=(64, 48))
     totals = []
     for texture in (TiledTexture.from_image(image, tile=16), MippedTexture.from_image(image, tail=16)):
-        scene = Scene([TexturedPlane.ground(texture, 4.0)])
+        scene = PlaneScene([TexturedPlane.ground(texture, 4.0)])
         hierarchy = scene.textures.hierarchy
         error = TexelError().evaluate(hierarchy, AnalyticFeedback(scene, 1).observe(camera))
         totals.append(np.bincount(hierarchy.attribute("level"), error))
     np.testing.assert_allclose(totals[0], totals[1])
 
 
-def test_no_pixels_no_error(scene: Scene) -> None:
+def test_no_pixels_no_error(scene: PlaneScene) -> None:
     nothing = Feedback(np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32), 100.0)
     for values in (TexelError().evaluate, TexelError().inherited, TexelError().peak):
         assert not values(scene.textures.hierarchy, nothing).any()
@@ -139,13 +139,13 @@ def test_the_unit_is_that_of_the_meshes() -> None:
     assert (metric.unit, metric.kind, metric.additive) == ("px2", "error", True)
 
 
-def test_a_camera_is_no_feedback(scene: Scene) -> None:
+def test_a_camera_is_no_feedback(scene: PlaneScene) -> None:
     with pytest.raises(MetricError):
         TexelError().evaluate(scene.textures.hierarchy, Camera.perspective((0, 1, 0), (1, 0, 0)))
 
 
 @pytest.mark.parametrize("page", [-1, 10**6])
-def test_feedback_of_other_textures_is_refused(scene: Scene, page: int) -> None:
+def test_feedback_of_other_textures_is_refused(scene: PlaneScene, page: int) -> None:
     feedback = Feedback(np.array([page], np.int32), np.ones(1, np.float32), np.ones(1, np.float32), 1.0)
     for values in (TexelError().evaluate, TexelError().inherited, TexelError().peak):
         with pytest.raises(MetricError):
@@ -158,10 +158,10 @@ def test_pages_need_their_levels() -> None:
         TexelError().evaluate(Hierarchy.flat([1.0]), feedback)
 
 
-def test_a_set_and_its_parts_agree(scene: Scene, camera_of: Callable[..., Camera]) -> None:
-    ground = Scene(scene.planes[:1])
+def test_a_set_and_its_parts_agree(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
+    ground = PlaneScene(scene.planes[:1])
     camera = camera_of(3)
     alone = TexelError().evaluate(ground.textures.hierarchy, AnalyticFeedback(ground).observe(camera))
-    both = Scene([*ground.planes, TexturedPlane.ground(ground.planes[0].texture, 1e-9)])
+    both = PlaneScene([*ground.planes, TexturedPlane.ground(ground.planes[0].texture, 1e-9)])
     shared = TextureSet(both.textures.textures).hierarchy
     np.testing.assert_allclose(TexelError().evaluate(shared, AnalyticFeedback(both).observe(camera)), alone)

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.camera import Camera
-from hra.domains.textures import AnalyticFeedback, Feedback, Scene, uniform_bias
+from hra.domains.textures import AnalyticFeedback, Feedback, PlaneScene, uniform_bias
 from hra.domains.textures.pages import page_parents
 from hra.errors import BudgetTooSmall
 
 
-def wanted(scene: Scene, feedback: Feedback, bias: float) -> np.ndarray:
+def wanted(scene: PlaneScene, feedback: Feedback, bias: float) -> np.ndarray:
     """The pages that the samples want with a bias, one sample after the other."""
     parent, level = page_parents(scene.textures.hierarchy), scene.textures.hierarchy.attribute("level")
     active = parent < 0
@@ -28,7 +28,7 @@ def wanted(scene: Scene, feedback: Feedback, bias: float) -> np.ndarray:
 
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 1))
 def test_it_is_the_smallest_bias_that_fits(
-    seed: int, share: float, scene: Scene, camera_of: Callable[..., Camera]
+    seed: int, share: float, scene: PlaneScene, camera_of: Callable[..., Camera]
 ) -> None:
     hierarchy, feedback = scene.textures.hierarchy, AnalyticFeedback(scene).observe(camera_of(seed))
     budget = hierarchy.base_cost + share * (hierarchy.total_cost - hierarchy.base_cost)
@@ -42,7 +42,9 @@ def test_it_is_the_smallest_bias_that_fits(
     assert (found.active <= before).all()
 
 
-def test_all_that_is_wanted_if_it_fits_and_the_tails_at_least(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_all_that_is_wanted_if_it_fits_and_the_tails_at_least(
+    scene: PlaneScene, camera_of: Callable[..., Camera]
+) -> None:
     feedback = AnalyticFeedback(scene).observe(camera_of(2))
     everything = uniform_bias(scene.textures, feedback, np.inf)
     np.testing.assert_array_equal(everything.active, wanted(scene, feedback, 0.0))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hra.camera import Camera
 from hra.domains.textures import (
     AnalyticFeedback,
-    Scene,
+    PlaneScene,
     TextureAllocator,
     plan,
     texel_residual,
@@ -21,7 +21,7 @@ from hra.errors import BudgetTooSmall
 
 @given(st.integers(0, 30), st.floats(0, 1))
 def test_the_residual_of_the_chosen_pages_is_that_of_the_allocation(
-    scene: Scene, camera_of: Callable[..., Camera], seed: int, share: float
+    scene: PlaneScene, camera_of: Callable[..., Camera], seed: int, share: float
 ) -> None:
     hierarchy, camera = scene.textures.hierarchy, camera_of(seed, (120, 85))
     pool = hierarchy.base_cost + share * (hierarchy.total_cost - hierarchy.base_cost)
@@ -33,7 +33,9 @@ def test_the_residual_of_the_chosen_pages_is_that_of_the_allocation(
     assert result.residual_bound <= min(residual, result.bias_residual) + slack
 
 
-def test_the_residual_is_the_error_of_what_each_pixel_shows(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_the_residual_is_the_error_of_what_each_pixel_shows(
+    scene: PlaneScene, camera_of: Callable[..., Camera]
+) -> None:
     feedback, hierarchy = AnalyticFeedback(scene).observe(camera_of(5, (240, 170))), scene.textures.hierarchy
     allocator, parent = TextureAllocator(scene.textures, AnalyticFeedback(scene)), page_parents(hierarchy)
     resident = allocator.realize(allocator.allocate(feedback, hierarchy.base_cost + 2_000))
@@ -47,7 +49,7 @@ def test_the_residual_is_the_error_of_what_each_pixel_shows(scene: Scene, camera
     assert texel_residual(resident, feedback) == pytest.approx(expected)
 
 
-def test_the_records_of_the_textures_add_up(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_the_records_of_the_textures_add_up(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     result = plan(scene, camera_of(3), 20_000)
     records = result.by_texture()
     assert [record["size"] for record in records] == [[75, 117, 3], [64, 32, 3]]
@@ -58,7 +60,7 @@ def test_the_records_of_the_textures_add_up(scene: Scene, camera_of: Callable[..
         assert record["resident_pages_of_level"][-1] == 1, "the mip tail"
 
 
-def test_the_mip_tails_must_fit(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_the_mip_tails_must_fit(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     with pytest.raises(BudgetTooSmall):
         plan(scene, camera_of(0), scene.textures.hierarchy.base_cost - 1)
     least = plan(scene, camera_of(0), scene.textures.hierarchy.base_cost)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.textures import MippedTexture, ResidentTextures, Scene, TextureSet, TiledTexture
+from hra.domains.textures import MippedTexture, PlaneScene, ResidentTextures, TextureSet, TiledTexture
 from hra.domains.textures.pages import page_parents
 from hra.errors import ArrayError
 
@@ -129,7 +129,7 @@ def test_pages_without_the_coarser_ones_are_refused(noise: Callable[..., np.ndar
 
 
 @given(seed=st.integers(0, 10**6))
-def test_what_can_be_drawn_has_all_coarser_pages(scene: Scene, seed: int) -> None:
+def test_what_can_be_drawn_has_all_coarser_pages(scene: PlaneScene, seed: int) -> None:
     parent = page_parents(scene.textures.hierarchy)
     held = np.random.default_rng(seed).random(parent.size) < 0.7
     expected = []

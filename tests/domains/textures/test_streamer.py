@@ -14,8 +14,8 @@ from hra.domains.textures import (
     AnalyticFeedback,
     Feedback,
     MippedTexture,
+    PlaneScene,
     ResidentTextures,
-    Scene,
     TextureAllocator,
     TextureSet,
     TextureStreamer,
@@ -32,7 +32,7 @@ LARGEST = 256
 
 
 @pytest.fixture(scope="module")
-def allocator(scene: Scene) -> TextureAllocator:
+def allocator(scene: PlaneScene) -> TextureAllocator:
     return TextureAllocator(scene.textures, AnalyticFeedback(scene))
 
 
@@ -103,7 +103,7 @@ def test_it_never_gets_stuck(
     assert still.loads.size == still.evictions.size == 0
 
 
-def test_a_flight_step_by_step_is_its_replay(allocator: TextureAllocator, scene: Scene) -> None:
+def test_a_flight_step_by_step_is_its_replay(allocator: TextureAllocator, scene: PlaneScene) -> None:
     cameras, pool = flyover(scene.planes[0], 12, viewport=(96, 54)), 6000
     trace = replay(allocator, cameras, pool, upload_bytes=900)
     stream = TextureStreamer(allocator, pool, upload_bytes=900)
@@ -114,7 +114,7 @@ def test_a_flight_step_by_step_is_its_replay(allocator: TextureAllocator, scene:
     assert trace.evictions.any() and trace.queued.any()
 
 
-def test_prefetching_uses_what_is_left_and_shortens_the_queue(allocator: TextureAllocator, scene: Scene) -> None:
+def test_prefetching_uses_what_is_left_and_shortens_the_queue(allocator: TextureAllocator, scene: PlaneScene) -> None:
     near, far = flyover(scene.planes[0], 2, viewport=(96, 54))
     queued = []
     for upcoming in ([], [near]):
@@ -146,7 +146,7 @@ def test_a_chosen_allocation_is_followed_if_it_is_of_these_textures(
     stream = TextureStreamer(allocator, whole.cost - 1)
     allocation = allocator.allocate(camera_of(4), whole.cost - 500)
     assert np.array_equal(stream.follow(allocation).wanted, allocation.cut)
-    other = Scene.ground(TiledTexture.from_image(noise(32, 32), tile=8), width=1.0)
+    other = PlaneScene.ground(TiledTexture.from_image(noise(32, 32), tile=8), width=1.0)
     foreign = TextureAllocator(other.textures, AnalyticFeedback(other)).allocate(camera_of(0), np.inf)
     with pytest.raises(HierarchyError, match="other textures"):
         stream.follow(foreign)
@@ -175,7 +175,7 @@ def test_it_says_why(allocator: TextureAllocator, camera_of: Callable[..., Camer
     assert "always are" in str(stream.explain(0))
 
 
-def test_pages_stay_wanted_with_a_coherent_traversal(allocator: TextureAllocator, scene: Scene) -> None:
+def test_pages_stay_wanted_with_a_coherent_traversal(allocator: TextureAllocator, scene: PlaneScene) -> None:
     cameras = flyover(scene.planes[0], 30, viewport=(96, 54))
     moved = []
     for traversal in (hra.Hull(), hra.Coherent(hysteresis=1.0)):

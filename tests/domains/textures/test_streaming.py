@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hra.camera import Camera
 from hra.domains.textures import (
     AnalyticFeedback,
+    PlaneScene,
     ResidentTextures,
-    Scene,
     TextureAllocator,
     TiledTexture,
     flyover,
@@ -21,7 +21,7 @@ from hra.errors import BudgetTooSmall, InvalidBudget
 
 
 @pytest.fixture(scope="module")
-def allocator(scene: Scene) -> TextureAllocator:
+def allocator(scene: PlaneScene) -> TextureAllocator:
     return TextureAllocator(scene.textures, AnalyticFeedback(scene))
 
 
@@ -54,7 +54,7 @@ def test_a_teleport_stays_in_the_pool_and_shows_coarse_levels_at_once(
     noise: Callable[..., np.ndarray], size: tuple[int, int]
 ) -> None:
     # Cases 82 and 83: textures of any size, and a camera that jumps to the other end.
-    scene = Scene.ground(TiledTexture.from_image(noise(*size), tile=8), width=10.0)
+    scene = PlaneScene.ground(TiledTexture.from_image(noise(*size), tile=8), width=10.0)
     depth = 10.0 * size[0] / size[1]
     here, there = (Camera.perspective((x, 1.0, depth), (x, 0.0, 0.0), viewport=(96, 54)) for x in (-4.0, 4.0))
     hierarchy = scene.textures.hierarchy
@@ -78,7 +78,7 @@ def test_a_still_camera_uploads_once(allocator: TextureAllocator, camera_of: Cal
     assert not trace.evictions.any()
 
 
-def test_a_flight_moves_pages_and_states_its_gap(allocator: TextureAllocator, scene: Scene) -> None:
+def test_a_flight_moves_pages_and_states_its_gap(allocator: TextureAllocator, scene: PlaneScene) -> None:
     trace = replay(allocator, flyover(scene.planes[0], 20, viewport=(96, 54)), 12_000)
     assert trace.uploads[1:].any()
     assert trace.evictions.any()
@@ -116,7 +116,7 @@ def test_uploads_stay_within_their_limit_and_pages_come_after_their_parents(
         assert np.isin(above[above >= 0], pages).all()
 
 
-def test_what_does_not_fit_this_frame_is_queued_and_comes(allocator: TextureAllocator, scene: Scene) -> None:
+def test_what_does_not_fit_this_frame_is_queued_and_comes(allocator: TextureAllocator, scene: PlaneScene) -> None:
     camera = flyover(scene.planes[0], 2, viewport=(96, 54))[0]
     trace = replay(allocator, [camera] * 80, 30_000, upload_bytes=600)
     whole = replay(allocator, [camera], 30_000)
@@ -128,7 +128,7 @@ def test_what_does_not_fit_this_frame_is_queued_and_comes(allocator: TextureAllo
     assert np.array_equal(trace.resident[-1], whole.resident[0])
 
 
-def test_looking_ahead_prefetches(allocator: TextureAllocator, scene: Scene) -> None:
+def test_looking_ahead_prefetches(allocator: TextureAllocator, scene: PlaneScene) -> None:
     near, far = flyover(scene.planes[0], 2, viewport=(96, 54))
     cameras = [far] * 30 + [near] * 2
     without, ahead = (replay(allocator, cameras, np.inf, upload_bytes=2000, look_ahead=count) for count in (0, 20))

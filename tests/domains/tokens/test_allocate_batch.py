@@ -61,8 +61,8 @@ def test_the_short_way_finds_what_the_exact_search_proves(size, budget: int, lev
             allocator.allocate_batch([context], budget)
         return
     (choice,) = allocator.allocate_batch([context], budget)
-    problem = allocator.error_metric(hierarchy, context, budget)
-    best = Exact(exact=True).solve(problem)
+    problem = allocator.problem_for(hierarchy, context, budget)
+    best = Exact(spend_all=True).solve(problem)
     assert choice.gain == pytest.approx(problem.gain[best.selected].sum(), rel=1e-9, abs=1e-15)
     assert len(choice) == min(budget, hierarchy.total_cost)
     # Whatever is in the cut, or above it, was added: these refinements are down-closed and lead to just this cut.

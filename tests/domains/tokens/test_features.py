@@ -15,7 +15,7 @@ from hra.errors import ArrayError, MetricError
 
 
 def allocator(encoder=None) -> tokens.TokenAllocator:
-    return tokens.TokenAllocator(tokens.GridBuilder(), tokens.RelevanceGain(), Hull(exact=True), encoder=encoder)
+    return tokens.TokenAllocator(tokens.GridBuilder(), tokens.RelevanceGain(), Hull(spend_all=True), encoder=encoder)
 
 
 def test_features_are_the_texture_array_by_default():

@@ -35,7 +35,7 @@ def contexts(allocator) -> list[TokenContext]:
 
 def bank(allocator, contexts, budget: int, limits=None) -> PooledAllocation:
     members = [allocator] * len(contexts)
-    return pool(*members, traversal=hra.Hull(exact=True), limits=limits).allocate(contexts, budget)
+    return pool(*members, traversal=hra.Hull(spend_all=True), limits=limits).allocate(contexts, budget)
 
 
 @pytest.mark.parametrize("budget", [4, 5, 137, 400, 1000, 1024])
@@ -79,7 +79,7 @@ def test_the_order_of_the_members_does_not_matter(allocator, contexts):
 
 
 def test_a_conversation_keeps_its_tokens(allocator, contexts):
-    coherent = pool(*[allocator] * 4, traversal=hra.Coherent(hra.Hull(exact=True), hysteresis=0.5))
+    coherent = pool(*[allocator] * 4, traversal=hra.Coherent(hra.Hull(spend_all=True), hysteresis=0.5))
     first = coherent.allocate(contexts, 300)
     again = coherent.allocate(contexts, 300, previous=first)
     fewer = coherent.allocate(contexts, 280, previous=first)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import hra
 from hra.allocating.allocation import Allocation
-from hra.allocating.exact_batch import solve_batch
-from hra.kernels.cut import Forest, price_search
+from hra.allocating.exact_batch import exact_solutions
+from hra.kernels.cut import LevelForest, price_search
 from tests.helpers.examples import many
 from tests.helpers.instances import FAMILIES, Instance, instances
 from tests.helpers.judging import judge
@@ -31,7 +31,7 @@ def rows_of(instance: Instance) -> np.ndarray:
 @given(ANY)
 def test_exact_batches_prove_what_they_say(instance):
     rows = rows_of(instance)
-    for row, solution in zip(rows, solve_batch(instance.hierarchy, rows, instance.budget), strict=True):
+    for row, solution in zip(rows, exact_solutions(instance.hierarchy, rows, instance.budget), strict=True):
         one = Instance(instance.hierarchy, row, instance.budget)
         allocation = Allocation(one.problem, solution, 0.0)
         best = Exactly.of(allocation.problem).best()
@@ -62,7 +62,7 @@ def test_batches_bound_every_choice_on_every_backend(instance, backend):
 def test_bounds_of_level_sweeps_are_rounded_outward_and_the_same_on_every_backend(instance):
     hierarchy, rows = instance.hierarchy, rows_of(instance)
     levels, order = tuple(hierarchy.level_offsets.tolist()), (hierarchy.parent, hierarchy.first_child)
-    forest = Forest(levels, *order, hierarchy.unit_cost, hierarchy.base_cost)
+    forest = LevelForest(levels, *order, hierarchy.unit_cost, hierarchy.base_cost)
     capacity = np.full(2, hierarchy.capacity(instance.budget))
     found, same = (price_search(forest, rows, capacity, backend) for backend in ("reference", "warp"))
     for name in ("selected", "cost", "gain", "bound", "price"):

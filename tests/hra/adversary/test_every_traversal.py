@@ -18,10 +18,10 @@ pytestmark = pytest.mark.unverified
 TRAVERSALS: dict[str, Traversal] = {
     "hull": hra.Hull(),
     "hull-none": hra.Hull(finish="none"),
-    "hull-exact": hra.Hull(exact=True),
+    "hull-exact": hra.Hull(spend_all=True),
     "exact": hra.Exact(),
     "exact-given-up": hra.Exact(max_states=1),
-    "exact-little": hra.Exact(max_states=6, exact=True),
+    "exact-little": hra.Exact(max_states=6, spend_all=True),
     "best-first": hra.BestFirst(),
     "threshold": hra.Threshold(),
     "threshold-tau": hra.Threshold(tau=0.4),

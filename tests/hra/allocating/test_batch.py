@@ -179,7 +179,14 @@ def test_wrong_arguments_are_refused():
         allocate_batch(hierarchy, gain, 100, backend="gl")
 
 
-TRAVERSALS = [Exact(), Exact(exact=True), Exact(max_states=1), BestFirst(), Hull(finish="none"), Hull(exact=True)]
+TRAVERSALS = [
+    Exact(),
+    Exact(spend_all=True),
+    Exact(max_states=1),
+    BestFirst(),
+    Hull(finish="none"),
+    Hull(spend_all=True),
+]
 
 
 @pytest.mark.parametrize("traversal", TRAVERSALS, ids=repr)

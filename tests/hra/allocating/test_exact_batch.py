@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.allocating.exact_batch import solve_batch
+from hra.allocating.exact_batch import exact_solutions
 from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
@@ -28,7 +28,7 @@ def test_a_batch_is_its_rows(kind, seed, max_states):
     hierarchy, _, rng = case(kind, seed, 14)
     gain = rng.random((3, len(hierarchy)))
     budgets = hierarchy.base_cost + rng.integers(0, int(hierarchy.cost.sum()) + 2, 3)
-    solutions = solve_batch(hierarchy, gain, budgets, max_states=max_states)
+    solutions = exact_solutions(hierarchy, gain, budgets, max_states=max_states)
     assert len(solutions) == 3
     for row, budget, solution in zip(gain, budgets, solutions, strict=True):
         problem = problem_of_row(hierarchy, row, budget)
@@ -50,28 +50,28 @@ def pyramid() -> Hierarchy:
 def test_one_budget_serves_all_rows():
     hierarchy = pyramid()
     gain = np.random.default_rng(0).random((5, len(hierarchy)))
-    for solution in solve_batch(hierarchy, gain, 100):
+    for solution in exact_solutions(hierarchy, gain, 100):
         assert hierarchy.cost[solution.selected].sum() == 99
 
 
 def test_integers_and_single_precision_are_gains_too():
     hierarchy = pyramid()
     gain = np.random.default_rng(0).integers(0, 1000, (2, len(hierarchy)))
-    expected = solve_batch(hierarchy, gain.astype(float), 100)
+    expected = exact_solutions(hierarchy, gain.astype(float), 100)
     for same in (gain, gain.astype(np.float32), gain.tolist()):
-        for one, other in zip(solve_batch(hierarchy, same, 100), expected, strict=True):
+        for one, other in zip(exact_solutions(hierarchy, same, 100), expected, strict=True):
             assert (one.selected == other.selected).all()
 
 
 def test_no_rows():
     hierarchy = pyramid()
-    assert solve_batch(hierarchy, np.empty((0, len(hierarchy))), 100) == []
+    assert exact_solutions(hierarchy, np.empty((0, len(hierarchy))), 100) == []
 
 
 @pytest.mark.parametrize("shape", [(85,), (2, 84), (1, 2, 85)])
 def test_gains_must_be_a_row_per_context(shape):
     with pytest.raises(ArrayError, match="shape"):
-        solve_batch(pyramid(), np.zeros(shape), 100)
+        exact_solutions(pyramid(), np.zeros(shape), 100)
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
@@ -79,15 +79,15 @@ def test_bad_gains_are_named(bad):
     gain = np.ones((3, 85))
     gain[1, 7] = bad
     with pytest.raises(ArrayError) as error:
-        solve_batch(pyramid(), gain, 100)
+        exact_solutions(pyramid(), gain, 100)
     assert error.value.where == "gain[1, 7]"
 
 
 def test_budgets_are_checked():
     gain = np.ones((3, 85))
     with pytest.raises(ArrayError, match="budgets"):
-        solve_batch(pyramid(), gain, [100, 100])
+        exact_solutions(pyramid(), gain, [100, 100])
     with pytest.raises(BudgetTooSmall):
-        solve_batch(pyramid(), gain, [100, 0, 100])
+        exact_solutions(pyramid(), gain, [100, 0, 100])
     with pytest.raises(InvalidBudget):
-        solve_batch(pyramid(), gain, np.nan)
+        exact_solutions(pyramid(), gain, np.nan)

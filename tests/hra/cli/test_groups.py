@@ -15,7 +15,7 @@ from hra import plugins
 from hra.cli import groups
 from tests.helpers.command import run_hra
 
-REAL = plugins.registered
+REAL = plugins.find_registered
 
 
 def greet(name: str = "you", json_file: Path | None = None) -> None:
@@ -51,7 +51,9 @@ def others(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [EntryPoint(name, value, "hra.commands") for name, value in registered.items()]
     points.append(EntryPoint("broken", "others.missing:Thing", "hra.traversals"))
     points += [EntryPoint("twice", f"others:{name}", "hra.metrics") for name in ("greet", "app")]
-    monkeypatch.setattr(plugins, "registered", lambda group: [*REAL(group), *(p for p in points if p.group == group)])
+    monkeypatch.setattr(
+        plugins, "find_registered", lambda group: [*REAL(group), *(p for p in points if p.group == group)]
+    )
 
 
 @pytest.mark.usefixtures("others")
@@ -118,6 +120,6 @@ def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]):
 def test_an_installation_without_entry_points_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(plugins, "registered", lambda group: [])
+    monkeypatch.setattr(plugins, "find_registered", lambda group: [])
     assert run_hra("--help") == 2
     assert "no commands are registered" in capsys.readouterr().err

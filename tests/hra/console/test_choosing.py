@@ -21,8 +21,8 @@ MADE = {
     "hull": hra.Hull(),
     "hull:": hra.Hull(),
     "hull:finish=none": hra.Hull(finish="none"),
-    "hull:exact=true,finish=fill": hra.Hull(exact=True),
-    "hull: exact = false": hra.Hull(),
+    "hull:spend_all=true,finish=fill": hra.Hull(spend_all=True),
+    "hull: spend_all = false": hra.Hull(),
     "best_first": hra.BestFirst(),
     "threshold:tau=0.5": hra.Threshold(tau=0.5),
     "threshold:tau=none": hra.Threshold(),
@@ -48,13 +48,13 @@ REFUSED = {
     "best": ("nothing is registered as 'best'", "hull, level_shares"),
     "": ("nothing is registered as ''", "best_first"),
     "best_first:speed=3": ("no option 'speed'", "no options"),
-    "hull:finnish=none": ("no option 'finnish'", "finish, exact"),
+    "hull:finnish=none": ("no option 'finnish'", "finish, spend_all"),
     "hull:finish=None": ("'None' is no value", "fill or none"),
-    "hull:exact=yes": ("'yes' is no value", "true or false"),
-    "hull:exact": ("'exact' is not an option", "KEY=VALUE"),
+    "hull:spend_all=yes": ("'yes' is no value", "true or false"),
+    "hull:spend_all": ("'spend_all' is not an option", "KEY=VALUE"),
     "hull:=none": ("'=none' is not an option", "KEY=VALUE"),
-    "hull:exact=true,exact=false": ("'exact' is given twice", "leave one"),
-    "hull:exact.x=true": ("is no value", "true or false"),
+    "hull:spend_all=true,spend_all=false": ("'spend_all' is given twice", "leave one"),
+    "hull:spend_all.x=true": ("is no value", "true or false"),
     "hull:finish=none,finish.x=fill": ("'none' is no value", "fill or none"),
     "exact:max_states=1.5": ("'1.5' is no value", "int"),
     "exact:max_states=0": ("at least 1", ""),
@@ -100,7 +100,7 @@ class Odd:
 @pytest.fixture
 def odd(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("odd", f"{__name__}:Odd", "hra.traversals")
-    monkeypatch.setattr(plugins, "registered", lambda group: [point])
+    monkeypatch.setattr(plugins, "find_registered", lambda group: [point])
     monkeypatch.setattr(EntryPoint, "load", lambda _: Odd)
 
 

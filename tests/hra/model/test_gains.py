@@ -174,7 +174,7 @@ def test_inherited_errors_that_add_up_to_more_than_the_parent_do_not_hide_what_r
     hierarchy = Hierarchy.tree([-1, 0, 0], [1, 1, 1], mode=mode)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        allocation = allocate(hierarchy, [10, 1, 1], np.inf, hra.Hull(exact=True), inherit=[0, 9, 9])
+        allocation = allocate(hierarchy, [10, 1, 1], np.inf, hra.Hull(spend_all=True), inherit=[0, 9, 9])
     assert allocation.residual == pytest.approx(2) or any(issubclass(w.category, RepairWarning) for w in caught)
 
 
@@ -183,7 +183,7 @@ def test_a_weight_that_grows_towards_the_fine_does_not_hide_what_remains(mode):
     """A fovea on the children: their regions count more once they are told apart from the parent's."""
     error = Table([10, 1, 1], unit="px2", inherit=[0, 5, 5])
     metric = error * Table([0.1, 1, 1], unit="weight")
-    allocator = Plain(Hierarchy.tree([-1, 0, 0], [1, 1, 1], mode=mode), metric, hra.Hull(exact=True))
+    allocator = Plain(Hierarchy.tree([-1, 0, 0], [1, 1, 1], mode=mode), metric, hra.Hull(spend_all=True))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         allocation = allocator.allocate(None, np.inf)

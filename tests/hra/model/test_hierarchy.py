@@ -269,7 +269,7 @@ def test_a_chain_of_depth_100_000_in_any_order_is_solved(mode):
     hierarchy = Hierarchy.tree(parent, np.ones(size), mode=mode)
     assert len(hierarchy) == size - 1
     assert hierarchy.level_offsets.size == size
-    for traversal in (hra.Hull(exact=True), hra.BestFirst(), hra.Threshold()):
+    for traversal in (hra.Hull(spend_all=True), hra.BestFirst(), hra.Threshold()):
         allocation = allocate(hierarchy, np.arange(size, 0.0, -1)[np.argsort(place)], size // 2, traversal)
         assert allocation.cost <= size // 2
         assert allocation.gap <= 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hra.allocating import verification
 from hra.model.hierarchy import Hierarchy
-from hra.model.units import Units, rescaled, rounded_up_sum
+from hra.model.units import Units, rescale, rounded_up_sum
 from tests.helpers.instances import COSTS
 from tests.helpers.rational import reader
 
@@ -102,7 +102,7 @@ def test_sums_are_rounded_up_to_the_next_double(values, number):
 
 
 def test_prices_per_another_unit():
-    assert rescaled(3.0, Fraction(1, 10), Fraction(1)) == 30.0
-    assert rescaled(0.0, Fraction(1), Fraction(2) ** -1074) == 0.0
-    assert rescaled(1.0, Fraction(2) ** -1074, Fraction(1)) == np.finfo(float).max
-    assert rescaled(math.inf, Fraction(1), Fraction(2)) == math.inf
+    assert rescale(3.0, Fraction(1, 10), Fraction(1)) == 30.0
+    assert rescale(0.0, Fraction(1), Fraction(2) ** -1074) == 0.0
+    assert rescale(1.0, Fraction(2) ** -1074, Fraction(1)) == np.finfo(float).max
+    assert rescale(math.inf, Fraction(1), Fraction(2)) == math.inf

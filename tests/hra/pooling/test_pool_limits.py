@@ -15,7 +15,7 @@ from hra.errors import BudgetTooSmall, HraError, InvalidBudget
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.pooling.bound import clearing_price, dual_bound
-from hra.pooling.limits import Limits
+from hra.pooling.limits import MemberLimits
 from hra.pooling.pool import PooledAllocation, pool
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.hierarchies import FORESTS, KINDS, case
@@ -239,9 +239,9 @@ def test_any_prices_make_a_valid_bound(kinds, seed):
     rng = np.random.default_rng(seed)
     members = random_members(rng, kinds)
     limits, budget = random_limits(rng, members)
-    problems = [member.error_metric(hierarchy_of(member), None, np.inf) for member in members]
+    problems = [member.problem_for(hierarchy_of(member), None, np.inf) for member in members]
     base = np.array([problem.hierarchy.base_cost for problem in problems])
-    reach = Limits.of(limits, len(members)).within(problems)
+    reach = MemberLimits.of(limits, len(members)).within(problems)
     price, own = rng.exponential(0.3), rng.exponential(0.3, base.size)
     own[rng.random(base.size) < 0.3] = price
     low, high, capacity = reach.low - base, reach.high - base, budget - base.sum()

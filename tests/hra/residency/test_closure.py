@@ -5,14 +5,14 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.residency import Trace, closed
+from hra.residency import Trace, close_upward
 
 
 @given(seed=st.integers(0, 10**6))
 def test_every_frame_gets_its_ancestors_and_their_weights(random_trace: Callable[..., Trace], seed: int):
     trace = random_trace(seed, parents=True, largest=5)
     assert trace.parents is not None and trace.weights is not None
-    full = closed(trace)
+    full = close_upward(trace)
     assert full.weights is not None
     for frame in range(len(trace)):
         expected: dict[int, float] = {}
@@ -29,4 +29,4 @@ def test_every_frame_gets_its_ancestors_and_their_weights(random_trace: Callable
 
 def test_items_without_parents_stay_as_they_are(random_trace: Callable[..., Trace]):
     trace = random_trace(3)
-    assert [sorted(closed(trace).frame(f)) for f in range(30)] == [sorted(trace.frame(f)) for f in range(30)]
+    assert [sorted(close_upward(trace).frame(f)) for f in range(30)] == [sorted(trace.frame(f)) for f in range(30)]

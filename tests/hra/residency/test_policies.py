@@ -21,7 +21,7 @@ from hra.residency import (
     Streaming,
     Trace,
     UniformBias,
-    closed,
+    close_upward,
     judge,
 )
 from hra.residency.policies import policies
@@ -91,7 +91,7 @@ def test_a_uniform_bias_is_the_least_that_fits(random_trace: MakeTrace, seed: in
     assert verdict.orphans == 0
     whole = judge(UniformBias(), trace, int(trace.cost.sum()))
     assert whole.late == 0
-    wanted = closed(trace)
+    wanted = close_upward(trace)
     for frame in range(len(trace)):
         needed = sum(int(trace.cost[item]) for item in wanted.frame(frame) if item >= 3)
         if needed > extra:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget
-from hra.residency import ResidentPool, Streaming, Trace, closed, judge
+from hra.residency import ResidentPool, Streaming, Trace, close_upward, judge
 
 MakeTrace = Callable[..., Trace]
 SEEDS = st.integers(0, 10**6)
@@ -38,7 +38,7 @@ def test_what_fits_is_there_at_once_without_an_upload_limit(
     random_trace: MakeTrace, seed: int, parents: bool, ahead: int
 ):
     trace = random_trace(seed, parents=parents)
-    wanted = closed(trace)
+    wanted = close_upward(trace)
     largest = max(int(trace.cost[wanted.frame(f)].sum()) for f in range(len(trace))) + 3
     assert judge(Streaming(ahead, prefetch=ahead), trace, largest).late == 0
 
@@ -62,7 +62,7 @@ def test_after_a_teleport_the_coarse_levels_come_first(random_trace: MakeTrace, 
     trace = random_trace(seed, parents=True, largest=5, frames=12)
     assert trace.parents is not None
     pool = ResidentPool(trace.cost, trace.parents, pool_bytes=int(trace.cost.sum()), upload_bytes=upload)
-    wanted = closed(trace)
+    wanted = close_upward(trace)
     for frame in range(len(trace)):
         assert wanted.weights is not None
         weights = wanted.weights[wanted.frames[frame] : wanted.frames[frame + 1]]

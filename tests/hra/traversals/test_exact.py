@@ -179,7 +179,7 @@ def test_more_budget_never_gives_less_gain(kind, seed):
 def test_exact_also_takes_what_gains_nothing_while_it_fits(kind, seed):
     hierarchy, values, rng = case(kind, seed, 14)
     budget = random_budget(rng, hierarchy)
-    allocation = allocate(hierarchy, values, budget, Exact(exact=True), "gain")
+    allocation = allocate(hierarchy, values, budget, Exact(spend_all=True), "gain")
     assert allocation.gain == pytest.approx(best_gain(allocation.problem), rel=1e-9)
     ready = ~allocation.selected & (hierarchy.cost <= budget - allocation.cost)
     for before, after in hierarchy.edges:

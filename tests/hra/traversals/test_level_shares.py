@@ -18,7 +18,7 @@ from hra.model.problem import Problem
 from hra.solvers.level_shares.dual import closures_of, least_bound
 from hra.solvers.level_shares.enumeration import first_found
 from hra.solvers.level_shares.needs import Needs, node_levels
-from hra.solvers.level_shares.search import mended
+from hra.solvers.level_shares.search import mend_shares
 from tests.helpers.allocators import Plain, Table, allocate, problem_of
 from tests.helpers.hierarchies import FORESTS, KINDS, case, depths, random_groups, random_parents
 from tests.helpers.references import affordable_sets, bound_of, closed_sets
@@ -64,7 +64,7 @@ def asked(seed: int, kind: str, largest: int = 10) -> tuple[Problem, dict[int, f
 @given(seed=seeds)
 def test_minimums_are_met_whenever_any_set_meets_them(kind, exact, seed):
     problem, least, sets, meets = asked(seed, kind)
-    traversal = hra.LevelShares(least=least, level=None, exact=exact)
+    traversal = hra.LevelShares(least=least, level=None, spend_all=exact)
     if not meets.any():
         with pytest.raises(InfeasibleShares):
             traversal.solve(problem)
@@ -123,7 +123,7 @@ def test_exact_counts_are_met_where_the_minimums_allow(seed):
         least = {1: float(rng.integers(0, 3)), int(level.max()): float(rng.integers(0, 3))}
         meets = (amounts(hierarchy, sets, level, list(least)) >= list(least.values())).all(axis=1)
         if meets.any():
-            traversal = hra.LevelShares(least=least, level=None, exact=True)
+            traversal = hra.LevelShares(least=least, level=None, spend_all=True)
             allocation = allocate(hierarchy, values, budget, traversal, "gain")
             assert allocation.cost == 1 + (sets[meets] @ hierarchy.cost).max()
 
@@ -146,7 +146,7 @@ def test_local_search_never_leaves_what_is_met(kind, seed):
     problem, least, sets, meets = asked(seed, kind)
     needs = Needs.of(problem, None, {}, least)
     for start in sets[meets][:5]:
-        selected = mended(problem, needs, problem.gain, start, exact=bool(seed % 2))
+        selected = mend_shares(problem, needs, problem.gain, start, spend_all=bool(seed % 2))
         assert problem.hierarchy.is_valid(selected) and needs.met_by(selected)
         assert seed % 2 or selected @ problem.gain >= start @ problem.gain
 
@@ -241,7 +241,7 @@ def test_local_search_mends_what_the_hull_breaks(kind):
         needs, start = Needs.of(problem, None, {}, least), hra.Hull().solve(problem).selected
         if not needs.met_by(start):
             dual = least_bound(closures_of(problem.hierarchy), problem.gain, needs, 1e3)
-            selected = mended(problem, needs, problem.gain + needs.change @ dual.prices, start, exact=False)
+            selected = mend_shares(problem, needs, problem.gain + needs.change @ dual.prices, start, spend_all=False)
             assert problem.hierarchy.is_valid(selected)
             mends.append(needs.met_by(selected))
     assert sum(mends) >= 0.6 * len(mends)
@@ -265,16 +265,16 @@ def plain(traversal: hra.Traversal) -> Plain:
 
 
 def test_what_the_hull_meets_by_itself_stays_its_answer():
-    hull = plain(hra.Hull(exact=True)).allocate(VALUES, 30)
+    hull = plain(hra.Hull(spend_all=True)).allocate(VALUES, 30)
     least = dict(enumerate(per_level(hull)))
-    same = plain(hra.LevelShares(least=least, level=None, exact=True)).allocate(VALUES, 30)
+    same = plain(hra.LevelShares(least=least, level=None, spend_all=True)).allocate(VALUES, 30)
     assert (same.selected == hull.selected).all()
     assert same.upper_bound == hull.upper_bound
 
 
 def test_a_share_takes_from_where_it_costs_least():
-    hull = plain(hra.Hull(exact=True)).allocate(VALUES, 30)
-    shared = plain(hra.LevelShares({2: 0.1, 3: 0.8}, level=None, exact=True)).allocate(VALUES, 30)
+    hull = plain(hra.Hull(spend_all=True)).allocate(VALUES, 30)
+    shared = plain(hra.LevelShares({2: 0.1, 3: 0.8}, level=None, spend_all=True)).allocate(VALUES, 30)
     assert per_level(shared)[3] >= 24 > per_level(hull)[3] and per_level(shared)[2] >= 3
     assert shared.cost == 30
     assert hull.gain > shared.gain >= shared.upper_bound * 0.95

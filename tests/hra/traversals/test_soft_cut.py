@@ -23,7 +23,7 @@ from tests.helpers.references import best_gain, closed_sets, linear_bound
 
 torch = pytest.importorskip("torch")
 
-from hra.solvers.soft.forest import Forest  # noqa: E402
+from hra.solvers.soft.forest import SoftForest  # noqa: E402
 
 seeds = st.integers(0, 2**32 - 1)
 forests = pytest.mark.parametrize("kind", FORESTS)
@@ -123,7 +123,7 @@ def test_a_batch_gives_what_its_members_give(seed):
 def test_parents_in_any_order_keep_the_callers_numbers():
     rng = np.random.default_rng(5)
     parent, cost, gain = random_parents(rng, 9), rng.integers(1, 5, 9), rng.normal(size=9)
-    found = SoftCut(0.7).distribution(Forest.of_parents(parent, cost), torch.tensor(gain), cost.sum() / 3)
+    found = SoftCut(0.7).distribution(SoftForest.of_parents(parent, cost), torch.tensor(gain), cost.sum() / 3)
     sets = (np.arange(2**9)[:, None] >> np.arange(9) & 1).astype(bool)
     for child in np.flatnonzero(parent >= 0):
         sets = sets[~sets[:, child] | sets[:, parent[child]]]
@@ -227,7 +227,7 @@ def test_gradients_where_the_budget_is_slack():
 
 
 def test_gradients_in_the_callers_order():
-    forest = Forest.of_parents([2, -1, 1, 1], [1.0, 2, 3, 4])
+    forest = SoftForest.of_parents([2, -1, 1, 1], [1.0, 2, 3, 4])
     gain = torch.tensor([[1.0, 0.2, -0.3, 0.8]], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda gain: SoftCut(0.5).probabilities(forest, gain, 4.0), (gain,))
 
@@ -342,7 +342,7 @@ def test_a_scorer_learns_what_is_relevant(loss, rate):
     feature = rng.normal(size=(24, len(hierarchy), 4))
     relevance = torch.tensor(np.exp(feature @ [1.5, -1.0, 0.0, 0.5]))
     feature, budget = torch.tensor(feature), hierarchy.base_cost + 0.25 * hierarchy.cost.sum()
-    forest, weight = Forest.of(hierarchy), torch.zeros(4, dtype=torch.float64, requires_grad=True)
+    forest, weight = SoftForest.of(hierarchy), torch.zeros(4, dtype=torch.float64, requires_grad=True)
     wanted = SoftCut(1e-3).distribution(forest, relevance, budget).hard()
 
     def objective(found):
@@ -403,9 +403,9 @@ def test_budgets_are_checked(budget, error):
 
 def test_parents_and_costs_are_checked():
     with pytest.raises(HierarchyError, match="negative"):
-        Forest.of_parents([-1, 0], [1.0, -1])
+        SoftForest.of_parents([-1, 0], [1.0, -1])
     with pytest.raises(HierarchyError, match="cycle"):
-        Forest.of_parents([1, 0], [1.0, 1])
+        SoftForest.of_parents([1, 0], [1.0, 1])
 
 
 def test_without_torch_all_but_its_use_works():

@@ -93,7 +93,7 @@ def test_only_exact_takes_refinements_that_lead_to_no_gain(kind, seed):
     for budget in (hierarchy.base_cost, hierarchy.total_cost, np.inf):
         for name in ("hull", "hull-none", "best-first", "threshold"):
             assert not allocate(hierarchy, nothing, budget, TRAVERSALS[name], "gain").selected.any(), name
-    assert allocate(hierarchy, nothing, np.inf, hra.Hull(exact=True), "gain").selected.all()
+    assert allocate(hierarchy, nothing, np.inf, hra.Hull(spend_all=True), "gain").selected.all()
 
 
 @given(seed=seeds, equal=st.booleans())
@@ -103,7 +103,7 @@ def test_child_by_child_with_exact_meets_every_count(seed, equal):
     hierarchy = Hierarchy.tree(parent, np.ones(parent.size), mode="child", cost_unit="tokens")
     values = np.ones(parent.size) if equal else rng.random(parent.size)
     for budget in range(int(hierarchy.base_cost), int(hierarchy.total_cost) + 3):
-        allocation = allocate(hierarchy, values, budget, hra.Hull(exact=True), "gain")
+        allocation = allocate(hierarchy, values, budget, hra.Hull(spend_all=True), "gain")
         assert allocation.cut.size == min(budget, hierarchy.total_cost)
 
 

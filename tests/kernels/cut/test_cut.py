@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from hra.errors import ArrayError, BackendUnavailable
 from hra.kernels import backends
-from hra.kernels.cut import Cut, Forest, all_valid, price_search, tree_sweep
+from hra.kernels.cut import ForestCut, LevelForest, all_valid, price_search, tree_sweep
 
 BACKENDS = ("reference", "warp")
 FIELDS = ("selected", "cost", "gain", "bound", "price")
 seeds = st.integers(0, 2**32 - 1)
 
 
-def random_forest(rng: np.random.Generator, levels: int = 5, width: int = 7) -> Forest:
+def random_forest(rng: np.random.Generator, levels: int = 5, width: int = 7) -> LevelForest:
     """Levels of random sizes, children of random parents side by side; some refinements are free."""
     sizes = rng.integers(1, width + 1, int(rng.integers(1, levels + 1)))
     offsets = np.r_[0, np.cumsum(sizes)]
@@ -29,7 +29,7 @@ def random_forest(rng: np.random.Generator, levels: int = 5, width: int = 7) -> 
     children = np.bincount(parent[parent >= 0], minlength=parent.size)
     first_child = (sizes[0] + np.r_[0, np.cumsum(children)]).astype(np.int32)
     cost = rng.integers(0, 4, parent.size).astype(float)
-    return Forest(tuple(offsets.tolist()), parent, first_child, cost, base_cost=2.0)
+    return LevelForest(tuple(offsets.tolist()), parent, first_child, cost, base_cost=2.0)
 
 
 def random_gains(rng: np.random.Generator, members: int, size: int) -> np.ndarray:
@@ -38,17 +38,17 @@ def random_gains(rng: np.random.Generator, members: int, size: int) -> np.ndarra
     return draw[rng.integers(3)]((members, size))
 
 
-def case(seed: int) -> tuple[Forest, np.ndarray, np.random.Generator]:
+def case(seed: int) -> tuple[LevelForest, np.ndarray, np.random.Generator]:
     rng = np.random.default_rng(seed)
     forest = random_forest(rng)
     return forest, random_gains(rng, int(rng.integers(1, 5)), len(forest)), rng
 
 
-def random_capacity(forest: Forest, members: int, rng: np.random.Generator) -> np.ndarray:
+def random_capacity(forest: LevelForest, members: int, rng: np.random.Generator) -> np.ndarray:
     return rng.random(members) * (forest.cost.sum() + 1)
 
 
-def best_below(forest: Forest, gain: np.ndarray, price: float, r: int) -> tuple[float, set[int]]:
+def best_below(forest: LevelForest, gain: np.ndarray, price: float, r: int) -> tuple[float, set[int]]:
     """The best value and set at and below refinement r, by recursion."""
     value, members = gain[r] - (price * forest.cost[r] if forest.cost[r] else 0.0), {r}
     for child in np.flatnonzero(forest.parent == r):
@@ -57,7 +57,7 @@ def best_below(forest: Forest, gain: np.ndarray, price: float, r: int) -> tuple[
     return (value, members) if value > 0 else (0.0, set())
 
 
-def hull_bound(forest: Forest, gain: np.ndarray, capacity: float) -> float:
+def hull_bound(forest: LevelForest, gain: np.ndarray, capacity: float) -> float:
     """The least of the dual over a dense net of prices, then over ever smaller intervals (it is convex)."""
 
     def dual(price: float) -> float:
@@ -71,7 +71,7 @@ def hull_bound(forest: Forest, gain: np.ndarray, capacity: float) -> float:
     return min(dual(0.0), dual(low))
 
 
-def assert_same(found: Cut, expected: Cut) -> None:
+def assert_same(found: ForestCut, expected: ForestCut) -> None:
     for name in FIELDS:
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
 
@@ -141,9 +141,9 @@ def test_a_batch_is_its_members(backend, seed):
             np.testing.assert_array_equal(getattr(alone, name)[0], getattr(batch, name)[i])
 
 
-def many_roots(size: int) -> Forest:
+def many_roots(size: int) -> LevelForest:
     parent = np.full(size, -1, np.int32)
-    return Forest((0, size), parent, np.full(size + 1, size, np.int32), np.ones(size))
+    return LevelForest((0, size), parent, np.full(size + 1, size, np.int32), np.ones(size))
 
 
 @pytest.mark.parametrize("size", [31, 32, 33, 1025, 33000])
@@ -179,7 +179,7 @@ def test_the_path_of_device_arrays_gives_the_same():
     assert all(isinstance(array, warp.array) for array in found)
     tensors = [give_back(array, torch.zeros(1)) for array in found]
     assert all(isinstance(tensor, torch.Tensor) for tensor in tensors)
-    assert_same(Cut(*(tensor.numpy() for tensor in tensors)), price_search(forest, gain, capacity, "reference"))
+    assert_same(ForestCut(*(tensor.numpy() for tensor in tensors)), price_search(forest, gain, capacity, "reference"))
 
 
 def test_auto_falls_back_but_an_explicit_choice_does_not(monkeypatch):

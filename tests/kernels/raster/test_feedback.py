@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra import Camera
-from hra.domains.textures import AnalyticFeedback, Scene, TexturedPlane, TiledTexture
+from hra.domains.textures import AnalyticFeedback, PlaneScene, TexturedPlane, TiledTexture
 from hra.domains.textures.views.raycast import Hits, cast_rays
 from hra.errors import ArrayError
 from hra.kernels.raster import EMPTY, Context, DrawList, FeedbackBuffer, FeedbackImage, TextureTable, TileRequests
@@ -22,14 +22,14 @@ TWO_TRIANGLES = [[0, 1, 2], [2, 1, 3]]
 
 
 @pytest.fixture(scope="module")
-def scene() -> Scene:
+def scene() -> PlaneScene:
     """A ground of odd size, and a wall that stands on it and hides a part of it."""
     textures = [TiledTexture.from_image(np.zeros((height, width, 1), np.uint8), TILE) for width, height in SIZES]
     wall = np.array([-2.0, 3, -1]), np.array([3.0, 0, 0.5]), np.array([0.0, -3, 0])
-    return Scene([TexturedPlane.ground(textures[0], 20.0), TexturedPlane(textures[1], *wall)])
+    return PlaneScene([TexturedPlane.ground(textures[0], 20.0), TexturedPlane(textures[1], *wall)])
 
 
-def observe(context: Context, scene: Scene, camera: Camera) -> tuple[FeedbackImage, TileRequests]:
+def observe(context: Context, scene: PlaneScene, camera: Camera) -> tuple[FeedbackImage, TileRequests]:
     corners = [plane.points(*np.array([[0, 0], [1, 0], [0, 1], [1, 1.0]]).T) for plane in scene.planes]
     uv = np.tile([[0, 0], [1, 0], [0, 1], [1, 1.0]], (len(corners), 1))
     rows = np.concatenate([np.array(TWO_TRIANGLES) + 4 * k for k in range(len(corners))])
@@ -69,7 +69,7 @@ def test_it_agrees_with_ray_casting(context, scene, eye, target, reversed_depth)
 @pytest.mark.parametrize("reversed_depth", [False, True])
 def test_a_ground_to_the_horizon_agrees_to_a_ten_thousandth(context, reversed_depth):
     texture = TiledTexture.from_image(np.zeros((150, 333, 1), np.uint8), TILE)
-    scene = Scene([TexturedPlane.ground(texture, 2000.0)])
+    scene = PlaneScene([TexturedPlane.ground(texture, 2000.0)])
     camera = Camera.perspective((0, 1.5, 0), (0, 1.4, -5), viewport=(321, 201), reversed_depth=reversed_depth)
     found, hits = observe(context, scene, camera)[0], cast_rays(scene, camera)
     both = (found.texture == 0) & (hits.plane == 0)

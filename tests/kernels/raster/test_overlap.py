@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hra.errors import BackendUnavailable
-from hra.kernels.raster import DrawList, Fence, VisibilityBuffer, overlapped
+from hra.kernels.raster import DrawList, Fence, VisibilityBuffer, overlap
 
 
 @pytest.mark.parametrize("count", [0, 1, 7])
@@ -34,7 +34,7 @@ def test_the_frames_are_those_of_a_plain_loop(context, count):
         DrawList(context, corners, np.arange(300).reshape(-1, 3), ranges=ranges) as draws,
         VisibilityBuffer(context, (40, 30)) as buffer,
     ):
-        found = list(overlapped(context, frames, select, draw, read))
+        found = list(overlap(context, frames, select, draw, read))
         assert order == (["select"] + ["draw", "select", "read"] * (count - 1) + ["draw", "read"] if count else [])
         for matrix, result in zip(frames, found, strict=True):
             where = select(matrix)

@@ -7,8 +7,8 @@ from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hra.compiling import njit
 from hra.kernels import Pyramid
 
 _CORNERS = [[i, j, k] for i in (0, 3) for j in (1, 4) for k in (2, 5)]

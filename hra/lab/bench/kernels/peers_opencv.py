@@ -19,10 +19,10 @@ def area_levels(device: Device) -> Iterator[Contender]:
     """All coarser levels by resize with INTER_AREA, on one thread."""
     cv2 = _load(device)
 
-    def halved(image: np.ndarray) -> np.ndarray:
+    def halve(image: np.ndarray) -> np.ndarray:
         return cv2.resize(image, (image.shape[1] // 2, image.shape[0] // 2), interpolation=cv2.INTER_AREA)
 
-    yield Contender("OpenCV resize INTER_AREA", lambda image: coarser_levels(image, halved, halvings(image.shape[0])))
+    yield Contender("OpenCV resize INTER_AREA", lambda image: coarser_levels(image, halve, halvings(image.shape[0])))
 
 
 def gaussian(device: Device, *, levels: int) -> Iterator[Contender]:

@@ -19,23 +19,23 @@ _BINOMIAL = np.array([1, 4, 6, 4, 1], np.float32) / 16
 
 def gaussian(device: Device, *, levels: int) -> Iterator[Contender]:
     """The coarser levels of a Gaussian pyramid."""
-    halved = partial(_halved, _load(device))
+    halved = partial(_halve, _load(device))
     yield Contender("scipy correlate1d", lambda image: coarser_levels(image, halved, levels - 1))
 
 
 def laplacian(device: Device, *, levels: int) -> Iterator[Contender]:
     """The bands and the rest of a Laplacian pyramid."""
     correlate = _load(device)
-    halved, expanded = partial(_halved, correlate), partial(_expanded, correlate)
+    halved, expanded = partial(_halve, correlate), partial(_expand, correlate)
     yield Contender("scipy correlate1d", lambda image: band_levels(image, halved, expanded, levels))
 
 
-def _halved(correlate: Any, image: np.ndarray) -> np.ndarray:
+def _halve(correlate: Any, image: np.ndarray) -> np.ndarray:
     rows = correlate(image, _BINOMIAL, axis=0)[::2]
     return correlate(rows, _BINOMIAL, axis=1)[:, ::2]
 
 
-def _expanded(correlate: Any, coarse: np.ndarray) -> np.ndarray:
+def _expand(correlate: Any, coarse: np.ndarray) -> np.ndarray:
     for axis in (0, 1):
         doubled = np.zeros([length * (1 + (a == axis)) for a, length in enumerate(coarse.shape)], np.float32)
         doubled[(slice(None),) * axis + (slice(None, None, 2),)] = coarse

@@ -48,14 +48,14 @@ def pool_levels(channels: int, *, largest: bool = False) -> Peer:
 
 def gaussian(device: Device, *, levels: int) -> Iterator[Contender]:
     """The coarser levels of a Gaussian pyramid by convolutions of one channel each."""
-    run = partial(coarser_levels, step=partial(_halved, _binomial(device)), count=levels - 1)
+    run = partial(coarser_levels, step=partial(_halve, _binomial(device)), count=levels - 1)
     yield from contenders(device, "torch conv2d", run, partial(_as_batch, device), _read_levels)
 
 
 def laplacian(device: Device, *, levels: int) -> Iterator[Contender]:
     """The bands and the rest of a Laplacian pyramid by the same convolutions."""
     weights = _binomial(device)
-    run = partial(band_levels, step=partial(_halved, weights), expand=partial(_expanded, weights), count=levels)
+    run = partial(band_levels, step=partial(_halve, weights), expand=partial(_expand, weights), count=levels)
     yield from contenders(device, "torch conv2d", run, partial(_as_batch, device), _read_levels)
 
 
@@ -101,18 +101,18 @@ def _binomial(device: Device) -> Any:
     return load(device).tensor([1.0, 4.0, 6.0, 4.0, 1.0], device=device.name) / 16
 
 
-def _halved(weights: Any, image: Any) -> Any:
-    return _blurred(weights, image, stride=2)
+def _halve(weights: Any, image: Any) -> Any:
+    return _blur(weights, image, stride=2)
 
 
-def _expanded(weights: Any, coarse: Any) -> Any:
+def _expand(weights: Any, coarse: Any) -> Any:
     batch, channels, height, width = coarse.shape
     fine = coarse.new_zeros((batch, channels, 2 * height, 2 * width))
     fine[..., ::2, ::2] = coarse
-    return 4 * _blurred(weights, fine, stride=1)
+    return 4 * _blur(weights, fine, stride=1)
 
 
-def _blurred(weights: Any, image: Any, stride: int) -> Any:
+def _blur(weights: Any, image: Any, stride: int) -> Any:
     """Rows and columns weighted by ``weights`` [5], mirrored at the border; every ``stride``-th is computed."""
     convolve, pad = load().nn.functional.conv2d, load().nn.functional.pad
     channels = image.shape[1]

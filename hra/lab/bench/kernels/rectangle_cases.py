@@ -76,10 +76,10 @@ def relevance(images: int, device: Device) -> Case:
     def prepare_peer(given: _Given) -> tuple[Any, ...]:
         return (Levels.of(layout)._replace(pixels=given.images), given.rects, given.image)
 
-    return _case(device, own, inputs, _peers(prepare_peer, _pooled))
+    return _case(device, own, inputs, _peers(prepare_peer, _pool))
 
 
-def _pooled(arrays: Any, levels: Levels, rects: Any, image: Any) -> tuple[Any, ...]:
+def _pool(arrays: Any, levels: Levels, rects: Any, image: Any) -> tuple[Any, ...]:
     """The arguments of a look-up once the pyramid of ``levels.pixels``, still bare images, is built."""
     images = levels.pixels
     pools = peers_numpy.max_levels(images) if arrays is np else peers_torch.max_levels(images.permute(0, 3, 1, 2))

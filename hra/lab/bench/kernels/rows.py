@@ -42,7 +42,7 @@ class KernelBenchmark:
             "bytes": case.moved_bytes,
             "ours_s": own.seconds,
             "ours_cpu_s": own.cpu_seconds,
-            **_quoted(case, clocks),
+            **_quote(case, clocks),
             "limit_s": limit,
             "of_bandwidth": limit / own.seconds,
             "threads": {contender.name: contender.threads for contender in case.contenders},
@@ -70,7 +70,7 @@ def _peers(case: Case) -> list[str]:
     return [contender.name for contender in case.contenders[1:]]
 
 
-def _quoted(case: Case, clocks: dict[str, Clock]) -> dict[str, Any]:
+def _quote(case: Case, clocks: dict[str, Clock]) -> dict[str, Any]:
     """The fastest peer that is not the library itself; nothing to quote where none can run."""
     rivals = [name for name in _peers(case) if not name.startswith("hra")]
     if not rivals:

@@ -30,7 +30,7 @@ class NaiveBudget:
 
     def __call__(self, camera: Camera) -> np.ndarray:
         """Refinements taken, bool [R]."""
-        problem = self.allocator.error_metric(self.hierarchy, camera, self.budget)
+        problem = self.allocator.problem_for(self.hierarchy, camera, self.budget)
         selected = self.heap.run(self.heap.prepare(problem))
         np.flatnonzero(self.hierarchy.active_nodes(selected))  # the cut, as for hra
         return selected

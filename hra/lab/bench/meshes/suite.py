@@ -11,7 +11,7 @@ from hra.lab.bench.meshes.growth_row import GrowthBenchmark
 from hra.lab.bench.meshes.inputs import Input
 from hra.lab.bench.meshes.load_row import LoadBenchmark
 from hra.lab.bench.suite import Row
-from hra.lab.inputs.mesh_sources import DATA, fetched
+from hra.lab.inputs.mesh_sources import DATA, fetch
 
 _BUMPY = 8  # subdivisions: 1,310,720 triangles
 _BUDGET = 100_000
@@ -26,7 +26,7 @@ def mesh_suite(data: Path = DATA) -> tuple[Row, ...]:
     """
     dragon = Input(data / "meshes" / "dragon.ply")
     try:
-        fetched("dragon.ply", data)
+        fetch("dragon.ply", data)
         cut = dragon
     except FileError:
         cut = Input(_BUMPY)

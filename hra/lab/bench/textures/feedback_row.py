@@ -6,7 +6,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from hra.domains.textures import AnalyticFeedback, BoundsFeedback, Feedback, FeedbackSource, Scene, TexelError, flyover
+from hra.domains.textures import (
+    AnalyticFeedback,
+    BoundsFeedback,
+    Feedback,
+    FeedbackSource,
+    PlaneScene,
+    TexelError,
+    flyover,
+)
 from hra.domains.textures.feedback.gl import GLFeedback
 from hra.errors import BackendUnavailable, MissingExtra
 from hra.lab.bench.harness import Case, Contender, Gaps, measure
@@ -37,7 +45,7 @@ class FeedbackBenchmark:
             return self._row(scene, viewport, sources, repeat, absent)
 
     def _row(
-        self, scene: Scene, viewport: tuple[int, int], sources: dict[str, FeedbackSource], repeat: int, absent: Any
+        self, scene: PlaneScene, viewport: tuple[int, int], sources: dict[str, FeedbackSource], repeat: int, absent: Any
     ) -> dict[str, Any]:
         cameras = flyover(scene.planes[0], repeat + 1, viewport=viewport)
         exact = AnalyticFeedback(scene, stride=1)
@@ -57,7 +65,7 @@ class FeedbackBenchmark:
         return row | {"absent": absent}
 
 
-def _whole_error(scene: Scene, feedback: Feedback) -> float:
+def _whole_error(scene: PlaneScene, feedback: Feedback) -> float:
     """Texel error with nothing but the mip tails, px2."""
     hierarchy = scene.textures.hierarchy
     return float(TexelError().evaluate(hierarchy, feedback)[hierarchy.added_by < 0].sum())

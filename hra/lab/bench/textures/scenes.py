@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hra.domains.textures import Scene, load_texels
+from hra.domains.textures import PlaneScene, load_texels
 from hra.lab import samples
 
 
-def earth_scene(step: int = 1) -> Scene:
+def earth_scene(step: int = 1) -> PlaneScene:
     """The Earth map as a ground 100 units wide, every ``step``-th texel of it."""
-    return Scene.ground(load_texels(samples.path("earth.jpg"))[::step, ::step])
+    return PlaneScene.ground(load_texels(samples.path("earth.jpg"))[::step, ::step])

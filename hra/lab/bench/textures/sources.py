@@ -14,7 +14,7 @@ from hra.camera import Camera
 from hra.domains.textures import (
     AnalyticFeedback,
     Feedback,
-    Scene,
+    PlaneScene,
     TextureAllocator,
     TileCache,
     TiledTexture,
@@ -92,11 +92,11 @@ class TileReadBenchmark:
         return row | {"results": {"tiles per s": len(corners) / row["ours_s"]}}
 
 
-def _empty_ground(tiles: int) -> Scene:
+def _empty_ground(tiles: int) -> PlaneScene:
     """A square ground of ``tiles`` x ``tiles`` tiles at the finest level, whose texels take no memory."""
     side = tiles * _TILE
     mips = tuple(np.broadcast_to(np.uint8(0), (*shape, 3)) for shape in level_shapes(side, side))
-    return Scene.ground(TiledTexture(mips, tile_pages(side, side, _TILE)))
+    return PlaneScene.ground(TiledTexture(mips, tile_pages(side, side, _TILE)))
 
 
 def _cameras(count: int) -> list[Camera]:

@@ -13,8 +13,8 @@ from hra.domains.textures import (
     AnalyticFeedback,
     DetailError,
     Feedback,
+    PlaneScene,
     ResidentTextures,
-    Scene,
     TexelError,
     TextureAllocator,
     flyover,
@@ -61,7 +61,7 @@ class ViewBenchmark:
         }
 
 
-def _choosers(scene: Scene) -> dict[str, Chooser]:
+def _choosers(scene: PlaneScene) -> dict[str, Chooser]:
     """Ways to choose the resident pages, by name."""
 
     def by(metric: Any) -> Chooser:

@@ -11,7 +11,7 @@ from hra.camera import Camera
 from hra.domains import meshes
 from hra.kernels import raster
 from hra.lab.evaluation.meshes.image_error import mean_errors
-from hra.lab.evaluation.meshes.views import View
+from hra.lab.evaluation.meshes.views import Rendering
 
 
 def group_size_rows(
@@ -19,7 +19,7 @@ def group_size_rows(
     source: meshes.TriangleMesh,
     sizes: Sequence[int],
     shares: Sequence[float],
-    seen: Sequence[tuple[Camera, View]],
+    seen: Sequence[tuple[Camera, Rendering]],
 ) -> Iterator[dict[str, Any]]:
     """One row per size: the hierarchy, its build without bounds, and the errors of budget cuts.
 
@@ -54,7 +54,7 @@ def _cuts(
     context: raster.Context,
     clusters: meshes.ClusterMesh,
     share: float,
-    seen: Sequence[tuple[Camera, View]],
+    seen: Sequence[tuple[Camera, Rendering]],
     diagonal: float,
 ) -> dict[str, float]:
     """Budget cuts of one mesh at one share of its triangles, for all cameras."""

@@ -10,7 +10,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains.meshes import TriangleMesh
 from hra.kernels import raster
-from hra.lab.evaluation.meshes.views import View, draw
+from hra.lab.evaluation.meshes.views import Rendering, draw
 
 # Depths count as different by at most this share of the mesh's diagonal, normals by at most this many degrees where
 # only one of the two views has a surface.
@@ -18,7 +18,7 @@ _MOST_DEPTH, _MOST_ANGLE = 0.05, 90.0
 
 
 @dataclass(frozen=True)
-class ImageError:
+class RenderingDifference:
     """Means over the pixels where either view has a surface.
 
     Attributes
@@ -34,7 +34,7 @@ class ImageError:
     outline: float
 
 
-def image_error(view: View, source: View, diagonal: float) -> ImageError:
+def image_error(view: Rendering, source: Rendering, diagonal: float) -> RenderingDifference:
     """The error of a view; a mesh's ``diagonal`` is that of its bounding box."""
     either, both = view.covered | source.covered, view.covered & source.covered
     seen = max(int(either.sum()), 1)
@@ -42,7 +42,7 @@ def image_error(view: View, source: View, diagonal: float) -> ImageError:
     cosine = np.einsum("pi,pi->p", view.normal[both].astype(np.float64), source.normal[both])
     angle = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
     alone = seen - int(both.sum()) if either.any() else 0
-    return ImageError(
+    return RenderingDifference(
         depth=(float(apart.sum()) + alone * _MOST_DEPTH) / seen,
         normal=(float(angle.sum()) + alone * _MOST_ANGLE) / seen,
         outline=alone / seen,
@@ -50,8 +50,8 @@ def image_error(view: View, source: View, diagonal: float) -> ImageError:
 
 
 def mean_errors(
-    context: raster.Context, shown: Iterable[tuple[TriangleMesh, Camera, View]], diagonal: float
+    context: raster.Context, shown: Iterable[tuple[TriangleMesh, Camera, Rendering]], diagonal: float
 ) -> dict[str, float]:
-    """Means of the fields of `ImageError` over views: each a mesh, the camera that sees it, and the source's view."""
+    """Means of the fields of `RenderingDifference` over views: mesh, camera and the source's view."""
     errors = [asdict(image_error(draw(context, mesh, camera), true, diagonal)) for mesh, camera, true in shown]
     return {name: float(np.mean([error[name] for error in errors])) for name in errors[0]}

@@ -17,7 +17,7 @@ from hra.lab.evaluation.meshes.groups import group_size_rows
 from hra.lab.evaluation.meshes.image_error import mean_errors
 from hra.lab.evaluation.meshes.methods import Subject, surfaces
 from hra.lab.evaluation.meshes.views import draw
-from hra.lab.inputs.mesh_sources import DATA, bumpy, fetched, skull
+from hra.lab.inputs.mesh_sources import DATA, bumpy, fetch, skull
 
 # Of the longest side of the mesh's box: as near as the eye comes where part of the mesh is out of view.
 _CLOSE_UP = 0.75
@@ -83,7 +83,7 @@ def _sources(sizes: MeshSizes, folder: Path) -> Iterator[tuple[str, Callable[[],
     for subdivisions in sizes.bumpy:
         yield f"bumpy sphere {subdivisions}", lambda subdivisions=subdivisions: bumpy(subdivisions)
     for name in sizes.fetched:
-        yield Path(name).stem, lambda name=name: meshes.load(fetched(name, folder))
+        yield Path(name).stem, lambda name=name: meshes.load(fetch(name, folder))
 
 
 def _rows(context: raster.Context, subject: Subject, sizes: MeshSizes) -> Iterator[dict[str, Any]]:

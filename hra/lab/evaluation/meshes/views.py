@@ -12,7 +12,7 @@ from hra.kernels import raster
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class Rendering:
     """What a camera sees of a mesh.
 
     Attributes
@@ -29,7 +29,7 @@ class View:
     window: np.ndarray
 
 
-def draw(context: raster.Context, mesh: TriangleMesh, camera: Camera) -> View:
+def draw(context: raster.Context, mesh: TriangleMesh, camera: Camera) -> Rendering:
     """One view; the camera must be a perspective one with reversed depth, whose float depth resolves all distances."""
     draws = raster.DrawList(context, mesh.positions, mesh.triangles)
     buffer = raster.VisibilityBuffer(context, camera.viewport, reversed_depth=True)
@@ -42,7 +42,7 @@ def draw(context: raster.Context, mesh: TriangleMesh, camera: Camera) -> View:
     # With an infinite far plane reversed depth is near / distance.
     depth[covered] = camera.near / image.depth[covered].astype(np.float64)
     normal[covered] = _normals(mesh, image.triangles[covered])
-    return View(covered, depth, normal, image.depth)
+    return Rendering(covered, depth, normal, image.depth)
 
 
 def _normals(mesh: TriangleMesh, triangles: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
             f"- `{name}` is `{kind.__name__}`: {_summary(kind)}" for name, kind in tokens.PRESETS.items()
         ),
         sources="\n".join(f"- {_source(image)}" for image in record["images"]),
-        skipped="".join(f"- {line}\n" for line in _skipped(record["skipped"])),
+        skipped="".join(f"- {line}\n" for line in _skip(record["skipped"])),
     )
     return {"tokens.md": text.encode()}
 
@@ -52,12 +52,12 @@ def _findings(kind: str, rows: list[dict[str, Any]]) -> list[str]:
     better = sorted((name for name in names if ahead[name] > 0), key=lambda name: -ahead[name])
     worse = sorted((name for name in names if ahead[name] <= 0), key=lambda name: -ahead[name])
     return [
-        f"{kind}, better than down-sampling on average: {_listed(better, ahead)}.",
-        f"{kind}, worse: {_listed(worse, ahead)}.",
+        f"{kind}, better than down-sampling on average: {_list_rows(better, ahead)}.",
+        f"{kind}, worse: {_list_rows(worse, ahead)}.",
     ]
 
 
-def _listed(names: list[str], ahead: dict[str, float]) -> str:
+def _list_rows(names: list[str], ahead: dict[str, float]) -> str:
     return ", ".join(f"`{name}` {ahead[name]:+.2f} dB" for name in names) or "none"
 
 
@@ -73,7 +73,7 @@ def _summary(kind: type) -> str:
     return (kind.__doc__ or "").strip().split("\n")[0]
 
 
-def _skipped(skipped: list[dict[str, str]]) -> list[str]:
+def _skip(skipped: list[dict[str, str]]) -> list[str]:
     """One line per method, with the first of its reasons."""
     reasons = {method: [e["reason"] for e in skipped if e["method"] == method] for method in _methods(skipped)}
     return [f"`{method}` was not run on {len(why)} of them: {why[0]}" for method, why in reasons.items()]

@@ -45,7 +45,9 @@ def methods() -> dict[str, tokens.TokenAllocator[Any]]:
     """Every preset by name, and the oracle: the proven best cut of the pyramid for the error that PSNR measures."""
     presets = {name: tokens.preset(name) for name in tokens.PRESETS}
     even = tokens.UniformRelevance()
-    oracle = tokens.TokenAllocator(tokens.PyramidBuilder(), tokens.RelevanceError(), Exact(exact=True), relevance=even)
+    oracle = tokens.TokenAllocator(
+        tokens.PyramidBuilder(), tokens.RelevanceError(), Exact(spend_all=True), relevance=even
+    )
     return {**presets, ORACLE: oracle}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import hra
 from hra.domains import meshes
-from hra.residency import LRU, ResidentPool, Streaming, closed
+from hra.residency import LRU, ResidentPool, Streaming, close_upward
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_what_can_be_drawn_is_the_largest_such_cut(asset: meshes.MeshAsset, flig
 
 def test_traces_serve_the_policies(asset: meshes.MeshAsset, flight) -> None:
     trace = meshes.page_trace(asset, flight)
-    assert len(trace) == len(flight) and closed(trace).demands.size == trace.demands.size
+    assert len(trace) == len(flight) and close_upward(trace).demands.size == trace.demands.size
     pool = int(asset.page_bytes.sum()) * 3 // 4
     for policy in (Streaming(), LRU()):
         held = list(policy.run(trace, pool).residents(len(asset.page_bytes)))

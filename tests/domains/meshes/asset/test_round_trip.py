@@ -46,7 +46,7 @@ def test_bounds_of_one_side_are_no_certificate(make_closed, tmp_path: Path) -> N
     (tmp_path / "a.hra").write_bytes(mesh_file.with_section(content, "info", np.frombuffer(info, np.uint8)))
     asset = meshes.open_asset(tmp_path / "a.hra")
     assert asset.facts["certified"] is False
-    assert meshes.ScreenError().named(asset.hierarchy).error == "quadric"
+    assert meshes.ScreenError().resolve(asset.hierarchy).error == "quadric"
     assert np.array_equal(asset.hierarchy.attribute("deviation"), mesh.hierarchy.attribute("hausdorff"))
 
 

@@ -14,7 +14,7 @@ from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Groups, simplify_groups
 from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.progress import Countdown
-from hra.domains.meshes.building.simplify import Step, simplify_group
+from hra.domains.meshes.building.simplify import CoarseStep, simplify_group
 from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.building.threads import Workers
 from hra.domains.meshes.measures.edges import boundary_chain
@@ -65,10 +65,12 @@ def test_a_group_that_leaves_the_border_is_simplified_again(patches: int) -> Non
     with Workers(1) as workers:
         table = source_clusters(geometry, triangles, 64, workers)
         groups = Groups(table, np.array([0, len(table)]))
-        free = simplify_group(groups.indices(0), geometry, shared, 10**6, Step(64))
+        free = simplify_group(groups.indices(0), geometry, shared, 10**6, CoarseStep(64))
         assert free is not None
         assert not ends_of(free.indices) <= ends_of(triangles)
-        (result,) = simplify_groups(groups, geometry, Kept.of(shared, borders), Step(64), workers, Countdown(1, None))
+        (result,) = simplify_groups(
+            groups, geometry, Kept.of(shared, borders), CoarseStep(64), workers, Countdown(1, None)
+        )
     assert result is not None
     assert ends_of(result.indices) <= ends_of(triangles)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.building.borders import border_vertices
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.simplify import Step
+from hra.domains.meshes.building.simplify import CoarseStep
 from hra.domains.meshes.building.stuck import simplify_stuck_group
 from hra.domains.meshes.building.vertex_clustering import cluster_vertices
 from hra.domains.meshes.measures.edges import boundary_chain, directed_edges
@@ -119,7 +119,7 @@ def test_a_stuck_group_with_neighbours_is_clustered_only_in_coarse_steps(coarse:
     shared = np.zeros(len(mesh.positions), np.uint8)
     shared[np.intersect1d(ours, theirs)] = 1
     assert shared.any()
-    step = Step(64, coarse=coarse)
+    step = CoarseStep(64, coarse=coarse)
     result = simplify_stuck_group(ours.reshape(-1).copy(), geometry, shared, shared, step)
     if not coarse:
         assert result is None

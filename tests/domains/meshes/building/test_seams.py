@@ -244,7 +244,7 @@ def test_creases_are_restored_by_the_triangles_normal() -> None:
     assert creases is not None
     assert len(np.unique(creases.first)) == 8
     smooth = creases.first[cube.triangles.reshape(-1)]
-    restored = creases.restored(smooth, cube.positions)
+    restored = creases.restore(smooth, cube.positions)
     assert np.array_equal(restored, cube.triangles.reshape(-1))
     seamed = with_attributes(cube, uv=np.random.default_rng(0).random((len(cube.positions), 2), np.float32))
     assert Creases.of(seamed.positions, carried(seamed)) is None

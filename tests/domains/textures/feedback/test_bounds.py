@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.camera import Camera
-from hra.domains.textures import AnalyticFeedback, BoundsFeedback, Scene, TexturedPlane, TiledTexture
+from hra.domains.textures import AnalyticFeedback, BoundsFeedback, PlaneScene, TexturedPlane, TiledTexture
 
 
-def per_page(values: np.ndarray, pages: np.ndarray, scene: Scene) -> np.ndarray:
+def per_page(values: np.ndarray, pages: np.ndarray, scene: PlaneScene) -> np.ndarray:
     return np.bincount(pages, values, scene.textures.hierarchy.node_cost.size)
 
 
 @given(seed=st.integers(0, 10**6))
 def test_areas_and_footprints_are_those_of_the_pixels(
-    seed: int, scene: Scene, camera_of: Callable[..., Camera]
+    seed: int, scene: PlaneScene, camera_of: Callable[..., Camera]
 ) -> None:
-    ground = Scene(scene.planes[:1])
+    ground = PlaneScene(scene.planes[:1])
     camera = camera_of(seed, (160, 110))
     found, exact = BoundsFeedback(ground).observe(camera), AnalyticFeedback(ground, stride=1).observe(camera)
     areas, pixels = per_page(found.pixels, found.page, ground), per_page(exact.pixels, exact.page, ground)
@@ -36,7 +36,7 @@ def test_areas_and_footprints_are_those_of_the_pixels(
 
 def test_one_cell_by_hand() -> None:
     texture = TiledTexture.from_image(np.zeros((8, 16, 1), np.uint8), tile=8)
-    scene = Scene([TexturedPlane.ground(texture, width=4.0)])
+    scene = PlaneScene([TexturedPlane.ground(texture, width=4.0)])
     camera = Camera.orthographic((0, 5, 0), (0, 0, 0), (0, 0, -1), height=2.0, far=10, viewport=(20, 20))
     feedback = BoundsFeedback(scene).observe(camera)
     # The view is 2 wide and shows a unit of each of the two tiles, at 10 pixels and 4 texels per unit.
@@ -47,8 +47,8 @@ def test_one_cell_by_hand() -> None:
     assert feedback.footprint.tolist() == [1, 1]
 
 
-def test_edge_on_and_out_of_view_want_nothing(scene: Scene) -> None:
-    ground = Scene(scene.planes[:1])
+def test_edge_on_and_out_of_view_want_nothing(scene: PlaneScene) -> None:
+    ground = PlaneScene(scene.planes[:1])
     for camera in (
         Camera.perspective((0, 0, 9), (0, 0, 0), viewport=(20, 20)),
         Camera.perspective((0, 5, 0), (0, 9, 0), up=(1, 0, 0), viewport=(20, 20)),

@@ -15,7 +15,7 @@ from hra.domains.textures import (
     Feedback,
     GLFeedback,
     MippedTexture,
-    Scene,
+    PlaneScene,
     TexturedPlane,
     TiledTexture,
 )
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.gl
 
 
 @pytest.fixture(scope="module")
-def mixed(scene: Scene, noise: Callable[..., np.ndarray]) -> Scene:
+def mixed(scene: PlaneScene, noise: Callable[..., np.ndarray]) -> PlaneScene:
     """Planes with tiles of two sizes, with whole mip levels, and two that share a texture."""
     mipped, coarse = MippedTexture.from_image(noise(33, 21), tail=8), TiledTexture.from_image(noise(90, 40), tile=12)
     walls = [
@@ -34,16 +34,16 @@ def mixed(scene: Scene, noise: Callable[..., np.ndarray]) -> Scene:
         TexturedPlane(coarse, *np.array([[1, 2, 0], [2, 0, -1], [0, -2, 0]])),
         TexturedPlane(coarse, *np.array([[-4, 3, 1], [0.5, 0, -2], [0, -2, 0]])),
     ]
-    return Scene([*scene.planes, *walls])
+    return PlaneScene([*scene.planes, *walls])
 
 
 @pytest.fixture(scope="module")
-def sources(_session_context: object, mixed: Scene) -> Iterator[dict[int, GLFeedback]]:
+def sources(_session_context: object, mixed: PlaneScene) -> Iterator[dict[int, GLFeedback]]:
     with GLFeedback(mixed, 1) as fine, GLFeedback(mixed, 4) as coarse:
         yield {1: fine, 4: coarse}
 
 
-def assert_agree(found: Feedback, exact: Feedback, scene: Scene) -> None:
+def assert_agree(found: Feedback, exact: Feedback, scene: PlaneScene) -> None:
     pixels = [np.bincount(f.page, f.pixels, scene.textures.hierarchy.node_cost.size) for f in (found, exact)]
     assert np.abs(pixels[0] - pixels[1]).sum() <= 0.004 * exact.viewport_pixels
     assert found.viewport_pixels == exact.viewport_pixels
@@ -61,13 +61,13 @@ def assert_agree(found: Feedback, exact: Feedback, scene: Scene) -> None:
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10**6))
 def test_it_is_that_of_the_rays(
-    stride: int, seed: int, sources: dict[int, GLFeedback], mixed: Scene, camera_of: Callable[..., Camera]
+    stride: int, seed: int, sources: dict[int, GLFeedback], mixed: PlaneScene, camera_of: Callable[..., Camera]
 ) -> None:
     camera = camera_of(seed, (124, 88))
     assert_agree(sources[stride].observe(camera), AnalyticFeedback(mixed, stride).observe(camera), mixed)
 
 
-def test_the_last_cells_may_be_cut_off(gl_context: object, mixed: Scene) -> None:
+def test_the_last_cells_may_be_cut_off(gl_context: object, mixed: PlaneScene) -> None:
     camera = Camera.perspective((2, 4, 9), (0, 0, 0), viewport=(185, 129))
     with GLFeedback(mixed, 8) as source:
         found = whole_cells(source.observe(camera), 184, 128)
@@ -80,9 +80,9 @@ def test_the_last_cells_may_be_cut_off(gl_context: object, mixed: Scene) -> None
     np.testing.assert_allclose(footprints[0][same], footprints[1][same], rtol=1e-3)
 
 
-def test_what_is_cut_off_has_its_own_area(gl_context: object, mixed: Scene) -> None:
+def test_what_is_cut_off_has_its_own_area(gl_context: object, mixed: PlaneScene) -> None:
     camera = Camera.perspective((0, 1, 0), (3, 0, -2), viewport=(9, 10))
-    with GLFeedback(Scene([TexturedPlane.ground(mixed.textures.textures[0], 1000.0)]), 4) as source:
+    with GLFeedback(PlaneScene([TexturedPlane.ground(mixed.textures.textures[0], 1000.0)]), 4) as source:
         feedback = source.observe(camera)
     assert feedback.position is not None
     at = {(x, y): area for (x, y), area in zip(feedback.position.tolist(), feedback.pixels.tolist(), strict=True)}
@@ -96,7 +96,7 @@ def whole_cells(feedback: Feedback, width: int, height: int) -> dict[tuple[float
     return {(x, y): (page, footprint) for (x, y), page, footprint in samples if x < width and y < height}
 
 
-def test_sizes_of_views_may_change_and_a_context_may_be_shared(gl_context: object, mixed: Scene) -> None:
+def test_sizes_of_views_may_change_and_a_context_may_be_shared(gl_context: object, mixed: PlaneScene) -> None:
     with raster.Context() as context:
         with GLFeedback(mixed, 2, context) as source:
             for viewport, reversed_depth in (((40, 30), False), ((64, 20), False), ((64, 20), True), ((40, 30), False)):
@@ -105,7 +105,7 @@ def test_sizes_of_views_may_change_and_a_context_may_be_shared(gl_context: objec
         assert not context.released
 
 
-def test_a_released_source_and_a_stride_of_nothing_are_refused(gl_context: object, mixed: Scene) -> None:
+def test_a_released_source_and_a_stride_of_nothing_are_refused(gl_context: object, mixed: PlaneScene) -> None:
     source = GLFeedback(mixed)
     source.release()
     with pytest.raises(BackendUnavailable):

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from hra.camera import Camera
 from hra.camera.occlusion import Occlusion, window_matrix
-from hra.domains.textures import AnalyticFeedback, BoundsFeedback, Scene
+from hra.domains.textures import AnalyticFeedback, BoundsFeedback, PlaneScene
 from hra.domains.textures.feedback.page_bounds import cell_corners
 from tests.helpers.rasterizer import Target
 
 
-def drawn(scene: Scene, camera: Camera) -> Occlusion:
+def drawn(scene: PlaneScene, camera: Camera) -> Occlusion:
     """The depth of the scene's planes."""
     target = Target(camera.viewport[1], camera.viewport[0], camera.reversed_depth)
     for plane in scene.planes:
@@ -26,7 +26,7 @@ def drawn(scene: Scene, camera: Camera) -> Occlusion:
 
 
 @given(seed=st.integers(0, 10**6))
-def test_no_page_that_owns_a_pixel_is_lost(seed: int, scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_no_page_that_owns_a_pixel_is_lost(seed: int, scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     camera = camera_of(seed, (96, 70))
     occlusion = drawn(scene, camera)
     free, hidden = (AnalyticFeedback(scene, 1, o).observe(camera) for o in (None, occlusion))
@@ -39,7 +39,7 @@ def test_no_page_that_owns_a_pixel_is_lost(seed: int, scene: Scene, camera_of: C
     assert set(outlines.page) <= set(BoundsFeedback(scene).observe(camera).page)
 
 
-def test_a_wall_hides_the_pages_behind_it(scene: Scene) -> None:
+def test_a_wall_hides_the_pages_behind_it(scene: PlaneScene) -> None:
     camera = Camera.perspective((0, 1, 3), (-0.3, 1, -1), viewport=(96, 70))
     outlines = BoundsFeedback(scene).observe(camera).page.size
     assert BoundsFeedback(scene, drawn(scene, camera)).observe(camera).page.size < outlines
@@ -47,7 +47,9 @@ def test_a_wall_hides_the_pages_behind_it(scene: Scene) -> None:
 
 @pytest.mark.parametrize("reversed_depth", [False, True])
 @pytest.mark.parametrize("source", [AnalyticFeedback, BoundsFeedback])
-def test_behind_what_is_drawn_near_the_eye_nothing_is_wanted(scene: Scene, source: type, reversed_depth: bool) -> None:
+def test_behind_what_is_drawn_near_the_eye_nothing_is_wanted(
+    scene: PlaneScene, source: type, reversed_depth: bool
+) -> None:
     camera = Camera.perspective((0, 4, 9), (0, 0, 0), viewport=(96, 70), reversed_depth=reversed_depth)
     depth = np.full((70, 96), float(reversed_depth), np.float32)
     depth[:, 48:] = 1 - depth[:, 48:]  # nothing in the right half
@@ -59,7 +61,7 @@ def test_behind_what_is_drawn_near_the_eye_nothing_is_wanted(scene: Scene, sourc
     assert set(whole.page[whole.position[:, 0] > 50]) <= set(feedback.page)
 
 
-def test_corners_are_those_of_the_cells(scene: Scene) -> None:
+def test_corners_are_those_of_the_cells(scene: PlaneScene) -> None:
     plane = scene.planes[0]
     corners, (rows, columns) = cell_corners(plane), plane.texture.mips[0].shape[:2]
     assert corners.shape == (10, 15, 4, 3)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from hra.camera import Camera
 from hra.camera.eccentricity import Eccentricity
-from hra.domains.textures import AnalyticFeedback, Feedback, SaliencyMap, Scene, TexelError, WeightedFeedback
+from hra.domains.textures import AnalyticFeedback, Feedback, PlaneScene, SaliencyMap, TexelError, WeightedFeedback
 from hra.errors import MetricError
 
 
 @given(seed=st.integers(0, 10**6))
 def test_weights_multiply_squared_errors_and_their_roots_displacements(
-    seed: int, scene: Scene, camera_of: Callable[..., Camera]
+    seed: int, scene: PlaneScene, camera_of: Callable[..., Camera]
 ) -> None:
     hierarchy, camera, metric = scene.textures.hierarchy, camera_of(seed), TexelError()
     source, gaze = AnalyticFeedback(scene, stride=2), Eccentricity((5, 8), pixels_per_degree=4)
@@ -37,7 +37,7 @@ def test_weights_multiply_squared_errors_and_their_roots_displacements(
     )
 
 
-def test_positions_are_the_middles_of_the_cells(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_positions_are_the_middles_of_the_cells(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     feedback = AnalyticFeedback(scene, stride=4).observe(camera_of(1, (10, 7)))
     assert feedback.position is not None and feedback.position.dtype == np.float32
     assert set(feedback.position[:, 0]) <= {2, 6, 9} and set(feedback.position[:, 1]) <= {2, 5.5}
@@ -49,7 +49,9 @@ def test_a_saliency_map_is_stretched_over_the_viewport() -> None:
     assert weight(positions).tolist() == [1, 1, 2, 6, 5, 6]
 
 
-def test_what_is_not_salient_wants_nothing_and_weights_multiply(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_what_is_not_salient_wants_nothing_and_weights_multiply(
+    scene: PlaneScene, camera_of: Callable[..., Camera]
+) -> None:
     camera, source = camera_of(0), AnalyticFeedback(scene)
     nothing = WeightedFeedback(source, SaliencyMap(np.zeros((1, 1)), camera.viewport))
     assert not TexelError().evaluate(scene.textures.hierarchy, nothing.observe(camera)).any()
@@ -62,12 +64,12 @@ def test_what_is_not_salient_wants_nothing_and_weights_multiply(scene: Scene, ca
 @pytest.mark.parametrize(
     "weight", [lambda p: np.full(len(p), -1.0), lambda p: np.full(len(p), np.nan), lambda p: np.ones(len(p) + 1)]
 )
-def test_other_weights_are_refused(scene: Scene, camera_of: Callable[..., Camera], weight: Callable) -> None:
+def test_other_weights_are_refused(scene: PlaneScene, camera_of: Callable[..., Camera], weight: Callable) -> None:
     with pytest.raises(MetricError, match="weights must be finite"):
         WeightedFeedback(AnalyticFeedback(scene), weight).observe(camera_of(0))
 
 
-def test_positions_are_needed(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_positions_are_needed(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     class Recorded:
         def observe(self, camera: Camera) -> Feedback:
             return replace(AnalyticFeedback(scene).observe(camera), position=None)

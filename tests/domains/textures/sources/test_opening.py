@@ -30,7 +30,7 @@ from hra.domains.textures import (
     AnalyticFeedback,
     DetailError,
     MippedTexture,
-    Scene,
+    PlaneScene,
     TextureAllocator,
     TileCache,
     TiledTexture,
@@ -151,12 +151,14 @@ class TestShown:
     """A texture that stays in its file is used like one in memory."""
 
     @pytest.fixture
-    def scenes(self, tmp_path: Path, texels: np.ndarray) -> tuple[Scene, Scene]:
+    def scenes(self, tmp_path: Path, texels: np.ndarray) -> tuple[PlaneScene, PlaneScene]:
         source = open_image(write(tmp_path / "a.tif", texels, tile=32), srgb=False)
         lazy, whole = TiledTexture.from_source(source, tile=32), TiledTexture.from_image(texels, tile=32)
-        return Scene.ground(lazy, 10.0), Scene.ground(whole, 10.0)
+        return PlaneScene.ground(lazy, 10.0), PlaneScene.ground(whole, 10.0)
 
-    def test_views_and_detail_are_the_same(self, scenes: tuple[Scene, Scene], camera_of: Callable[..., Camera]) -> None:
+    def test_views_and_detail_are_the_same(
+        self, scenes: tuple[PlaneScene, PlaneScene], camera_of: Callable[..., Camera]
+    ) -> None:
         seen = []
         for scene in scenes:
             allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene), DetailError.of(scene.textures))

@@ -34,6 +34,6 @@ def test_a_rectangle_of_the_upright_image_is_found_in_the_stored_one(exif: int, 
     (top, bottom), (left, right) = (
         sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n)).filter(lambda p: p[0] != p[1]))) for n in size
     )
-    rows, columns = orientation.stored((top, bottom), (left, right), size)
+    rows, columns = orientation.store((top, bottom), (left, right), size)
     part = orientation.turn(stored[slice(*rows), slice(*columns)])
     np.testing.assert_array_equal(part, upright[top:bottom, left:right])

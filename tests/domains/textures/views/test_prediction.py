@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.camera import Camera
-from hra.domains.textures import AnalyticFeedback, Scene, TextureAllocator, constant_motion, replay
+from hra.domains.textures import AnalyticFeedback, PlaneScene, TextureAllocator, constant_motion, replay
 
 
 def straight(frame: int) -> Camera:
@@ -34,7 +34,9 @@ def test_steady_paths_go_on(path: Callable[[int], Camera]) -> None:
 
 
 @given(seeds=st.lists(st.integers(0, 10**6), min_size=1, max_size=5))
-def test_limits_hold_whatever_is_predicted(scene: Scene, camera_of: Callable[..., Camera], seeds: list[int]) -> None:
+def test_limits_hold_whatever_is_predicted(
+    scene: PlaneScene, camera_of: Callable[..., Camera], seeds: list[int]
+) -> None:
     allocator, hierarchy = TextureAllocator(scene.textures, AnalyticFeedback(scene)), scene.textures.hierarchy
     pool, upload = int(hierarchy.base_cost) + 20_000, 1000
     # Cameras may differ in their lenses and kinds, and a step may lead anywhere.
@@ -44,7 +46,7 @@ def test_limits_hold_whatever_is_predicted(scene: Scene, camera_of: Callable[...
     assert (trace.resident_bytes <= pool).all() and (trace.uploaded_bytes[1:] <= upload).all()
 
 
-def test_after_the_first_steps_a_prediction_is_as_good_as_knowledge(scene: Scene) -> None:
+def test_after_the_first_steps_a_prediction_is_as_good_as_knowledge(scene: PlaneScene) -> None:
     allocator = TextureAllocator(scene.textures, AnalyticFeedback(scene))
     path, moving = [straight(0)] * 50 + [straight(frame) for frame in range(30)], 50
     without = replay(allocator, path, np.inf, upload_bytes=512)

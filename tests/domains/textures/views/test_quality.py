@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from hra.camera import Camera
-from hra.domains.textures import AnalyticFeedback, Scene, TextureAllocator, replay, view_quality
+from hra.domains.textures import AnalyticFeedback, PlaneScene, TextureAllocator, replay, view_quality
 from hra.errors import ArrayError
 
 
-def test_full_residency_is_perfect_and_mip_tails_are_not(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_full_residency_is_perfect_and_mip_tails_are_not(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     hierarchy, cameras = scene.textures.hierarchy, [camera_of(seed) for seed in range(4)]
     everything, tails = np.arange(hierarchy.node_cost.size), np.flatnonzero(hierarchy.added_by < 0)
     full = view_quality(scene, cameras, [everything] * 4, every=3)
@@ -23,7 +23,7 @@ def test_full_residency_is_perfect_and_mip_tails_are_not(scene: Scene, camera_of
     assert repr(coarse).startswith("2 frames, PSNR >= ")
 
 
-def test_a_larger_pool_shows_more_of_a_replay(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_a_larger_pool_shows_more_of_a_replay(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     cameras = [camera_of(seed) for seed in range(4)]
     allocator, hierarchy = TextureAllocator(scene.textures, AnalyticFeedback(scene, 1)), scene.textures.hierarchy
     pools = [hierarchy.base_cost + share * hierarchy.total_cost for share in (0.02, 0.3)]
@@ -32,6 +32,6 @@ def test_a_larger_pool_shows_more_of_a_replay(scene: Scene, camera_of: Callable[
 
 
 @pytest.mark.parametrize(("frames", "every"), [(3, 1), (4, 0)])
-def test_frames_must_agree(scene: Scene, camera_of: Callable[..., Camera], frames: int, every: int) -> None:
+def test_frames_must_agree(scene: PlaneScene, camera_of: Callable[..., Camera], frames: int, every: int) -> None:
     with pytest.raises(ArrayError):
         view_quality(scene, [camera_of(0)] * 4, [np.arange(3)] * frames, every)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.camera import Camera
-from hra.domains.textures import AnalyticFeedback, Scene, TexturedPlane
+from hra.domains.textures import AnalyticFeedback, PlaneScene, TexturedPlane
 from hra.domains.textures.views.raycast import cast_rays
 from hra.errors import CameraError
 
@@ -30,7 +30,7 @@ def intersect(plane: TexturedPlane, start: np.ndarray, end: np.ndarray) -> tuple
     return u * columns, v * rows, share
 
 
-def reference_hit(scene: Scene, camera: Camera, column: float, row: float) -> tuple[int, float, float]:
+def reference_hit(scene: PlaneScene, camera: Camera, column: float, row: float) -> tuple[int, float, float]:
     """Nearest plane between near and far, -1 for none, and the texel."""
     start, end = ray(camera, column, row)
     hits = []
@@ -54,7 +54,7 @@ def reference_footprint(plane: TexturedPlane, camera: Camera, column: float, row
 
 
 @given(seed=st.integers(0, 10**6))
-def test_hits_are_those_of_plain_ray_casting(seed: int, scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_hits_are_those_of_plain_ray_casting(seed: int, scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     camera = camera_of(seed, (9, 7))
     hits = cast_rays(scene, camera)
     for row in range(7):
@@ -67,12 +67,12 @@ def test_hits_are_those_of_plain_ray_casting(seed: int, scene: Scene, camera_of:
                 assert hits.footprint[row, column] == pytest.approx(footprint, rel=1e-3)
 
 
-def test_the_random_views_see_ground_wall_and_sky(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_the_random_views_see_ground_wall_and_sky(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     seen = np.concatenate([cast_rays(scene, camera_of(seed)).plane.ravel() for seed in range(50)])
     assert (np.bincount(seen + 1) > 1000).all()
 
 
-def test_pages_are_those_under_the_pixels(scene: Scene, camera_of: Callable[..., Camera]) -> None:
+def test_pages_are_those_under_the_pixels(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
     for seed in range(10):
         camera = camera_of(seed)
         expected: dict[tuple[int, int, int], int] = {}
@@ -93,7 +93,7 @@ def test_pages_are_those_under_the_pixels(scene: Scene, camera_of: Callable[...,
 
 
 @pytest.mark.parametrize("stride", [1, 2, 3, 4, 50])
-def test_cells_cover_the_viewport_once(scene: Scene, stride: int) -> None:
+def test_cells_cover_the_viewport_once(scene: PlaneScene, stride: int) -> None:
     camera = Camera.perspective((0, 1, 0), (0.1, 0, 0.1), viewport=(37, 23), vertical_fov_degrees=40)
     feedback = AnalyticFeedback(scene, stride).observe(camera)
     assert feedback.pixels.sum() == feedback.viewport_pixels == 37 * 23
@@ -101,7 +101,7 @@ def test_cells_cover_the_viewport_once(scene: Scene, stride: int) -> None:
 
 @pytest.mark.parametrize("stride", [2, 4])
 def test_coarse_strides_estimate_the_area_of_every_tile(
-    scene: Scene, stride: int, camera_of: Callable[..., Camera]
+    scene: PlaneScene, stride: int, camera_of: Callable[..., Camera]
 ) -> None:
     pages, misses = scene.textures.hierarchy.node_cost.size, []
     for seed in range(8):
@@ -115,22 +115,22 @@ def test_coarse_strides_estimate_the_area_of_every_tile(
     assert np.sqrt(np.mean(np.concatenate(misses) ** 2)) < 1
 
 
-def test_looking_away_sees_nothing(scene: Scene) -> None:
+def test_looking_away_sees_nothing(scene: PlaneScene) -> None:
     feedback = AnalyticFeedback(scene).observe(Camera.perspective((0, 3, 0), (0, 9, 1)))
     assert feedback.page.size == feedback.pixels.size == feedback.footprint.size == 0
 
 
 @pytest.mark.parametrize("eye", [(0.0, 0.0, 0.0), (-5.0, 0.0, -375 / 117), (20.0, 0.0, 0.0)])
-def test_a_plane_seen_edge_on_is_invisible(scene: Scene, eye: tuple[float, float, float]) -> None:
-    ground = Scene(scene.planes[:1])
+def test_a_plane_seen_edge_on_is_invisible(scene: PlaneScene, eye: tuple[float, float, float]) -> None:
+    ground = PlaneScene(scene.planes[:1])
     target = (eye[0] - 1.0, 0.0, eye[2] - 0.3)
     hits = cast_rays(ground, Camera.perspective(eye, target, viewport=(16, 16)))
     assert (hits.plane == -1).all()
 
 
-def test_the_wanted_level_is_the_distance_in_octaves(scene: Scene) -> None:
+def test_the_wanted_level_is_the_distance_in_octaves(scene: PlaneScene) -> None:
     # From above, texels per pixel grow linearly with the height.
-    ground = Scene(scene.planes[:1])
+    ground = PlaneScene(scene.planes[:1])
     texels_per_unit = 11.7
     for height in (2.0, 4.0, 8.0):
         camera = Camera.perspective((0, height, 0), (0, 0, 0), up=(0, 0, -1), viewport=(11, 11), vertical_fov_degrees=9)
@@ -139,13 +139,13 @@ def test_the_wanted_level_is_the_distance_in_octaves(scene: Scene) -> None:
         np.testing.assert_allclose(level, max(0.0, np.log2(pixel * texels_per_unit)), atol=1e-5)
 
 
-def test_magnified_texels_want_level_zero(scene: Scene) -> None:
+def test_magnified_texels_want_level_zero(scene: PlaneScene) -> None:
     feedback = AnalyticFeedback(scene, 1).observe(Camera.perspective((0, 0.3, 0), (0.1, 0, 0), viewport=(64, 64)))
     assert (feedback.wanted_level == 0).any()
     assert (feedback.wanted_level >= 0).all()
 
 
-def test_the_unit_of_the_world_does_not_matter(scene: Scene) -> None:
+def test_the_unit_of_the_world_does_not_matter(scene: PlaneScene) -> None:
     eye, target = np.array([3.0, 1.5, 2.0]), np.array([0.0, 0.0, 0.0])
     hits = cast_rays(scene, Camera.perspective(eye, target, viewport=(24, 17)))
     for scale in (1e-6, 1e6):
@@ -153,11 +153,11 @@ def test_the_unit_of_the_world_does_not_matter(scene: Scene) -> None:
             replace(p, origin=p.origin * scale, u_axis=p.u_axis * scale, v_axis=p.v_axis * scale) for p in scene.planes
         ]
         camera = Camera.perspective(eye * scale, target, viewport=(24, 17), near=0.1 * scale)
-        scaled = cast_rays(Scene(planes), camera)
+        scaled = cast_rays(PlaneScene(planes), camera)
         np.testing.assert_array_equal(scaled.plane, hits.plane)
         np.testing.assert_allclose(scaled.footprint, hits.footprint, rtol=1e-5)
 
 
-def test_a_stride_needs_a_pixel(scene: Scene) -> None:
+def test_a_stride_needs_a_pixel(scene: PlaneScene) -> None:
     with pytest.raises(CameraError):
         cast_rays(scene, Camera.perspective((0, 1, 0), (1, 0, 0)), stride=0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hra.domains.textures import Scene, TexturedPlane, TiledTexture
+from hra.domains.textures import PlaneScene, TexturedPlane, TiledTexture
 from hra.errors import ArrayError
 from hra.images import save_png
 
@@ -35,12 +35,12 @@ def test_axes_must_span_an_area(texture: TiledTexture, axis: list[float]) -> Non
 
 def test_a_scene_needs_a_plane() -> None:
     with pytest.raises(ArrayError):
-        Scene([])
+        PlaneScene([])
 
 
 def test_planes_may_share_a_texture(texture: TiledTexture, noise: Callable[..., np.ndarray]) -> None:
     other = TiledTexture.from_image(noise(5, 5))
-    scene = Scene([TexturedPlane.ground(t, 1.0) for t in (texture, other, texture)])
+    scene = PlaneScene([TexturedPlane.ground(t, 1.0) for t in (texture, other, texture)])
     assert scene.texture_of == (0, 1, 0)
     assert list(scene.textures.textures) == [texture, other]
 
@@ -51,7 +51,7 @@ def test_a_ground_of_texels_of_a_texture_and_of_a_file(
     texels = noise(30, 40)
     save_png(tmp_path / "a.png", texels)
     for image in (texels, TiledTexture.from_image(texels), tmp_path / "a.png", str(tmp_path / "a.png")):
-        scene = Scene.ground(image, width=8.0)
+        scene = PlaneScene.ground(image, width=8.0)
         np.testing.assert_array_equal(scene.planes[0].texture.mips[0], texels)
         np.testing.assert_allclose(scene.planes[0].points(0, 0), [-4, 0, -3])
-    assert Scene.ground(texture).textures.textures == (texture,)
+    assert PlaneScene.ground(texture).textures.textures == (texture,)

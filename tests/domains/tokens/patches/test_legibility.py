@@ -69,7 +69,7 @@ def test_without_text_it_is_the_squared_error(smooth_noise):
 
 def test_finer_never_counts_more_and_splits_add_up(smooth_noise):
     image = np.concatenate([smooth_noise(128, 128), strokes(128, 128)], axis=1)
-    solver = allocator(12, hra.Hull(exact=True))
+    solver = allocator(12, hra.Hull(spend_all=True))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # no repair of gains
         allocation = solver.allocate((image, ""), 40)
@@ -91,7 +91,7 @@ def test_best_first_starves_what_pays_two_levels_down():
     text = np.asarray(page, np.float32)[512:1024, 256:768] / 255
     image = np.concatenate([photo, text], axis=1)
     read, residual = {}, {}
-    for traversal in (hra.BestFirst(), hra.Hull(exact=True)):
+    for traversal in (hra.BestFirst(), hra.Hull(spend_all=True)):
         solver, name = allocator(16, traversal), type(traversal).__name__
         allocation = solver.allocate((image, ""), 273)
         assert allocation.cost == 273

@@ -127,7 +127,7 @@ def test_a_megapixel(smooth_noise, name: str):
 def test_a_token_bank_shares_one_budget_over_mixed_sizes(smooth_noise, name: str):
     allocator = ALL[name]()
     contexts = [allocator.context(smooth_noise(*size), "") for size in ((256, 320), (333, 257))]
-    pooled = pool(allocator, allocator, traversal=Hull(exact=True)).allocate(contexts, 600)
+    pooled = pool(allocator, allocator, traversal=Hull(spend_all=True)).allocate(contexts, 600)
     assert sum(len(allocator.realize(member)) for member in pooled.members) == 600
 
 

@@ -18,15 +18,15 @@ from hra.lab.evaluation.meshes.image_error import image_error
 from hra.lab.evaluation.meshes.methods import EQUAL, OURS, PEERS, VISIBLE, Subject, in_halves, surfaces
 from hra.lab.evaluation.meshes.page import findings, render
 from hra.lab.evaluation.meshes.run import SMALL, MeshSizes, run
-from hra.lab.evaluation.meshes.views import View, draw
-from hra.lab.inputs.mesh_sources import bumpy, fetched
+from hra.lab.evaluation.meshes.views import Rendering, draw
+from hra.lab.inputs.mesh_sources import bumpy, fetch
 
 
-def view_of(depth: list[list[float]], normal=(0.0, 0.0, 1.0)) -> View:
+def view_of(depth: list[list[float]], normal=(0.0, 0.0, 1.0)) -> Rendering:
     values = np.array(depth, np.float64)
     covered = values > 0
     normals = np.where(covered[..., None], np.array(normal, np.float32), np.float32(0))
-    return View(covered, values, normals, values.astype(np.float32))
+    return Rendering(covered, values, normals, values.astype(np.float32))
 
 
 def test_equal_views_have_no_error():
@@ -78,7 +78,7 @@ def test_halving_ends_where_nothing_can_be_simplified():
 
 def test_missing_files_name_the_command(tmp_path: Path):
     with pytest.raises(FileError, match="was not fetched"):
-        fetched("dragon.ply", tmp_path)
+        fetch("dragon.ply", tmp_path)
 
 
 @pytest.fixture(scope="module")

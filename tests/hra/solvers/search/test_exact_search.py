@@ -11,7 +11,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.solvers.dag.split_flow import surplus_bound
 from hra.solvers.search.deepening import improve
 from hra.solvers.search.pareto import new_states
-from hra.solvers.search.penalties import Relaxed, penalties, relax, undecided
+from hra.solvers.search.penalties import Relaxed, find_undecided, penalties, relax
 from hra.solvers.search.preorder import preorder
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import FORESTS, KINDS, case
@@ -70,7 +70,7 @@ def test_no_set_within_the_tolerance_is_decided_away(kind, seed):
     relaxed, bound = relaxed_at(hierarchy, problem.gain, price, random_shares(rng, hierarchy))
     tolerance = float(rng.random() * problem.gain.sum())
     taken = np.empty(len(hierarchy), np.bool_)
-    names = undecided(*penalties(relaxed, problem.capacity), tolerance, taken)
+    names = find_undecided(*penalties(relaxed, problem.capacity), tolerance, taken)
     free = np.zeros(len(hierarchy), np.bool_)
     free[names] = True
     for selected in affordable_sets(problem):
@@ -85,10 +85,9 @@ def test_any_price_and_any_shares_lead_to_the_best_set(kind, seed):
     problem = problem_of(hierarchy, values, "gain", hierarchy.base_cost + float(rng.integers(0, 30)))
     selected, price = np.zeros(len(hierarchy), np.bool_), float(rng.choice([0.0, rng.random(), 100.0]))
     share, forest = random_shares(rng, hierarchy), hierarchy.parent is not None
-    order = (*hierarchy.predecessors, share, forest)
-    shortfall, proven = improve(
-        *order, problem.gain, hierarchy.cost, problem.capacity, price, new_states(10_000), selected
-    )
+    states = new_states(10_000) if forest else None
+    given = (*hierarchy.predecessors, share, problem.gain, hierarchy.cost, problem.capacity, price)
+    shortfall, proven = improve(*given, 10_000, states, selected)
     assert proven
     assert hierarchy.is_valid(selected)
     assert hierarchy.cost[selected].sum() <= problem.capacity

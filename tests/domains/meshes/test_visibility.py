@@ -11,7 +11,7 @@ import pytest
 import hra
 from hra.camera.occlusion import Occlusion, window_matrix
 from hra.domains import meshes
-from hra.domains.meshes.occlusion import VisibleScreenError, cluster_boxes, visible_clusters
+from hra.domains.meshes.visibility import VisibleScreenError, cluster_boxes, visible_clusters
 from hra.errors import ArrayError, MetricError
 from hra.kernels import depth_pyramid, visible_boxes
 from tests.helpers.rasterizer import Target

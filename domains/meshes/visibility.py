@@ -113,9 +113,9 @@ class VisibleScreenError(ErrorMetric):
     def __post_init__(self) -> None:
         ScreenError(self.error)
 
-    def named(self, hierarchy: Hierarchy) -> VisibleScreenError:
-        """The metric with the error that None stands for, see `ScreenError.named`."""
-        plain = self._plain.named(hierarchy)
+    def resolve(self, hierarchy: Hierarchy) -> VisibleScreenError:
+        """The metric with the error that None stands for, see `ScreenError.resolve`."""
+        plain = self._plain.resolve(hierarchy)
         return replace(self, error=plain.error, _implied=plain._implied)
 
     def seen_from(self, placement: Any) -> VisibleScreenError:
@@ -129,7 +129,7 @@ class VisibleScreenError(ErrorMetric):
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Largest displacement in pixels of the visible part of each cluster, 0 for hidden ones, float64 [N]."""
-        view, plain = _one(context), self._plain.named(hierarchy)
+        view, plain = _one(context), self._plain.resolve(hierarchy)
         sources = sources_of(hierarchy, view.camera)
         shown = sources.only(self._visible(hierarchy, sources.seen) | (sources.apart > 0))
         distances = plain.largest_distances(hierarchy)
