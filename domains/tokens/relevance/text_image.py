@@ -100,12 +100,12 @@ class TextImageRelevance:
 
 def _projected_patches(model: Any, pixels: Tensor) -> Tensor:
     """Each patch in the common space, [patches, D]."""
-    tower = getattr(model, "vision_model", None)
+    tower: Any = getattr(model, "vision_model", None)
     hidden = None if tower is None else tower(pixel_values=pixels).last_hidden_state[0]
     if hidden is not None and hasattr(model, "visual_projection"):
-        return model.visual_projection(tower.post_layernorm(hidden[1:]))  # the first is the class token
+        return model.visual_projection(model.vision_model.post_layernorm(hidden[1:]))  # the first is the class token
     if hidden is not None and hasattr(tower, "head"):
-        return tower.head(hidden[:, None])
+        return model.vision_model.head(hidden[:, None])
     what = f"{type(model).__name__} has no projection of patches that is known"
     fix = "use a CLIP or SigLIP model, or CosineRelevance with an encoder of your own"
     raise MetricError(what, where="TextImageRelevance", fix=fix)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hra.domains.tokens.text.lines import TextLine
@@ -35,8 +37,8 @@ def likeness_lines(image: np.ndarray, scale: float) -> list[TextLine]:
     grey = image @ LUMA
     strokes = np.abs(np.diff(grey, axis=1, append=grey[:, -1:])) > _STEP
     smeared = ndimage.binary_closing(np.pad(strokes, _GAP), np.ones((1, _GAP)))[_GAP:-_GAP, _GAP:-_GAP]
-    labels, _ = ndimage.label(smeared)
-    boxes = [(x.start, y.start, x.stop, y.stop) for y, x in ndimage.find_objects(labels)]
+    labels: Any = ndimage.label(smeared)
+    boxes = [(x.start, y.start, x.stop, y.stop) for y, x in ndimage.find_objects(labels[0])]
     return [_line(box, scale) for box in boxes if _HEIGHTS[0] <= box[3] - box[1] <= _HEIGHTS[1] and box[2] - box[0] > 4]
 
 

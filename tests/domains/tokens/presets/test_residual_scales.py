@@ -20,7 +20,7 @@ def test_the_residual_is_the_weighted_error_of_the_image(rows, columns, seed, bu
     generator = np.random.default_rng(seed)
     image = generator.random((16 * rows, 16 * columns, 3), dtype=np.float32)
     scores = generator.random((rows, columns)) + 0.01
-    allocator = ResidualScales(lambda pixels, query: scores)
+    allocator = ResidualScales(lambda context: scores)
     allocation = allocator.allocate((image, ""), budget)
     shown = allocator.realize(allocation).reconstruct().astype(np.float64)
     weight = (scores / (scores.sum() * 3 * 256)).repeat(16, axis=0).repeat(16, axis=1)
