@@ -144,14 +144,16 @@ class TokenContext:
         """Relevance of every finest patch, float64 [rows, columns], >= 0 and somewhere above.
 
         Scores of another grid are resampled by area. Negative ones are shifted, see `checked_relevance`; a map that
-        says nothing, all patches alike, warns (but for `UniformRelevance`, which is meant to).
+        says nothing, all patches alike, warns (but for `UniformRelevance`, which is
+        meant to, and for images of one colour).
 
         Raises
         ------
         MetricError : the scorer returned no map, NaN or infinite values.
         """
         scores = checked_relevance(self.scorer(self), self.grid, self.cover)
-        if scores.size > 1 and np.ptp(scores) == 0 and not isinstance(self.scorer, UniformRelevance):
+        meant = isinstance(self.scorer, UniformRelevance) or np.ptp(self.image) == 0
+        if scores.size > 1 and np.ptp(scores) == 0 and not meant:
             what = f"the relevance is {scores[0, 0]:g} everywhere, so that it decides nothing"
             warnings.warn(f"{what}; say UniformRelevance() if that is meant", HraWarning, stacklevel=2)
         return scores if scores.any() else np.ones_like(scores)

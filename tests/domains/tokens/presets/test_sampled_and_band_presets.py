@@ -87,7 +87,7 @@ def test_equal_scores_of_a_flat_image_are_exact(preset):
 
 
 @presets
-@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((2, 3)), np.ones(4)])
+@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((1, 2, 3)), np.ones(4)])
 def test_bad_relevance_is_refused(preset, scores):
     with pytest.raises(MetricError):
         preset(lambda context: scores).allocate((np.zeros((32, 32, 3)), ""), 3)
