@@ -2,6 +2,8 @@ from .allocating.allocation import Allocation as Allocation
 from .allocating.allocator import HierarchicalResourceAllocator as HierarchicalResourceAllocator
 from .allocating.batch import allocate_batch as allocate_batch
 from .allocating.solve import solve as solve
+from .allocating.sweep import Sweep as Sweep
+from .allocating.sweep import sweep as sweep
 from .allocating.verification import verify as verify
 from .camera import Camera as Camera
 from .camera.eccentricity import Eccentricity as Eccentricity

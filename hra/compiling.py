@@ -1,10 +1,85 @@
-"""Numba's ``njit`` as every compiled function of hra uses it."""
+"""Numba's ``njit`` as every compiled function of hra uses it, and time without compilation.
+
+What Numba takes to compile a function, or to load it, comes once for each function, argument types and machine, and
+would be taken for the work's own time in every report that a first call makes. Compilation holds one lock of Numba's,
+which tells when it is taken and given back.
+"""
 
 from __future__ import annotations
 
 import functools
+import threading
+import time
+from typing import Any
 
 import numba
+from numba.core import event
 
 # Numba also compiles an entry point for C, which nothing calls, for each function: about a tenth of the first use.
 njit = functools.partial(numba.njit, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]: not in its types
+
+
+class _Watch(event.Listener):
+    """Adds up the time between the starts and ends of one kind of event, of several threads at once."""
+
+    def __init__(self, kind: str) -> None:
+        self._lock, self._own = threading.Lock(), threading.local()
+        self._wall = self._cpu = self._since = 0.0
+        self.active = 0
+        event.register(kind, self)
+
+    def on_start(self, event: Any) -> None:
+        """One more thread, or the same one deeper."""
+        self._own.depth = getattr(self._own, "depth", 0) + 1
+        if self._own.depth == 1:
+            self._own.since = time.thread_time()
+        with self._lock:
+            self.active += 1
+            if self.active == 1:
+                self._since = time.perf_counter()
+
+    def on_end(self, event: Any) -> None:
+        """One fewer."""
+        self._own.depth -= 1
+        spent = time.thread_time() - self._own.since if self._own.depth == 0 else 0.0
+        with self._lock:
+            self.active -= 1
+            self._cpu += spent
+            if self.active == 0:
+                self._wall += time.perf_counter() - self._since
+
+    def read(self) -> tuple[float, float]:
+        """Seconds so far: of the clock while at least one thread was at it, and of the processor."""
+        with self._lock:
+            running = time.perf_counter() - self._since if self.active else 0.0
+            return self._wall + running, self._cpu
+
+
+# Compiling or loading compiled code holds the lock; only compiling is this event.
+_LOCKED, _COMPILED = _Watch("numba:compiler_lock"), _Watch("numba:compile")
+
+
+def is_compiling() -> bool:
+    """Whether a function is being compiled now, in any thread."""
+    return _COMPILED.active > 0
+
+
+class Stopwatch:
+    """Seconds since it was made, without those in which functions were compiled or loaded.
+
+    Where other threads work while one compiles, their time in it is not counted either.
+    """
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter(), time.process_time()
+        self._before = _LOCKED.read()
+
+    @property
+    def wall(self) -> float:
+        """Of the clock."""
+        return max(time.perf_counter() - self._start[0] - (_LOCKED.read()[0] - self._before[0]), 0.0)
+
+    @property
+    def cpu(self) -> float:
+        """Of all threads on processors."""
+        return max(time.process_time() - self._start[1] - (_LOCKED.read()[1] - self._before[1]), 0.0)

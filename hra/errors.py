@@ -160,14 +160,18 @@ class MissingExtra(HraError):
     """An optional dependency is not installed; the message prints the install command."""
 
     code = "missing-extra"
+    # What is not installed, where that is known: commands ask for the extra of their own that has it.
+    package = ""
     usual_fix = "install the extra that is named"
 
     @classmethod
     def of(cls, package: str, extra: str) -> MissingExtra:
         """The error for ``package``, which the extra ``hra[extra]`` provides."""
-        return cls(
+        error = cls(
             f"the package {package!r} is not installed", where=f"extra {extra!r}", fix=f"pip install 'hra[{extra}]'"
         )
+        error.package = package
+        return error
 
 
 class HraWarning(UserWarning):

@@ -11,8 +11,9 @@ from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.meshes.metrics import ScreenError
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.domains.meshes.visibility import VisibleScreenError
-from hra.errors import HierarchyError
+from hra.errors import HierarchyError, MeshError
 from hra.model.hierarchy import Hierarchy
+from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
@@ -47,6 +48,10 @@ class MeshAllocator(HierarchicalResourceAllocator):
         with its error named, so that ``allocation.metric.certified`` tells whether thresholds are bounds.
     traversal : `Hull` for the least error within a budget, `Threshold` for a bound on the error in pixels.
 
+    Raises
+    ------
+    MeshError : no clusters, but a mesh or a path; HraError : another kind of metric or traversal.
+
     Examples
     --------
     >>> import hra
@@ -61,10 +66,14 @@ class MeshAllocator(HierarchicalResourceAllocator):
     def __init__(
         self, cluster_mesh: Clusters, metric: ErrorMetric | None = None, traversal: Traversal | None = None
     ) -> None:
-        hierarchy, metric = cluster_mesh.hierarchy, metric or ScreenError()
+        if not isinstance(getattr(cluster_mesh, "hierarchy", None), Hierarchy):
+            fix = "pass meshes.build(mesh) or meshes.open_asset('mesh.hra') first, then metric and traversal"
+            what = f"a {type(cluster_mesh).__name__} has no clusters to choose from"
+            raise MeshError(what, where="MeshAllocator: cluster_mesh", fix=fix)
+        hierarchy, metric = cluster_mesh.hierarchy, ScreenError() if metric is None else metric
         if isinstance(metric, (ScreenError, VisibleScreenError)):
             metric = metric.resolve(hierarchy)
-        super().__init__(hierarchy, metric, traversal or Hull())
+        super().__init__(hierarchy, metric, Hull() if traversal is None else traversal)
         self.cluster_mesh = cluster_mesh
 
     def realize(self, allocation: Allocation) -> TriangleMesh:
@@ -72,8 +81,10 @@ class MeshAllocator(HierarchicalResourceAllocator):
 
         Raises
         ------
+        HraError : no allocation.
         HierarchyError : the allocation is of another mesh, or of a pool (realize the pool's parts instead).
         """
-        if allocation.hierarchy is not self.hierarchy:
+        require_kind("allocation", allocation, Allocation, "pass what allocate(...) returned")
+        if not allocation.hierarchy.same_as(self.hierarchy_for(allocation.context)):
             raise HierarchyError("the allocation belongs to another hierarchy", fix="realize it where it was allocated")
         return self.cluster_mesh.mesh(allocation.cut)

@@ -18,6 +18,7 @@ from hra.domains.meshes.surface_error import SurfaceError
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import HraError
 from hra.model.hierarchy import Hierarchy
+from hra.model.kinds import require_kind
 from hra.traversals.exact import Exact
 
 # The attribute of clusters that bounds distances, unless the mesh was built without.
@@ -59,6 +60,7 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     [21202, 10592, 982]
     >>> far = chain.switch_distances(pixels=1.0, vertical_fov_degrees=60, viewport=(1920, 1080))
     """
+    require_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
     given = source if isinstance(source, (ClusterMesh, MeshAsset)) else build(source)
     clusters = given.with_cost("triangles")
     counts = _triangles(levels, clusters)

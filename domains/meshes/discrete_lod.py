@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from hra.camera import Camera
+from hra.domains.meshes.far import worst_stretch
 from hra.domains.meshes.lod_glb import lod_glb_bytes
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import BudgetTooSmall, FileError, HraError
+from hra.model.html_table import html_table
 from hra.safety.atomic_write import write_atomically
 
 
@@ -53,6 +55,13 @@ class DiscreteLOD:
         counts = ", ".join(f"{len(mesh.triangles):,}" for mesh in self.levels)
         kind = "bounds" if self.certified else "estimates"
         return f"DiscreteLOD({counts} triangles, errors up to {self.errors.max():.3g}, {kind})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (str(number), f"{len(mesh.triangles):,}", f"{error:.4g}")
+            for number, (mesh, error) in enumerate(zip(self.levels, self.errors, strict=True))
+        ]
+        return html_table(rows, ("level", "triangles", "error, a bound" if self.certified else "error, estimated"))
 
     def by_pixels(self, camera: Camera, pixels: float) -> int:
         """The coarsest level whose error is at most ``pixels`` wherever the mesh is nearest to the camera.
@@ -98,11 +107,12 @@ class DiscreteLOD:
         if not 0 < pixels < math.inf:
             raise HraError(f"a tolerance of {pixels} pixels", where="pixels", fix="use a number above 0")
         lens = Camera.perspective((0, 0, 1), (0, 0, 0), vertical_fov_degrees=vertical_fov_degrees, viewport=viewport)
-        corner = np.array(lens.viewport) / 2 / lens.focal_pixels
-        # A point at distance r from the eye is stretched by focal / (r cos(t)**2), and 1 / cos(t)**2 is 1 + tan(t)**2.
-        # The share more covers the rounding of this and of the camera's own bound.
-        near = self.errors * (lens.focal_pixels * (1 + (corner**2).sum()) / pixels) * (1 + 1e-9)
+        near = self.errors * (worst_stretch(lens) / pixels)
         return np.where(self.errors > 0, near + float(self.radius) * (1 + 1e-9), 0.0)
+
+    def with_normals(self) -> DiscreteLOD:
+        """The levels with normals, see `TriangleMesh.with_normals`."""
+        return replace(self, levels=tuple(mesh.with_normals() for mesh in self.levels))
 
     def export(self, folder: str | Path, stem: str = "lod") -> list[Path]:
         """Write each level to a GLB file of its own, ``lod0.glb`` the finest; the paths.

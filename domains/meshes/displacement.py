@@ -83,18 +83,19 @@ def largest_displacements(
     counted = pixels * acuity
     result = distances * counted
     focal = camera.focal_pixels if camera.is_perspective else np.inf
-    order = (*hierarchy.added_nodes, removed_at, removed)
+    order = (hierarchy.added_nodes, (removed_at, removed))
     _raise(*order, distances, nested, acuity, focal, (pixels, counted, np.zeros(len(pixels)), outside, apart), result)
     return result
 
 
 @njit(cache=True)
-def _raise(added_at, added, removed_at, removed, distances, nested, acuity, focal, passed, result):
+def _raise(adds, removes, distances, nested, acuity, focal, passed, result):
     """Pass what is known of the sources, and ``result`` [N], on from fine to coarse.
 
     ``passed`` are arrays [N]: pixels per unit of what is in view, plain and as they are counted, of what counts though
     it is out of view, of what does not count yet, and how far from the view that is.
     """
+    (added_at, added), (removed_at, removed) = adds, removes
     pixels, counted, beside, outside, apart = passed
     for r in range(added_at.size - 2, -1, -1):
         nearest, largest, besides, others, gap, finer = 0.0, 0.0, 0.0, 0.0, np.inf, 0.0

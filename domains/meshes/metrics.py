@@ -16,7 +16,8 @@ from hra.domains.meshes.displacement import (
     source_weights,
     sources_of,
 )
-from hra.domains.meshes.views import views_of
+from hra.domains.meshes.screen_weights import ScreenWeight, mean_weights
+from hra.domains.meshes.views import View, views_of
 from hra.errors import EstimateWarning, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -57,6 +58,9 @@ class ScreenError(ErrorMetric):
         - "hausdorff": the same bound alone, of positions only, for budgets too.
         - "quadric": the simplifier's own estimate, which true displacements may exceed several times.
         - None: "certified" if the mesh carries bounds, as `build` makes them, else "quadric" with a warning.
+    weight : what a squared error at each place of a view's screen counts for budgets: positions [n, 2] in pixels to
+        [n], >= 0, such as a saliency or attention map (`hra.domains.textures.SaliencyMap` is one). A cluster counts the
+        mean over what its source covers. Thresholds are bounds in pixels and take no notice of it.
 
     Raises
     ------
@@ -76,6 +80,7 @@ class ScreenError(ErrorMetric):
     """
 
     error: ErrorName | None = None
+    weight: ScreenWeight | None = field(default=None, repr=False)
     _implied: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     unit = "px2"
@@ -125,5 +130,13 @@ class ScreenError(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Squared displacement that each cluster adds to the mean over the viewport, summed over views, [N], px2."""
-        weights = [source_weights(hierarchy, view, source_pixels(hierarchy, view.camera)) for view in views_of(context)]
+        weights = [self._weights(hierarchy, view) for view in views_of(context)]
         return mean_squares(hierarchy, self.mean_distances(hierarchy), reduce(np.add, weights))
+
+    def _weights(self, hierarchy: Hierarchy, view: View) -> np.ndarray:
+        """What a squared error of one unit in each source cluster counts in a view, float64 [N]."""
+        weights = source_weights(hierarchy, view, source_pixels(hierarchy, view.camera))
+        if self.weight is not None:
+            seen = np.flatnonzero(weights)
+            weights[seen] *= mean_weights(self.weight, hierarchy.attribute("box")[seen], view)
+        return weights

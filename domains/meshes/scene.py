@@ -167,7 +167,7 @@ class Scene:
     def _check_own(self, allocation: SceneAllocation) -> None:
         drawn = allocation.drawn
         own = [self._meshes[n].hierarchy for n in np.flatnonzero(drawn)] if len(drawn) == len(self) else None
-        if own is None or any(a.hierarchy is not h for a, h in zip(allocation.members, own, strict=True)):
+        if own is None or any(not a.hierarchy.same_as(h) for a, h in zip(allocation.members, own, strict=True)):
             raise HierarchyError("the allocation belongs to another scene", fix="use it where it was allocated")
 
 

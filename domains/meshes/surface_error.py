@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from hra.domains.meshes.metrics import ErrorName, ScreenError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
@@ -24,6 +25,14 @@ class SurfaceError(ErrorMetric):
     For thresholds (`peak`) it is the error itself: ``Threshold(d)`` draws the coarsest clusters whose error is at most
     the distance d.
 
+    Parameters
+    ----------
+    error : what thresholds hold for, as for `ScreenError`; "certified" and "hausdorff" need clusters with bounds.
+
+    Raises
+    ------
+    MetricError : another error, or clusters without bounds.
+
     Examples
     --------
     >>> import hra
@@ -35,12 +44,23 @@ class SurfaceError(ErrorMetric):
     True
     """
 
+    error: ErrorName = "quadric"
+
     unit = "length4"
 
+    def __post_init__(self) -> None:
+        # Refuses what it does not know.
+        ScreenError(self.error)
+
+    @property
+    def certified(self) -> bool:
+        """Whether thresholds are bounds."""
+        return ScreenError(self.error).certified
+
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
-        """Squared error of each cluster times its area, float64 [N]."""
-        return np.square(self.peak(hierarchy, context)) * hierarchy.attribute("area")
+        """Squared quadric error of each cluster times its area, float64 [N]."""
+        return np.square(hierarchy.attribute("error").astype(np.float64)) * hierarchy.attribute("area")
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
-        """Quadric error of each cluster in object units, float64 [N]."""
-        return hierarchy.attribute("error").astype(np.float64)
+        """Error of each cluster in object units, float64 [N]."""
+        return ScreenError(self.error).largest_distances(hierarchy).astype(np.float64)

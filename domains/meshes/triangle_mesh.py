@@ -62,6 +62,11 @@ class TriangleMesh(ReadOnlyArrays):
         carried = f", {', '.join(self.attributes.names)}" if self.attributes is not None else ""
         return f"TriangleMesh({len(self.triangles)} triangles, {len(self.positions)} vertices{carried})"
 
+    def _repr_png_(self) -> bytes | None:
+        from hra.domains.meshes.pictures.portrait import portrait
+
+        return portrait(self)
+
     @cached_property
     def position_of(self) -> np.ndarray:
         """The first vertex at the position of each, uint32 [V]: surfaces join by position, seams do not open them."""
@@ -71,6 +76,15 @@ class TriangleMesh(ReadOnlyArrays):
     def bounds(self) -> np.ndarray:
         """Smallest and largest coordinates, float32 [2, 3]."""
         return np.stack([self.positions.min(axis=0), self.positions.max(axis=0)])
+
+    def with_normals(self) -> TriangleMesh:
+        """The mesh with normals, those of its surface where it has none: smooth, but for edges of 75 degrees and more.
+
+        Programs shade meshes without normals flat. At edges vertices are doubled.
+        """
+        from hra.domains.meshes.building.vertex_normals import with_normals
+
+        return with_normals(self)
 
     def export(self, path: str | Path) -> None:
         """Write the mesh as GLB, PLY, STL, OFF or OBJ, by the file's suffix; see `hra.domains.meshes.files.write`.

@@ -150,7 +150,7 @@ class TextureStreamer:
         InvalidBudget : it is larger than the pool.
         """
         for one in (allocation, *upcoming):
-            if one.hierarchy is not self.allocator.textures.hierarchy:
+            if not one.hierarchy.same_as(self.allocator.textures.hierarchy):
                 raise HierarchyError("the allocation is of other textures", fix="use the streamer's allocator")
         before, pool = self._pool.resident.copy(), self._pool
         changes = pool.advance(allocation.cut, _page_gains(allocation), [ahead.cut for ahead in upcoming])

@@ -4,6 +4,7 @@ from .channels.texture_array import texture_array as texture_array
 from .context import TokenContext as TokenContext
 from .features import project as project
 from .fixation.confidence import EntropyConfidence as EntropyConfidence
+from .fixation.confidence import ShownConfidence as ShownConfidence
 from .fixation.finders import CentreFixation as CentreFixation
 from .fixation.finders import PeakFixation as PeakFixation
 from .fixation.finders import SpatialWordsFixation as SpatialWordsFixation
@@ -28,6 +29,7 @@ from .patches.legibility import Legibility as Legibility
 from .patches.metrics import RelevanceError as RelevanceError
 from .patches.metrics import RelevanceGain as RelevanceGain
 from .patches.pyramid import PatchPyramid as PatchPyramid
+from .patches.streamed import StreamedImage as StreamedImage
 from .patches.tokens import PatchTokens as PatchTokens
 from .pictures.contact_sheet import Panel as Panel
 from .pictures.contact_sheet import contact_sheet as contact_sheet
@@ -54,6 +56,7 @@ from .presets.residual_scales import ResidualScales as ResidualScales
 from .presets.semantic_atlas import SemanticAtlas as SemanticAtlas
 from .presets.semantic_tree import SemanticTree as SemanticTree
 from .presets.stratified import Stratified as Stratified
+from .presets.streamed_pyramid import StreamedPyramid as StreamedPyramid
 from .presets.token_dag import TokenDAG as TokenDAG
 from .presets.two_pass import TwoPass as TwoPass
 from .presets.uniform_grid import UniformGrid as UniformGrid

@@ -12,6 +12,7 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.embedding.pictures import loaded
 from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance
@@ -29,7 +30,7 @@ from hra.traversals.hull import Hull
 class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     """Allocates tokens to patches of an image; the named presets are compositions of it.
 
-    A context is a pair (image [H, W, 3], query), or a `TokenContext` made by `context`, which is worth making where one
+    A context is a pair (image, query), or a `TokenContext` made by `context`, which is worth making where one
     image serves several budgets or a pool: pyramid, relevance and errors are then computed once. It keeps the
     relevance, encoder, patch and levels of the allocator that made it, whichever allocator it is given to.
 
@@ -75,13 +76,19 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         self.levels = levels
 
     def context(self, image: Any, query: str) -> TokenContext:
-        """The context of one image [H, W, 3] (as `hra.images.as_image` takes it) and query.
+        """The context of one image and query.
+
+        Parameters
+        ----------
+        image : the path of a file, a Pillow image, or an array [H, W, 3] or [3, H, W], see `hra.images.as_image`.
+        query : the question, may be empty.
 
         Raises
         ------
         ImageError : wrong layout, dtype or values.
+        FileError : a file that is missing or not readable.
         """
-        pyramid = PatchPyramid.build(image, patch=self.patch, levels=self.levels)
+        pyramid = PatchPyramid.build(loaded(image), patch=self.patch, levels=self.levels)
         return TokenContext(pyramid, query, self.relevance, self.encoder)
 
     def allocate(
@@ -100,7 +107,11 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ImageError, InvalidBudget, MetricError : unusable image, budget or relevance.
         BudgetTooSmall : fewer tokens than the coarsest level has.
         """
-        return super().allocate(self._context(context), budget, previous=previous, pinned=pinned)
+        context = self._context(context)
+        allocator = self._sized(context, check_budget(budget, _nothing()))
+        if allocator is not self:
+            return allocator.allocate(context, budget, previous=previous, pinned=pinned)
+        return super().allocate(context, budget, previous=previous, pinned=pinned)
 
     def allocate_batch(self, contexts: Iterable[Any], budget: float) -> list[Choice]:
         """Exactly ``budget`` tokens for each of many images, of one size or of many.
@@ -162,7 +173,13 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
     def realize(self, allocation: Allocation) -> Tokens:
         """The tokens of an allocation: values, boxes and relevance order."""
-        return self.builder.tokens(self._context(allocation.context), allocation.hierarchy, allocation.cut)
+        context = self._context(allocation.context)
+        builder = self._sized(context, allocation.budget).builder
+        return builder.tokens(context, allocation.hierarchy, allocation.cut)
+
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[Tokens]:
+        """What allocates ``budget``: another allocator where this one would spend more than the whole image needs."""
+        return self
 
     def _context(self, context: Any) -> TokenContext:
         if isinstance(context, TokenContext):

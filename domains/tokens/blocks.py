@@ -31,6 +31,12 @@ def block_counts(height: int, width: int, size: int) -> np.ndarray:
     return counts
 
 
+def block_maxima(array: np.ndarray, size: int) -> np.ndarray:
+    """Maximum over blocks of ``size`` x ``size`` entries: [H, W] to [ceil(H/size), ceil(W/size)]."""
+    rows = np.maximum.reduceat(array, np.arange(0, array.shape[0], size), axis=0)
+    return np.maximum.reduceat(rows, np.arange(0, array.shape[1], size), axis=1)
+
+
 def block_means(array: np.ndarray, size: int) -> np.ndarray:
     """Mean over blocks of ``size`` x ``size`` entries of the first two axes."""
     counts = block_counts(array.shape[0], array.shape[1], size)

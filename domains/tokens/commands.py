@@ -146,5 +146,5 @@ def _check_metric(allocator: TokenAllocator[Any], allocation: Allocation, method
 
 def _positions(chosen: Any) -> dict[str, Any]:
     """Where tokens are that have places of their own: (level, x, y) of patches."""
-    positions = getattr(chosen, "positions", None)
-    return {} if positions is None else {"positions": positions}
+    places = getattr(chosen, "places", None)
+    return {} if places is None else {"positions": places}

@@ -7,23 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.tokens.embedding.embeddings import pooled
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid
+from hra.domains.tokens.embedding.overlaps import Regions
 from hra.errors import ArrayError, MetricError
 from hra.model.arrays import to_numpy
 
 Encoder = Callable[[np.ndarray], Any]
-"""image float32 [H, W, 3] -> features of every finest patch [ceil(H/patch), ceil(W/patch), D]."""
+"""image float32 [H, W, 3] -> features [h, w, D] over the whole image, at best one for each finest patch."""
 
 TextEncoder = Callable[[str], Any]
 """query -> its embedding [D], in the space of the patch features that it is compared with."""
 
 
 def checked_features(values: Any, grid: tuple[int, int]) -> np.ndarray:
-    """Validate patch features.
+    """Validate patch features, and resample those of another grid over the same image by area.
 
     Parameters
     ----------
-    values : [rows, columns, D] numbers, one vector per finest patch; any array-like.
-    grid : the expected (rows, columns).
+    values : [h, w, D] numbers over the whole image, at best one vector per finest patch; any array-like.
+    grid : the (rows, columns) of the finest patches.
 
     Returns
     -------
@@ -33,18 +36,13 @@ def checked_features(values: Any, grid: tuple[int, int]) -> np.ndarray:
     ------
     MetricError : wrong shape, no channels, not numeric, NaN or infinite.
     """
-    features = to_numpy(values)
-    if features.ndim != 3 or features.shape[:2] != grid or not features.shape[2] or features.dtype.kind not in "iuf":
-        raise MetricError(
-            f"the features have shape {features.shape} of {features.dtype}, expected {(*grid, 'D')} numbers",
-            where="encoder",
-            fix="return one vector per patch: [ceil(H/patch), ceil(W/patch), D]",
-        )
-    bad = np.argwhere(~np.isfinite(features))
-    if bad.size:
-        y, x, channel = bad[0]
-        raise MetricError(f"a feature is {features[y, x, channel]}", where=f"patch ({y}, {x}), channel {channel}")
-    return features.astype(np.float32)
+    try:
+        features = FeatureGrid.of(to_numpy(values))
+    except ArrayError as error:
+        raise MetricError(error.what, where=error.where or "encoder", fix=error.fix) from error
+    y, x = np.divmod(np.arange(grid[0] * grid[1]), grid[1])
+    cells = Regions.of(np.stack([x, y, x + 1, y + 1], axis=1))
+    return pooled(features, cells, len(cells.boxes), grid, patch=1).reshape(*grid, -1)
 
 
 def project(embeddings: Any, width: int) -> np.ndarray:

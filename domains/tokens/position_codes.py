@@ -21,7 +21,7 @@ def position_code(tokens: TokenSet, kind: Kind, *, gaze: tuple[float, float] | N
     kind : "centroid", the centre (x, y) of the token's box; "corners", (x1, y1, x2, y2); "corners_and_size", these and
         (width, height), 768 numbers in all; "level", (level, x, y) with x and y of the first corner in pixels of that
         level; "polar", (eccentricity, angle) of the centre seen from ``gaze``.
-    gaze : (x, y) in pixels, for "polar"; by default the image's centre.
+    gaze : (x, y) in pixels, for "polar"; by default each token's own fixation.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def position_code(tokens: TokenSet, kind: Kind, *, gaze: tuple[float, float] | N
 
     Raises
     ------
-    HraError : unknown kind.
+    HraError : unknown kind, or "polar" for tokens of a method that looks nowhere, without a gaze.
 
     Notes
     -----
@@ -57,9 +57,9 @@ def position_code(tokens: TokenSet, kind: Kind, *, gaze: tuple[float, float] | N
 
 def _coordinates(tokens: TokenSet, kind: str) -> np.ndarray:
     """The coordinates of each token, float64 [K, c]."""
-    boxes = tokens.boxes.astype(np.float64)
     if kind == "centroid":
-        return (boxes[:, :2] + boxes[:, 2:]) / 2
+        return tokens.centres
+    boxes = tokens.boxes.astype(np.float64)
     if kind == "corners":
         return boxes
     if kind == "corners_and_size":
@@ -73,9 +73,13 @@ def _coordinates(tokens: TokenSet, kind: str) -> np.ndarray:
 
 def _polar(tokens: TokenSet, gaze: tuple[float, float] | None) -> tuple[np.ndarray, np.ndarray]:
     """Pixels from the gaze, and radians from +x towards +y."""
-    height, width = tokens.image_size
-    x, y = (_coordinates(tokens, "centroid") - ((width / 2, height / 2) if gaze is None else gaze)).T
-    return np.hypot(x, y), np.arctan2(y, x)
+    if gaze is not None:
+        x, y = (tokens.centres - gaze).T
+        return np.hypot(x, y), np.arctan2(y, x)
+    if tokens.fixations is None:
+        fix = "pass gaze=(x, y) in pixels, or use a method that fixates, such as FoveatedPyramid"
+        raise HraError("the tokens have no fixation to count from", where="position_code", fix=fix)
+    return tokens.eccentricity, tokens.angle
 
 
 def _sinusoids(values: np.ndarray, frequencies: np.ndarray) -> np.ndarray:

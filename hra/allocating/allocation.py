@@ -14,6 +14,7 @@ import numpy as np
 from hra.errors import HraError
 from hra.model.budget import exact_number
 from hra.model.hierarchy import Hierarchy
+from hra.model.html_table import html_table
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
@@ -31,6 +32,9 @@ _OPTIMAL = 1e-12
 class Allocation:
     """A down-closed set of refinements within the budget.
 
+    Files (`save`) and pickles hold all of it but the context and the metric, which
+    `HierarchicalResourceAllocator.adopt` gives back.
+
     Attributes
     ----------
     selected : bool [R], refinements taken, in the hierarchy's level order.
@@ -38,7 +42,7 @@ class Allocation:
     gain, base_error : in the metric's ``unit``.
     price : lambda, gain per cost unit at the margin, None if the traversal has none.
     tau : error that the traversal accepts everywhere, None if it has none.
-    seconds : metric and traversal together.
+    seconds : metric and traversal together, without compilation.
 
     Examples
     --------
@@ -195,6 +199,16 @@ class Allocation:
 
         return load(cls, path)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As in a file: small, whatever image it was made for, and without what other processes cannot have.
+        from hra.allocating.allocation_file import pack
+
+        return _unpickle, (type(self), pack(self))
+
+    def __deepcopy__(self, memo: Any) -> Allocation:
+        # Nothing of it ever changes, and a pickle would lose the context.
+        return self
+
     @property
     def gap(self) -> float:
         """Shortfall / upper bound; 0 / 0 = 0."""
@@ -222,15 +236,29 @@ class Allocation:
 
     def __repr__(self) -> str:
         unit = self.hierarchy.cost_unit
-        spent = f"{self.cost:,.12g} of {self.budget:,.12g} {unit}, residual {self.residual:.3g} {self.problem.unit}"
+        limit = f" of {self.budget:,.12g} {unit}" if math.isfinite(self.budget) else f" {unit}, no budget"
+        spent = f"{self.cost:,.12g}{limit}, residual {self.residual:.3g} {self.problem.unit}"
         if not self.problem.additive:
             return f"{spent}, not certified: the metric's gains do not add up"
         if not self._bounded:
             return f"{spent}, no bound yet: read `gap`"
         if self.status == "optimal":
             return f"{spent}, the best possible"
-        gap, residual_gap = _percent(self.gap), _percent(self.residual_gap)
-        return f"{spent}, within {gap} % of the best possible gain ({residual_gap} % of the residual)"
+        bound = f"{spent}, within {_percent(self.gap)} % of the best possible gain"
+        # What a residual that may be 0 is exceeded by has no percentage.
+        return bound if math.isinf(self.residual_gap) else f"{bound} ({_percent(self.residual_gap)} % of the residual)"
+
+    def _repr_html_(self) -> str:
+        unit, error = self.hierarchy.cost_unit, self.problem.unit
+        limit = f" of {self.budget:,.12g}" if math.isfinite(self.budget) else ", no budget"
+        facts = {
+            f"cost, {unit}": f"{self.cost:,.12g}{limit}",
+            "nodes": f"{self.cut.size:,}",
+            f"residual, {error}": f"{self.residual:.4g} of {self.base_error:.4g}",
+            "answer": repr(self).partition(f" {error}, ")[2],
+            "seconds": f"{self.seconds:.3g}",
+        }
+        return html_table(facts.items())
 
     @property
     def _bounded(self) -> bool:
@@ -245,6 +273,12 @@ class Allocation:
         return self.solution.price is not None and not (
             on_graph and self.solution.price > 0 and self.solution.share is None
         )
+
+
+def _unpickle(kind: type[Allocation], content: bytes) -> Allocation:
+    from hra.allocating.allocation_file import unpack
+
+    return unpack(kind, content, "pickle")
 
 
 def ratio(part: float, whole: float) -> float:

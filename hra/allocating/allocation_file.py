@@ -11,9 +11,9 @@ import io
 import json
 import os
 import zipfile
+import zlib
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,13 +26,30 @@ from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.topology import Topology
 from hra.safety.atomic_write import write_atomically
+from hra.safety.local_files import read_regular
 from hra.solvers.duals import Certificate
 
 if TYPE_CHECKING:
     from hra.allocating.allocation import Allocation
 
-FORMAT, VERSION = "hra-allocation", 1
+FORMAT, VERSION = "hra-allocation", 2
+# Version 1 was the same, not compressed.
+_READ = (1, 2)
+# What a file may take once it is unpacked: so much in any case, and so many times its own length.
+_UNPACKED_BYTES, _UNPACKED_SHARE = 2**28, 64
 _ATTRIBUTE = "node."
+_UNREADABLE = (
+    KeyError,
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    IndexError,
+    EOFError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+)
 # The name of the header among the arrays; a header longer than this is no header.
 _HEADER, _LARGEST_HEADER = "header", 2**20
 
@@ -46,13 +63,18 @@ def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
     ------
     FileError : the folder is missing or not writable, or the disk is full.
     """
+    write_atomically(path, pack(allocation))
+
+
+def pack(allocation: Allocation) -> bytes:
+    """The file that `save` writes; pickles hold the same."""
     arrays = _arrays(allocation)
     header = {**_numbers(allocation), "format": FORMAT, "version": VERSION}
     header["checksum"] = checksum(header, arrays)
     arrays[_HEADER] = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
     stream = io.BytesIO()
-    np.savez(stream, allow_pickle=False, **arrays)
-    write_atomically(path, stream.getvalue())
+    np.savez_compressed(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
 
 
 def load(kind: type[Allocation], path: str | os.PathLike[str]) -> Allocation:
@@ -66,14 +88,19 @@ def load(kind: type[Allocation], path: str | os.PathLike[str]) -> Allocation:
     ------
     FileError : missing, damaged, of another format or of a later version.
     """
+    return unpack(kind, read_regular(path), str(path))
+
+
+def unpack(kind: type[Allocation], content: bytes, where: str) -> Allocation:
+    """The allocation that `pack` made ``content`` of; parameters and errors as for `load`."""
     try:
-        header, arrays = _read(Path(path))
+        header, arrays = _read(content)
         return _allocation(kind, header, arrays)
     except HraError as error:
-        raise type(error)(error.what, where=f"{path} {error.where}".strip(), fix=error.fix) from error
-    except (KeyError, ValueError, TypeError, ArithmeticError, IndexError, zipfile.BadZipFile, OSError) as error:
+        raise type(error)(error.what, where=f"{where} {error.where}".strip(), fix=error.fix) from error
+    except _UNREADABLE as error:
         fix = "save the allocation again"
-        raise FileError(f"this is no allocation that can be read: {error}", where=str(path), fix=fix) from error
+        raise FileError(f"this is no allocation that can be read: {error}", where=where, fix=fix) from error
 
 
 def _arrays(allocation: Allocation) -> dict[str, np.ndarray]:
@@ -140,14 +167,13 @@ def checksum(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    with zipfile.ZipFile(path) as archive:
-        # Nothing is compressed, so that no file takes more memory than it has bytes.
-        if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
-            raise FileError("an archive with compressed entries is no allocation", fix="save the allocation again")
-        if sum(entry.file_size for entry in archive.infolist()) > path.stat().st_size:
-            raise FileError("the archive's entries are larger than the file", fix="save the allocation again")
-    with np.load(path, allow_pickle=False) as file:
+def _read(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        # Archives unpack to no more than their entries state.
+        size = sum(entry.file_size for entry in archive.infolist())
+        if size > max(_UNPACKED_BYTES, _UNPACKED_SHARE * len(content)):
+            raise FileError(f"the archive would take {size:,} bytes of memory", fix="save the allocation again")
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     text = arrays.pop(_HEADER)
     if text.dtype != np.uint8 or text.size > _LARGEST_HEADER:
@@ -155,8 +181,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     header = json.loads(text.tobytes())
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileError("this is not the file of an allocation", fix="pass a file that Allocation.save wrote")
-    if header.get("version") != VERSION:
-        what = f"version {header.get('version')} of the format is not known, only {VERSION}"
+    if header.get("version") not in _READ:
+        what = f"version {header.get('version')} of the format is not known, only {' and '.join(map(str, _READ))}"
         raise FileError(what, fix="read it with the version of hra that wrote it")
     if header.get("checksum") != checksum(header, arrays):
         raise FileError("the checksum does not match: the file is damaged", fix="save the allocation again")

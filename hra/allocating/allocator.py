@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.curve import Curve, curve
 from hra.allocating.modifiers import in_sequence, pin, with_pinned
+from hra.compiling import Stopwatch
+from hra.errors import HierarchyError, HraError
 from hra.model.budget import check_budget
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
+from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.traversals.base import Traversal
+from hra.traversals.hull import Hull
 
 
 class HierarchicalResourceAllocator(ABC):
@@ -29,6 +33,10 @@ class HierarchicalResourceAllocator(ABC):
     hierarchy : what can be refined, or a builder that makes it from each context.
     metric : turns a context into the error of every node.
     traversal : chooses the refinements.
+
+    Raises
+    ------
+    HraError : something else in the place of one of the three.
 
     Examples
     --------
@@ -47,6 +55,10 @@ class HierarchicalResourceAllocator(ABC):
     """
 
     def __init__(self, hierarchy: Hierarchy | HierarchyBuilder, metric: ErrorMetric, traversal: Traversal) -> None:
+        fix = f"call {type(self).__name__}(hierarchy, metric, traversal) with objects, such as hra.Hull()"
+        require_kind("hierarchy", hierarchy, (Hierarchy, HierarchyBuilder), fix)
+        require_kind("metric", metric, ErrorMetric, fix)
+        require_kind("traversal", traversal, Traversal, fix)
         self.hierarchy = hierarchy
         self.metric = metric
         self.traversal = traversal
@@ -60,8 +72,9 @@ class HierarchicalResourceAllocator(ABC):
         ----------
         context : what the metric reads: a camera, an image and a query ...
         budget : in the hierarchy's cost unit.
-        previous : the allocation of the last step of a sequence, over the same hierarchy; `Coherent` traversals stay
-            close to it, and `Allocation.churn` counts what changed.
+        previous : the allocation of the last step of a sequence, over a hierarchy of the same costs and refinements,
+            also one from a file or another process; `Coherent` traversals stay close to it, and `Allocation.churn`
+            counts what changed.
         pinned : int [K], nodes that must be there: what adds them is always taken, with all that comes before.
 
         Raises
@@ -69,21 +82,49 @@ class HierarchicalResourceAllocator(ABC):
         InvalidBudget : the budget is not a number >= 0.
         BudgetTooSmall : it does not cover the coarsest level and what is pinned.
         MetricError : the metric returned unusable values, or gains whose sum overflows.
-        HierarchyError : ``previous`` belongs to another hierarchy.
+        HierarchyError : ``previous`` belongs to a hierarchy of another structure.
         ArrayError : ``pinned`` are not nodes of the hierarchy.
         """
-        start = time.perf_counter()
+        watch = Stopwatch()
         hierarchy = self.hierarchy_for(context)
         budget = check_budget(budget, hierarchy)
         problem = self.problem_for(hierarchy, context, budget)
         problem.check()
         problem = in_sequence(pin(problem, pinned), previous)
         solution = self.traverse_and_select(problem)
-        return Allocation(problem, with_pinned(problem, solution), time.perf_counter() - start, context)
+        return Allocation(problem, with_pinned(problem, solution), watch.wall, context)
+
+    def adopt(self, allocation: Allocation, context: Any) -> Allocation:
+        """An allocation from a file or another process as one of this allocator, which can be realized.
+
+        Parameters
+        ----------
+        context : that it was made for: files and pickles leave it out, because images and cameras are not theirs.
+
+        Raises
+        ------
+        HierarchyError : the allocation is of another hierarchy.
+        """
+        require_kind("allocation", allocation, Allocation, "call adopt(allocation, context)")
+        hierarchy = self.hierarchy_for(context)
+        if not hierarchy.same_as(allocation.hierarchy):
+            fix = "adopt it where its hierarchy is, with the context that it was made for"
+            raise HierarchyError("the allocation belongs to another hierarchy", where="adopt", fix=fix)
+        problem = replace(allocation.problem, hierarchy=hierarchy, metric=self.metric)
+        return replace(allocation, problem=problem, context=context)
 
     def curve(self, context: Any) -> Curve:
-        """Gain and error against cost for ``context``: the hull points of all budgets, from one solve."""
+        """Gain and error against cost for ``context``: the hull points of all budgets, from one solve.
+
+        Raises
+        ------
+        HraError : the allocator has another traversal than `Hull`, which would not choose these points.
+        """
         problem = self.problem_for(self.hierarchy_for(context), context, float("inf"))
+        if not isinstance(self.traversal, Hull):
+            what = f"the curve is that of hra.Hull(), and this allocator has {self.traversal!r}"
+            fix = "give the allocator traversal=hra.Hull(), or call hra.sweep(allocator, context, budgets)"
+            raise HraError(what, where="curve", fix=fix)
         problem.check()
         return curve(problem)
 

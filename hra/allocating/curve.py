@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.allocating.curve_picture import curve_png
 from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.solvers.dag.dag_relaxation import price_range
@@ -17,7 +18,7 @@ from hra.solvers.reduction import join
 _PRICES, _SWEEPS = 64, 60
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Curve:
     """Hull points from the base to full use, by rising cost; gain is concave in cost.
 
@@ -30,6 +31,12 @@ class Curve:
     cost: np.ndarray
     gain: np.ndarray
     residual: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"Curve({self.cost.size:,} hull points, cost {self.cost[0]:,.12g} to {self.cost[-1]:,.12g})"
+
+    def _repr_png_(self) -> bytes | None:
+        return curve_png(self.cost, self.residual)
 
 
 def curve(problem: Problem) -> Curve:
@@ -60,13 +67,13 @@ def _forest(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _dag(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    offsets, predecessors = problem.hierarchy.predecessors
-    share, selected = even_shares(offsets), np.empty(len(problem.hierarchy), np.bool_)
+    order = problem.hierarchy.predecessors
+    share, selected = even_shares(order[0]), np.empty(len(problem.hierarchy), np.bool_)
     points = []
     low, high = price_range(problem)
     # At the lowest price that matters a refinement may be worth exactly nothing: end below it.
     for price in np.geomspace(high, 0.5 * low, _PRICES):
-        closure(offsets, predecessors, problem.gain, problem.cost, price, share, _SWEEPS, selected)
+        closure(order, problem.gain, problem.cost, price, share, _SWEEPS, selected)
         points.append((total(problem.cost, selected), total(problem.gain, selected)))
     cost, gain = np.array(sorted(set(points))).T
     return _from_zero(*_concave(cost, gain))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,18 @@ from hra.solvers.search.deepening import improve
 from hra.solvers.search.pareto import new_states
 from hra.solvers.selection import compiled_threshold
 from hra.traversals.exact import MAX_STATES, Exact
+
+
+class Forest(NamedTuple):
+    """What searches read of a forest: fields of `hra.model.hierarchy.Hierarchy`.
+
+    first_child : int32 [R + 1]; order : its ``predecessors``; cost : its ``unit_cost`` [R]; slope_cost : float64 [R].
+    """
+
+    first_child: np.ndarray
+    order: tuple[np.ndarray, np.ndarray]
+    cost: np.ndarray
+    slope_cost: np.ndarray
 
 
 def exact_solutions(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states: int = MAX_STATES) -> list[Solution]:
@@ -45,9 +57,8 @@ def exact_solutions(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states:
     capacity = np.array([hierarchy.capacity(limit) for limit in budgets], np.float64)
     selected, price = np.empty(rows.shape, np.bool_), np.empty(len(rows))
     shortfall, proven = np.empty(len(rows)), np.empty(len(rows), np.bool_)
-    order = (hierarchy.first_child, *hierarchy.predecessors)
-    answer = (selected, price, shortfall, proven)
-    _solve_rows(*order, hierarchy.unit_cost, hierarchy.slope_cost, rows, capacity, new_states(max_states), *answer)
+    forest = Forest(hierarchy.first_child, hierarchy.predecessors, hierarchy.unit_cost, hierarchy.slope_cost)
+    _solve_rows(forest, rows, capacity, new_states(max_states), (selected, price, shortfall, proven))
     return [
         Solution(selected[i], float(price[i]), shortfall=float(shortfall[i]))
         if proven[i]
@@ -63,36 +74,30 @@ def _alone(hierarchy: Hierarchy, gain: np.ndarray, budget: float, max_states: in
 
 
 @njit(cache=True, nogil=True)
-def _solve_rows(
-    first_child, before, predecessors, cost, slope_cost, gain, capacity, states, selected, price, shortfall, proven
-):
+def _solve_rows(forest, gain, capacity, states, answer):
     """Search from the hull point of every row; filling it first would take longer than it saves."""
-    share = np.ones(predecessors.size)
+    selected, price, shortfall, proven = answer
+    share = np.ones(forest.order[1].size)
     for i in range(gain.shape[0]):
-        price[i], shortfall[i], proven[i] = solve_forest(
-            first_child, before, predecessors, share, gain[i], cost, slope_cost, capacity[i], states, selected[i]
-        )
+        price[i], shortfall[i], proven[i] = solve_forest(forest, share, gain[i], capacity[i], states, selected[i])
 
 
 @njit(cache=True, nogil=True)
-def solve_forest(first_child, before, predecessors, share, gain, cost, slope_cost, capacity, states, selected):
+def solve_forest(forest, share, gain, capacity, states, selected):
     """Fill ``selected`` [R] with the best set of a forest; returns its price, its shortfall, and whether it is proven.
 
     Parameters
     ----------
-    first_child, before, predecessors, slope_cost : see `hra.model.hierarchy.Hierarchy`; cost : its `unit_cost`.
-    share : ones [E].
-    first_child, before, predecessors, cost, slope_cost : see `hra.model.hierarchy.Hierarchy`; share : ones [E].
+    forest : `Forest`; share : ones [E].
     gain : float64 [R], finite and >= 0; capacity : see `Hierarchy.capacity`.
     states : memory of the search, see `new_states`.
     """
-    slope = hull_slopes(first_child, gain, slope_cost)
-    price = max(compiled_threshold(slope, cost, capacity), 0.0)
+    slope = hull_slopes(forest.first_child, gain, forest.slope_cost)
+    price = max(compiled_threshold(slope, forest.cost, capacity), 0.0)
     for r in range(gain.size):
         selected[r] = slope[r] > price
-    shortfall, proven = improve(
-        before, predecessors, share, gain, cost, capacity, price, states.cost.size, states, selected
-    )
+    limit = states.cost.size
+    shortfall, proven = improve(forest.order, share, gain, forest.cost, capacity, price, limit, states, selected)
     return price, shortfall, proven
 
 

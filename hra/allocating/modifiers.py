@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hra.allocating.allocation import Allocation
 from hra.errors import BudgetTooSmall, HierarchyError
 from hra.model.arrays import indices
 from hra.model.budget import exact_number
+from hra.model.kinds import require_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors
 from hra.model.solution import Solution
-
-if TYPE_CHECKING:
-    from hra.allocating.allocation import Allocation
 
 
 def pin(problem: Problem, nodes: Any) -> Problem:
@@ -45,12 +44,14 @@ def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
 
     Raises
     ------
-    HierarchyError : ``previous`` belongs to another hierarchy.
+    HierarchyError : ``previous`` belongs to a hierarchy of another structure.
     """
     if previous is None:
         return problem
-    if previous.hierarchy is not problem.hierarchy:
-        fix = "keep one hierarchy for a sequence"
+    require_kind("previous", previous, Allocation, "pass what the last allocate(...) returned")
+    before, now = previous.hierarchy, problem.hierarchy
+    if before is not now and before.structure_digest != now.structure_digest:
+        fix = "keep hierarchies of one structure for a sequence"
         raise HierarchyError("the previous allocation belongs to another hierarchy", where="previous", fix=fix)
     return replace(problem, previous=previous.selected, price=previous.solution.price)
 

@@ -60,7 +60,7 @@ def solve(
         raise MetricError("inherited errors need errors", where="hra.solve", fix="pass errors=..., too")
     values, kind = (gains, "gain") if errors is None else (errors, "error")
     metric = _Given(values, inherited, kind, unit)
-    allocator = _Arrays(hierarchy, metric, traversal or Hull())
+    allocator = _Arrays(hierarchy, metric, Hull() if traversal is None else traversal)
     return allocator.allocate(None, budget, previous=previous, pinned=pinned)
 
 

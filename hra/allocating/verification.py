@@ -13,6 +13,7 @@ from math import ceil, gcd, inf, isfinite, lcm, ulp
 from typing import TYPE_CHECKING, Any
 
 from hra.allocating.statements import Verification
+from hra.model.kinds import require_kind
 
 if TYPE_CHECKING:
     from hra.allocating.allocation import Allocation
@@ -30,6 +31,9 @@ def verify(allocation: Allocation) -> Verification:
     >>> hra.verify(allocation).proven[1:3]
     ('the cost is 3.0, within the budget 4.0', 'the gain is 3.0, 1.0 remains')
     """
+    from hra.allocating.allocation import Allocation
+
+    require_kind("allocation", allocation, Allocation, "load one from a file by hra.Allocation.load(path)")
     numbers = (*allocation.problem.gain.tolist(), allocation.problem.least_error)
     if not all(map(isfinite, numbers)) or not allocation.budget >= 0:
         return Verification(Fraction(0), (), (), ("gains, errors and the budget are numbers",))

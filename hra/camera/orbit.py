@@ -31,13 +31,13 @@ def orbit_placement(bounds: Any, azimuth: Any, elevation: Any, distance: Any, ha
     radius = math.hypot(*(high - low)) / 2 or 1.0  # a single point is shown as though it were a unit sphere
     distance = radius / math.sin(half_fov) if distance is None else checks.positive("distance", distance)
     turn, tilt = (math.radians(checks.number(*angle)) for angle in (("azimuth", azimuth), ("elevation", elevation)))
-    outward, up = _orbit_axes(turn, tilt, checks.direction("up", pole))
+    outward, up = orbit_axes(turn, tilt, checks.direction("up", pole))
     # Half-way to the sphere from outside; from inside the near plane must still be ahead of the eye.
     near = max((distance - radius) / 2, radius / 1000)
     return Placement(center + distance * outward, center, up, near)
 
 
-def _orbit_axes(turn: float, tilt: float, pole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def orbit_axes(turn: float, tilt: float, pole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Direction from the target to the eye and the view's up vector, [3] each; angles in radians."""
     # The quarter turn that takes +Y to +Z takes +Z to -Y: so "in front" is +Z where y is up and -Y where z is up.
     front = np.array([0.0, 0.0, 1.0]) if abs(pole[2]) < 0.999 else np.array([0.0, -1.0, 0.0])

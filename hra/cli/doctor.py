@@ -8,7 +8,7 @@ from typing import Any
 
 from hra import __version__
 from hra.cli import groups
-from hra.console import JsonOption, show, write_json
+from hra.console import JsonOption, running, show, write_json
 from hra.errors import HraError
 from hra.plugins import GROUPS, available, failures
 
@@ -18,7 +18,8 @@ _OPTIONAL = ("moderngl", "pyvista", "scikit-image", "torch", "warp-lang")
 
 def doctor(json_file: JsonOption = None) -> None:
     """Show versions, devices and backends, each backend checked by a small computation."""
-    record = report()
+    with running("checking backends"):
+        record = report()
     write_json(json_file, record)
     for title, section in record.items():
         show(title, section.items() or [("none", "")])

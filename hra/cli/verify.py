@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hra.allocating.allocation import Allocation
-from hra.allocating.verification import verify as check
-from hra.console import JsonOption, show, write_json
+from hra.console import JsonOption, running, show, write_json
 from hra.errors import VerificationError
 
 
@@ -18,7 +16,11 @@ def verify(
     json_file: JsonOption = None,
 ) -> None:
     """Prove an allocation's cost, gain and bound in exact arithmetic, independently of what chose it."""
-    found = check(Allocation.load(file))
+    with running(f"verifying {file.name}"):
+        from hra.allocating.allocation import Allocation
+        from hra.allocating.verification import verify as check
+
+        found = check(Allocation.load(file))
     parts = {"proven": found.proven, "not proven here": found.unproven, "refuted": found.refuted}
     write_json(json_file, {"file": str(file), "bound": float(found.bound), **{k: list(v) for k, v in parts.items()}})
     show(f"{file}", [(verdict, statement) for verdict, part in parts.items() for statement in part])

@@ -1,3 +1,6 @@
+from .amounts import byte_count as byte_count
+from .amounts import count as count
+from .amounts import size as size
 from .choosing import MetricOption as MetricOption
 from .choosing import TraversalOption as TraversalOption
 from .choosing import choose as choose
@@ -7,13 +10,13 @@ from .options import JsonOption as JsonOption
 from .options import Scale as Scale
 from .options import ScaleOption as ScaleOption
 from .options import with_option_lists as with_option_lists
-from .output import byte_count as byte_count
-from .output import counting as counting
 from .output import json_bytes as json_bytes
 from .output import make_folder as make_folder
 from .output import print_wide as print_wide
 from .output import readable as readable
-from .output import running as running
 from .output import show as show
-from .output import size as size
 from .output import write_json as write_json
+from .outputs import folder_or as folder_or
+from .outputs import written_as as written_as
+from .progress import counting as counting
+from .progress import running as running

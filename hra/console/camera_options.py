@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hra.console.output import size
+from hra.console.amounts import size
 from hra.errors import CameraError, FileError, HraError
 from hra.safety.json_text import parse_object
 from hra.safety.local_files import read_regular
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from hra.camera import Camera
 
 ViewportOption = Annotated[str, typer.Option(help="Screen size.")]
+# Of every command, so that an error in pixels means the same in all of them.
+VIEWPORT = "1920x1080"
 
+_AZIMUTH, _ELEVATION = 30.0, 10.0
 _POINTS, _MATRICES = ("eye", "target", "up"), ("view", "projection")
 _NUMBERS = ("vertical_fov_degrees", "near")
 
@@ -29,9 +32,9 @@ _NUMBERS = ("vertical_fov_degrees", "near")
 class CameraOptions:
     """Where the camera is, as it was given."""
 
-    azimuth: Annotated[float, typer.Option(help="Camera around the mesh, degrees.")] = 30.0
-    elevation: Annotated[float, typer.Option(help="Camera above the mesh, degrees.")] = 10.0
-    distance: Annotated[float | None, typer.Option(help="Camera to centre; by default all is in view.")] = None
+    azimuth: Annotated[float | None, typer.Option(help="Camera around the mesh, degrees.")] = None
+    elevation: Annotated[float | None, typer.Option(help="Camera above the mesh, degrees.")] = None
+    distance: Annotated[float | None, typer.Option(help="Camera to centre; by default it fills the picture.")] = None
     up: Annotated[str, typer.Option(help="The upward direction.", metavar="X,Y,Z")] = "0,1,0"
     eye: Annotated[str | None, typer.Option(help="Camera at this point instead.", metavar="X,Y,Z")] = None
     target: Annotated[str | None, typer.Option(help="What it looks at; the centre by default.", metavar="X,Y,Z")] = None
@@ -39,8 +42,13 @@ class CameraOptions:
         Path | None, typer.Option("--camera", help="Camera from a JSON file: eye, target, up, or view and projection.")
     ] = None
 
-    def camera(self, bounds: np.ndarray, screen: str) -> Camera:
-        """The camera for an object with these bounds [2, 3] and a screen such as ``1920x1080``.
+    @property
+    def from_one_side(self) -> bool:
+        """Whether a direction was given; without one a mesh is wanted for all sides."""
+        return any(given is not None for given in (self.azimuth, self.elevation, self.eye, self.camera_file))
+
+    def camera(self, points: np.ndarray, screen: str) -> Camera:
+        """The camera for an object of these points [N, 3], such as corners of boxes, and a screen like ``1920x1080``.
 
         Raises
         ------
@@ -48,20 +56,29 @@ class CameraOptions:
         CameraError : no such camera is possible.
         FileError : the camera file is missing or malformed.
         """
-        from hra.camera import Camera
-
         viewport, up = size(screen), vector(self.up, "--up")
         if self.camera_file is not None and (self.eye or self.target):
             raise HraError("the camera is given twice", where="--camera", fix="leave out --eye and --target")
         if self.camera_file is not None:
             return _from_file(self.camera_file, viewport)
         if self.eye is not None:
-            center = bounds.mean(axis=0).tolist() if self.target is None else vector(self.target, "--target")
+            middle = (points.min(axis=0) + points.max(axis=0)) / 2
+            center = middle.tolist() if self.target is None else vector(self.target, "--target")
             return _between(vector(self.eye, "--eye"), center, up, viewport)
         if self.target is not None:
             raise HraError("a target without an eye", where="--target", fix="add --eye, or use --azimuth")
-        placed = {"azimuth": self.azimuth, "elevation": self.elevation, "distance": self.distance}
-        return Camera.orbit(bounds, **placed, up=up, viewport=viewport)
+        return self._around(points, up, viewport)
+
+    def _around(self, points: np.ndarray, up: Any, viewport: tuple[int, int]) -> Camera:
+        from hra.camera import Camera
+        from hra.camera.framing import fit_camera
+
+        azimuth = _AZIMUTH if self.azimuth is None else self.azimuth
+        elevation = _ELEVATION if self.elevation is None else self.elevation
+        if self.distance is None:
+            return fit_camera(points, azimuth, elevation, up=up, viewport=viewport)
+        bounds = points.min(axis=0), points.max(axis=0)
+        return Camera.orbit(bounds, azimuth, elevation, self.distance, up=up, viewport=viewport)
 
 
 def _between(eye: Sequence[float], target: Sequence[float], up: Any, viewport: tuple[int, int]) -> Camera:
@@ -99,7 +116,10 @@ def _from_file(file: Path, viewport: tuple[int, int]) -> Camera:
             return Camera.from_matrices(record["view"], record["projection"], viewport)
         if not {"eye", "target"} <= set(record) <= {*_POINTS, *_NUMBERS}:
             keys = f"{', '.join(_POINTS)}, {', '.join(_NUMBERS)}, or {' and '.join(_MATRICES)}"
-            raise FileError(f"a camera file has the keys {keys}, this one {', '.join(record)}", where=str(file))
+            fix = 'write {"eye": [0, 0, 5], "target": [0, 0, 0]}'
+            raise FileError(
+                f"a camera file has the keys {keys}, this one {', '.join(record)}", where=str(file), fix=fix
+            )
         return Camera.perspective(**record, viewport=viewport)
     except (CameraError, TypeError, ValueError) as error:
         reason = getattr(error, "what", error)

@@ -12,7 +12,12 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON to this file.")]
+from hra.console.outputs import written_as
+
+JsonOption = Annotated[
+    Path | None,
+    typer.Option("--json", callback=written_as(), help="Also write the result as JSON to this file."),
+]
 
 
 class Scale(StrEnum):

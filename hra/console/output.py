@@ -1,28 +1,26 @@
-"""What every command writes: the ``--json`` file, tables and progress; and the words that it reads as numbers."""
+"""What every command writes: the ``--json`` file and tables."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from hra.errors import FileError, HraError
+from hra.errors import FileError
 from hra.safety.atomic_write import write_atomically
 from hra.safety.local_files import local_path
 
-_MOST_BYTES = 10**15
-
 
 def readable(value: Any) -> str:
-    """Integers with thousands separators, other numbers with four digits, anything else as it is."""
+    """Integers with thousands separators, other numbers with four digits, anything else as it is; "-" for infinity."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "-"
     if isinstance(value, float) and not value.is_integer():
         return f"{value:.4g}"
     if isinstance(value, int) and not isinstance(value, bool):
@@ -69,58 +67,6 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         what = f"cannot create the folder: {error.strerror}"
         raise FileError(what, where=str(folder)[:500], fix="use another --out") from error
-
-
-@contextmanager
-def running(name: str) -> Iterator[Callable[[str], None]]:
-    """Show ``name`` and the time that passes, on a terminal only; what is yielded changes the name."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(name, total=None)
-        yield lambda name: progress.update(task, description=name)
-
-
-@contextmanager
-def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many of all ``unit`` are done, on a terminal only; what is yielded takes the two numbers."""
-    bar = (BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit), TimeElapsedColumn())
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), *bar)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(name, total=0)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-def size(argument: str) -> tuple[int, int]:
-    """``1920x1080`` as (1920, 1080)."""
-    try:
-        width, height = (int(part) for part in argument.lower().split("x"))
-    except ValueError as error:
-        fix = "write it as 1920x1080"
-        raise HraError(f"{argument[:60]!r} is not a size", where="--viewport", fix=fix) from error
-    return width, height
-
-
-def byte_count(argument: str) -> int:
-    """``64MB``, ``512KiB`` or ``4096`` as bytes; MB is 1e6, MiB is 2**20.
-
-    Raises
-    ------
-    HraError : not a non-negative number with an optional unit.
-    """
-    units = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-    number = argument.strip().rstrip("bBkKmMgGiI")
-    unit = argument.strip()[len(number) :].lower()
-    try:
-        value = float(number) * units[unit]
-    except (ValueError, KeyError) as error:
-        fix = "write it as 64MB, 512KiB or 4096"
-        raise HraError(f"{argument[:60]!r} is not a byte count", where="argument", fix=fix) from error
-    # Bytes are counted in int64, and numbers of bytes are added up.
-    if not 0 <= value <= _MOST_BYTES:
-        raise HraError(f"{argument[:60]!r} is not a byte count", where="argument", fix="use a number from 0 to 1e15")
-    return int(value)
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,8 @@ from hra.images.channels import over_white, unit_range
 from hra.images.decoding import decode
 from hra.model.arrays import to_numpy
 
+_CHANNELS = (1, 3, 4)
+
 
 def as_image(array: Any) -> np.ndarray:
     """An array as an image of three channels.
@@ -18,7 +20,9 @@ def as_image(array: Any) -> np.ndarray:
     Parameters
     ----------
     array : [H, W] or [H, W, 1] grey, [H, W, 3] colour or [H, W, 4] with alpha, which is laid over white; uint8, uint16,
-        or floating point in [0, 1]. NumPy, torch, anything with DLPack; or a Pillow image, which is not turned.
+        or floating point in [0, 1]. Channels may also come first, [3, H, W], where the last axis cannot be channels;
+        where both can, they come last, and torch tensors are refused. NumPy, torch, anything with DLPack; or a Pillow
+        image, which is not turned.
 
     Returns
     -------
@@ -44,12 +48,7 @@ def _decode(image: Any) -> np.ndarray:
 
 
 def _samples(array: Any) -> np.ndarray:
-    values = _array(array)
-    if values.ndim == 2:
-        values = values[..., None]
-    if values.ndim != 3 or values.shape[2] not in (1, 3, 4):
-        fix = "pass [H, W], [H, W, 1], [H, W, 3] or [H, W, 4], channels last"
-        raise ImageError(f"an array of shape {values.shape} is not an image", fix=fix)
+    values = _channels_last(_array(array), hasattr(array, "detach"))
     if values.size == 0:
         raise ImageError(f"an image of shape {values.shape} has no pixels")
     if values.dtype.kind == "u" and values.itemsize <= 2:
@@ -57,6 +56,22 @@ def _samples(array: Any) -> np.ndarray:
     if values.dtype.kind == "f":
         return _check(values.astype(np.float32, copy=False))
     raise ImageError(f"images of {values.dtype} have no defined range", fix="pass uint8, uint16 or float in [0, 1]")
+
+
+def _channels_last(values: np.ndarray, torch: bool) -> np.ndarray:
+    """Values [H, W], [H, W, C] or [C, H, W] as [H, W, C]."""
+    if values.ndim == 2:
+        return values[..., None]
+    last, first = (values.ndim == 3 and values.shape[axis] in _CHANNELS for axis in (2, 0))
+    if last and first and torch:
+        what = f"a tensor of shape {values.shape} may have its channels first or last"
+        raise ImageError(what, fix="pass a NumPy array, channels last: tensor.permute(1, 2, 0).numpy()")
+    if last:
+        return values
+    if first:
+        return np.moveaxis(values, 0, 2)
+    fix = "pass [H, W], [H, W, 3] or [3, H, W], or 1 or 4 channels; of a batch, one image at a time"
+    raise ImageError(f"an array of shape {values.shape} is not an image", fix=fix)
 
 
 def _array(array: Any) -> np.ndarray:
@@ -67,9 +82,8 @@ def _array(array: Any) -> np.ndarray:
 
 
 def _check(values: np.ndarray) -> np.ndarray:
-    valid = (values >= 0) & (values <= 1)  # False for NaN
-    if not valid.all():
-        index = tuple(np.argwhere(~valid)[0].tolist())
+    if not (values.min() >= 0 and values.max() <= 1):  # false for NaN; two passes without a temporary array
+        index = tuple(np.argwhere(~((values >= 0) & (values <= 1)))[0].tolist())
         fix = "scale or clip the values to [0, 1]"
         raise ImageError(f"an image value is {values[index]:g}", where=f"array{list(index)}", fix=fix)
     return values

@@ -11,12 +11,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hra.errors import ImageError, MissingExtra
+from hra.errors import FileError, ImageError, MissingExtra
 from hra.images.arrays import as_image
 from hra.images.decoding import decode
 from hra.images.opening import open_upright
 from hra.safety.atomic_write import write_atomically
 from hra.safety.limits import DEFAULT, enough_memory
+from hra.safety.local_files import local_path
 
 # A page of A2 at 600 dpi has 139 million. Decoding takes 16 to 20 bytes per pixel: Pillow's copy and float32.
 MAX_PIXELS = DEFAULT.pixels
@@ -72,9 +73,16 @@ def save_png(path: str | os.PathLike[str], image: Any) -> None:
     Raises
     ------
     ImageError : not an image.
-    FileError : the folder is missing or not writable, or the disk is full.
+    FileError : another suffix, the folder is missing or not writable, or the disk is full.
     MissingExtra : Pillow is not installed.
     """
+    if local_path(path).suffix.lower() != ".png" and not local_path(path).is_dir():
+        raise FileError("pictures are written as PNG", where=str(path)[:500], fix="use a name that ends in .png")
+    write_atomically(path, png_bytes(image))
+
+
+def png_bytes(image: Any) -> bytes:
+    """The file that `save_png` writes for an image; errors as there."""
     try:
         from PIL import Image
     except ImportError as error:
@@ -84,4 +92,4 @@ def save_png(path: str | os.PathLike[str], image: Any) -> None:
         samples = samples[..., 0]
     buffer = io.BytesIO()
     Image.fromarray(np.rint(samples * 255).astype(np.uint8)).save(buffer, "PNG")
-    write_atomically(path, buffer.getvalue())
+    return buffer.getvalue()

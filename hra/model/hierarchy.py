@@ -13,6 +13,7 @@ import numpy as np
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.model import topology
 from hra.model.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
+from hra.model.digest import digest, structure_digest
 from hra.model.ordering import level_order
 from hra.model.scratch import Scratch
 from hra.model.sets import active, cost_step, is_down_closed, total
@@ -327,6 +328,20 @@ class Hierarchy:
         if self.units.exact:
             return self.units.cost(self._base_units[0] + total(self.unit_cost, selected))
         return rounded_up_sum(self.node_cost, self.active_nodes(selected))
+
+    @cached_property
+    def structure_digest(self) -> str:
+        """SHA-256 of what costs what and needs what, but for node attributes; equal where selections mean the same."""
+        return structure_digest(self)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of structure and node attributes: hierarchies that are equal in every number have the same."""
+        return digest(self)
+
+    def same_as(self, other: Hierarchy) -> bool:
+        """Whether ``other`` is this hierarchy or a copy of it, such as one from a file or another process."""
+        return self is other or self.digest == other.digest
 
     @property
     def topology(self) -> Topology:

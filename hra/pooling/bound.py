@@ -87,6 +87,6 @@ def relaxed_value(problem: Problem, price: float) -> float:
     offsets, predecessors = problem.hierarchy.predecessors
     nothing, share = np.zeros(len(problem.hierarchy), np.bool_), even_shares(offsets)
     if problem.hierarchy.parent is None:
-        closure(offsets, predecessors, problem.gain, problem.cost, price, share, _SWEEPS, nothing.copy())
+        closure((offsets, predecessors), problem.gain, problem.cost, price, share, _SWEEPS, nothing.copy())
     order = (offsets, predecessors, problem.gain, problem.cost)
     return float(distance(*order, price, share, nothing, 0.0, np.empty(predecessors.size)))

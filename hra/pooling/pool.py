@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,8 +13,10 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.allocating.modifiers import in_sequence
+from hra.compiling import Stopwatch
 from hra.errors import HraError
 from hra.model.budget import check_budget
+from hra.model.kinds import require_kind
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.pooling.bids import Bid, bid_of
@@ -87,7 +88,7 @@ class Pool:
         HierarchyError : ``previous`` belongs to other hierarchies.
         MetricError : a metric returned unusable values, or gains whose sum overflows.
         """
-        start = time.perf_counter()
+        watch = Stopwatch()
         _check_count("contexts", contexts, len(self.members))
         pairs = list(zip(self.members, contexts, strict=True))
         hierarchies = [member.hierarchy_for(context) for member, context in pairs]
@@ -105,7 +106,7 @@ class Pool:
         problem = join_problems(whole, problems, places, budget)
         problem.check()
         solution, parts = self._solve(problem, problems, places)
-        seconds = time.perf_counter() - start
+        seconds = watch.wall
         members = [_share(p, s, seconds, context) for p, s, context in zip(problems, parts, contexts, strict=True)]
         return PooledAllocation(Allocation(problem, solution, seconds, tuple(contexts)), tuple(members))
 
@@ -140,7 +141,8 @@ def pool(
 
     Raises
     ------
-    HraError : no member, not one pair of limits per member, or limits together with a limit on changes.
+    HraError : no member or something else as one, not one pair of limits per member, or limits together with a limit
+        on changes.
     InvalidBudget : a limit is not a number >= 0, or a minimum exceeds its maximum.
 
     Examples
@@ -162,6 +164,10 @@ def pool(
     """
     if not members:
         raise HraError("a pool needs at least one allocator", where="pool()")
+    for member in members:
+        require_kind(
+            "member", member, HierarchicalResourceAllocator, "call hra.pool(first, second), or hra.pool(*list)"
+        )
     if limits is None:
         return Pool(members, traversal or Hull())
     if isinstance(traversal, Coherent) and traversal.max_churn is not None:

@@ -51,7 +51,7 @@ class LookAhead(Policy):
         following = next_references(trace.demands, trace.cost.size)
         ahead = len(trace) if self.frames is None else min(self.frames, len(trace))
         level, weight = _levels(trace), self.level_weight
-        _run(trace.frames, trace.demands, following, trace.cost, level, weight, pool, ahead, *log)
+        _run((trace.frames, trace.demands, following), trace.cost, level, weight, pool, ahead, log)
         return finished_log(*log)
 
 
@@ -68,7 +68,8 @@ def _longest_unused(after, used_at, weight, now):
 
 
 @njit(cache=True)
-def _run(frames, demands, following, cost, level, weight, pool, ahead, events, log_frames, refused):
+def _run(wanted, cost, level, weight, pool, ahead, log):
+    (frames, demands, following), (events, log_frames, refused) = wanted, log
     # The residents whose next use is not known, a list per level, and the last reference to each.
     before, after = empty_lists(cost.size, level.max() + 1 if cost.size else 1)
     used_at = np.zeros(cost.size, np.int64)

@@ -137,8 +137,12 @@ def _last_wanted(state, parents, frame):
 
 
 @njit(cache=True)
-def _make_room(state, cost, parents, frame, needed, pool, until, victims, heap, events, e):
-    """Evict until ``needed`` bytes fit, nothing that is wanted in frame ``until`` or before; the number of events."""
+def _make_room(state, items, frame, needed, pool, until, leaving, events, e):
+    """Evict until ``needed`` bytes fit, nothing that is wanted in frame ``until`` or before; the number of events.
+
+    ``items`` are cost and parents, ``leaving`` what finds the next to go: `Victims`, and a heap of what is to come.
+    """
+    (cost, parents), (victims, heap) = items, leaving
     while state.used[0] + needed > pool:
         victim = _least_recent(state, parents, frame, victims)
         if victim < 0:
@@ -181,13 +185,14 @@ def advance(state, cost, parents, frame, queue, soon, limits, events):
         state.wanted_at[item] = frame
     victims, heap = Victims(np.full(1, -1, np.int64), np.zeros(1, np.int64)), [(np.int64(0), np.int64(0))]
     heap.clear()
+    items, leaving = (cost, parents), (victims, heap)
     # A plain 0 would be a type of its own, for which `_make_room` is compiled once more.
     left, e, full = limits.upload, np.int64(0), False
     for item in queue:
         # Strictly in order: a large item is not overtaken for ever by small ones.
         full = full or (not state.there[item] and cost[item] > left)
         if not state.there[item] and not full:
-            e = _make_room(state, cost, parents, frame, cost[item], limits.pool, frame, victims, heap, events, e)
+            e = _make_room(state, items, frame, cost[item], limits.pool, frame, leaving, events, e)
             load(state, cost, parents, item, frame)
             left -= cost[item]
             events[e] = item
@@ -200,7 +205,7 @@ def advance(state, cost, parents, frame, queue, soon, limits, events):
         # Do no harm: what is prefetched must be needed before what makes room for it.
         until = state.coming[item]
         if cost[item] <= left:
-            e = _make_room(state, cost, parents, frame, cost[item], limits.pool, until, victims, heap, events, e)
+            e = _make_room(state, items, frame, cost[item], limits.pool, until, leaving, events, e)
         if cost[item] > left or state.used[0] + cost[item] > limits.pool:
             return e
         load(state, cost, parents, item, frame)

@@ -80,9 +80,8 @@ def judge_log(name: str, log: Log, trace: Trace, pool: int) -> Verdict:
     """Count what a ``log`` says; errors as in `judge`."""
     counts, resident, loaded = np.zeros(7, np.int64), np.zeros(len(trace), np.int64), np.zeros(len(trace), np.int64)
     parents = np.full(trace.cost.size, -1, np.int32) if trace.parents is None else trace.parents
-    wrong = _count(
-        trace.frames, trace.demands, trace.cost, parents, log.frames, log.events, pool, counts, resident, loaded
-    )
+    wanted = trace.frames, trace.demands, trace.cost, parents
+    wrong = _count(wanted, (log.frames, log.events), pool, counts, resident, loaded)
     if wrong >= 0:
         raise HraError(f"{name} broke the rules of the pool", where=f"event {wrong}", fix="report this as a bug")
     loads, evictions, faults, late, thrash, orphans, peak = counts.tolist()
@@ -104,8 +103,9 @@ def judge_log(name: str, log: Log, trace: Trace, pool: int) -> Verdict:
 
 
 @njit(cache=True)
-def _count(frames, demands, cost, parents, log_frames, events, pool, counts, resident_bytes, loaded_bytes):
+def _count(wanted, log, pool, counts, resident_bytes, loaded_bytes):
     """Fill the counts; the position of the first event that breaks a rule, or -1."""
+    (frames, demands, cost, parents), (log_frames, events) = wanted, log
     there, children = np.zeros(cost.size, np.bool_), np.zeros(cost.size, np.int32)
     evicted_at = np.full(cost.size, -THRASH_WINDOW - 1, np.int64)
     used = 0

@@ -11,6 +11,9 @@ from typing import IO, Any
 from hra.errors import FileError
 from hra.safety.limits import DEFAULT, PATH_BYTES, Limits, enough_memory
 
+# What `pathlib` makes of addresses: it takes the second slash away.
+_ADDRESSES = ("http:/", "https:/", "ftp:/", "file:/", "s3:/", "gs:/")
+
 
 def local_path(path: Any) -> Path:
     """``path`` as a path of this machine.
@@ -26,7 +29,7 @@ def local_path(path: Any) -> Path:
         raise FileError(what, where="path", fix="write the bytes to a file and pass its path") from error
     if "\0" in text:
         raise FileError("the path has a zero byte", where=repr(text[:80]), fix="pass a path without it")
-    if "://" in text:
+    if "://" in text or text.startswith(_ADDRESSES):
         raise FileError("addresses are not read, only local files", where=text[:200], fix="download the file first")
     if len(os.fsencode(text)) >= PATH_BYTES:
         raise FileError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
+from hra.model.kinds import require_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_shrinking, total
 from hra.solvers.structure_keys import structure_keys
@@ -33,6 +34,7 @@ def complete(
     >>> hra.complete(problem, np.zeros(3, bool), problem.ratio, spend_all=False)
     array([ True,  True, False])
     """
+    require_kind("problem", problem, Problem, "pass the argument of Traversal.select, or Allocation.problem")
     selected = _fill_up(problem, start, priority, spend_all, among)
     # What costs less than nothing makes room for others.
     while problem.hierarchy.shrinks and take_shrinking(*problem.hierarchy.predecessors, problem.cost, selected):
@@ -47,11 +49,12 @@ def _fill_up(
     left = problem.capacity - total(problem.cost, start)
     least = 0.0 if spend_all else np.nextafter(0.0, 1.0)
     among = np.arange(len(hierarchy), dtype=np.int32) if among is None else among
-    order, selected = (*hierarchy.predecessors, *hierarchy.successors), start
+    order, selected = (hierarchy.predecessors, hierarchy.successors), start
     # Keys cost a pass over everything, and ties that need them are rare: first without.
     for key in (_no_keys, _keys):
         selected = start.copy()
-        if _complete(among, *order, problem.gain, problem.cost, priority, key(problem), left, least, selected):
+        ranks = (priority, problem.gain, problem.cost, hierarchy.successors[0], key(problem))
+        if _complete(among, *order, ranks, left, least, selected):
             break
     return selected
 
@@ -136,7 +139,7 @@ def _best_left(among, cost, priority, offsets, predecessors, left, least, select
 
 
 @njit(cache=True)
-def _complete(among, before, predecessors, after, successors, gain, cost, priority, key, capacity, least, selected):
+def _complete(among, predecessors, successors, ranks, capacity, least, selected):
     """Extend ``selected`` [R] in place until no ready refinement of priority >= ``least`` fits.
 
     Returns False, with ``selected`` unfinished, at a tie that needs keys which are not there.
@@ -146,33 +149,34 @@ def _complete(among, before, predecessors, after, successors, gain, cost, priori
     Parameters
     ----------
     among : refinements [K] that are searched for ready ones; what these open up is searched in any case.
-    before, predecessors and after, successors : offsets [R + 1] and indices [E] of the partial order.
-    gain, cost, priority : float64 [R], >= 0.
-    key : uint64 [R], `structure_keys`, or empty.
+    predecessors, successors : offsets [R + 1] and indices [E] of the partial order.
+    ranks : priority, gain and cost, float64 [R], >= 0; the successors' offsets; and keys, uint64 [R], `structure_keys`,
+        or empty.
     capacity : what remains after the refinements that are selected already.
     """
-    heap, left, order = np.empty(cost.size, np.int32), capacity, (priority, gain, cost, after, key)
+    (before, needed), (priority, _, cost, after, _) = predecessors, ranks
+    heap, left = np.empty(cost.size, np.int32), capacity
     for reach in _WINDOWS:
-        best = _best_left(among, cost, priority, before, predecessors, left, least, selected)
+        best = _best_left(among, cost, priority, before, needed, left, least, selected)
         if best < 0.0:
             break
         floor = max(least, best * reach)
         size = np.int64(0)  # a plain 0 would be a type of its own, for which the heap is compiled once more
         for r in among:
             wanted = not selected[r] and priority[r] >= floor and cost[r] <= left
-            if wanted and _ready(before, predecessors, selected, r):
-                size = _push(heap, size, order, r)
+            if wanted and _ready(before, needed, selected, r):
+                size = _push(heap, size, ranks, r)
         while size > 0:
             r = heap[0]
-            size = _pop(heap, size, order)
+            size = _pop(heap, size, ranks)
             if cost[r] > left:
                 continue
-            if size > 0 and _needs_keys(order, r, heap[0]):
+            if size > 0 and _needs_keys(ranks, r, heap[0]):
                 return False
             selected[r] = True
             left -= cost[r]
             for k in range(after[r], after[r + 1]):
-                s = successors[k]
-                if cost[s] <= left and priority[s] >= floor and _ready(before, predecessors, selected, s):
-                    size = _push(heap, size, order, s)
+                s = successors[1][k]
+                if cost[s] <= left and priority[s] >= floor and _ready(before, needed, selected, s):
+                    size = _push(heap, size, ranks, s)
     return True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.errors import HraError
+from hra.model.kinds import require_kind
 from hra.model.precise import precise_difference, up
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -52,6 +53,7 @@ class Exact(Traversal):
     spend_all: bool = False
 
     def __post_init__(self) -> None:
+        require_kind("max_states", self.max_states, (int, np.integer), "pass a whole number, such as 2**22")
         if self.max_states < 1:
             raise HraError(f"max_states must be at least 1, got {self.max_states}", where="Exact")
 
@@ -63,7 +65,7 @@ class Exact(Traversal):
             share, states = _shares(problem, price), None
         else:
             share, states = np.ones(len(hierarchy.edges)), new_states(self.max_states)
-        given = (*hierarchy.predecessors, share, problem.gain, problem.cost, problem.capacity, price)
+        given = (hierarchy.predecessors, share, problem.gain, problem.cost, problem.capacity, price)
         shortfall, proven = improve(*given, self.max_states, states, selected)
         filled = complete(problem, selected, problem.ratio, spend_all=self.spend_all)
         more = precise_difference(problem.gain, filled, selected)
@@ -78,7 +80,7 @@ def _shares(problem: Problem, price: float) -> np.ndarray:
     """How to split surplus at ``price`` over predecessors [E] so that little of it is lost."""
     order, selected = problem.hierarchy.predecessors, np.empty(len(problem.hierarchy), np.bool_)
     share = even_shares(order[0])
-    closure(*order, problem.gain, problem.cost, price, share, _SWEEPS, selected)
+    closure(order, problem.gain, problem.cost, price, share, _SWEEPS, selected)
     # Rounded shares must not add up to more than 1: what is passed on twice would be counted twice.
     several = np.diff(order[0]) > 1
     scale = np.where(several, 1.0 - 2.0**-50 * np.diff(order[0]), 1.0)

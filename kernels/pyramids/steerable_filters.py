@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import factorial
 
 import numpy as np
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FrequencyGrid:
     """Polar coordinates of the frequencies that a level keeps, relative to the whole image.
 
     Parameters
     ----------
-    radius : [h, w // 2 + 1, 1], 1 at the image's Nyquist frequency.
-    angle : the same shape, radians from +x (columns, to the right) towards +y (rows, downwards).
+    octaves : float32 [h, w // 2 + 1, 1], log2 of the radius, which is 1 at the image's Nyquist frequency.
+    x, y : float32 of the same shape, cosine and sine of the angle from +x (columns, to the right) towards +y (rows,
+        downwards); 1 and 0 at the frequency 0.
     """
 
-    radius: np.ndarray
-    angle: np.ndarray
+    octaves: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
 
     @classmethod
     def of(cls, level: tuple[int, int], image: tuple[int, int]) -> FrequencyGrid:
         """The grid of a level of ``level`` (height, width) pixels of an image of ``image`` pixels."""
-        rows, columns = (np.fft.fftfreq(level[0], 1 / level[0]), np.fft.rfftfreq(level[1], 1 / level[1]))
-        y, x = 2 * rows[:, None, None] / image[0], 2 * columns[None, :, None] / image[1]
-        return cls(np.hypot(x, y), np.arctan2(y, x))
+        return _grid(level, image) if level[0] * level[1] <= _KEPT else _made(level, image)
 
     def highpass(self, cutoff: float) -> np.ndarray:
         """1 from ``cutoff`` on, 0 below half of it, a quarter of a cosine in the logarithm of the radius between."""
@@ -41,13 +42,31 @@ class FrequencyGrid:
         order = orientations - 1
         # The squares of K powers cos**(K - 1), turned by pi / K each, sum to a constant (Freeman and Adelson 1991).
         norm = 2**order * factorial(order) / np.sqrt(orientations * factorial(2 * order))
-        cosine = np.cos(self.angle - np.pi * orientation / orientations)
-        # An odd power changes its sign with the direction of the wave: an imaginary factor keeps the band real.
-        return (norm * (-1j) ** order * cosine**order).astype(np.complex64)
+        towards = np.pi * orientation / orientations
+        cosine = np.float32(np.cos(towards)) * self.x + np.float32(np.sin(towards)) * self.y
+        power = np.full_like(cosine, norm)
+        for _ in range(order):
+            power *= cosine
+        return power * np.complex64((-1j) ** order)
 
     def _octaves(self, cutoff: float) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return np.log2(self.radius / cutoff)
+        return self.octaves - np.float32(np.log2(cutoff))
+
+
+def _made(level: tuple[int, int], image: tuple[int, int]) -> FrequencyGrid:
+    rows, columns = (np.fft.fftfreq(level[0], 1 / level[0]), np.fft.rfftfreq(level[1], 1 / level[1]))
+    y, x = 2 * rows[:, None, None] / image[0], 2 * columns[None, :, None] / image[1]
+    radius = np.hypot(x, y)
+    with np.errstate(divide="ignore"):
+        octaves = np.log2(radius)
+    away = np.where(radius > 0, radius, 1)
+    parts = octaves, np.where(radius > 0, x / away, 1), y / away
+    return FrequencyGrid(*(part.astype(np.float32) for part in parts))
+
+
+# Trigonometry and logarithms of a grid take longer than the transform that they are multiplied with.
+_KEPT = 2**20  # pixels; the grids of an image of 1024 x 1024 and of its levels take 8 MB
+_grid = lru_cache(maxsize=16)(_made)
 
 
 def crop(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:

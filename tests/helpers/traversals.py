@@ -10,6 +10,7 @@ TRAVERSALS: dict[str, Traversal] = {
     "hull-none": hra.Hull(finish="none"),
     "hull-exact": hra.Hull(spend_all=True),
     "best-first": hra.BestFirst(),
+    "largest error first": hra.BestFirst(by="error"),
     "exact": hra.Exact(),
     "coherent": hra.Coherent(),
     "threshold": hra.Threshold(),

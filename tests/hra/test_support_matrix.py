@@ -33,6 +33,7 @@ TRAVERSALS: dict[str, Any] = {
     "Exact()": Exact(),
     "Exact(spend_all=True)": Exact(spend_all=True),
     "BestFirst()": hra.BestFirst(),
+    'BestFirst(by="error")': hra.BestFirst(by="error"),
     "Threshold()": hra.Threshold(),
     "Coherent()": hra.Coherent(),
     "LevelShares({0: 0.2}, spend_all=True)": hra.LevelShares({0: 0.2}, spend_all=True),

@@ -22,7 +22,7 @@ SECTION_ALIGNMENT = 64
 # Corners name the vertices of their cluster by one byte.
 MAX_CLUSTER_VERTICES = 256
 MAX_SECTIONS = 64
-REBUILD = "build it again"
+REBUILD = "build it again: hra mesh build SOURCE -o MESH.hra"
 
 _BYTE_ORDER = 0x01020304
 _HEADER = struct.Struct("<8sIIQQQIIIIII")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hra.compiling import Stopwatch
 
 _STATUS = Path("/proc/self/status")
 
@@ -16,7 +17,8 @@ class BuildReport:
 
     Attributes
     ----------
-    cpu_s, wall_s : seconds of all threads, and of the clock; reading the file included if `build` was given a path.
+    cpu_s, wall_s : seconds of all threads, and of the clock, without compilation; reading the file included if `build`
+        was given a path.
     rss_mb : most resident memory during the build beyond that before it, in MiB; None where Linux's counters are
         missing. If the process has held more before, what is resident at the end, which may be less.
     threads : that worked on it.
@@ -48,7 +50,7 @@ class Meter:
     """Seconds and memory since it was made."""
 
     def __init__(self) -> None:
-        self._cpu, self._wall = time.process_time(), time.perf_counter()
+        self._watch = Stopwatch()
         self._resident, self._peak = _megabytes("VmRSS"), _megabytes("VmHWM")
 
     def read(self) -> dict[str, Any]:
@@ -56,8 +58,8 @@ class Meter:
         peak = _megabytes("VmHWM")
         most = peak if peak > self._peak else _megabytes("VmRSS")
         return {
-            "cpu_s": time.process_time() - self._cpu,
-            "wall_s": time.perf_counter() - self._wall,
+            "cpu_s": self._watch.cpu,
+            "wall_s": self._watch.wall,
             "rss_mb": max(most - self._resident, 0.0) if _STATUS.exists() else None,
         }
 

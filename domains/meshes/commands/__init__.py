@@ -11,13 +11,16 @@ from typing import Annotated, Any
 
 import typer
 
-from hra.console import JsonOption, byte_count, counting, show, write_json
-from hra.domains.meshes.commands.cutting import BuiltMesh, cut
+from hra.console import JsonOption, byte_count, counting, running, show, write_json, written_as
+from hra.domains.meshes.commands.cutting import cut
 from hra.domains.meshes.commands.drawing import render, view
+from hra.domains.meshes.commands.limits import BuiltMesh
+from hra.domains.meshes.commands.lods import lods
 from hra.safety.limits import Limits
 
 app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
 app.command()(cut)
+app.command()(lods)
 app.command()(render)
 app.command()(view)
 
@@ -25,7 +28,7 @@ app.command()(view)
 @app.command()
 def build(
     source: Annotated[Path, typer.Argument(help="OBJ, PLY, STL, OFF, GLB or glTF.")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="The built mesh, .hra.")],
+    out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".hra"), help="The built mesh, .hra.")],
     cluster_size: Annotated[int, typer.Option(help="Triangles per cluster at most.")] = 64,
     group_size: Annotated[int, typer.Option(help="Clusters per group; smaller gives finer budgets.")] = 12,
     certified: Annotated[
@@ -42,8 +45,9 @@ def build(
         settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
         limits = Limits(memory_bytes=byte_count(memory))
         clusters = meshes.build(source, **settings, threads=threads, progress=progress, limits=limits)
-    clusters.save(out)
-    record = _facts(meshes.open_asset(out))
+    with running(f"writing {out.name}"):
+        clusters.save(out)
+        record = _facts(meshes.open_asset(out))
     write_json(json_file, record)
     show(f"{source.name} -> {out}", record.items())
 
@@ -70,7 +74,8 @@ def check(
     """Check a built mesh: monotone errors, nested bounds, no cracks, distances that hold. Exit code 1 if it fails."""
     from hra.domains import meshes
 
-    report = meshes.check(meshes.load_clusters(mesh), cuts=cuts, samples=samples)
+    with running(f"checking {mesh.name}"):
+        report = meshes.check(meshes.load_clusters(mesh), cuts=cuts, samples=samples)
     record = {"sound": report.sound, **asdict(report)}
     write_json(json_file, record)
     show(mesh.name, record.items())

@@ -1,102 +1,19 @@
-"""``hra mesh cut``: a mesh of just the triangles that a camera needs, within a budget."""
+"""``hra mesh cut``: a mesh of just the triangles that are needed, within a budget."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
-from hra.console import (
-    JsonOption,
-    MetricOption,
-    TraversalOption,
-    byte_count,
-    choose_metric,
-    choose_traversal,
-    show,
-    with_option_lists,
-    write_json,
-)
-from hra.console.camera_options import CameraOptions, ViewportOption
+from hra.console import JsonOption, running, show, with_option_lists, write_json, written_as
+from hra.console.camera_options import VIEWPORT, CameraOptions, ViewportOption
+from hra.domains.meshes.commands.limits import BuiltMesh, Cut, CutOptions, file_of, is_certified
 from hra.errors import HraError
+from hra.safety.atomic_write import write_atomically
 
-if TYPE_CHECKING:
-    from hra.allocating.allocation import Allocation
-    from hra.camera import Camera
-    from hra.domains.meshes import MeshAllocator, MeshAsset
-    from hra.model.metrics import ErrorMetric
-    from hra.traversals.base import Traversal
-
-BuiltMesh = Annotated[Path, typer.Argument(help="A mesh that was built by `hra mesh build`.")]
-ErrorOption = Annotated[
-    str | None, typer.Option(help="certified, hausdorff or quadric; certified where the mesh carries bounds.")
-]
-_ESTIMATED = (
-    "note: --pixels is held by the simplifier's own estimate, which true errors may exceed several times; "
-    "`hra mesh build` bounds them unless told --no-certified"
-)
-
-
-@dataclass(frozen=True)
-class CutOptions:
-    """What limits a cut, and how it is chosen; texts as they were given."""
-
-    triangles: Annotated[float | None, typer.Option(help="Triangle budget, never exceeded.")] = None
-    pixels: Annotated[float | None, typer.Option(help="Largest projected error in pixels.")] = None
-    byte_budget: Annotated[str | None, typer.Option("--bytes", help="Byte budget instead, such as 512KiB.")] = None
-    error: ErrorOption = None
-    metric: MetricOption = None
-    traversal: TraversalOption = None
-
-    def allocate(self, asset: MeshAsset, camera: Camera) -> tuple[MeshAllocator, Allocation]:
-        """The allocation, and what it was made with. That a pixel error is an estimate goes to standard error.
-
-        Raises
-        ------
-        HraError : options that exclude each other, or unknown names; others as `MeshAllocator.allocate` does.
-        """
-        from hra.domains import meshes
-
-        if self.triangles is not None and self.byte_budget is not None:
-            raise HraError("two budgets were given", where="hra mesh", fix="use --triangles or --bytes")
-        budget = math.inf if self.triangles is None else self.triangles
-        if self.byte_budget is not None:
-            asset, budget = asset.with_cost("bytes"), float(byte_count(self.byte_budget))
-        metric = self.chosen_metric(asset)
-        if self.pixels is not None and not is_certified(metric):
-            typer.echo(_ESTIMATED, err=True)
-        allocator = meshes.MeshAllocator(asset, metric, self._chosen_traversal())
-        return allocator, allocator.allocate(camera, budget)
-
-    def chosen_metric(self, asset: MeshAsset) -> ErrorMetric:
-        """The metric by its name, or the screen error that ``error`` says and the asset carries."""
-        from hra.domains.meshes import ScreenError
-
-        if self.metric is None:
-            # Named anew, so that nothing warns a second time.
-            return ScreenError(ScreenError(cast(Any, self.error)).resolve(asset.hierarchy).error)
-        if self.error is not None:
-            raise HraError("two errors were given", where="hra mesh", fix="use --error or --metric")
-        return choose_metric(self.metric)
-
-    def _chosen_traversal(self) -> Traversal:
-        from hra.traversals.exact import Exact
-        from hra.traversals.threshold import Threshold
-
-        if self.traversal is None:
-            return Exact() if self.pixels is None else Threshold(self.pixels)
-        if self.pixels is not None:
-            fix = "use --pixels, or --traversal threshold:tau=.."
-            raise HraError("--pixels is a traversal of its own", where="hra mesh", fix=fix)
-        return choose_traversal(self.traversal)
-
-
-def is_certified(metric: ErrorMetric) -> bool:
-    """Whether a threshold in pixels holds, and is not only what the simplifier estimates."""
-    return bool(getattr(metric, "certified", False))
+FORMATS = (".glb", ".obj", ".off", ".ply", ".stl")
 
 
 @with_option_lists
@@ -104,39 +21,74 @@ def cut(
     mesh: BuiltMesh,
     limits: CutOptions,
     placed: CameraOptions,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="The cut as GLB, OBJ, OFF, PLY or STL.")] = None,
-    viewport: ViewportOption = "1920x1080",
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", callback=written_as(*FORMATS), help="The cut as GLB, OBJ, OFF, PLY or STL."),
+    ] = None,
+    viewport: ViewportOption = VIEWPORT,
     json_file: JsonOption = None,
 ) -> None:
-    """Cut a built mesh to a triangle or byte budget, a pixel error, or both, as a camera sees it."""
+    """Cut a built mesh to a triangle budget, a file size, a pixel error, or several of them.
+
+    Without a camera (--azimuth, --eye or --camera) the cut is the best from all sides, and pixels are counted from the
+    distance at which all of it is in view. Exit code 1 if the budget does not allow the pixel error.
+    """
     from hra.domains import meshes
 
-    if (limits.triangles, limits.pixels, limits.byte_budget, limits.traversal) == (None, None, None, None):
-        fix = "add --triangles, --pixels or --bytes"
+    if not limits.given:
+        fix = "add --triangles 10k, --bytes 500kB or --pixels 1"
         raise HraError("neither a budget nor an error was given", where="hra mesh cut", fix=fix)
-    asset = meshes.open_asset(mesh)
-    allocator, allocation = limits.allocate(asset, placed.camera(asset.bounds, viewport))
-    record = {
-        "error": limits.metric or getattr(allocator.metric, "error", limits.error),
-        "certified": is_certified(allocator.metric),
-        "traversal": repr(allocator.traversal),
-        "triangles": int(asset.triangles_per_cluster[allocation.cut].sum()),
-        allocation.hierarchy.cost_unit: int(allocation.cost),
+    with running(f"cutting {mesh.name}"):
+        asset = meshes.open_asset(mesh)
+        suffix = ".glb" if out is None else out.suffix
+        chosen = limits.cut(asset, placed, viewport, suffix)
+        record = {**_facts(chosen, limits, asset), **_write(chosen, out, suffix)}
+    write_json(json_file, record)
+    show(repr(chosen.allocation), record.items())
+    say_what_is_left_out(asset.attribute_names, out)
+    end_with_verdict(chosen)
+
+
+def _facts(chosen: Cut, limits: CutOptions, asset: Any) -> dict[str, Any]:
+    allocation, metric = chosen.allocation, chosen.allocator.metric
+    return {
+        "triangles": chosen.triangles,
         "clusters": allocation.cut.size,
         "pages": asset.pages_of(allocation.cut).size,
-        **_errors(allocation),
+        "error": limits.metric or getattr(metric, "error", limits.error),
+        "certified": is_certified(metric),
+        **chosen.errors(),
+        "traversal": repr(chosen.allocator.traversal),
         "gap": allocation.gap,
         "residual_gap": allocation.residual_gap,
         "seconds": allocation.seconds,
     }
-    if out is not None:
-        allocator.realize(allocation).export(out)
-    write_json(json_file, record)
-    show(repr(allocation), record.items())
 
 
-def _errors(allocation: Allocation) -> dict[str, Any]:
-    """What remains, under a name that says its unit."""
-    if allocation.problem.unit == "px2":
-        return {"residual_px2": allocation.residual, "largest_error_px": allocation.max_error}
-    return {"residual": allocation.residual, "largest_error": allocation.max_error, "unit": allocation.problem.unit}
+def _write(chosen: Cut, out: Path | None, suffix: str) -> dict[str, Any]:
+    """Write the file, if one is wanted; its name and size."""
+    content = chosen.content
+    if out is None:
+        return {} if content is None else {"file_bytes": len(content)}
+    if content is None:
+        content = file_of(chosen.allocator.realize(chosen.allocation), suffix)
+    write_atomically(out, content)
+    return {"file": str(out), "file_bytes": len(content)}
+
+
+def say_what_is_left_out(attributes: Any, out: Path | None) -> None:
+    """Say on standard error what of the mesh the format of ``out`` does not hold."""
+    from hra.domains.meshes.files.write import left_out
+
+    lost = [] if out is None else left_out(attributes, out.suffix)
+    if out is not None and lost:
+        typer.echo(f"note: {out.suffix} files hold no {', '.join(lost)} here; use .glb to keep them", err=True)
+
+
+def end_with_verdict(chosen: Cut) -> None:
+    """Say at the end whether the tolerance was met; exit code 1 if not."""
+    verdict = chosen.verdict()
+    if verdict is not None:
+        typer.echo(verdict)
+    if not chosen.met:
+        raise typer.Exit(1)

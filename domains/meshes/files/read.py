@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from hra.errors import FileError, HraError, MeshError, RepairWarning
 from hra.safety.limits import DEFAULT, Limits, enough_memory
 from hra.safety.local_files import local_path, read_regular
 
+_BUILT = (".hra",)
 SUFFIXES = (".glb", ".gltf", ".obj", ".off", ".ply", ".stl")
 
 
@@ -83,9 +85,18 @@ def checked_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:
     """
     file = local_path(path)
     if file.suffix.lower() not in suffixes and not file.is_dir() and file.exists():
-        what = f"the format {file.suffix[:20]!r} is not read"
-        raise FileError(what, where=str(path), fix=f"use {', '.join(suffixes)}")
+        what = f"the format {file.suffix[:20]!r} is not read here"
+        raise FileError(what, where=str(path), fix=_other_way(file, suffixes))
     return file
+
+
+def _other_way(file: Path, suffixes: tuple[str, ...]) -> str:
+    """What to do with a source mesh where a built one is needed, and the other way round."""
+    if suffixes == _BUILT and file.suffix.lower() in SUFFIXES:
+        return f"build it first: hra mesh build {shlex.quote(str(file))} -o {shlex.quote(file.stem)}.hra"
+    if file.suffix.lower() in _BUILT:
+        return "this mesh is built already: pass it to `hra mesh cut`, `render`, `lods` or meshes.open_asset"
+    return f"use {', '.join(suffixes)}"
 
 
 def _parse(content: bytes, file: Path, attributes: bool, limits: Limits) -> Parsed:

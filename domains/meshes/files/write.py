@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 SUFFIXES = (".glb", ".obj", ".off", ".ply", ".stl")
+# What the formats hold of a mesh's attributes.
+_CARRIED = {".glb": ("uv", "normals", "colors", "material"), ".ply": ("normals", "colors")}
 
 
 def export(mesh: TriangleMesh, path: str | Path) -> None:
@@ -25,10 +28,31 @@ def export(mesh: TriangleMesh, path: str | Path) -> None:
     FileError : unknown suffix, or the file cannot be written.
     MissingExtra : trimesh is not installed (GLB needs none).
     """
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise FileError(f"the format {suffix!r} is not written", where=str(path), fix=f"use {', '.join(SUFFIXES)}")
-    write_atomically(path, glb_bytes(mesh) if suffix == ".glb" else _by_trimesh(mesh, suffix[1:]))
+    write_atomically(path, encode(mesh, Path(path).suffix, str(path)))
+
+
+def encode(mesh: TriangleMesh, suffix: str, where: str = "") -> bytes:
+    """The file that `export` writes for ``suffix``.
+
+    Raises
+    ------
+    FileError : unknown suffix.
+    MissingExtra : trimesh is not installed (GLB needs none).
+    """
+    kind = suffix.lower()
+    if kind not in SUFFIXES:
+        raise FileError(f"the format {suffix!r} is not written", where=where, fix=f"use {', '.join(SUFFIXES)}")
+    return glb_bytes(mesh) if kind == ".glb" else _by_trimesh(mesh, kind[1:])
+
+
+def holds_normals(suffix: str) -> bool:
+    """Whether files of this format hold normals."""
+    return "normals" in _CARRIED.get(suffix.lower(), ())
+
+
+def left_out(attributes: Sequence[str], suffix: str) -> list[str]:
+    """Which of a mesh's ``attributes``, by their names in `VertexAttributes`, files of this format do not hold."""
+    return [name for name in attributes if name not in _CARRIED.get(suffix.lower(), ())]
 
 
 def _by_trimesh(mesh: TriangleMesh, kind: str) -> bytes:

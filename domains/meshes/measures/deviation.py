@@ -112,8 +112,8 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
                 room = accepted - deviation[c]
                 reach = _at_one_label(corners, labels, reach_at, triangles, room)
                 if reach > room:
-                    start, over = _nearest_label(corners, labels, triangles), (triangles, balls, runs)
-                    reach = bound_by_quarters(corners, labels, start, over, gaps, walls, behind, waiting, count, room)
+                    start, over = _nearest_label(corners, labels, triangles), (triangles, balls, runs, count)
+                    reach = bound_by_quarters(corners, labels, start, over, gaps, walls, behind, waiting, room)
                 bound = max(bound, deviation[c] + reach)
                 if bound > accepted:
                     accepted = bound * TOLERANCE

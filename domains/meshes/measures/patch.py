@@ -58,15 +58,16 @@ def _slot(key, keys):
 def _fill_walls(triangles, k, walls):
     sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
     tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]
-    nx, ny, nz = sy * tz - sz * ty, sz * tx - sx * tz, sx * ty - sy * tx
-    _fill_wall(triangles, k, 0.0, 0.0, 0.0, sx, sy, sz, nx, ny, nz, walls[k, 0])
-    _fill_wall(triangles, k, sx, sy, sz, tx - sx, ty - sy, tz - sz, nx, ny, nz, walls[k, 1])
-    _fill_wall(triangles, k, tx, ty, tz, -tx, -ty, -tz, nx, ny, nz, walls[k, 2])
+    normal = (sy * tz - sz * ty, sz * tx - sx * tz, sx * ty - sy * tx)
+    _fill_wall(triangles, k, (0.0, 0.0, 0.0), (sx, sy, sz), normal, walls[k, 0])
+    _fill_wall(triangles, k, (sx, sy, sz), (tx - sx, ty - sy, tz - sz), normal, walls[k, 1])
+    _fill_wall(triangles, k, (tx, ty, tz), (-tx, -ty, -tz), normal, walls[k, 2])
 
 
 @njit(cache=True, nogil=True)
-def _fill_wall(triangles, k, px, py, pz, dx, dy, dz, nx, ny, nz, wall):
-    """The wall on the side that begins at the corner (px, py, pz), relative to the first, along (dx, dy, dz)."""
+def _fill_wall(triangles, k, corner, side, normal, wall):
+    """The wall on the side that begins at a ``corner``, relative to the first, along ``side``."""
+    (px, py, pz), (dx, dy, dz), (nx, ny, nz) = corner, side, normal
     x, y, z = dy * nz - dz * ny, dz * nx - dx * nz, dx * ny - dy * nx
     length = np.sqrt(x * x + y * y + z * z)
     # The cross product of side and normal: in the plane, upright on the side, and away from the triangle.

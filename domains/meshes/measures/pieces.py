@@ -23,20 +23,20 @@ def pieces_memory() -> tuple[np.ndarray, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def bound_by_pieces(corners, labels, triangles, balls, runs, count, gaps, room):
+def bound_by_pieces(corners, labels, surface, gaps, room):
     """A bound for the triangle ``corners[0]``; pieces within ``room`` are not split further."""
     # However the triangle is cut, the largest of the pieces' bounds is one for all of it.
     bound, stacked, used = 0.0, 1, 1
     while stacked:
         stacked -= 1
-        reach, best, far = _best_label(corners, labels, stacked, triangles, room)
+        reach, best, far = _best_label(corners, labels, stacked, surface[0], room)
         if reach <= room or used == _MAX_PIECES:
             bound = max(bound, reach)
             room = max(room, bound)
             continue
         used += 1
         stacked += 2
-        least = _split(corners, labels, stacked - 2, best, far, triangles, balls, runs, count, gaps, room)
+        least = _split(corners, labels, stacked - 2, best, far, surface, gaps, room)
         room = max(room, TOLERANCE * least)
     return bound
 
@@ -80,11 +80,12 @@ def _best_label(corners, labels, at, triangles, enough):
 
 
 @njit(cache=True, nogil=True)
-def _split(corners, labels, at, best, far, triangles, balls, runs, count, gaps, room):
+def _split(corners, labels, at, best, far, surface, gaps, room):
     """Replace the piece ``at`` by two, cut where its farthest corner becomes nearer to another triangle.
 
     Returns about the least that a bound can be.
     """
+    triangles, balls, runs, count = surface
     other = labels[at, far]
     if other == best:
         other = labels[at, 3]

@@ -23,17 +23,17 @@ def quarters_memory() -> tuple[np.ndarray, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memory, count, room):
+def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memory, room):
     """How far the triangle ``corners[0]`` is at most from the surface: within ``room`` if that is possible, or nearly.
 
     Parameters
     ----------
     corners, labels : `hra.domains.meshes.measures.pieces.pieces_memory`, the triangle in the first place.
     start : a triangle of the surface that is near to its middle.
-    surface : triangles, balls and runs, see `nearest_triangle`; walls, behind : see `fill_patch`.
-    memory : `parts_memory` and `quarters_memory`; count : of the surface's triangles.
+    surface : triangles, balls, runs and how many, see `nearest_triangle`; walls, behind : see `fill_patch`.
+    memory : `parts_memory` and `quarters_memory`.
     """
-    (triangles, balls, runs), (points, parts, waiting, depth) = surface, memory
+    (triangles, balls, runs, count), (points, parts, waiting, depth) = surface, memory
     most, left = 0.0, 1
     depth[0] = 0
     _copy(corners, 0, waiting, 0)
@@ -59,7 +59,7 @@ def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memo
                 x, y, z = corners[0, i, 0], corners[0, i, 1], corners[0, i, 2]
                 labels[0, i], _ = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             labels[0, 3] = start
-            most = max(most, bound_by_pieces(corners, labels, triangles, balls, runs, count, gaps, room))
+            most = max(most, bound_by_pieces(corners, labels, surface, gaps, room))
         room = max(room, most)
     return most
 

@@ -7,18 +7,21 @@ import math
 import os
 import sys
 from ctypes.util import find_library
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from hra.camera import Camera
-from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.files.textures import MAX_PIXELS
 from hra.domains.meshes.materials import Material
-from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra
 from hra.model.arrays import indices
+from hra.model.kinds import require_kind
 from hra.safety.limits import PICTURE_PIXELS, PICTURE_SIDE
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.allocator import Clusters
+    from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 Coloring = Literal["shaded", "cluster", "level", "error"]
 # What the actors of a cut are called, with a number where there are several.
@@ -63,6 +66,7 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
     >>> meshes.render(skull, allocation.cut, camera, "level").shape
     (200, 320, 3)
     """
+    require_kind("camera", camera, Camera, "call render(clusters, allocation.cut, camera)")
     check_camera(camera)
     plotter = new_plotter(camera.viewport, off_screen=True)
     try:
@@ -113,7 +117,7 @@ def add_cut(plotter: Any, clusters: Clusters, cut: np.ndarray, coloring: Colorin
     mesh = clusters.mesh(cut)
     _remove_cut(plotter)
     if coloring == "shaded":
-        _add_shaded(plotter, mesh)
+        add_shaded(plotter, mesh)
         return
     surface, cut = _surface(mesh), indices("cut", cut, 0, len(clusters.triangles_per_cluster))
     counts = clusters.triangles_per_cluster[cut]
@@ -136,10 +140,14 @@ def _colors(clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> tuple[np
     if coloring == "cluster":
         return _distinct(cut), {"rgb": True}
     if coloring == "level":
-        levels = int(hierarchy.attribute("level").max()) + 1
-        bar = {**_BAR, "title": "level", "n_labels": levels, "fmt": "%.0f"}
-        options = {"cmap": "viridis", "clim": (0, levels - 1), "n_colors": levels, "scalar_bar_args": bar}
-        return hierarchy.attribute("level")[cut].astype(np.float32), options
+        level = hierarchy.attribute("level")[cut]
+        least, most = int(level.min()), int(level.max())
+        count = most - least + 1
+        # Each level has a step of the scale of its own, with its number in the middle.
+        bar = {**_BAR, "title": "level, 0 is finest\n", "n_labels": 0, "use_opacity": False}
+        scale = {"clim": (least - 0.5, most + 0.5), "n_colors": count}
+        names = {float(number): str(number) for number in range(least, most + 1)}
+        return level.astype(np.float32), {"cmap": "viridis", **scale, "annotations": names, "scalar_bar_args": bar}
     error = hierarchy.attribute("error")
     largest = float(error.max()) or 1.0
     # Errors double from level to level, so the scale is logarithmic; the source, without error, has its lowest colour.
@@ -148,7 +156,7 @@ def _colors(clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> tuple[np
         "cmap": "plasma",
         "clim": (least, largest),
         "log_scale": True,
-        "scalar_bar_args": {**_BAR, "title": "error"},
+        "scalar_bar_args": {**_BAR, "title": "error,\nmesh units\n"},
     }
     return np.maximum(error[cut], np.float32(least)), options
 
@@ -167,8 +175,8 @@ def _surface(mesh: TriangleMesh) -> Any:
     return pyvista.PolyData.from_regular_faces(mesh.positions, mesh.triangles.astype(np.int64))
 
 
-def _add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
-    """With textures or vertex colours where there are some; one actor for each material."""
+def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
+    """Draw a mesh, with textures or vertex colours where there are some; one actor for each material."""
     look = {"specular": 0.15, "smooth_shading": mesh.attributes is not None and mesh.attributes.normals is not None}
     surface, carried = _surface(mesh), mesh.attributes
     if carried is not None and carried.normals is not None:

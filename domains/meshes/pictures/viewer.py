@@ -17,6 +17,7 @@ from hra.images import save_png
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
 
+_FONT_SIZE = 13
 _TITLE_HEIGHT = 0.025
 
 
@@ -117,9 +118,13 @@ class Viewer:
 
     def _draw(self) -> None:
         add_cut(self._plotter, self._clusters, self.allocation.cut, self._coloring)
-        self._plotter.add_text(str(self.allocation), position="upper_left", font_size=9, color="white", name="text")
         keys = "keys:  " + "  ".join(f"{number} {name}" for number, name in enumerate(get_args(Coloring), 1))
-        self._plotter.add_text(keys, position="lower_left", font_size=9, color="white", name="keys")
+        for name, text, place in (("text", self._status(), "upper_left"), ("keys", keys, "lower_left")):
+            self._plotter.add_text(text, position=place, font_size=_FONT_SIZE, color="white", name=name, shadow=True)
+
+    def _status(self) -> str:
+        """What is drawn and how good it is, in short lines."""
+        return "\n".join(str(self.allocation).split(", ", 2))
 
     @property
     def _exponent(self) -> float:
@@ -135,13 +140,18 @@ class Viewer:
             (low, max(high, low + 1e-6)),
             value=self._exponent,
             title="triangles",
-            pointa=(0.25, 0.08),
-            pointb=(0.75, 0.08),
+            pointa=(0.3, 0.06),
+            pointb=(0.7, 0.06),
             title_height=_TITLE_HEIGHT,
             color="white",
             interaction_event="end",
         )
         slider.GetRepresentation().ShowSliderLabelOff()
+        # Thin, so that it hides little of the mesh.
+        slider.GetRepresentation().SetTubeWidth(0.003)
+        slider.GetRepresentation().SetSliderWidth(0.02)
+        slider.GetRepresentation().SetSliderLength(0.012)
+        slider.GetRepresentation().SetEndCapWidth(0.012)
         return slider.GetRepresentation()
 
     def _slid(self, exponent: float) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from hra.console import JsonOption, MetricOption, TraversalOption, byte_count, size
+from hra.console import JsonOption, MetricOption, TraversalOption, byte_count, size, written_as
 from hra.domains.textures.commands.flight import FlightOptions, fly
 from hra.domains.textures.commands.planning import plan
 from hra.domains.textures.commands.replaying import replay_trace
@@ -36,7 +36,9 @@ def replay(
     viewport: Annotated[str, typer.Option(help="Images: screen size.")] = "960x540",
     metric: MetricOption = None,
     traversal: TraversalOption = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw residency over time to this PNG.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(callback=written_as(".png"), help="Draw residency over time to this PNG.")
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Replay a recorded trace, or a flight over an image as a ground, by several policies and judge each."""

@@ -20,6 +20,7 @@ from hra.console import (
     show,
     size,
     write_json,
+    written_as,
 )
 from hra.errors import HraError, MissingExtra
 from hra.safety.atomic_write import write_atomically
@@ -42,7 +43,10 @@ def plan(
     mipped: Annotated[bool, typer.Option("--mipped", help="Whole mip levels instead of tiles.")] = False,
     metric: MetricOption = None,
     traversal: TraversalOption = None,
-    picture: Annotated[Path | None, typer.Option("--out", "-o", help="Draw the resident levels to this PNG.")] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", callback=written_as(".png"), help="Draw the resident levels to this PNG."),
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Plan which tiles or levels of images are resident for a view; only headers are read."""

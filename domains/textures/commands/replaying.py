@@ -23,8 +23,8 @@ def replay_trace(
 
     trace, rows = load_trace(path), []
     chosen = policies(policy, trace, upload, prefetch)
-    least = judge(Belady(), trace, pool)
     with running("replay") as progress:
+        least = judge(Belady(), trace, pool)
         for contender in chosen:
             progress(contender.name)
             rows.append(Judged(judge(contender, trace, pool), least))

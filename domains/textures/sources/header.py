@@ -5,8 +5,8 @@ from __future__ import annotations
 import mmap
 import os
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import IO, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from hra.domains.textures import formats
 from hra.domains.textures.formats import TexelFormat
 from hra.domains.textures.sources.tile_cache import openimageio
 from hra.domains.textures.sources.upright import Orientation
-from hra.errors import ImageError, RepairWarning
+from hra.errors import FileError, ImageError, RepairWarning
 from hra.images.opening import as_image_error, corrupt_exif
 from hra.safety.local_files import local_path, open_regular
 
@@ -57,6 +57,7 @@ class ImageHeader:
     dtype : uint8, or float32 for all else.
     srgb : whether colours are encoded in sRGB, as far as one can tell.
     texels : the format of the file, or the nearest one that graphics interfaces have.
+    stamp : length and time of the last change, by which other processes tell that the file is still the same.
     """
 
     path: str
@@ -66,6 +67,25 @@ class ImageHeader:
     orientation: Orientation
     srgb: bool
     texels: TexelFormat
+    stamp: tuple[int, int]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy in another process reads the same file; what it may not read is another one of the same name.
+        return _reopen, tuple(getattr(self, field.name) for field in fields(self))
+
+
+def _reopen(*values: Any) -> ImageHeader:
+    header = ImageHeader(*values)
+    with open_regular(header.path) as stream:
+        if _stamp(stream) != header.stamp:
+            what = "the image has been replaced by another one since it was pickled"
+            raise FileError(what, where=header.path, fix="open it anew")
+    return header
+
+
+def _stamp(stream: IO[bytes]) -> tuple[int, int]:
+    status = os.fstat(stream.fileno())
+    return status.st_size, status.st_mtime_ns
 
 
 def read_header(path: str | os.PathLike[str], max_texels: int) -> ImageHeader:
@@ -79,7 +99,7 @@ def read_header(path: str | os.PathLike[str], max_texels: int) -> ImageHeader:
             _check_length(image, os.fstat(stream.fileno()).st_size, name)
             if image.format_name() == "jpeg":
                 _check_end(stream.fileno(), name)
-            return _header(image, name, corrupt_exif(stream))
+            return _header(image, name, corrupt_exif(stream), _stamp(stream))
         finally:
             image.close()
 
@@ -93,7 +113,7 @@ def _open(name: str) -> Any:
     raise ImageError(f"not an image of a known format: {reason}", where=name, fix=f"use one of {', '.join(_FORMATS)}")
 
 
-def _header(image: Any, name: str, exif_problem: str) -> ImageHeader:
+def _header(image: Any, name: str, exif_problem: str, stamp: tuple[int, int]) -> ImageHeader:
     spec, kind = image.spec(), image.spec().format.basetype
     depth = {openimageio().UINT8: 0, openimageio().FLOAT: 2, openimageio().DOUBLE: 2}.get(kind, 1)
     sizes = _levels(image)
@@ -108,6 +128,7 @@ def _header(image: Any, name: str, exif_problem: str) -> ImageHeader:
         _orientation(spec, name, exif_problem),
         integers and "lin" not in spec.get_string_attribute("oiio:ColorSpace").lower(),
         _texels(spec, depth),
+        stamp,
     )
 
 

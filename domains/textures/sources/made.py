@@ -28,6 +28,10 @@ class MadeLevels:
     finest: MipLevel
     srgb: bool
 
+    def __reduce__(self) -> tuple[type[MadeLevels], tuple[MipLevel, bool]]:
+        # The levels are made again where they are needed: they may be gigabytes.
+        return MadeLevels, (self.finest, self.srgb)
+
     @cached_property
     def levels(self) -> tuple[np.ndarray, ...]:
         """The levels, first the finest one itself; made at the first use."""

@@ -43,10 +43,15 @@ class TileCache:
         if max_bytes < _LEAST_BYTES:  # OpenImageIO would use more than it was told
             what = f"a cache of {max_bytes} bytes is too small"
             raise HraError(what, where="max_bytes", fix=f"use {_LEAST_BYTES} or more")
+        self._max_bytes = max_bytes
         self._cache = openimageio().ImageCache(False)
         settings = {"max_memory_MB": max_bytes / 2**20, "autotile": TILE, "forcefloat": 0, "unassociatedalpha": 1}
         for name, value in settings.items():
             self._cache.attribute(name, value)
+
+    def __reduce__(self) -> tuple[type[TileCache], tuple[int]]:
+        # Another process fills a cache of its own.
+        return TileCache, (self._max_bytes,)
 
     @property
     def bytes(self) -> int:

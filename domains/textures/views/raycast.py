@@ -58,7 +58,8 @@ def cast_rays(scene: PlaneScene, camera: Camera, stride: int = 1) -> Hits:
         screen = screen_to_plane(candidate, camera)
         if screen is not None:
             size = candidate.texture.mips[0].shape[:2]
-            _cast_plane(index, *screen, size, ndc_x, ndc_y, 2 / width, 2 / height, plane, depth, x, y, footprint)
+            pixels, hits = (ndc_x, ndc_y, 2 / width, 2 / height), (plane, depth, x, y, footprint)
+            _cast_plane(index, *screen, size, pixels, hits)
     centres = rows.astype(np.float32), columns.astype(np.float32)
     return Hits(plane, x, y, footprint, *centres, row_pixels, column_pixels)
 
@@ -95,9 +96,9 @@ def footprint_at(inverse, s, t, q, step_x, step_y):
 
 
 @njit(cache=True)
-def _cast_plane(index, inverse, depth_row, size, ndc_x, ndc_y, step_x, step_y, plane, depth, x, y, footprint):
+def _cast_plane(index, inverse, depth_row, size, pixels, hits):
     """Enter the plane ``index`` where it is nearer than what ``depth`` holds (1 is the near plane)."""
-    height, width = size
+    (height, width), (ndc_x, ndc_y, step_x, step_y), (plane, depth, x, y, footprint) = size, pixels, hits
     for r in range(ndc_y.size):
         # The homogeneous texel position at the row's start; q, the reciprocal of clip w, is negative behind the eye.
         row_x = inverse[0, 1] * ndc_y[r] + inverse[0, 2]

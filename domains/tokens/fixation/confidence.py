@@ -21,7 +21,7 @@ class EntropyConfidence:
     """One less the normalised entropy of relevance over cells: 1 if all of it is in one cell, 0 if it is even.
 
     Source: C. E. Shannon, "A mathematical theory of communication" (1948), divided by the entropy of an even map. It
-    does not read the tokens: only the user's model knows what it learned from them.
+    does not read the tokens, see `ShownConfidence`: it says how sure the question is of its target.
 
     Parameters
     ----------
@@ -44,6 +44,35 @@ class EntropyConfidence:
     def __call__(self, context: TokenContext, tokens: TokenSet) -> float:
         """Confidence in [0, 1]."""
         return 1 - normalised_entropy(cell_means(context.relevance, (self.cells, self.cells)))
+
+
+@dataclass(frozen=True)
+class ShownConfidence:
+    """How much of what matters the tokens show: one less the root of the share of the error that they leave.
+
+    The error is squared, weighted by relevance, and counted from the coarsest level: flat and smooth images are seen at
+    a glance, while fine detail that is relevant keeps the confidence low until it is shown. Unlike `EntropyConfidence`
+    it depends on the tokens taken; what a model has learned from them is still for the model to say.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "")
+    >>> few, many = (allocator.realize(allocator.allocate(context, budget)) for budget in (5, 80))
+    >>> tokens.ShownConfidence()(context, few) < tokens.ShownConfidence()(context, many)
+    True
+    """
+
+    def __call__(self, context: TokenContext, tokens: TokenSet) -> float:
+        """Confidence in [0, 1]; a patch that no token shows counts as at the coarsest level."""
+        errors = context.pyramid.errors_by_level * context.pixel_weight
+        level = np.minimum(np.ceil(tokens.dropped), len(errors) - 1).astype(np.int64)
+        left = float(np.take_along_axis(errors, level[None], axis=0).sum())
+        total = float(errors[-1].sum())
+        return 1.0 if total <= 0 else float(1 - np.sqrt(np.clip(left / total, 0, 1)))
 
 
 def normalised_entropy(weights: np.ndarray) -> float:

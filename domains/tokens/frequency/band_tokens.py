@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
+from hra.domains.tokens.embedding.overlaps import Regions
+from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.frequency.frames import Band, Frame
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.token_boxes import finest_on_top
 from hra.domains.tokens.token_set import TokenSet
+from hra.errors import ArrayError
+
+_OTHER = "use a method whose tokens are patches, regions or samples, or the coefficients themselves, values"
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BandTokens(TokenSet):
     """K tokens, each a patch of patch x patch coefficients of one band. What they show adds up.
 
     Attributes
     ----------
     values : float32 [K, patch * patch * 3], row by row, channels last; 0 beyond the band's border.
-    positions : int32 [K, 3], (band, x, y) in patches of that band.
+    places : int32 [K, 3], (band, x, y) in patches of that band.
     relevance : float64 [K], mean relevance of the token's region.
     image_size : (height, width) of the image in pixels.
     patch : coefficients along a side.
     frame : what the bands are.
+    fixations : float64 [K, 2] or None, see `TokenSet`.
 
     Examples
     --------
@@ -35,26 +41,27 @@ class BandTokens(TokenSet):
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
     >>> allocator = tokens.FrequencyAware()
     >>> bands = allocator.realize(allocator.allocate((image, ""), budget=20))
-    >>> isinstance(bands, tokens.BandTokens), bands.positions.shape
+    >>> isinstance(bands, tokens.BandTokens), bands.places.shape
     (True, (20, 3))
     """
 
     values: np.ndarray
-    positions: np.ndarray
+    places: np.ndarray
     relevance: np.ndarray
     image_size: tuple[int, int]
     patch: int
     frame: Frame
+    fixations: np.ndarray | None = None
 
     @property
     def boxes(self) -> np.ndarray:
         """Pixels (x0, y0, x1, y1), end excluded, under each token's coefficients, int32 [K, 4]."""
-        return band_boxes(self._bands, self.positions, self.patch, self.image_size)
+        return band_boxes(self._bands, self.places, self.patch, self.image_size)
 
     @property
     def detail(self) -> np.ndarray:
         """log2 of the pixels along a coefficient's side, float32 [K]."""
-        return np.array([band.level for band in self._bands], np.float32)[self.positions[:, 0]]
+        return np.array([band.level for band in self._bands], np.float32)[self.places[:, 0]]
 
     def token_map(self) -> np.ndarray:
         """The token of finest scale that lies over each pixel, -1 for none: int32 [H, W]."""
@@ -62,8 +69,30 @@ class BandTokens(TokenSet):
 
     def reconstruct(self) -> np.ndarray:
         """The sum of what the tokens show, float32 [H, W, 3], clipped to [0, 1]; the image, if all are here."""
-        coefficients = pasted(self.values, self.positions, self._bands, self.patch)
+        coefficients = pasted(self.values, self.places, self._bands, self.patch)
         return np.clip(self.frame.synthesise(coefficients, self.image_size, self.patch), 0, 1)
+
+    def encode(self, encoder: Encoder, image: Any = None) -> Any:
+        """Refused: coefficients are no picture.
+
+        Raises
+        ------
+        ArrayError : always.
+        """
+        raise ArrayError("coefficients of bands are no pictures", where="BandTokens.encode", fix=_OTHER)
+
+    @property
+    def _regions(self) -> Regions:
+        """What each token stands for.
+
+        Raises
+        ------
+        ArrayError : a band-pass token, which is a difference of means; the low-pass rest is one.
+        """
+        if (self.places[:, 0] != len(self._bands) - 1).any():
+            what = "band-pass tokens are differences, for which no mean of features stands"
+            raise ArrayError(what, where="BandTokens", fix=_OTHER)
+        return super()._regions
 
     @property
     def _bands(self) -> list[Band]:

@@ -48,7 +48,7 @@ class FrequencyBuilder(TokenBuilder[BandTokens]):
         if self.first == "bands":
             stratum, share = _by_band(bands, positions[:, 0], gain, context.query)
         else:
-            gain = gain * _emphasis(bands, context.query)[positions[:, 0]]
+            gain = gain * _emphasis(bands, positions[:, 0], gain, context.query)[positions[:, 0]]
             stratum, share = _by_place(positions[:, 0] == len(bands) - 1, boxes, gain, image.shape[:2])
         places = dict(zip(("band", "x", "y"), positions.T, strict=True))
         attributes = {**places, "gain": gain, "stratum": stratum, "share": share[stratum]}
@@ -73,8 +73,10 @@ def _by_band(bands: Sequence[Band], band: np.ndarray, gain: np.ndarray, query: s
     if not directions:
         return band, np.bincount(band, gain)
     number = [len(directions) if each.direction is None else directions.index(each.direction) for each in bands]
-    share = np.append(_ORIENTED * direction_weights(query, directions), 1 - _ORIENTED)
-    return np.array(number)[band], share
+    stratum = np.array(number)[band]
+    energy = np.bincount(stratum, gain, minlength=len(directions) + 1)[:-1]
+    share = np.append(_ORIENTED * direction_weights(query, directions, energy), 1 - _ORIENTED)
+    return stratum, share
 
 
 def _by_place(
@@ -88,8 +90,13 @@ def _by_place(
     return stratum, share
 
 
-def _emphasis(bands: Sequence[Band], query: str) -> np.ndarray:
+def _emphasis(bands: Sequence[Band], band: np.ndarray, gain: np.ndarray, query: str) -> np.ndarray:
     """Weight of each band, 1 on average over the directions and 1 for bands without any."""
-    directions = sorted({band.direction for band in bands if band.direction is not None})
-    weights = dict(zip(directions, len(directions) * direction_weights(query, directions), strict=True))
-    return np.array([1.0 if band.direction is None else weights[band.direction] for band in bands])
+    directions = sorted({each.direction for each in bands if each.direction is not None})
+    if not directions:
+        return np.ones(len(bands))
+    total = np.bincount(band, gain, minlength=len(bands))
+    energy = np.array([sum(total[i] for i, each in enumerate(bands) if each.direction == d) for d in directions])
+    shares = len(directions) * direction_weights(query, directions, energy)
+    weights = dict(zip(directions, shares, strict=True))
+    return np.array([1.0 if each.direction is None else weights[each.direction] for each in bands])

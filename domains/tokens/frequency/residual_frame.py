@@ -18,11 +18,11 @@ from hra.errors import ArrayError
 class HaarFrame(Frame):
     """Means of 2 x 2 pixels, and what is missing to the finer level. Residuals of all scales are orthogonal.
 
-    The image is extended to whole patches by repeating its edge, so that every mean is one of four pixels.
+    The image is extended to whole cells (see `cell`) by repeating its edge, so that every mean is one of four pixels.
 
     Parameters
     ----------
-    scales : at most so many, the means included; 2**(scales - 1) must divide the patch.
+    scales : at most so many, the means included.
     """
 
     scales: int = 5
@@ -33,13 +33,14 @@ class HaarFrame(Frame):
 
     def bands(self, image_size: tuple[int, int], patch: int) -> list[Band]:
         """Residuals from fine to coarse, then the means."""
-        height, width = (-(-extent // patch) * patch for extent in image_size)
+        cell = self.cell(image_size, patch)
+        height, width = (-(-extent // cell) * cell for extent in image_size)
         levels = range(self._depth(image_size, patch))
         return [Band(height >> level, width >> level, level, 4.0**level) for level in levels]
 
     def analyse(self, image: np.ndarray, patch: int) -> list[np.ndarray]:
         """The residual of every level, and the means of the coarsest."""
-        rows, columns = (-extent % patch for extent in image.shape[:2])
+        rows, columns = (-extent % self.cell(image.shape[:2], patch) for extent in image.shape[:2])
         levels = [np.pad(image, ((0, rows), (0, columns), (0, 0)), mode="edge")]
         while len(levels) < self._depth(image.shape[:2], patch):
             levels.append(halved(levels[-1]))
@@ -52,10 +53,12 @@ class HaarFrame(Frame):
             image = _repeated(image) + residual
         return image[: image_size[0], : image_size[1]]
 
-    def _depth(self, image_size: tuple[int, int], patch: int) -> int:
-        if patch % 2 ** (self.scales - 1):
-            what = f"{self.scales} scales of patches of {patch} pixels"
-            raise ArrayError(what, where="scales", fix="2**(scales - 1) must divide the patch")
+    def cell(self, image_size: tuple[int, ...], patch: int) -> int:
+        """Side in pixels of squares that no coefficient crosses: a patch, or one of the coarsest scale's pixels."""
+        coarsest = 2 ** (self._depth(image_size, patch) - 1)
+        return patch if patch % coarsest == 0 else coarsest
+
+    def _depth(self, image_size: tuple[int, ...], patch: int) -> int:
         return min(self.scales, full_depth(image_size, patch))
 
 

@@ -10,7 +10,9 @@ import numpy as np
 
 from hra.domains.tokens.cells import cell_borders, cell_labels, cell_means
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.features import Encoder, checked_features
 from hra.domains.tokens.gestalt.gestalt import Gestalt, Size
+from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.errors import MetricError
 from hra.model.arrays import to_numpy
@@ -64,13 +66,24 @@ class CompressedGestalt(Gestalt):
         """
         pyramid = context.pyramid
         finest = pyramid.values(pyramid.positions[: pyramid.offsets[1]])
-        grid = self.grid(pyramid.image.shape[:2], pyramid.patch)
-        compressed = to_numpy(self.compressor(finest.reshape(*pyramid.grids[0], -1), grid))
-        expected = (*grid, finest.shape[1])
-        if compressed.shape != expected or not np.isfinite(compressed).all():
+        return self._compressed(finest.reshape(*pyramid.grids[0], -1), pyramid)
+
+    def encoded(self, pyramid: PatchPyramid, encoder: Encoder) -> np.ndarray:
+        """The compressed features of the finest patches, float32 [rows * columns, D].
+
+        Raises
+        ------
+        MetricError : features of another grid than that of the patches; see also `values`.
+        """
+        return self._compressed(checked_features(encoder(pyramid.image), pyramid.grids[0]), pyramid)
+
+    def _compressed(self, finest: np.ndarray, pyramid: PatchPyramid) -> np.ndarray:
+        grid, width = self.grid(pyramid.image.shape[:2], pyramid.patch), finest.shape[2]
+        compressed = to_numpy(self.compressor(finest, grid))
+        if compressed.shape != (*grid, width) or not np.isfinite(compressed).all():
             what = f"the compressor returned {compressed.dtype} of shape {compressed.shape}"
-            raise MetricError(what, where="compressor", fix=f"return finite numbers of shape {expected}")
-        return compressed.reshape(-1, finest.shape[1]).astype(np.float32)
+            raise MetricError(what, where="compressor", fix=f"return finite numbers of shape {(*grid, width)}")
+        return compressed.reshape(-1, width).astype(np.float32)
 
     def image(self, values: np.ndarray, size: Size, patch: int) -> np.ndarray:
         """Every finest patch shown by the token of its cell; see `Gestalt.image`."""

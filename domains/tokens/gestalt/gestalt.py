@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.features import Encoder
+from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.errors import ArrayError
 
 Size = tuple[int, int]
@@ -52,6 +55,10 @@ class Gestalt(ABC):
     @abstractmethod
     def values(self, context: TokenContext) -> np.ndarray:
         """The base tokens, row by row: float32 [rows * columns, patch * patch * 3]."""
+
+    @abstractmethod
+    def encoded(self, pyramid: PatchPyramid, encoder: Encoder) -> Any:
+        """What an encoder makes of the base tokens, row by row: [rows * columns, D], NumPy or torch as it returns."""
 
     @abstractmethod
     def image(self, values: np.ndarray, size: Size, patch: int) -> np.ndarray:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.embedding.crops import stacked
+from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.gestalt.gestalt import Gestalt, boxes_between, cells_between
+from hra.domains.tokens.gestalt.vector import GestaltKind, gestalt_vector
+from hra.domains.tokens.patches.encoding import encoded_levels, pyramid_of
 from hra.domains.tokens.patches.pyramid import patch_boxes
 from hra.domains.tokens.patches.reconstruct import reconstruct
-from hra.domains.tokens.sampled.tokens import mean_over_boxes
+from hra.domains.tokens.token_boxes import mean_over_boxes
 from hra.domains.tokens.token_set import TokenSet
 from hra.model.hierarchy import Hierarchy
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GestaltTokens(TokenSet):
     """All base tokens of a gestalt, row by row, then single finest patches, the saccades.
 
@@ -29,6 +33,7 @@ class GestaltTokens(TokenSet):
     image_size : (height, width) of the image in pixels.
     patch : side of a patch in pixels.
     gestalt : what the base tokens show.
+    fixations : float64 [K, 2] or None, see `TokenSet`.
 
     Examples
     --------
@@ -47,6 +52,7 @@ class GestaltTokens(TokenSet):
     image_size: tuple[int, int]
     patch: int
     gestalt: Gestalt
+    fixations: np.ndarray | None = None
 
     @classmethod
     def of(cls, context: TokenContext, gestalt: Gestalt, hierarchy: Hierarchy, cut: np.ndarray) -> GestaltTokens:
@@ -84,15 +90,23 @@ class GestaltTokens(TokenSet):
         x0, y0, x1, y1 = self.boxes.T
         return np.stack([y0 + y1, x0 + x1], axis=1).astype(np.float32) / 2
 
-    def gestalt_vector(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """One vector for the whole image, float32 [D].
+    def gestalt_vector(
+        self, kind: GestaltKind = "mean", embeddings: Any = None, *, query: Any = None, cls: Any = None
+    ) -> Any:
+        """One vector for the whole image, [D]; see `gestalt_vector`.
 
         Parameters
         ----------
-        weights : [B] of the base tokens, >= 0, for attention pooling; by default their plain mean. (A CLS token, the
-            third choice, comes from the encoder.)
+        embeddings : [K, D] of these tokens (`pool`, `encode`); by default their pixels.
         """
-        return np.average(self.base, axis=0, weights=weights).astype(np.float32)
+        base = (self.values if embeddings is None else embeddings)[: len(self.base)]
+        return gestalt_vector(base, kind, query=query, cls=cls)
+
+    def encode(self, encoder: Encoder, image: Any = None) -> Any:
+        """What an encoder makes of base and saccades, each at its own resolution; see `TokenSet.encode`."""
+        pyramid = pyramid_of(image, self.image_size, self.patch)
+        base = self.gestalt.encoded(pyramid, encoder)
+        return stacked([base, encoded_levels(pyramid, self._places, encoder)] if len(self.saccades) else [base])
 
     def token_map(self) -> np.ndarray:
         """The saccade that covers each pixel, or the base token: int32 [H, W]."""

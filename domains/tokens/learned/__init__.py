@@ -22,21 +22,26 @@ except ModuleNotFoundError as error:
     raise MissingExtra.of("torch", "torch") from error
 
 from hra.domains.tokens.learned.coverage import coverage_loss, empty_cells, soft_top_k
-from hra.domains.tokens.learned.cue_query import cue_query
 from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler, dead_bin_penalty
-from hra.domains.tokens.learned.scorer import RelevanceScorer
+from hra.domains.tokens.learned.query_vector import query_vector
+from hra.domains.tokens.learned.scorer import OUTCOMES, RelevanceScorer, outcome_loss
 from hra.domains.tokens.learned.scorer_relevance import ScorerRelevance
+from hra.domains.tokens.learned.split_network import SplitNetwork, split_cost
 from hra.domains.tokens.learned.strata_network import StrataNetwork, expected_cost
 
 __all__ = [
+    "OUTCOMES",
     "LogPolarSampler",
     "RelevanceScorer",
     "ScorerRelevance",
+    "SplitNetwork",
     "StrataNetwork",
     "coverage_loss",
-    "cue_query",
     "dead_bin_penalty",
     "empty_cells",
     "expected_cost",
+    "outcome_loss",
+    "query_vector",
     "soft_top_k",
+    "split_cost",
 ]

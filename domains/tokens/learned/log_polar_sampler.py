@@ -10,14 +10,21 @@ from hra.errors import ArrayError
 
 _FOVEAL, _SPREAD = 1 / 4, 0.05  # a quarter of the centres, 68 of 273, is normally distributed about the middle
 _DEAD = 0.5
+_TAKEN = 1 - 1e-15  # of a patch: its logarithm keeps later centres 34 patches away, far enough for any grid in use
 
 
 class LogPolarSampler(nn.Module):
     """273 learnable sampling centres, dense about the middle, in an image whose sides count as 1.
 
     68 centres are drawn from a normal distribution about (0.5, 0.5) with standard deviation 0.05, 205 uniformly. For a
-    gaze they move by ``gaze - 0.5`` and are clamped to the image. In training each centre collects a weighted mean of
-    all patches, ``softmax(-distance / T)`` with T = 1; in use, which stands for T = 0.1, it takes one patch of its own.
+    gaze they move by ``gaze - 0.5``. Foveal centres that would leave the image are mirrored at its border, the others
+    come in again from the opposite one, so that the periphery stays spread over the whole image. (Clamped, as it was
+    first written, three quarters of them would lie on the border when the gaze is in a corner.)
+
+    In training each centre collects a weighted mean of all patches, ``softmax(-distance / T)`` with T = 1; in use it
+    takes one patch of its own, foveal centres first. As T falls below 1, what the centres before it have left of a
+    patch counts more and more, ``softmax(((1 - T) log(left) - distance) / T)``, so that soft becomes hard. Without it,
+    neighbouring centres would agree at T = 0.1 on a patch that only one of them can have in use.
 
     Left open, and chosen: distances are counted in patches. As shares of the image, T = 1 would be no choice at all:
     the farthest patch would weigh a quarter of the nearest.
@@ -37,7 +44,9 @@ class LogPolarSampler(nn.Module):
 
     def recentred(self, gaze: Tensor) -> Tensor:
         """The centres for a gaze [..., 2], (x, y) in [0, 1]: [..., K, 2], within the image."""
-        return (self.centres - 0.5 + gaze[..., None, :]).clamp(0, 1)
+        foveal = round(_FOVEAL * len(self.centres))
+        near, far = (self.centres - 0.5 + gaze[..., None, :]).split([foveal, len(self.centres) - foveal], dim=-2)
+        return torch.cat([1 - (1 - near.remainder(2)).abs(), far.remainder(1)], dim=-2)
 
     def forward(self, gaze: Tensor, grid: tuple[int, int], temperature: float = 1.0) -> Tensor:
         """Weight of every patch for every centre.
@@ -58,7 +67,13 @@ class LogPolarSampler(nn.Module):
         """
         if not temperature > 0:
             raise ArrayError(f"the temperature is {temperature:g}", where="temperature", fix="use a number above 0")
-        return torch.softmax(-self.distances(gaze, grid) / temperature, dim=-1)
+        distances = self.distances(gaze, grid).double()
+        left, weights = torch.zeros_like(distances[..., 0, :]), []
+        for near in distances.unbind(dim=-2):
+            weight = torch.softmax((max(1 - temperature, 0) * left - near) / temperature, dim=-1)
+            left = left + torch.log1p(-weight.clamp(max=_TAKEN))
+            weights.append(weight)
+        return torch.stack(weights, dim=-2).to(self.centres.dtype)
 
     def distances(self, gaze: Tensor, grid: tuple[int, int]) -> Tensor:
         """Distance in patches from every centre to the middle of every patch, [..., K, rows * columns]."""

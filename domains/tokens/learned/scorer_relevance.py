@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from hra.domains.tokens.channels.texture_array import texture_array
-from hra.domains.tokens.features import Encoder, TextEncoder
-from hra.domains.tokens.learned.cue_query import cue_query
+from hra.domains.tokens.channels.texture_array import MODEL_CHANNELS, texture_array
+from hra.domains.tokens.features import Encoder, TextEncoder, checked_features, project
+from hra.domains.tokens.learned.query_vector import query_vector
 from hra.domains.tokens.learned.scorer import RelevanceScorer
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class ScorerRelevance:
     Parameters
     ----------
     scorer : the network.
-    encoder : image -> features of the finest patches, for the channels 17 to 32; None leaves them 0.
+    encoder : image -> features of the finest patches; None leaves the coupling 0. A scorer made for features of their
+        width takes them as they are, any other the channels 17 to 32, to which they are projected.
     text_encoder : query -> embedding in the same space, for the coupling.
     patch : side of a patch in pixels.
     """
@@ -49,11 +50,27 @@ class ScorerRelevance:
         return self._scores(image, query, lambda encoder: encoder(image))
 
     def _scores(self, image: np.ndarray, query: str, encode: Callable[[Encoder], Any]) -> Tensor:
-        model = None if self.encoder is None else encode(self.encoder)
-        channels = torch.from_numpy(texture_array(image, self.patch, model=model).complete())
-        embedding = None if self.text_encoder is None else self.text_encoder(query)
+        model, embedding = self._model(image, encode), self._embedding(query)
+        whole = self.scorer.features is not None
+        channels = texture_array(image, self.patch, model=None if whole else model).complete()
         parameter = next(self.scorer.parameters())
-        texture, asked = (part.to(parameter) for part in (channels, cue_query(query, self.scorer.width, embedding)))
-        mean = texture.mean(dim=(0, 1))
+        texture = torch.from_numpy(channels).to(parameter).flatten(0, 1)
+        features = torch.from_numpy(model).to(parameter).flatten(0, 1) if whole and model is not None else None
+        mean = texture.mean(dim=0)
         gestalt = functional.pad(mean, (0, self.scorer.width - len(mean)))
-        return self.scorer(texture.flatten(0, 1), asked, gestalt).reshape(texture.shape[:2])
+        asked = query_vector(embedding, self.scorer.width).to(parameter)
+        return self.scorer(texture, asked, gestalt, features).reshape(channels.shape[:2])
+
+    def _model(self, image: np.ndarray, encode: Callable[[Encoder], Any]) -> np.ndarray | None:
+        """Features of every finest patch, [rows, columns, D]."""
+        if self.encoder is None:
+            return None
+        grid = (-(-image.shape[0] // self.patch), -(-image.shape[1] // self.patch))
+        return checked_features(encode(self.encoder), grid)
+
+    def _embedding(self, query: str) -> Any:
+        """The query as the coupling compares it with features, [D or 16]."""
+        if self.text_encoder is None:
+            return None
+        embedding = self.text_encoder(query)
+        return embedding if self.scorer.features is not None else project(embedding, len(MODEL_CHANNELS))

@@ -32,30 +32,6 @@ def refine(coarse: np.ndarray, height: int, width: int) -> np.ndarray:
     return _split_columns(tall, width)
 
 
-def refine_to(coarse: np.ndarray, shapes: list[tuple[int, int]]) -> np.ndarray:
-    """Interpolate through several finer levels, given their (height, width) from coarse to fine."""
-    for height, width in shapes:
-        coarse = refine(coarse, height, width)
-    return coarse
-
-
-def refined_error(coarse: np.ndarray, image: np.ndarray, patch: int) -> np.ndarray:
-    """Squared error of every patch of an image that the next coarser level shows, clipped to [0, 1].
-
-    As from `refine`, without the image that it makes.
-
-    Parameters
-    ----------
-    coarse : float32 [ceil(H / 2), ceil(W / 2), C].
-    image : float32 [H, W, C].
-
-    Returns
-    -------
-    float64 [ceil(H/patch), ceil(W/patch)], summed over pixels and channels.
-    """
-    return _error_of_columns(_split_rows(coarse, image.shape[0]), image, patch)
-
-
 @njit(cache=True)
 def _split_rows(cells, height):
     rows, width, channels = cells.shape
@@ -87,29 +63,3 @@ def _split_columns(cells, width):
                 if 2 * i + 1 < width:
                     fine[y, 2 * i + 1, c] = row[i, c] + slope
     return fine
-
-
-@njit(cache=True)
-def _error_of_columns(cells, image, patch):
-    """Compare what `_split_columns` makes of each cell, two pixels at a time, with the image."""
-    height, width, channels = image.shape
-    error = np.zeros(((height + patch - 1) // patch, (width + patch - 1) // patch))
-    columns = cells.shape[1]
-    for y in range(height):
-        row, pixels, errors = cells[y], image[y], error[y // patch]
-        for i in range(columns):
-            left, right = row[max(i - 1, 0)], row[min(i + 1, columns - 1)]
-            far_left, far_right = row[max(i - 2, 0)], row[min(i + 2, columns - 1)]
-            both = 2 * i + 1 < width
-            first, second = 0.0, 0.0
-            for c in range(channels):
-                slope = _NEAR * (right[c] - left[c]) + _FAR * (far_right[c] - far_left[c])
-                missed = pixels[2 * i, c] - min(max(row[i, c] - slope, np.float32(0)), np.float32(1))
-                first += missed * missed
-                if both:
-                    missed = pixels[2 * i + 1, c] - min(max(row[i, c] + slope, np.float32(0)), np.float32(1))
-                    second += missed * missed
-            errors[2 * i // patch] += first
-            if both:
-                errors[(2 * i + 1) // patch] += second
-    return error

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.tokens.patches.interpolation import refine_to, refined_error
+from hra.domains.tokens.patches.fused_errors import errors_of_levels
 
 
 def squared_errors(levels: Sequence[np.ndarray], patch: int) -> np.ndarray:
@@ -20,18 +20,17 @@ def squared_errors(levels: Sequence[np.ndarray], patch: int) -> np.ndarray:
     Parameters
     ----------
     levels : float32 [ceil(H / 2**l), ceil(W / 2**l), 3].
+    patch : side in pixels, even.
 
     Returns
     -------
     float64 [L, ceil(H/patch), ceil(W/patch)], summed over real pixels and channels; zeros for level 0.
     """
     image = levels[0]
-    shapes = [level.shape[:2] for level in levels]
-    errors = [np.zeros((-(-image.shape[0] // patch), -(-image.shape[1] // patch)))]
-    for index in range(1, len(levels)):
-        half = refine_to(levels[index], shapes[index - 1 : 0 : -1])
-        errors.append(np.maximum(refined_error(half, image, patch), errors[-1]))
-    return np.stack(errors)
+    errors = np.zeros((len(levels), -(-image.shape[0] // patch), -(-image.shape[1] // patch)))
+    if len(levels) > 1:
+        np.maximum.accumulate(errors_of_levels(levels, patch), axis=0, out=errors[1:])
+    return errors
 
 
 def error_sums(errors: np.ndarray, weight: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

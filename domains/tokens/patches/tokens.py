@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from hra.domains.tokens.blocks import block_means
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.features import Encoder
+from hra.domains.tokens.patches.encoding import encoded_levels, pyramid_of
 from hra.domains.tokens.patches.pyramid import patch_boxes
 from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.domains.tokens.token_boxes import finest_on_top
@@ -15,17 +18,18 @@ from hra.domains.tokens.token_set import TokenSet
 from hra.model.hierarchy import Hierarchy
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PatchTokens(TokenSet):
     """K tokens, each the pixel values of one patch at its level.
 
     Attributes
     ----------
     values : float32 [K, patch * patch * 3] in [0, 1], pixels row by row, channels last.
-    positions : int32 [K, 3], (level, x, y) in patches of that level; level 0 is the finest.
+    places : int32 [K, 3], (level, x, y) in patches of that level; level 0 is the finest.
     relevance : float64 [K], mean relevance of the token's region.
     image_size : (height, width) of the image in pixels.
     patch : side of a patch in pixels of its level.
+    fixations : float64 [K, 2] or None, see `TokenSet`.
 
     Examples
     --------
@@ -35,15 +39,16 @@ class PatchTokens(TokenSet):
     >>> allocator = tokens.PyramidSampling()
     >>> context = allocator.context(image, "what is at the top left?")
     >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
-    >>> isinstance(chosen, tokens.PatchTokens), chosen.positions.shape
+    >>> isinstance(chosen, tokens.PatchTokens), chosen.places.shape
     (True, (20, 3))
     """
 
     values: np.ndarray
-    positions: np.ndarray
+    places: np.ndarray
     relevance: np.ndarray
     image_size: tuple[int, int]
     patch: int
+    fixations: np.ndarray | None = None
 
     @classmethod
     def of(cls, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
@@ -62,20 +67,30 @@ class PatchTokens(TokenSet):
     @property
     def boxes(self) -> np.ndarray:
         """Pixels (x0, y0, x1, y1), end excluded, that each token covers, int32 [K, 4]."""
-        return patch_boxes(self.positions, self.patch, *self.image_size)
+        return patch_boxes(self.places, self.patch, *self.image_size)
+
+    @property
+    def _corners(self) -> np.ndarray:
+        level, corner = self.places[:, :1].astype(np.int64), self.places[:, 1:].astype(np.int64)
+        return np.concatenate([corner, corner + 1], axis=1) * (self.patch << level)
 
     @property
     def detail(self) -> np.ndarray:
         """The pyramid level of each token, float32 [K]."""
-        return self.positions[:, 0].astype(np.float32)
+        return self.places[:, 0].astype(np.float32)
 
     def token_map(self) -> np.ndarray:
         """The token of finest level that covers each pixel, -1 for none: int32 [H, W]."""
-        return finest_on_top(self.boxes, self.positions[:, 0], self.image_size)
+        return finest_on_top(self.boxes, self.places[:, 0], self.image_size)
+
+    def encode(self, encoder: Encoder, image: Any = None) -> Any:
+        """What an encoder makes of each token: every level is encoded as a whole, see `TokenSet.encode`."""
+        pyramid = pyramid_of(image, self.image_size, self.patch)
+        return encoded_levels(pyramid, self.places, encoder)
 
     def reconstruct(self) -> np.ndarray:
         """The image from these tokens alone, float32 [H, W, 3] in [0, 1]; see `reconstruct.reconstruct`."""
-        return reconstruct(self.values, self.positions, self.image_size, self.patch)
+        return reconstruct(self.values, self.places, self.image_size, self.patch)
 
 
 def region_means(relevance: np.ndarray, positions: np.ndarray) -> np.ndarray:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.patches.builders import PyramidBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
@@ -46,3 +55,21 @@ class FoveatedPyramid(TokenAllocator[PatchTokens]):
         super().__init__(
             PyramidBuilder(), RelevanceError(), Hull(spend_all=True), relevance=foveated, patch=patch, levels=levels
         )
+
+    def realize(self, allocation: Allocation) -> PatchTokens:
+        """The tokens of an allocation, with their fixation."""
+        return self._looked(super().realize(allocation), allocation.context)
+
+    def realize_batch(self, choices: Iterable[Choice]) -> list[PatchTokens]:
+        """The tokens of what `allocate_batch` chose, with their fixations."""
+        choices = list(choices)
+        sets = super().realize_batch(choices)
+        return [self._looked(tokens, choice.context) for tokens, choice in zip(sets, choices, strict=True)]
+
+    def _looked(self, tokens: PatchTokens, context: Any) -> PatchTokens:
+        context = self._context(context)
+        scorer = context.scorer
+        if not isinstance(scorer, FoveatedRelevance):  # the context of another method
+            return tokens
+        find = partial(scorer.gaze, context.pyramid.image, context.query, context.encoded)
+        return replace(tokens, fixations=np.tile(context.once("gaze", find), (len(tokens), 1)))

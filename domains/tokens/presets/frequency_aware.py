@@ -7,9 +7,12 @@ from typing import Literal
 
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.attribute_gain import AttributeGain
+from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.frequency.band_tokens import BandTokens
 from hra.domains.tokens.frequency.builder import FrequencyBuilder
 from hra.domains.tokens.frequency.frames import Frame, SteerableFrame
+from hra.domains.tokens.frequency.residual_frame import HaarFrame
+from hra.domains.tokens.presets.whole_image import covers
 from hra.domains.tokens.relevance.base import Relevance
 from hra.solvers.apportionment import largest_remainder
 from hra.traversals.apportion import Apportion
@@ -19,12 +22,13 @@ class FrequencyAware(TokenAllocator[BandTokens]):
     """Tokens are patches of the bands of a Laplacian or steerable pyramid, taken by energy times relevance.
 
     With the steerable pyramid the budget goes to directions first: 224 of 273 tokens are oriented, of these text gives
-    128 to 0 degrees, buildings 128 to 90 degrees and 32 to each other direction; other queries are isotropic. The other
-    49 go to the low-pass and the high-pass rest. With the Laplacian pyramid the budget goes to bands by their share of
-    the gain. ``first="space"`` deals it to the cells of a 4 x 4 grid instead.
+    128 to 0 degrees, buildings 128 to 90 degrees and 32 to each other direction. Where the query names neither, the
+    direction that stands out in the image is emphasised likewise; without one all are alike. The other 49 go to the
+    low-pass and the high-pass rest. With the Laplacian pyramid the budget goes to bands by their share of the gain.
+    ``first="space"`` deals it to the cells of a 4 x 4 grid instead.
 
     Bands overlap in frequency, so gains do not add up exactly, and no allocation claims a certificate. The image as a
-    whole is all patches of all bands, which are more than those of the grid.
+    whole would be more patches of bands than it has itself: a budget that covers it takes those.
 
     Source: P. Burt and E. Adelson (1983), E. Simoncelli and W. Freeman (1995), see `hra.kernels`. Open and chosen by
     us: the words that name a direction, the 49 tokens of the rests, and that directions are those of edges, not waves.
@@ -58,3 +62,12 @@ class FrequencyAware(TokenAllocator[BandTokens]):
         metric = AttributeGain("gain", "relevance-weighted squared coefficients")
         traversal = Apportion(partial(largest_remainder, minimum=0), importance="share")
         super().__init__(builder, metric, traversal, relevance=relevance, patch=patch)
+
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens]:
+        """A single band, the image itself, where the budget covers it."""
+        if not covers(budget, context) or self.builder == _WHOLE:
+            return self
+        return TokenAllocator(_WHOLE, self.metric, self.traversal)
+
+
+_WHOLE = FrequencyBuilder(HaarFrame(1))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.gestalt.builder import GestaltBuilder
 from hra.domains.tokens.gestalt.gestalt import Gestalt
 from hra.domains.tokens.gestalt.resized import ResizedGestalt
 from hra.domains.tokens.gestalt.tokens import GestaltTokens
 from hra.domains.tokens.patches.metrics import RelevanceGain
+from hra.domains.tokens.presets.whole_image import covers, finest_base
 from hra.domains.tokens.relevance.base import Relevance
 from hra.traversals.hull import Hull
 
@@ -42,3 +44,6 @@ class GestaltSaccades(TokenAllocator[GestaltTokens]):
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16, gestalt: Gestalt | None = None) -> None:
         builder = GestaltBuilder(ResizedGestalt() if gestalt is None else gestalt)
         super().__init__(builder, RelevanceGain(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=1)
+
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
+        return finest_base(context) if covers(budget, context) else self

@@ -33,7 +33,7 @@ class LogPolar(TokenAllocator[SampledTokens]):
     ----------
     relevance : see `Relevance`; by default `CueRelevance`.
     patch : samples along the side of a token.
-    foveal_share, foveal_radius, field_of_view, fixation : see `RingBuilder`.
+    foveal_share, foveal_radius, field_of_view, fixation, growing : see `RingBuilder`.
 
     Examples
     --------
@@ -55,8 +55,9 @@ class LogPolar(TokenAllocator[SampledTokens]):
         foveal_radius: float = 50.0,
         field_of_view: float = 20.0,
         fixation: FixationFinder | None = None,
+        growing: bool = True,
     ) -> None:
-        builder = RingBuilder(foveal_share, foveal_radius, field_of_view, fixation)
+        builder = RingBuilder(foveal_share, foveal_radius, field_of_view, fixation, growing)
         metric = AttributeGain("share", "share of the density")
         traversal = Apportion(partial(largest_remainder, minimum=0))
         super().__init__(builder, metric, traversal, relevance=relevance, patch=patch)

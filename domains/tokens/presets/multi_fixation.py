@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.fixation.confidence import Confidence, EntropyConfidence, is_confident
-from hra.domains.tokens.fixation.error import FixatedError
+from hra.domains.tokens.fixation.confidence import Confidence, ShownConfidence, is_confident
+from hra.domains.tokens.fixation.error import FixatedError, Look
 from hra.domains.tokens.fixation.finders import CentreFixation
 from hra.domains.tokens.fixation.peak import coarse_peak
 from hra.domains.tokens.patches.layered_builder import LayeredBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.presets.whole_image import covers, finest_patches
 from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import ArrayError
 from hra.model.budget import check_budget
@@ -40,7 +42,7 @@ def look_at_target(context: TokenContext, seen: PatchTokens) -> tuple[float, flo
 def look_at_gaps(context: TokenContext, seen: PatchTokens) -> tuple[float, float]:
     """The cell with most relevance times the level at which it was seen: 0 where it was seen at its finest."""
     level = np.full(context.pyramid.grids[0], len(context.pyramid.levels))
-    for depth, x, y in seen.positions[np.argsort(-seen.positions[:, 0], kind="stable")].tolist():
+    for depth, x, y in seen.places[np.argsort(-seen.places[:, 0], kind="stable")].tolist():
         level[y << depth : (y + 1) << depth, x << depth : (x + 1) << depth] = depth
     return coarse_peak(context.relevance * level, context.pyramid.patch)
 
@@ -63,7 +65,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch.
     fixations : where to look, one after another.
-    confidence : (context, tokens so far) -> 0 .. 1; by default `EntropyConfidence`.
+    confidence : (context, tokens so far) -> 0 .. 1; by default `ShownConfidence`.
     threshold : the confidence at which looking ends, 0 .. 1; the notes leave it open.
     field_of_view : degrees that the longer side of the image spans.
 
@@ -90,7 +92,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         levels: int | None = None,
         fixations: Sequence[NextFixation] = (look_at_centre, look_at_target, look_at_gaps),
         confidence: Confidence | None = None,
-        threshold: float = 0.5,
+        threshold: float = 0.75,
         field_of_view: float = 20.0,
     ) -> None:
         if not fixations:
@@ -101,7 +103,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
             LayeredBuilder(), RelevanceError(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=levels
         )
         self.fixations = tuple(fixations)
-        self.confidence = EntropyConfidence() if confidence is None else confidence
+        self.confidence = ShownConfidence() if confidence is None else confidence
         self.threshold = threshold
         self.field_of_view = field_of_view
 
@@ -119,18 +121,34 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         Parameters, errors : as for `TokenAllocator.allocate`.
         """
         context = self._context(context)
+        allocator = self._sized(context, check_budget(budget, context.hierarchy(self.builder)))
+        if allocator is not self:
+            return [allocator.allocate(context, budget, previous=previous, pinned=pinned)]
         budgets = self._budgets(context, budget)
         nothing = self.builder.tokens(context, context.hierarchy(self.builder), np.zeros(0, np.int64))
-        around = self._around(self.fixations[0](context, nothing), context)
+        gaze, looks = self.fixations[0](context, nothing), ()
+        around = self._around(gaze, context, looks)
         steps = [around.allocate(context, budgets[0], previous=previous, pinned=pinned)]
         for spent, fixation in zip(budgets[1:], self.fixations[1:], strict=True):
-            seen, pinned = around.realize(steps[-1]), steps[-1].cut
+            seen, pinned = self.realize(steps[-1]), steps[-1].cut
             if is_confident(self.confidence, context, seen, self.threshold):
                 steps[-1] = around.allocate(context, budgets[-1], previous=previous, pinned=pinned)
                 break
-            around = self._around(fixation(context, seen), context)
+            looks = (*looks, Look(gaze, steps[-1].cut))
+            gaze = fixation(context, seen)
+            around = self._around(gaze, context, looks)
             steps.append(around.allocate(context, spent, previous=previous, pinned=pinned))
         return steps
+
+    def realize(self, allocation: Allocation) -> PatchTokens:
+        """The tokens of an allocation, each with the fixation that took it."""
+        tokens = super().realize(allocation)
+        if not isinstance(allocation.metric, FixatedError):  # in a pool nobody looks
+            return tokens
+        return replace(tokens, fixations=allocation.metric.fixations(allocation.cut))
+
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
+        return finest_patches() if covers(budget, context) else self
 
     def _budgets(self, context: TokenContext, budget: float) -> list[int]:
         """What may be spent by the end of each fixation, in tokens, the overview included."""
@@ -139,5 +157,8 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         shares = largest_remainder(np.ones(len(self.fixations)), total - base, minimum=0)
         return (base + np.cumsum(shares)).tolist()
 
-    def _around(self, gaze: tuple[float, float], context: TokenContext) -> TokenAllocator[PatchTokens]:
-        return TokenAllocator(self.builder, FixatedError.at(gaze, context, self.field_of_view), self.traversal)
+    def _around(
+        self, gaze: tuple[float, float], context: TokenContext, looks: tuple[Look, ...]
+    ) -> TokenAllocator[PatchTokens]:
+        metric = FixatedError.at(gaze, context, self.field_of_view, looks)
+        return TokenAllocator(self.builder, metric, self.traversal)

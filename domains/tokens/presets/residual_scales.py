@@ -10,10 +10,14 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.attribute_gain import AttributeGain
 from hra.domains.tokens.blocks import block_sums
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.embedding.embeddings import pooled
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid
+from hra.domains.tokens.embedding.overlaps import Regions
 from hra.domains.tokens.frequency.band_tokens import BandPatches, BandTokens, pasted
 from hra.domains.tokens.frequency.builder import cut_band_tokens
 from hra.domains.tokens.frequency.residual_frame import HaarFrame
 from hra.domains.tokens.patches.pyramid import PatchPyramid
+from hra.domains.tokens.presets.whole_image import covers
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.token_builder import TokenBuilder
 from hra.model.hierarchy import Hierarchy
@@ -37,7 +41,9 @@ class ResidualBuilder(TokenBuilder[BandTokens]):
         positions = BandPatches.of(pyramid, self.frame).positions
         places = dict(zip(("band", "x", "y"), positions.T, strict=True))
         energies = pyramid.once((self.frame, "energies"), lambda: _energies(self.frame, pyramid))
-        attributes = {**places, "gain": _weighted(energies, context.relevance, pyramid.patch)}
+        cell = self.frame.cell(pyramid.image.shape[:2], pyramid.patch)
+        weight = _by_cell(context.relevance, pyramid.image.shape[:2], cell, pyramid.patch)
+        attributes = {**places, "gain": _weighted(energies, weight, cell, pyramid.patch)}
         ones = np.ones(len(positions))
         return Hierarchy.tree(_parents(positions), ones, mode="add", attributes=attributes, cost_unit="tokens")
 
@@ -50,10 +56,10 @@ class ResidualScales(TokenAllocator[BandTokens]):
     """Every scale adds its residual: all of the coarsest scale, finer ones only below a residual that was taken.
 
     Grids of 16 x 16, 32 x 32 ... 256 x 256 patches for an image of 4096 x 4096 pixels, 87,296 tokens in all; smaller
-    images have smaller grids. The residuals are those of the Haar transform, and no residual is wider than a finest
-    patch, over which the relevance is constant: what is left wrong is exactly the sum of the residuals not taken, and
-    allocations carry a certificate. (Images of other sizes are extended to whole patches, and the error is that of the
-    extended image.) The price are visible blocks: nothing is interpolated.
+    images have smaller grids. The residuals are those of the Haar transform, and none crosses a cell of constant
+    relevance (a finest patch, or 2**(scales - 1) pixels where that does not divide the patch): what is left wrong is
+    exactly the sum of the residuals not taken, and allocations carry a certificate. (Images of other sizes are extended
+    to whole cells, and the error is that of the extended image.) The price are visible blocks: nothing is interpolated.
 
     Source: K. Tian et al., "Visual autoregressive modeling: scalable image generation via next-scale prediction"
     (NeurIPS 2024), in reverse: there all tokens of all scales are generated, and residuals are of learned features.
@@ -62,7 +68,7 @@ class ResidualScales(TokenAllocator[BandTokens]):
     ----------
     relevance : see `Relevance`; by default `CueRelevance`.
     patch : pixels along the side of a token at its scale.
-    scales : at most so many; 2**(scales - 1) must divide the patch. The coarsest is the smallest budget.
+    scales : at most so many. The coarsest is the smallest budget.
 
     Examples
     --------
@@ -80,6 +86,15 @@ class ResidualScales(TokenAllocator[BandTokens]):
         builder = ResidualBuilder(HaarFrame(scales))
         super().__init__(builder, metric, Hull(spend_all=True), relevance=relevance, patch=patch, levels=scales)
 
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens]:
+        """A single scale, the image itself, where the budget covers it: residuals are a third more tokens."""
+        if not covers(budget, context) or self.builder == _WHOLE:
+            return self
+        return TokenAllocator(_WHOLE, self.metric, self.traversal)
+
+
+_WHOLE = ResidualBuilder(HaarFrame(1))
+
 
 def _parents(positions: np.ndarray) -> np.ndarray:
     """Index of the patch over each patch (band, x, y) [N, 3] in the next coarser band, -1 in the last: int64 [N]."""
@@ -91,18 +106,36 @@ def _parents(positions: np.ndarray) -> np.ndarray:
 
 
 def _energies(frame: HaarFrame, pyramid: PatchPyramid) -> list[np.ndarray]:
-    """Squared residuals under every finest patch, at each scale: float64 [rows, columns]."""
-    values, patch = BandPatches.of(pyramid, frame), pyramid.patch
-    energies = []
-    for level, residual in enumerate(pasted(values.values, values.positions, values.bands, patch)):
-        energies.append(block_sums((residual.astype(np.float64) ** 2).sum(axis=2), patch >> level) * 4.0**level)
-    return energies
+    """Squared residuals of every coefficient times the pixels that it covers, at each scale: float64 [h, w]."""
+    values = BandPatches.of(pyramid, frame)
+    residuals = pasted(values.values, values.positions, values.bands, pyramid.patch)
+    return [4.0**level * (each.astype(np.float64) ** 2).sum(axis=2) for level, each in enumerate(residuals)]
 
 
-def _weighted(energies: list[np.ndarray], relevance: np.ndarray, patch: int) -> np.ndarray:
+def _weighted(energies: list[np.ndarray], weight: np.ndarray, cell: int, patch: int) -> np.ndarray:
     """What each patch of each scale takes off the relevance-weighted mean squared error, float64 [N].
 
-    The mean is over the image extended to whole patches, in which the residuals are orthogonal.
+    The mean is over the extended image, in which the residuals are orthogonal.
+
+    Parameters
+    ----------
+    weight : [rows, columns] of cells of ``cell`` pixels, which no coefficient crosses.
     """
-    weight = relevance / (3 * patch**2 * relevance.sum())
-    return np.concatenate([block_sums(weight * energy, 2**level).ravel() for level, energy in enumerate(energies)])
+    share = weight / (3 * cell**2 * weight.sum())
+    gains = []
+    for level, energy in enumerate(energies):
+        height, width = energy.shape
+        down, across = (np.arange(extent) * 2**level // cell for extent in (height, width))
+        gains.append(block_sums(energy * share[down[:, None], across], patch).ravel())
+    return np.concatenate(gains)
+
+
+def _by_cell(relevance: np.ndarray, image_size: tuple[int, int], cell: int, patch: int) -> np.ndarray:
+    """Relevance of cells of ``cell`` pixels, the mean by area of the finest patches below: float64 [rows, columns]."""
+    grid = (-(-image_size[0] // cell), -(-image_size[1] // cell))
+    if cell == patch:
+        return relevance
+    y, x = np.divmod(np.arange(grid[0] * grid[1]), grid[1])
+    boxes = np.minimum(np.stack([x, y, x + 1, y + 1], axis=1) * cell, np.tile(image_size[::-1], 2))
+    features = FeatureGrid.of(relevance[..., None])
+    return pooled(features, Regions.of(boxes), len(boxes), image_size, patch).astype(np.float64).reshape(grid)

@@ -45,7 +45,8 @@ class SemanticAtlas(TokenAllocator[RegionTokens]):
         patch embeddings give that.
     allocation : how tokens are dealt out.
     regions : how many; by default 100 for "proportional", and what 273 tokens need for the others: 91 for "fixed", 54
-        for "tiers". With a budget far below, regions are not seen at all; one far above goes to the first tier.
+        for "tiers". With a budget far below, regions are not seen at all; one far above goes to the first tier. More
+        masks than that (`MaskRegions`) are not merged: "fixed" then keeps the most important ones, 91 of 150.
     per_region : tokens of each region, for "fixed".
     encoder : features by which patches are merged, see `TokenAllocator`; by default colour and texture.
     patch : side of a patch in pixels.

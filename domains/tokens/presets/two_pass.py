@@ -17,6 +17,7 @@ from hra.domains.tokens.gestalt.gestalt import Gestalt
 from hra.domains.tokens.gestalt.resized import ResizedGestalt
 from hra.domains.tokens.gestalt.tokens import GestaltTokens
 from hra.domains.tokens.patches.metrics import RelevanceGain
+from hra.domains.tokens.presets.whole_image import covers, finest_base
 from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import ArrayError, MetricError
 from hra.model.arrays import to_numpy
@@ -84,7 +85,9 @@ class TwoPass(TokenAllocator[GestaltTokens]):
         MetricError : the score is not one finite number >= 0 per base token.
         """
         context = self._context(context)
-        check_budget(budget, context.hierarchy(self.builder))  # before the score, which may be a model
+        budget = check_budget(budget, context.hierarchy(self.builder))  # before the score, which may be a model
+        if covers(budget, context):
+            return super().allocate(context, budget, previous=previous, pinned=pinned)
         second = TokenAllocator(self.builder, CellRank(self._scores(context)), self.traversal)
         return second.allocate(context, budget, previous=previous, pinned=pinned)
 
@@ -119,6 +122,9 @@ class TwoPass(TokenAllocator[GestaltTokens]):
         """
         scores = self._scores(self._context(context))
         return scores.size + (extra if 1 - normalised_entropy(scores) < threshold else 0)
+
+    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
+        return finest_base(context) if covers(budget, context) else self
 
     def _scores(self, context: TokenContext) -> np.ndarray:
         """The checked scores of the base tokens, float64 [B]."""

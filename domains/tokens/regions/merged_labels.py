@@ -24,7 +24,18 @@ def merge_labels(
     count = int(labels.max()) + 1
     sizes = np.bincount(labels.ravel(), minlength=count)
     rows = linkage_features(context, labels, count, linkage)
-    return RegionTree(labels, agglomerate(rows, sizes, region_edges(labels), linkage, group=group))
+    merges = agglomerate(rows, sizes, region_edges(labels), linkage, group=group)
+    return RegionTree(labels, merges, 1 if group is None else _parts(merges, group))
+
+
+def _parts(merges: np.ndarray, group: np.ndarray) -> int:
+    """Regions that are left when all merges within groups are done; a group that is not connected is several."""
+    within = np.concatenate([group, np.full(len(merges), -1)])
+    for k, (a, b) in enumerate(merges.tolist()):
+        if within[a] != within[b] or within[a] < 0:
+            return len(group) - k
+        within[len(group) + k] = within[a]
+    return 1
 
 
 def linkage_features(context: TokenContext, labels: np.ndarray, count: int, linkage: Linkage) -> np.ndarray:

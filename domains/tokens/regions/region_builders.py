@@ -50,7 +50,8 @@ class RegionCellsBuilder(TokenBuilder[RegionTokens]):
     Parameters
     ----------
     source : makes the region tree, of which one cut is taken.
-    regions : how many, or all leaves where there are fewer.
+    regions : how many, or all leaves where there are fewer. Masks of a source are divided where they are fewer, but
+        never merged where they are more: all of them compete.
     """
 
     source: RegionSource = field(default_factory=PatchRegions)
@@ -74,5 +75,5 @@ class RegionCellsBuilder(TokenBuilder[RegionTokens]):
 
     def _regions(self, context: TokenContext) -> tuple[np.ndarray, int]:
         tree = self.source.tree(context)
-        count = min(self.regions, tree.leaves)
+        count = min(max(self.regions, tree.parts), tree.leaves)
         return tree.cut(count), count

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.embedding.overlaps import Regions, runs
 from hra.domains.tokens.regions.descriptors import pooled
 from hra.domains.tokens.regions.painting import paint, region_values
 from hra.domains.tokens.regions.region_tree import region_boxes
@@ -15,7 +16,7 @@ from hra.domains.tokens.token_set import TokenSet
 _NO_TOKENS = np.float32(0.5)  # mid-grey, as for patches
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RegionTokens(TokenSet):
     """K tokens, each a region whose box is resampled to patch x patch pixels; see `painting`.
 
@@ -26,6 +27,7 @@ class RegionTokens(TokenSet):
     relevance : float64 [K], mean relevance of the token's region.
     image_size : (height, width) of the image in pixels.
     patch : side of a token in its own pixels.
+    fixations : float64 [K, 2] or None, see `TokenSet`.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class RegionTokens(TokenSet):
     relevance: np.ndarray
     image_size: tuple[int, int]
     patch: int
+    fixations: np.ndarray | None = None
 
     @classmethod
     def of(cls, context: TokenContext, labels: np.ndarray, count: int) -> RegionTokens:
@@ -77,15 +80,6 @@ class RegionTokens(TokenSet):
         mean = np.float32(self.values.mean(dtype=np.float64)) if len(self) else _NO_TOKENS
         return paint(self.values, self.labels, self.boxes, self.patch, mean)
 
-    def pooled(self, features: np.ndarray) -> np.ndarray:
-        """Mean feature of every token's region.
-
-        Parameters
-        ----------
-        features : [rows, columns, D], of the finest patches (`TokenContext.features`).
-
-        Returns
-        -------
-        float32 [K, D], each patch weighted by the pixels that it shares with the region.
-        """
-        return pooled(features, self.labels, len(self), self.patch).astype(np.float32)
+    @property
+    def _regions(self) -> Regions:
+        return runs(self.labels)

@@ -22,10 +22,12 @@ class RegionTree:
     ----------
     labels : int32 [H, W], the leaf region 0 .. L - 1 of every pixel; each has at least one.
     merges : int32 [L - 1, 2], the two nodes that each merge joins, in the order in which they are merged.
+    parts : regions that the source itself tells apart, such as masks: the first L - parts merges stay within them.
     """
 
     labels: np.ndarray
     merges: np.ndarray
+    parts: int = 1
 
     def __len__(self) -> int:
         """Number of nodes, 2 L - 1."""

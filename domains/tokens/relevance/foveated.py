@@ -54,10 +54,20 @@ class FoveatedRelevance:
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float64, >= 0."""
-        base = CueRelevance() if self.relevance is None else self.relevance
-        scores = checked_relevance(base(context), context.grid, context.cover)
-        find = PeakFixation(context.patch) if self.fixation is None else self.fixation
-        gaze = find(context.image, context.query, scores)
+        scores = self._scores(context)
+        gaze = self._gaze(context, scores)
         eccentricity = Eccentricity(gaze, pixels_per_degree=max(context.image.shape[:2]) / self.field_of_view)
         y, x = np.indices(context.grid)
         return scores * eccentricity.areal_weight((np.stack([x, y], axis=-1) + 0.5) * context.patch)
+
+    def gaze(self, context: TokenContext) -> tuple[float, float]:
+        """The fixation (x, y) in pixels around which relevance is weighed."""
+        return self._gaze(context, self._scores(context))
+
+    def _gaze(self, context: TokenContext, scores: np.ndarray) -> tuple[float, float]:
+        find = PeakFixation(context.patch) if self.fixation is None else self.fixation
+        return find(context.image, context.query, scores)
+
+    def _scores(self, context: TokenContext) -> np.ndarray:
+        base = CueRelevance() if self.relevance is None else self.relevance
+        return checked_relevance(base(context), context.grid, context.cover)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_counts, block_sums
-from hra.images.channels import LUMA
+from hra.domains.tokens.blocks import block_counts
+from hra.domains.tokens.channels.steps import horizontal_steps
 
 _NOISE = 16 / 255  # steps below this are sensor noise, paper grain and soft shading, not strokes
 
@@ -28,9 +28,6 @@ def text_likeness(image: np.ndarray, patch: int = 16) -> np.ndarray:
     -------
     float32 [ceil(H/patch), ceil(W/patch)], >= 0.
     """
-    grey = image @ LUMA
-    step = np.diff(grey, axis=1, append=grey[:, -1:])
-    rising = block_sums(np.where(step > _NOISE, step, 0), patch)
-    falling = block_sums(np.where(step < -_NOISE, -step, 0), patch)
-    pixels = block_counts(grey.shape[0], grey.shape[1], patch)
+    rising, falling = horizontal_steps(image, patch, _NOISE)
+    pixels = block_counts(image.shape[0], image.shape[1], patch)
     return (np.minimum(rising, falling) / pixels).astype(np.float32)

@@ -82,12 +82,15 @@ class RingBuilder(TokenBuilder[SampledTokens]):
     foveal_share : of the samples, that lie within ``foveal_radius`` pixels.
     field_of_view : degrees that the longer side of the image spans; gives e0 in pixels.
     fixation : where to look, (image, query, relevance) -> (x, y) in pixels; by default `PeakFixation`.
+    growing : whether a sample shows the cell that it stands for, which grows with the eccentricity; else every sample
+        is a patch at full resolution, and only their density falls.
     """
 
     foveal_share: float = 0.3
     foveal_radius: float = 50.0
     field_of_view: float = 20.0
     fixation: FixationFinder | None = None
+    growing: bool = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.foveal_share <= 1 or not 0 < self.foveal_radius < np.inf:
@@ -105,12 +108,16 @@ class RingBuilder(TokenBuilder[SampledTokens]):
     def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> SampledTokens:
         """As many samples in fovea and periphery as ``cut`` has."""
         fixation = self._fixation(context)
+        if len(cut) == context.relevance.size:
+            return SampledTokens.whole(context, np.tile(fixation.centre, (len(cut), 1)))
         fovea = min(self.foveal_radius, fixation.reach)
         foveal, peripheral = np.bincount(hierarchy.attribute("stratum")[cut], minlength=2).tolist()
         zones = [(0.0, fovea, foveal), (fovea, fixation.reach, peripheral)]
         parts = [fixation.samples(*zone) for zone in zones if zone[2]] or [(np.zeros((0, 2)), np.zeros(0))]
         centres, areas = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return SampledTokens.of(context, centres, cell_scales(areas, fixation.image_size, context.pyramid.patch))
+        cells = cell_scales(areas, fixation.image_size, context.pyramid.patch)
+        scales = cells if self.growing else np.ones_like(cells)
+        return SampledTokens.of(context, centres, scales, np.tile(fixation.centre, (len(centres), 1)))
 
     def _fixation(self, context: TokenContext) -> Fixation:
         image, (height, width) = context.pyramid.image, context.pyramid.image.shape[:2]

@@ -57,10 +57,13 @@ class SpiralBuilder(TokenBuilder[SampledTokens]):
         """As many samples around each centre as ``cut`` has."""
         centres, image_size = self._centres(context), context.pyramid.image.shape[:2]
         counts = np.bincount(hierarchy.attribute("stratum")[cut], minlength=len(centres))
+        if len(cut) == context.relevance.size:
+            return SampledTokens.whole(context, np.repeat(np.array(centres), counts, axis=0))
         reaches = _reaches(centres, image_size)
         spirals = [self._spiral(*each, image_size) for each in zip(centres, reaches, counts, strict=True)]
         points, areas = (np.concatenate(part) for part in zip(*spirals, strict=True))
-        return SampledTokens.of(context, points, cell_scales(areas, image_size, context.pyramid.patch))
+        scales = cell_scales(areas, image_size, context.pyramid.patch)
+        return SampledTokens.of(context, points, scales, np.repeat(np.array(centres), counts, axis=0))
 
     def _centres(self, context: TokenContext) -> list[Point]:
         """Peaks of the relevance, the highest first, each without the surroundings of those before it."""

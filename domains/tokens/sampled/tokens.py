@@ -15,7 +15,7 @@ from hra.domains.tokens.token_set import TokenSet
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SampledTokens(TokenSet):
     """K tokens, each a square of patch x patch samples around a centre.
 
@@ -25,11 +25,12 @@ class SampledTokens(TokenSet):
     Attributes
     ----------
     values : float32 [K, patch * patch * 3] in [0, 1], samples row by row, channels last.
-    centres : float64 [K, 2], (x, y) in pixels, inside the image.
+    points : float64 [K, 2], (x, y) in pixels, the middle of each square.
     scales : float64 [K], pixels between two samples, >= 1.
     relevance : float64 [K], mean relevance of the finest patches that the token touches.
     image_size : (height, width) of the image in pixels.
     patch : samples along a side.
+    fixations : float64 [K, 2] or None, see `TokenSet`.
 
     Examples
     --------
@@ -43,34 +44,55 @@ class SampledTokens(TokenSet):
     """
 
     values: np.ndarray
-    centres: np.ndarray
+    points: np.ndarray
     scales: np.ndarray
     relevance: np.ndarray
     image_size: tuple[int, int]
     patch: int
+    fixations: np.ndarray | None = None
 
     @classmethod
-    def of(cls, context: TokenContext, centres: np.ndarray, scales: np.ndarray) -> SampledTokens:
-        """Sample the image of ``context`` at ``centres`` [K, 2] inside the image and ``scales`` [K] >= 1."""
+    def of(
+        cls, context: TokenContext, points: np.ndarray, scales: np.ndarray, fixations: np.ndarray | None = None
+    ) -> SampledTokens:
+        """Sample the image of ``context`` at ``points`` [K, 2] and ``scales`` [K] >= 1."""
         pyramid = context.pyramid
         height, width = pyramid.image.shape[:2]
-        centres, scales = np.asarray(centres, np.float64), np.asarray(scales, np.float64)
-        values = sample_patches(pyramid.levels, centres, scales, pyramid.patch)
-        boxes = _boxes(centres, scales, pyramid.patch, (height, width))
+        points, scales = np.asarray(points, np.float64), np.asarray(scales, np.float64)
+        values = sample_patches(pyramid.levels, points, scales, pyramid.patch)
+        boxes = _boxes(points, scales, pyramid.patch, (height, width))
         relevance = mean_over_boxes(context.relevance, boxes, pyramid.patch)
         return cls(
-            values.reshape(len(centres), 3 * pyramid.patch**2),
-            centres,
+            values.reshape(len(points), 3 * pyramid.patch**2),
+            points,
             scales,
             relevance,
             (height, width),
             pyramid.patch,
+            fixations,
         )
+
+    @classmethod
+    def whole(cls, context: TokenContext, fixations: np.ndarray) -> SampledTokens:
+        """The finest patches, of ``fixations`` [K, 2]: what there is to see where there is a token for each."""
+        pyramid = context.pyramid
+        places = pyramid.positions[: pyramid.offsets[1], 1:]
+        return cls.of(context, (places + 0.5) * pyramid.patch, np.ones(len(places)), fixations)
 
     @property
     def boxes(self) -> np.ndarray:
         """Pixels (x0, y0, x1, y1), end excluded, whose centres each token's square contains, int32 [K, 4]."""
-        return _boxes(self.centres, self.scales, self.patch, self.image_size)
+        return _boxes(self.points, self.scales, self.patch, self.image_size)
+
+    @property
+    def centres(self) -> np.ndarray:
+        """(x, y) of the middle of each token's square in pixels, float64 [K, 2]."""
+        return self.points
+
+    @property
+    def _corners(self) -> np.ndarray:
+        half = self.scales[:, None] * self.patch / 2
+        return np.concatenate([self.points - half, self.points + half], axis=1)
 
     @property
     def detail(self) -> np.ndarray:
@@ -85,7 +107,7 @@ class SampledTokens(TokenSet):
         """The image from these tokens alone, finest on top, gaps filled from around: float32 [H, W, 3] in [0, 1]."""
         canvas = np.zeros((*self.image_size, 3), np.float32)
         patches = self.values.reshape(-1, self.patch, self.patch, 3)
-        paint(np.argsort(-self.scales, kind="stable"), self.boxes, self.centres, self.scales, patches, canvas)
+        paint(np.argsort(-self.scales, kind="stable"), self.boxes, self.points, self.scales, patches, canvas)
         return np.clip(fill_gaps(canvas, self.token_map() >= 0), 0, 1)
 
 

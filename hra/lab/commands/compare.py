@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hra.console import JsonOption, TraversalOption, choose_traversal, readable, running, write_json
+from hra.console import JsonOption, TraversalOption, choose_traversal, readable, running, write_json, written_as
 from hra.domains.tokens.commands import BudgetOption, ImageArgument, QueryOption
 
 
@@ -21,7 +21,9 @@ def compare(
     budget: BudgetOption = 273,
     methods: Annotated[str, typer.Option(help="Only these, with commas: 'grid,pyramid'.")] = "",
     traversal: TraversalOption = None,
-    sheet: Annotated[Path | None, typer.Option("-o", "--out", help="Contact sheet of all methods.")] = None,
+    sheet: Annotated[
+        Path | None, typer.Option("-o", "--out", callback=written_as(".png"), help="Contact sheet of all methods, PNG.")
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Compare methods at one budget: what they give back, cover and gain, and how long they take."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hra.console import JsonOption, json_bytes, make_folder, running, show, write_json
+from hra.console import JsonOption, folder_or, json_bytes, make_folder, running, show, write_json
 from hra.errors import MissingExtra
 from hra.safety.atomic_write import write_folder
 
@@ -16,7 +16,9 @@ _SECTIONS = ("meshes", "textures", "tokens", "pool")
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the report; created if missing.")] = Path("out"),
+    out: Annotated[
+        Path, typer.Option("--out", callback=folder_or(), help="Folder for the report; created if missing.")
+    ] = Path("out"),
     json_file: JsonOption = None,
 ) -> None:
     """Spend triangles, bytes and tokens on real data and write report.html, report.json and the pictures.

@@ -11,7 +11,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from hra.console import JsonOption, Scale, ScaleOption, make_folder, print_wide, running, write_json
+from hra.console import JsonOption, Scale, ScaleOption, folder_or, make_folder, print_wide, running, write_json
 from hra.errors import MissingExtra
 from hra.safety.atomic_write import write_atomically
 
@@ -30,7 +30,9 @@ def evaluate(
         SuiteName,
         typer.Argument(help="core: rules of selection. meshes: images. tokens: methods. questions: answers."),
     ],
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the page and its pictures.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
+    ] = None,
     scale: ScaleOption = Scale.full,
     json_file: JsonOption = None,
 ) -> None:

@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hra.console import running, written_as
+
 if TYPE_CHECKING:
     from hra.residency import Trace
 
 
 def trace(
     source: Annotated[str, typer.Argument(help="kitti_like, terrain_walk, or a text file of KITTI or TUM poses.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The trace file.")] = Path("trace.npz"),
+    out: Annotated[Path, typer.Option("--out", "-o", callback=written_as(".npz"), help="The trace file, .npz.")] = Path(
+        "trace.npz"
+    ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of a made-up path.")] = 0,
     step: Annotated[int, typer.Option(min=1, help="Take every n-th pose of a file.")] = 1,
 ) -> None:
     """Record the tiles that a path over a ground texture wants."""
     from hra.residency import save_trace
 
-    recorded = _make(source, seed, step)
+    with running(f"walking {source}"):
+        recorded = _make(source, seed, step)
     save_trace(out, recorded)
     typer.echo(f"{out}: {recorded!r}")
 

@@ -12,6 +12,7 @@ from hra.allocating.allocation import Allocation
 from hra.domains import tokens
 from hra.images import load_image, psnr
 from hra.lab import samples
+from hra.lab.demo.crops import crops
 from hra.lab.demo.pictures import images
 
 BUDGET = 273
@@ -41,7 +42,8 @@ def run() -> tuple[dict[str, Any], dict[str, Figure]]:
     """The figures of the report's token section (the photo; all images under "images") and its pictures by name."""
     compared = {name: _compare(load_image(samples.path(file)), query) for name, (file, query) in QUESTIONS.items()}
     records = {name: _record(comparison) for name, comparison in compared.items()}
-    pictures = {f"tokens_{name}": _panels(comparison) for name, comparison in compared.items()}
+    pictures = {f"tokens_{name}_crops": _crops(comparison) for name, comparison in compared.items()}
+    pictures |= {f"tokens_{name}": _panels(comparison) for name, comparison in compared.items()}
     return {**records["photo"], "images": records}, pictures
 
 
@@ -82,6 +84,12 @@ def _oracle(image: np.ndarray) -> np.ndarray:
     """The image from the 273 tokens that are best for plain squared error."""
     allocator = tokens.PyramidSampling(relevance=tokens.UniformRelevance())
     return allocator.realize(allocator.allocate((image, ""), BUDGET)).reconstruct()
+
+
+def _crops(comparison: Comparison) -> Figure:
+    """Where 273 tokens of a pyramid show more than 273 of down-sampling, and where less; no question asked."""
+    image = comparison.image
+    return crops(image, _oracle(image), tokens.uniform_downsample(image, BUDGET), ("273 tokens", "down-sampled"))
 
 
 def _weighted_error(context: tokens.TokenContext, shown: np.ndarray) -> float:

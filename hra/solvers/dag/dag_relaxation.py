@@ -46,7 +46,7 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
         _flow(chord, share.copy())
     # Shares of sweeps even where flows gave the bound: those of a flow depend on how refinements are numbered.
     surplus = np.empty_like(problem.gain)
-    surplus_bound(*order, problem.gain, problem.cost, chord.bound_price, share, surplus)
+    surplus_bound(order, problem.gain, problem.cost, chord.bound_price, share, surplus)
     with np.errstate(over="ignore"):  # inf where a free refinement gains more than 1e108
         priority = chord.bound_price + surplus / problem.slope_cost
     # Rounding may leave what gains nothing a little under 0, where it would be no candidate at all.
@@ -57,12 +57,12 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
 def _sweep(chord: Chord, share: np.ndarray) -> None:
     """Close in by sweeps, which improve ``share`` [E]."""
     problem, selected = chord.problem, np.empty_like(chord.selected)
-    order = (*problem.hierarchy.predecessors, problem.gain, problem.cost)
+    given = (problem.hierarchy.predecessors, problem.gain, problem.cost)
     # The highest price first: it yields what is free, and a bound where nothing else can be afforded.
     price, sweeps = price_range(problem)[1], _SWEEPS
     while sweeps > 0 and not chord.solved:
         known, tolerance = chord.worth_at(price), chord.tolerance
-        worth, made = better_set(*order, price, share, sweeps, known, tolerance, selected)
+        worth, made = better_set(*given, price, share, sweeps, known, tolerance, selected)
         chord.add(price, worth, share, selected)
         sweeps -= made
         price = chord.price
@@ -78,10 +78,10 @@ def _flow(chord: Chord, share: np.ndarray) -> None:
         price, selected = chord.price, taken.copy()
         worth = gain - price * cost
         known = chord.worth_at(price) - total(worth, taken)
-        found = max_closure(*order, worth[undecided], undecided, share, known, work)
+        found = max_closure(order, worth[undecided], undecided, share, known, work)
         best, work = found.selected, work - found.work
         selected[undecided[best]] = True
-        above = chord.add(price, surplus_bound(*order, gain, cost, price, share, surplus), share, selected)
+        above = chord.add(price, surplus_bound(order, gain, cost, price, share, surplus), share, selected)
         if chord.settled or not above or work <= 0:
             break
         if not found.is_best:

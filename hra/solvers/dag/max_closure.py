@@ -33,12 +33,12 @@ class Closure(NamedTuple):
 
 
 @njit(cache=True)
-def max_closure(offsets, predecessors, worth, among, share, known=np.inf, work=np.inf):
+def max_closure(order, worth, among, share, known=np.inf, work=np.inf):
     """The smallest down-closed set of most worth among some refinements; all others count as taken.
 
     Parameters
     ----------
-    offsets, predecessors : int32 [R + 1] and [E], ascending for each refinement; a predecessor has the smaller index.
+    order : offsets int32 [R + 1] and predecessors int32 [E], ascending for each refinement; these have smaller indices.
     worth : float64 [K], gain - price * cost.
     among : int [K], ascending.
     share : float64 [E], how these K refinements split their surplus at first; becomes the split that proves the set.
@@ -49,7 +49,7 @@ def max_closure(offsets, predecessors, worth, among, share, known=np.inf, work=n
     -------
     `Closure`.
     """
-    before, inner, edge = _subgraph(offsets, predecessors, among)
+    before, inner, edge = _subgraph(*order, among)
     after, successor, back = _reverse(before, inner)
     left, flow = _first_flow(before, inner, edge, worth, share)
     distance, queue = np.empty(worth.size, np.int32), np.empty(worth.size, np.int32)
@@ -66,7 +66,7 @@ def max_closure(offsets, predecessors, worth, among, share, known=np.inf, work=n
             break
         _wave(graph, flow, left, rounding, distance, queue[:reached])
     selected = _select(graph, flow, left, rounding, distance, queue)
-    _split(offsets, among, before, edge, flow, share)
+    _split(order[0], among, before, edge, flow, share)
     return Closure(selected, placeable <= 0.0, visited)
 
 

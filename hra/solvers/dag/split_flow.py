@@ -18,8 +18,9 @@ _CLOSED = 1e-7
 
 
 @njit(cache=True)
-def surplus_bound(offsets, predecessors, gain, cost, price, share, surplus):
+def surplus_bound(order, gain, cost, price, share, surplus):
     """Push surplus from fine to coarse; return the upper bound on max gain - price * cost. Fills ``surplus`` [R]."""
+    offsets, predecessors = order
     total = 0.0
     for r in range(gain.size):
         surplus[r] = gain[r] - price * cost[r]
@@ -35,12 +36,13 @@ def surplus_bound(offsets, predecessors, gain, cost, price, share, surplus):
 
 
 @njit(cache=True)
-def _collect(offsets, predecessors, gain, cost, price, surplus, share, step, sensitivity, selected):
+def _collect(order, gain, cost, price, surplus, share, step, sensitivity, selected):
     """Select the refinements in surplus all of whose predecessors are; return what they are worth at ``price``.
 
     On the way each refinement's shares make one exponentiated-gradient step away from predecessors whose extra surplus
     would reach the top; ``sensitivity`` [R] is the part that would.
     """
+    offsets, predecessors = order
     worth = 0.0
     for r in range(surplus.size):
         low, high = offsets[r], offsets[r + 1]
@@ -85,16 +87,16 @@ def even_shares(offsets):
 
 
 @njit(cache=True)
-def closure(offsets, predecessors, gain, cost, price, share, sweeps, selected):
+def closure(order, gain, cost, price, share, sweeps, selected):
     """Best bound and best set at one ``price`` within ``sweeps``; ``share`` [E] is improved in place.
 
     Returns the bound on max gain - price * cost; ``selected`` [R] holds the best set found.
     """
-    return better_set(offsets, predecessors, gain, cost, price, share, sweeps, -np.inf, 0.0, selected)[0]
+    return better_set(order, gain, cost, price, share, sweeps, -np.inf, 0.0, selected)[0]
 
 
 @njit(cache=True)
-def better_set(offsets, predecessors, gain, cost, price, share, sweeps, known, tolerance, selected):
+def better_set(order, gain, cost, price, share, sweeps, known, tolerance, selected):
     """`closure` that stops early: with a set halfway from a ``known`` worth to the bound, or a bound that is near it.
 
     Returns the bound, which is near ``known`` if it exceeds it by at most ``tolerance``, and the sweeps made.
@@ -103,9 +105,9 @@ def better_set(offsets, predecessors, gain, cost, price, share, sweeps, known, t
     surplus, sensitivity, trial = np.empty(n), np.empty(n), np.empty(n, np.bool_)
     bound, best, made = np.inf, -np.inf, 0
     while made < sweeps:
-        bound = min(bound, surplus_bound(offsets, predecessors, gain, cost, price, share, surplus))
+        bound = min(bound, surplus_bound(order, gain, cost, price, share, surplus))
         step = 2.0 / (1.0 + 0.1 * made)
-        worth = _collect(offsets, predecessors, gain, cost, price, surplus, share, step, sensitivity, trial)
+        worth = _collect(order, gain, cost, price, surplus, share, step, sensitivity, trial)
         made += 1
         if worth > best:
             best = worth

@@ -57,7 +57,7 @@ def closures_of(hierarchy: Hierarchy) -> Closure:
 
     def of_dag(value: np.ndarray) -> tuple[float, np.ndarray]:
         selected = np.zeros(value.size, np.bool_)
-        return closure(*order, value, hierarchy.unit_cost, 0.0, share, _SWEEPS, selected), selected
+        return closure(order, value, hierarchy.unit_cost, 0.0, share, _SWEEPS, selected), selected
 
     return of_dag if hierarchy.parent is None else of_forest
 

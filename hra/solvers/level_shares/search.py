@@ -31,7 +31,7 @@ def mend_shares(problem: Problem, needs: Needs, value: np.ndarray, start: np.nda
     hierarchy, selected = problem.hierarchy, start.copy()
     pinned = np.zeros(selected.size, np.bool_) if problem.pinned is None else problem.pinned
     selected |= pinned
-    order = (*hierarchy.predecessors, *hierarchy.successors)
+    order = (hierarchy.predecessors, hierarchy.successors)
     smallest = (0.0, _ROUNDING * float(problem.gain.max(initial=0.0)))
     worth = (problem.gain, value, needs.change, *_kinds(needs.change))
     _search(*order, worth, pinned, needs.left(selected), smallest, spend_all, selected)
@@ -109,13 +109,13 @@ def _best_step(before, predecessors, takes, drops, left, smallest, phase, fallin
 
 
 @njit(cache=True)
-def _search(before, predecessors, after, successors, worth, pinned, left, smallest, spend_all, selected):
+def _search(predecessors, successors, worth, pinned, left, smallest, spend_all, selected):
     """Change ``selected`` [R] and ``left`` [1 + K] in place, step by step."""
     phase, reach, falling = 0, 1, np.zeros(selected.size, np.bool_)
     for _ in range(_STEPS):
-        takes = moves(before, predecessors, worth, pinned, selected, False, reach)
-        drops = moves(after, successors, worth, pinned, selected, True, reach)
-        take, drop = _best_step(before, predecessors, takes, drops, left, smallest, phase, falling)
+        takes = moves(*predecessors, worth, pinned, selected, False, reach)
+        drops = moves(*successors, worth, pinned, selected, True, reach)
+        take, drop = _best_step(*predecessors, takes, drops, left, smallest, phase, falling)
         _mark(takes[0][take], selected, True)
         _mark(drops[0][drop], selected, False)
         for need in range(left.size):

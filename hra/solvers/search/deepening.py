@@ -20,7 +20,7 @@ _SMALL, _NEGLIGIBLE = 1e-9, 1e-13
 
 
 @njit(cache=True, nogil=True)
-def improve(before, predecessors, share, gain, cost, capacity, price, limit, states, selected):
+def improve(order, share, gain, cost, capacity, price, limit, states, selected):
     """Replace ``selected`` by a better set, if possible by the best.
 
     Sets that lose at most some tolerance against the bound have no choice at most refinements; the others are searched.
@@ -28,7 +28,7 @@ def improve(before, predecessors, share, gain, cost, capacity, price, limit, sta
 
     Parameters
     ----------
-    before, predecessors : offsets [R + 1] and indices [E] of the partial order.
+    order : offsets [R + 1] and predecessors [E] of the partial order.
     share : float64 [E], splits the surplus of each refinement over its predecessors. Any shares that add up to at most
         one are valid, and so is any price; good ones leave little to search.
     gain, cost : float64 [R]; capacity, price : float.
@@ -42,6 +42,7 @@ def improve(before, predecessors, share, gain, cost, capacity, price, limit, sta
     """
     # Where nothing that costs something fits, the price is infinite and its losses are not numbers: none is as valid.
     price = price if price < np.inf else 0.0
+    before, predecessors = order
     relaxed = relax(before, predecessors, share, gain, cost, price)
     lost, left = loss_of(relaxed, capacity, selected), _left(gain, selected)
     if lost <= _SMALL * left:

@@ -42,12 +42,14 @@ def new_states(size: int) -> States:
 
 
 @njit(cache=True, nogil=True)
-def _merge(states, skip, skip_end, take, take_end, name, cost, gain, price, floor, capacity, recorded):
-    """Append the undominated states that skip or take one refinement after ``take_end``; return their end.
+def _merge(states, skip, take, item, price, floor, capacity, recorded):
+    """Append the undominated states that skip or take one refinement behind the list ``take``; return their end.
 
-    The list ``take`` is shifted by ``cost`` and ``gain``. States worth less than ``floor`` at ``price`` are dropped.
+    Lists are given by where they begin and end, the refinement ``item`` by name, cost and gain: ``take`` is shifted by
+    these. States worth less than ``floor`` at ``price`` are dropped.
     """
-    i, j, end, best = skip, take, take_end, -np.inf
+    (i, skip_end), (j, take_end), (name, cost, gain) = skip, take, item
+    end, best = take_end, -np.inf
     while i < skip_end or j < take_end:
         c, g, taking = np.inf, -np.inf, False
         if i < skip_end:
@@ -116,15 +118,14 @@ def search(parent, gain, cost, loss_above, price, capacity, tolerance, states, t
         end, p, leaf = k + size[r], parent[r], size[r] == 1
         # What positions from k on are worth at most at the price, whatever is to be taken there.
         worth[k] = max(worth[end], worth[k + 1] + gain[r] - price * cost[r])
-        skip, skip_end = (low, high) if leaf else (saved[depth - 1, 0], saved[depth - 1, 1])
-        visited += high - low + skip_end - skip
+        skip = (low, high) if leaf else (saved[depth - 1, 0], saved[depth - 1, 1])
+        visited += high - low + skip[1] - skip[0]
         if visited > states.cost.size:
             return -np.inf, False
         # A set loses at least what its state loses from k on, and what everything above r loses.
         floor = worth[k] + loss_above[r] - tolerance
-        stop, recorded = _merge(
-            states, skip, skip_end, low, high, r, cost[r], gain[r], price, floor, capacity, recorded
-        )
+        item = (r, cost[r], gain[r])
+        stop, recorded = _merge(states, skip, (low, high), item, price, floor, capacity, recorded)
         # The list behind a subtree is kept until the coarsest refinement whose subtree ends there is done.
         last = p >= 0 and position[p] + size[p] == end
         if leaf and last:
@@ -134,7 +135,7 @@ def search(parent, gain, cost, loss_above, price, capacity, tolerance, states, t
         elif not leaf and not last:
             # The list behind the subtree has served: the new one takes its place.
             depth -= 1
-            low = skip
+            low = skip[0]
         high = _move(states, high, stop, low)
     taken[:] = False
     if high == low:

@@ -65,7 +65,7 @@ def _compare(
         windows, found = np.empty((part.stop - part.start, 4), np.int32), np.empty(part.stop - part.start, np.bool_)
         numba_rectangles.clip(rects[part], width, height, windows)
         given = windows, image[part], against[part], FINER, reduce == "min"
-        numba_rectangles.any_reaches(data, *tables, *given, found)
+        numba_rectangles.any_reaches(data, tables, *given, found)
         nothing = identity(reduce, data.dtype)
         numba_rectangles.bound(windows, found, against[part], _beyond(against[part], reduce), nothing, result[part])
 

@@ -47,11 +47,13 @@ def _reaches(value, against, smallest):
 
 
 @njit(cache=True, nogil=True)
-def any_reaches(data, offsets, sizes, bits, rects, image, against, finer, smallest, found):
+def any_reaches(data, tables, rects, image, against, finer, smallest, found):
     """Whether a pixel within each rectangle reaches ``against``, at ``finer`` levels below where 2 x 2 pixels hold it.
 
-    Rectangles lie within their ``image`` [K] or are empty, which gives False; ``bits`` as for `rect_extremum`.
+    Rectangles lie within their ``image`` [K] or are empty, which gives False; ``tables`` are offsets, sizes and bits as
+    for `rect_extremum`.
     """
+    offsets, sizes, bits = tables
     columns, pixels = sizes[:, 1].copy(), sizes[:, 0] * sizes[:, 1]
     level, finest, index = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.int64)
     is_open, listed = np.empty(_BLOCK, np.bool_), np.empty(_BLOCK + 1, np.int32)

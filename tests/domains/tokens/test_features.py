@@ -41,7 +41,7 @@ def test_an_encoder_is_asked_once_for_the_image():
 @pytest.mark.parametrize(
     "features",
     [
-        np.zeros((3, 4, 7)),
+        np.zeros((3, 4, 7, 1)),
         np.zeros((3, 5)),
         np.zeros((3, 5, 0)),
         np.full((3, 5, 2), np.nan),
@@ -57,8 +57,15 @@ def test_unusable_features_are_refused(features):
 def test_a_bad_feature_is_named():
     features = np.zeros((2, 3, 4))
     features[1, 2, 3] = np.inf
-    with pytest.raises(MetricError, match=r"patch \(1, 2\), channel 3"):
+    with pytest.raises(MetricError, match=r"features\[1, 2, 3\]"):
         checked_features(features, (2, 3))
+
+
+def test_features_of_another_grid_are_resampled_by_area():
+    halves = np.array([[[0.0], [6.0]]])
+    assert checked_features(halves, (2, 3))[..., 0].tolist() == [[0, 3, 6], [0, 3, 6]]
+    wide = np.random.default_rng(0).random((24, 24, 5))
+    assert checked_features(wide, (8, 12)).mean(axis=(0, 1)) == pytest.approx(wide.mean(axis=(0, 1)), rel=1e-5)
 
 
 def test_projection_keeps_scalar_products_on_average():

@@ -24,7 +24,7 @@ def token_set(smooth_noise) -> PatchTokens:
 def test_widths(smooth_noise, token_set, kind):
     sampler = LogPolar()
     for tokens in (token_set, sampler.realize(sampler.allocate((smooth_noise(120, 200), ""), 30))):
-        code = position_code(tokens, kind)
+        code = position_code(tokens, kind, gaze=(10.0, 20.0))
         assert code.shape == (30, WIDTHS[kind]) and code.dtype == np.float32
         np.testing.assert_allclose(np.square(code).sum(axis=1), WIDTHS[kind] / 2, rtol=1e-5)
 
@@ -32,7 +32,7 @@ def test_widths(smooth_noise, token_set, kind):
 @pytest.mark.parametrize("kind", ["centroid", "corners", "corners_and_size", "level"])
 def test_each_number_is_the_sine_or_cosine_of_its_coordinate(token_set, kind):
     x0, y0, x1, y1 = token_set.boxes.T.astype(float)
-    level, x, y = token_set.positions.T
+    level, x, y = token_set.places.T
     coordinates = {
         "centroid": [(x0 + x1) / 2, (y0 + y1) / 2],
         "corners": [x0, y0, x1, y1],
@@ -56,7 +56,16 @@ def test_polar_codes_are_periodic_and_see_from_the_gaze(token_set):
     np.testing.assert_allclose(code[:, 0], np.sin(np.hypot(*offset.T)), atol=1e-5)
     for harmonic in (1, 2, 64):
         np.testing.assert_allclose(code[:, 127 + harmonic], np.sin(harmonic * (angle + 2 * np.pi)), atol=1e-5)
-    assert np.array_equal(position_code(token_set, "polar"), position_code(token_set, "polar", gaze=(100.0, 60.0)))
+
+
+def test_polar_codes_count_from_each_tokens_own_fixation(smooth_noise, token_set):
+    sampler = LogPolar()
+    samples = sampler.realize(sampler.allocate((smooth_noise(120, 200), ""), 30))
+    assert samples.fixations is not None
+    gaze = (samples.fixations[0, 0], samples.fixations[0, 1])
+    assert np.array_equal(position_code(samples, "polar"), position_code(samples, "polar", gaze=gaze))
+    with pytest.raises(HraError, match="no fixation"):
+        position_code(token_set, "polar")  # the centre of the image would be a guess
 
 
 def test_unknown_kinds_are_refused(token_set):

@@ -131,4 +131,4 @@ def test_utilisation_of_extreme_budgets():
     hierarchy = Hierarchy.flat([0, 1])
     assert allocate(hierarchy, [1, 1], 0).utilisation == 1
     assert allocate(hierarchy, [1, 1], np.inf).utilisation == 0
-    assert "of inf units" in repr(allocate(hierarchy, [1, 1], np.inf))
+    assert "1 units, no budget" in repr(allocate(hierarchy, [1, 1], np.inf))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
+import pickle
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +19,9 @@ import pytest
 
 import hra
 from hra.allocating.allocation import Allocation
-from hra.allocating.allocation_file import checksum
-from hra.errors import FileError, HraError, InvalidBudget
+from hra.allocating.allocation_file import _UNPACKED_BYTES, checksum
+from hra.errors import FileError, HierarchyError, HraError, InvalidBudget
+from tests.helpers.allocators import Plain, Table
 from tests.helpers.claims import STATED, is_true, small
 from tests.helpers.command import run_hra
 
@@ -68,6 +73,49 @@ def test_what_was_saved_comes_back_and_is_verified(tmp_path, seed):
     assert hra.verify(again).ok
     again.save(tmp_path / "b.npz")
     assert contents(tmp_path / "b.npz")[0] == contents(path)[0]
+
+
+def test_files_of_the_first_version_are_read(tmp_path):
+    allocation, path = saved(tmp_path)
+    header, arrays = contents(path)
+    rewrite(path, {**header, "version": 1}, arrays)
+    assert repr(Allocation.load(path)) == repr(allocation)
+
+
+def test_pickles_are_as_small_as_files_and_as_good(tmp_path):
+    allocation, path = saved(tmp_path)
+    heavy = Allocation(allocation.problem, allocation.solution, 0.0, context=np.ones(10**6))
+    pickled = pickle.dumps(heavy)
+    assert len(pickled) < path.stat().st_size + 1000
+    again = pickle.loads(pickled)
+    assert (repr(again), again.context) == (repr(allocation), None)
+    assert hra.verify(again).ok
+    assert copy.deepcopy(heavy).context is heavy.context
+
+
+def test_another_process_goes_on_where_one_stopped(tmp_path):
+    path = tmp_path / "first.npz"
+    code = f"""
+import hra
+tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], [1] * 7)
+hra.solve(tree, 2, errors=[8.0, 4.0, 3.0, 1.0, 1.0, 1.0, 1.0]).save({str(path)!r})
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], [1] * 7)
+    errors = [8.0, 4.0, 3.0, 1.0, 1.0, 1.0, 1.0]
+    second = hra.solve(tree, 3, errors=errors, traversal=hra.Coherent(), previous=Allocation.load(path))
+    assert second.churn == 1
+
+
+def test_a_loaded_allocation_is_adopted_where_its_hierarchy_is(tmp_path):
+    tree = hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1], attributes={"error": [4.0, 1.0, 1.0]})
+    other = hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1], attributes={"error": [4.0, 1.0, 2.0]})
+    mine, theirs = (Plain(hierarchy, Table([4, 1, 1]), hra.Hull()) for hierarchy in (tree, other))
+    mine.allocate("somewhere", 2).save(tmp_path / "a.npz")
+    found = mine.adopt(Allocation.load(tmp_path / "a.npz"), "somewhere")
+    assert found.hierarchy is tree and found.context == "somewhere" and found.metric is mine.metric
+    with pytest.raises(HierarchyError, match="another hierarchy"):
+        theirs.adopt(found, "somewhere")
 
 
 def test_sequences_and_pinned_nodes_come_back(tmp_path):
@@ -169,7 +217,7 @@ def test_arrays_that_fit_nothing_are_refused(tmp_path, kind):
 
 
 BAD_HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "a later version": lambda h: {**h, "version": 2},
+    "a later version": lambda h: {**h, "version": 3},
     "an earlier version": lambda h: {**h, "version": 0},
     "another format": lambda h: {**h, "format": "hra-mesh"},
     "no budget": lambda h: {name: value for name, value in h.items() if name != "budget"},
@@ -213,11 +261,12 @@ def _pickled(data: bytes) -> bytes:
     return stream.getvalue()
 
 
-def _compressed(data: bytes) -> bytes:
+def _bomb(data: bytes) -> bytes:
+    """An archive that would unpack to more than it may."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:
-        for entry in old.infolist():
-            new.writestr(entry.filename, old.read(entry))
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new, new.open("a.npy", "w") as entry:
+        for _ in range(_UNPACKED_BYTES // 2**24 + 1):
+            entry.write(bytes(2**24))
     return stream.getvalue()
 
 
@@ -225,7 +274,7 @@ def _noise(data: bytes) -> bytes:
     return np.random.default_rng(0).bytes(len(data))
 
 
-BAD_FILES = {"truncated": _truncated, "pickled": _pickled, "compressed": _compressed, "noise": _noise}
+BAD_FILES = {"truncated": _truncated, "pickled": _pickled, "a bomb": _bomb, "noise": _noise}
 
 
 @pytest.mark.parametrize("damage", [*BAD_FILES.values(), lambda data: b"", lambda data: b"PK\x05\x06" + bytes(18)])

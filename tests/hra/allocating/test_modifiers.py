@@ -130,10 +130,12 @@ def test_thrash_counts_returns_within_the_window():
     assert thrash([]) == 0
 
 
-def test_a_sequence_keeps_one_hierarchy():
+def test_a_sequence_keeps_hierarchies_of_one_structure():
     first = allocator(Hierarchy.flat([1, 1]), hra.Hull()).allocate([1, 2], 1)
     with pytest.raises(HierarchyError, match="another hierarchy"):
-        allocator(Hierarchy.flat([1, 1]), hra.Hull()).allocate([1, 2], 1, previous=first)
+        allocator(Hierarchy.flat([1, 2]), hra.Hull()).allocate([1, 2], 1, previous=first)
+    copy = allocator(Hierarchy.flat([1, 1]), hra.Hull())
+    assert copy.allocate([2, 1], 1, previous=first).churn == 2
 
 
 @pytest.mark.parametrize("options", [{"hysteresis": -1}, {"hysteresis": float("nan")}, {"max_churn": -1}])

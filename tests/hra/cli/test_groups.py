@@ -114,7 +114,7 @@ def test_doctor_names_what_does_not_load_and_why(tmp_path: Path):
 
 def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]):
     assert run_hra("nothing") == 2
-    assert "No such command 'nothing'" in capsys.readouterr().err
+    assert "no such command 'nothing'" in capsys.readouterr().err
 
 
 def test_an_installation_without_entry_points_is_named(

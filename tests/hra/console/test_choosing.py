@@ -47,7 +47,7 @@ def test_metrics_and_methods_take_options_too():
 REFUSED = {
     "best": ("nothing is registered as 'best'", "hull, level_shares"),
     "": ("nothing is registered as ''", "best_first"),
-    "best_first:speed=3": ("no option 'speed'", "no options"),
+    "best_first:speed=3": ("no option 'speed'", "it has by"),
     "hull:finnish=none": ("no option 'finnish'", "finish, spend_all"),
     "hull:finish=None": ("'None' is no value", "fill or none"),
     "hull:spend_all=yes": ("'yes' is no value", "true or false"),

@@ -363,7 +363,7 @@ class TestAsImage:
 
     def test_torch_and_dlpack(self):
         torch = pytest.importorskip("torch")
-        values = torch.rand(4, 5, 3, requires_grad=True)
+        values = torch.rand(6, 5, 3, requires_grad=True)
         np.testing.assert_array_equal(as_image(values), values.detach().numpy())
 
         class OnlyDlpack:
@@ -396,7 +396,7 @@ class TestAsImage:
         [
             np.zeros(3),
             np.zeros((2, 3, 4, 5)),
-            np.zeros((3, 8, 8)),
+            np.zeros((5, 8, 8)),
             np.zeros((2, 2, 2)),
             np.zeros((0, 4, 3)),
             np.zeros((4, 4), bool),
@@ -413,6 +413,25 @@ class TestAsImage:
         """Case 53."""
         with pytest.raises(ImageError):
             as_image(values)
+
+
+class TestChannelsFirst:
+    def test_channels_may_come_first(self):
+        image = np.random.default_rng(0).random((5, 7, 3), np.float32)
+        whole = np.rint(image * 255).astype(np.uint8)
+        assert np.array_equal(as_image(image.transpose(2, 0, 1)), image)
+        assert np.array_equal(as_image(whole.transpose(2, 0, 1)), as_image(whole))
+        assert as_image(image[..., :1].transpose(2, 0, 1)).shape == (5, 7, 3)
+
+    def test_where_both_axes_may_be_channels_they_are_the_last(self):
+        rows = np.random.default_rng(0).random((3, 7, 3), np.float32)
+        assert np.array_equal(as_image(rows), rows)
+
+    def test_a_tensor_that_may_be_either_is_refused(self):
+        torch = pytest.importorskip("torch")
+        with pytest.raises(ImageError, match="first or last"):
+            as_image(torch.zeros(3, 7, 4))
+        assert as_image(torch.zeros(3, 7, 5)).shape == (7, 5, 3)
 
 
 class TestSavePng:

@@ -9,7 +9,7 @@ from typing import Any
 from hra.domains import tokens
 from hra.lab.bench.devices import Device
 from hra.lab.bench.kernels.rows import KernelBenchmark
-from hra.lab.bench.tokens import feature_cases, image_cases
+from hra.lab.bench.tokens import feature_cases, image_cases, pipeline_cases
 from hra.lab.bench.tokens.rows import TokenBenchmark
 from hra.lab.bench.tokens.selection_cases import budget_of, selection
 
@@ -38,10 +38,24 @@ def _rows(device: Device) -> Iterator[TokenBenchmark]:
     yield choose("token_dag", tokens.TokenDAG, _REDUCERS)
     yield _row(device, "atlas_ward", feature_cases.ward, lambda side: {"count": feature_cases.REGIONS})
     yield _row(device, "features_1024", feature_cases.features, lambda side: {})
+    for method in pipeline_cases.METHODS:
+        build = partial(pipeline_cases.pipeline, method=method)
+        yield _row(device, _pipeline_name(method), build, partial(pipeline_cases.parts, method=method))
+    build = partial(pipeline_cases.pipeline, method="pyramid", images=_BATCH)
+    facts = partial(_batch_facts, method="pyramid")
+    yield _row(device, f"{_pipeline_name('pyramid')}_batch{_BATCH}", build, facts)
     for name, source in (("documents", "page.png"), ("photos", "photo.jpg")):
         build = partial(image_cases.reconstruction, source=source)
         facts = partial(image_cases.gain_db, source=source)
         yield _row(device, f"reconstruct_{name}", build, facts)
+
+
+def _pipeline_name(method: str) -> str:
+    return f"image_to_tokens_{method.replace('-', '_')}"
+
+
+def _batch_facts(side: int, *, method: str) -> dict[str, int]:
+    return {"count": _BATCH * pipeline_cases.tokens_of(method, side), "images": _BATCH}
 
 
 def _selection(

@@ -243,7 +243,7 @@ def test_a_constant_image_has_no_structure():
         (ArrayError, {"cell": 0}),
         (ArrayError, {"gaze": (np.nan, 0)}),
         (ImageError, {"previous": np.zeros((20, 21, 3), np.float32)}),
-        (MetricError, {"model": np.zeros((3, 3, 4))}),
+        (MetricError, {"model": np.zeros((3, 3))}),
     ],
 )
 def test_unusable_arguments_are_refused(error, arguments):

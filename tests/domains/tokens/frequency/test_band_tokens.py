@@ -92,14 +92,20 @@ def test_values_lie_where_positions_say():
 def test_the_token_map_shows_the_finest_band(smooth_noise):
     tokens = all_tokens(smooth_noise(64, 64), HaarFrame(3))
     assert (tokens.detail[tokens.token_map()] == 0).all()
-    coarse = tokens.positions[:, 0] > 0
-    some = BandTokens(
-        tokens.values[coarse], tokens.positions[coarse], np.ones(coarse.sum()), (64, 64), 16, HaarFrame(3)
-    )
+    coarse = tokens.places[:, 0] > 0
+    some = BandTokens(tokens.values[coarse], tokens.places[coarse], np.ones(coarse.sum()), (64, 64), 16, HaarFrame(3))
     assert (some.shown_detail() == 1).all()
 
 
-@pytest.mark.parametrize("scales", [0, 6])
-def test_scales_must_divide_the_patch(scales):
+def test_there_is_at_least_one_scale():
     with pytest.raises(ArrayError):
-        HaarFrame(scales).bands((512, 512), 16)
+        HaarFrame(0).bands((512, 512), 16)
+
+
+@pytest.mark.parametrize(("patch", "scales", "cell"), [(16, 5, 16), (16, 6, 32), (14, 2, 14), (14, 5, 16)])
+def test_no_coefficient_crosses_a_cell(patch, scales, cell):
+    frame = HaarFrame(scales)
+    assert frame.cell((512, 512), patch) == cell
+    image = np.random.default_rng(0).random((90, 150, 3), np.float32)
+    frame = HaarFrame(scales)
+    np.testing.assert_allclose(frame.synthesise(frame.analyse(image, patch), (90, 150), patch), image, atol=1e-6)

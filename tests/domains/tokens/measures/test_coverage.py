@@ -26,7 +26,7 @@ def plain(token_set: tokens.PatchTokens, relevance: np.ndarray, patch: int) -> t
             here = float(relevance[y // patch, x // patch])
             finest = [
                 level
-                for (level, _, _), (x0, y0, x1, y1) in zip(token_set.positions, token_set.boxes, strict=True)
+                for (level, _, _), (x0, y0, x1, y1) in zip(token_set.places, token_set.boxes, strict=True)
                 if x0 <= x < x1 and y0 <= y < y1
             ]
             even += here

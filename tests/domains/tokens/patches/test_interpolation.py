@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.tokens.patches.halving import halved
-from hra.domains.tokens.patches.interpolation import refine, refine_to
+from hra.domains.tokens.patches.interpolation import refine
 
 
 def reference(coarse: np.ndarray, axis: int) -> np.ndarray:
@@ -45,10 +45,3 @@ def test_polynomials_of_degree_four_are_exact_inside():
     fine = refine(coarse, 1, 32)[0, :, 0]
     assert fine[4:-4] == pytest.approx(means(32)[4:-4], abs=1e-5)
     assert fine[0] != pytest.approx(means(32)[0], abs=1e-5)  # the repeated edge is no polynomial
-
-
-def test_several_levels_are_single_steps():
-    coarse = np.random.default_rng(0).random((2, 3, 3)).astype(np.float32)
-    expected = refine(refine(coarse, 3, 5), 6, 10)
-    assert np.array_equal(refine_to(coarse, [(3, 5), (6, 10)]), expected)
-    assert refine_to(coarse, []) is coarse

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.builders import GridBuilder, PyramidBuilder
-from hra.domains.tokens.patches.interpolation import refine_to
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.model.hierarchy import Hierarchy
+from tests.helpers.refining import refine_to
 
 SIZES = [(40, 70), (17, 16), (1, 1), (64, 64)]
 

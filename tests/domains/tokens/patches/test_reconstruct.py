@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.patches.interpolation import refine_to
 from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.images import psnr
+from tests.helpers.refining import refine_to
 
 SIZES = [(1, 1), (16, 16), (50, 70), (33, 129), (1, 200)]
 
@@ -47,7 +47,7 @@ def test_finest_tokens_of_any_cut_are_exact(height, width, budget, seed):
     token_set = allocator.realize(allocator.allocate((image, "top left"), budget))
     shown = token_set.reconstruct()
     assert shown.dtype == np.float32 and shown.min() >= 0 and shown.max() <= 1
-    for x0, y0, x1, y1 in token_set.boxes[token_set.positions[:, 0] == 0]:
+    for x0, y0, x1, y1 in token_set.boxes[token_set.places[:, 0] == 0]:
         assert np.array_equal(shown[y0:y1, x0:x1], image[y0:y1, x0:x1])
 
 

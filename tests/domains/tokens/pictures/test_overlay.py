@@ -27,8 +27,8 @@ def test_levels_have_different_colours_and_fine_ones_lie_on_top(smooth_noise):
     token_set = allocator.realize(allocator.allocate((image, "top left"), 20))
     picture = tokens.overlay(image, token_set)
     colours = {}
-    for (level, _, _), (x0, y0, _, _) in zip(token_set.positions, token_set.boxes, strict=True):
-        if not any((box[:2] == (x0, y0)).all() for box in token_set.boxes[token_set.positions[:, 0] < level]):
+    for (level, _, _), (x0, y0, _, _) in zip(token_set.places, token_set.boxes, strict=True):
+        if not any((box[:2] == (x0, y0)).all() for box in token_set.boxes[token_set.places[:, 0] < level]):
             colours.setdefault(int(level), set()).add(tuple(picture[y0, x0].tolist()))
     assert len(colours) > 1 and all(len(found) == 1 for found in colours.values())
     assert len(set.union(*colours.values())) == len(colours)

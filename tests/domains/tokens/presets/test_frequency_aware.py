@@ -19,7 +19,7 @@ def counts_by_direction(image: np.ndarray, query: str) -> dict[float | None, int
     allocator = FrequencyAware()
     tokens = allocator.realize(allocator.allocate((image, query), 273))
     bands = tokens.frame.bands(tokens.image_size, 16)
-    found = [bands[band].direction for band in tokens.positions[:, 0]]
+    found = [bands[band].direction for band in tokens.places[:, 0]]
     return {direction: found.count(direction) for direction in [*DIRECTIONS, None]}
 
 
@@ -39,10 +39,11 @@ def test_of_224_oriented_tokens_the_query_gives_128_to_one_direction(smooth_nois
 
 
 def test_weights_add_up_and_do_not_match_parts_of_words():
-    assert direction_weights("", DIRECTIONS).tolist() == [0.25] * 4
-    assert direction_weights("context, households and reading", DIRECTIONS).tolist() == [0.25] * 4
-    assert direction_weights("lines", DIRECTIONS).sum() == pytest.approx(1)
-    assert direction_weights("text", [45.0, 135.0]).tolist() == [0.5, 0.5]
+    even = np.ones(4)
+    assert direction_weights("", DIRECTIONS, even).tolist() == [0.25] * 4
+    assert direction_weights("context, households and reading", DIRECTIONS, even).tolist() == [0.25] * 4
+    assert direction_weights("lines", DIRECTIONS, even).sum() == pytest.approx(1)
+    assert direction_weights("text", [45.0, 135.0], np.ones(2)).tolist() == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("options", [{}, {"first": "space"}, {"frame": LaplacianFrame()}])
@@ -50,13 +51,13 @@ def test_the_low_pass_rest_comes_first(smooth_noise, options):
     allocator = FrequencyAware(UniformRelevance(), **options)
     image = smooth_noise(256, 256)
     tokens = allocator.realize(allocator.allocate((image, ""), 32))
-    assert tokens.positions[:, 0].max() == len(tokens.frame.bands((256, 256), 16)) - 1
+    assert tokens.places[:, 0].max() == len(tokens.frame.bands((256, 256), 16)) - 1
     assert np.square(tokens.reconstruct() - image).mean() < 0.5 * image.var()
 
 
 @pytest.mark.parametrize("first", ["bands", "space"])
-def test_tokens_of_a_direction_are_taken_by_energy(smooth_noise, first):
-    image = smooth_noise(256, 256)
+def test_tokens_of_a_direction_are_taken_by_energy(first):
+    image = np.random.default_rng(0).random((256, 256, 3), np.float32)  # no direction stands out
     allocator = FrequencyAware(UniformRelevance(), first=first)
     allocation = allocator.allocate((image, ""), 100)
     hierarchy, taken = allocation.hierarchy, np.zeros(len(allocation.hierarchy), bool)
@@ -87,8 +88,8 @@ def test_places_are_cells_of_a_four_by_four_grid(smooth_noise):
     assert np.count_nonzero(hierarchy.attribute("stratum") == 16) == 1
 
 
-def test_a_named_direction_weighs_the_gain_of_places(smooth_noise):
-    image, allocator = smooth_noise(256, 256), FrequencyAware(first="space")
+def test_a_named_direction_weighs_the_gain_of_places():
+    image, allocator = np.random.default_rng(0).random((256, 256, 3), np.float32), FrequencyAware(first="space")
     plain, named = (allocator.hierarchy_for((image, query)).attribute("gain") for query in ("", "read the text"))
     band = allocator.hierarchy_for((image, "")).attribute("band")
     bands = allocator.realize(allocator.allocate((image, ""), 1)).frame.bands((256, 256), 16)
@@ -102,7 +103,7 @@ def test_relevance_decides_between_places(smooth_noise):
     scores[:, 8:] = 1
     allocator = FrequencyAware(lambda context: scores, frame=LaplacianFrame())
     tokens = allocator.realize(allocator.allocate((smooth_noise(256, 256), ""), 60))
-    fine = tokens.positions[:, 0] <= 1
+    fine = tokens.places[:, 0] <= 1
     assert (tokens.boxes[fine, 2] > 128).mean() > 0.9
 
 
@@ -113,3 +114,35 @@ def test_overlapping_bands_claim_no_certificate(smooth_noise):
 def test_unknown_orders_are_refused():
     with pytest.raises(ArrayError, match="order"):
         FrequencyBuilder(first="time")  # pyright: ignore[reportArgumentType]
+
+
+def stripes(direction: float) -> np.ndarray:
+    """Stripes that run in ``direction`` degrees, [256, 256, 3]."""
+    y, x = np.indices((256, 256))
+    across = y * np.cos(np.deg2rad(direction)) - x * np.sin(np.deg2rad(direction))
+    return np.repeat(0.5 + 0.4 * np.sin(across / 2)[..., None], 3, axis=2).astype(np.float32)
+
+
+@pytest.mark.parametrize("direction", [0.0, 90.0])
+def test_a_vague_query_follows_the_content(direction):
+    allocator = FrequencyAware(UniformRelevance())
+    chosen = allocator.realize(allocator.allocate((stripes(direction), "what is this?"), 200))
+    bands = chosen.frame.bands((256, 256), 16)
+    found = [bands[band].direction for band in chosen.places[:, 0]]
+    counts = {each: found.count(each) for each in (0.0, 45.0, 90.0, 135.0)}
+    others = {each: count for each, count in counts.items() if each != direction}
+    assert counts[direction] > 3 * max(others.values()) and len(set(others.values())) <= 2
+
+
+def test_the_query_comes_before_the_content_and_noise_is_isotropic(smooth_noise):
+    allocator = FrequencyAware(UniformRelevance())
+
+    def counts(image, query):
+        chosen = allocator.realize(allocator.allocate((image, query), 200))
+        bands = chosen.frame.bands((256, 256), 16)
+        found = [bands[band].direction for band in chosen.places[:, 0]]
+        return [found.count(each) for each in (0.0, 45.0, 90.0, 135.0)]
+
+    assert np.argmax(counts(stripes(90.0), "read the text")) == 0
+    noise = np.random.default_rng(0).random((256, 256, 3), np.float32)
+    assert max(counts(noise, "")) - min(counts(noise, "")) <= 1

@@ -77,8 +77,25 @@ def test_the_gestalt_vector_is_a_mean_of_base_tokens(smooth_noise):
     allocator = GestaltSaccades(gestalt=ResizedGestalt(2, 2))
     token_set = allocator.realize(allocator.allocate((smooth_noise(128, 128), ""), 10))
     assert token_set.gestalt_vector() == pytest.approx(token_set.values[:4].mean(axis=0), abs=1e-6)
-    weighted = token_set.gestalt_vector(np.array([0, 3, 0, 1]))
-    assert weighted == pytest.approx(0.75 * token_set.values[1] + 0.25 * token_set.values[3], abs=1e-6)
+    query = np.random.default_rng(0).normal(size=768).astype(np.float32)
+    scores = np.exp(token_set.values[:4] @ query / np.sqrt(768))
+    weighted = token_set.gestalt_vector("attention", query=query)
+    assert weighted == pytest.approx((scores / scores.sum()) @ token_set.values[:4], abs=1e-5)
+    assert token_set.gestalt_vector("cls", cls=query) is query
+
+
+def test_gestalt_vectors_of_embeddings_keep_their_gradient(smooth_noise):
+    torch = pytest.importorskip("torch")
+    allocator = GestaltSaccades(gestalt=ResizedGestalt(2, 2))
+    token_set = allocator.realize(allocator.allocate((smooth_noise(128, 128), ""), 10))
+    features = torch.rand(8, 8, 16, requires_grad=True)
+    query = torch.rand(16)
+    for kind in ("mean", "attention"):
+        vector = token_set.gestalt_vector(kind, token_set.pool(features), query=query)
+        assert vector.shape == (16,) and vector.requires_grad
+    for kind, wrong in (("attention", {}), ("cls", {"cls": torch.rand(3)}), ("sum", {})):
+        with pytest.raises(ArrayError):
+            token_set.gestalt_vector(kind, token_set.pool(features), **wrong)  # pyright: ignore[reportArgumentType]
 
 
 @given(st.integers(1, 100), st.integers(1, 100), st.integers(1, 6))

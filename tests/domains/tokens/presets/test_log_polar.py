@@ -108,3 +108,13 @@ def test_any_fixation_serves_also_one_outside(smooth_noise):
 def test_bad_options_are_refused(options):
     with pytest.raises(ArrayError):
         RingBuilder(**options)
+
+
+def test_fixed_patches_are_all_at_full_resolution(smooth_noise):
+    image = smooth_noise(512, 640)
+    fixed, grown = LogPolar(growing=False), LogPolar()
+    samples, others = (each.realize(each.allocate((image, ""), 150)) for each in (fixed, grown))
+    assert len(samples) == 150 and (samples.scales == 1).all() and (samples.levels == 0).all()
+    assert np.array_equal(samples.points, others.points) and others.scales.max() > 2
+    sides = samples.boxes[:, 2:] - samples.boxes[:, :2]
+    assert sides.max() == 16

@@ -30,8 +30,10 @@ def test_the_budget_is_split_exactly_and_nothing_is_dropped(height, width, budge
     context = allocator.context(image, "left")
     steps = allocator.look(context, budget)
     spent = [step.cost for step in steps]
-    total = min(budget, context.pyramid.offsets[-1])
-    assert len(steps) == 3 and spent[-1] == total
+    if budget >= context.pyramid.offsets[1]:  # the whole image, at a glance
+        assert spent == [context.pyramid.offsets[1]]
+        return
+    assert len(steps) == 3 and spent[-1] == budget
     assert np.ptp(np.diff([1, *spent])) <= 1
     for before, after in pairwise(steps):
         assert np.isin(before.cut, after.cut).all()
@@ -57,12 +59,31 @@ def test_confidence_is_asked_before_each_further_fixation(smooth_noise):
     assert asked == [31, 61] and len(steps) == 2 and steps[-1].cost == 91
 
 
-def test_by_default_a_single_target_ends_the_search():
-    scores = np.zeros((20, 20))
-    scores[3, 4] = 1
-    image = np.random.default_rng(0).random((320, 320, 3), dtype=np.float32)
-    assert len(MultiFixation(lambda context: scores).look((image, ""), 60)) == 1
-    assert len(MultiFixation(tokens.UniformRelevance()).look((image, ""), 60)) == 3
+def test_easy_images_are_seen_at_a_glance_and_hard_ones_are_not():
+    noise = np.random.default_rng(0).random((512, 512, 3), dtype=np.float32)
+    smooth = np.repeat(np.linspace(0, 1, 512, dtype=np.float32)[None, :, None], 3, axis=2).repeat(512, axis=0)
+    detail = np.full((512, 512, 3), 0.5, np.float32)
+    detail[64:128, 400:460] = noise[:64, :60]
+    looks = {
+        name: len(MultiFixation().look((image, ""), 60))
+        for name, image in {
+            "flat": np.full_like(noise, 0.5),
+            "smooth": smooth,
+            "detail": detail,
+            "noise": noise,
+        }.items()
+    }
+    assert looks == {"flat": 1, "smooth": 1, "detail": 2, "noise": 3}
+
+
+def test_the_default_confidence_depends_on_the_tokens_taken(smooth_noise):
+    allocator = MultiFixation(threshold=1.0)
+    context = allocator.context(smooth_noise(400, 400), "")
+    shown = [tokens.ShownConfidence()(context, allocator.realize(step)) for step in allocator.look(context, 300)]
+    assert 0 <= shown[0] < shown[1] < shown[2] < 1
+    everything = tokens.GridTopK()
+    whole = everything.realize(everything.allocate(context, 10_000))
+    assert tokens.ShownConfidence()(context, whole) == 1
 
 
 def test_the_three_look_where_they_say(smooth_noise):
@@ -73,7 +94,7 @@ def test_the_three_look_where_they_say(smooth_noise):
     first, second, _ = (allocator.realize(step) for step in allocator.look(context, 120))
     assert look_at_centre(context, first) == (256, 256)
     assert look_at_target(context, first) == (400, 80)
-    fine = second.positions[second.positions[:, 0] == 0]
+    fine = second.places[second.places[:, 0] == 0]
     assert (np.abs(fine[:, 1:] - [25, 5]) <= 4).all(axis=1).any()
     x, y = look_at_gaps(context, second)
     assert second.shown_detail()[int(y), int(x)] == second.shown_detail().max()

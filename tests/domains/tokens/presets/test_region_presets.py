@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.domains.tokens import HybridAtlas, SemanticAtlas, SemanticTree
-from hra.domains.tokens.regions import GridRegions, Linkage, MaskRegions, PatchRegions, SlicRegions
+from hra.domains.tokens.regions import GridRegions, Linkage, MaskRegions, PatchRegions, SlicRegions, importance
 from hra.errors import BudgetTooSmall, HraError, ImageError, MetricError
 
 BUDGETS = [1, 16, 64, 137, 150, 273, 529]
@@ -133,7 +133,7 @@ def test_masks_and_superpixels(smooth_noise, make):
 
 @pytest.mark.parametrize(("regions", "each", "more"), [(91, 3, 0), (54, 5, 3), (136, 2, 1), (273, 1, 0)])
 def test_fixed_numbers_of_tokens(smooth_noise, regions, each, more):
-    uniform = tokens.UniformRelevance(8)
+    uniform = tokens.UniformRelevance()
     # No region of Ward's tree need hold as many patches as it would get; those of a grid of 512 do.
     allocator = SemanticAtlas(GridRegions(), uniform, allocation="fixed", regions=regions, per_region=each, patch=8)
     allocation = allocator.allocate((smooth_noise(512, 512), ""), 273)
@@ -185,3 +185,29 @@ def test_atlases_that_make_no_sense_are_refused(arguments):
 def test_hybrids_that_make_no_sense_are_refused():
     with pytest.raises(HraError, match="foreground, image"):
         HybridAtlas("colour")  # pyright: ignore[reportArgumentType]
+
+
+def test_91_of_150_masks_are_kept_and_none_merged(smooth_noise):
+    image = smooth_noise(320, 480)
+    masks = np.arange(150).reshape(10, 15).repeat(32, axis=0).repeat(32, axis=1) + 1
+    worth = np.random.default_rng(0).permutation(150) + 1.0
+
+    def relevance(image, query):
+        return worth.reshape(10, 15).repeat(2, axis=0).repeat(2, axis=1)
+
+    atlas = tokens.SemanticAtlas(MaskRegions(masks), relevance, allocation="fixed")
+    context = atlas.context(image, "")
+    chosen = atlas.realize(atlas.allocate(context, 273))
+    seen = [np.unique(masks[chosen.labels == token]) for token in range(273)]
+    assert all(len(one) == 1 for one in seen)  # no token over two masks
+    kept, counts = np.unique(np.concatenate(seen), return_counts=True)
+    assert len(kept) == 91 and (counts == 3).all()
+    importances = importance(context).reshape(10, 2, 15, 2).mean(axis=(1, 3)).ravel()
+    assert set(kept - 1) == set(np.argsort(-importances)[:91])
+
+
+def test_fewer_masks_than_regions_are_divided(smooth_noise):
+    masks = np.arange(4).reshape(2, 2).repeat(96, axis=0).repeat(96, axis=1) + 1
+    atlas = tokens.SemanticAtlas(MaskRegions(masks), allocation="fixed", regions=20)
+    chosen = atlas.realize(atlas.allocate((smooth_noise(192, 192), ""), 60))
+    assert len(chosen) == 60 and all(len(np.unique(masks[chosen.labels == token])) == 1 for token in range(60))

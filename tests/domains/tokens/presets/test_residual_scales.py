@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hra.domains.tokens.frequency.band_tokens import pasted
 from hra.domains.tokens.frequency.residual_frame import HaarFrame
 from hra.domains.tokens.presets.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.presets.residual_scales import ResidualScales
 from hra.domains.tokens.relevance.uniform import UniformRelevance
-from hra.errors import ArrayError
 from hra.images import psnr
 
 
@@ -42,8 +42,8 @@ def test_87296_tokens_in_all():
 def test_no_fine_residual_without_the_coarser_one(smooth_noise):
     allocator = ResidualScales()
     tokens = allocator.realize(allocator.allocate((smooth_noise(400, 300), ""), 90))
-    taken = set(map(tuple, tokens.positions.tolist()))
-    coarsest = tokens.positions[:, 0].max()
+    taken = set(map(tuple, tokens.places.tolist()))
+    coarsest = tokens.places[:, 0].max()
     assert all(band == coarsest or (band + 1, x // 2, y // 2) in taken for band, x, y in taken)
     assert sum(band == coarsest for band, _, _ in taken) == 4
 
@@ -64,7 +64,33 @@ def test_contexts_of_other_allocators_serve_too(smooth_noise):
     assert len(allocator.realize(allocator.allocate(context, 100))) == 100
 
 
-def test_too_many_scales_for_a_patch_are_refused(smooth_noise):
-    with pytest.raises(ArrayError, match="scales"):
-        ResidualScales(patch=8).allocate((smooth_noise(256, 256), ""), 100)
-    assert ResidualScales(patch=8, scales=4).allocate((smooth_noise(256, 256), ""), 100).cost == 100
+@pytest.mark.parametrize(("patch", "scales"), [(14, 5), (8, 5), (14, 2), (6, 4)])
+def test_any_patch_goes_with_any_number_of_scales(smooth_noise, patch, scales):
+    image = smooth_noise(420, 364)
+    allocator = ResidualScales(lambda context: ramp(context.image, patch), patch=patch, scales=scales)
+    context = allocator.context(image, "")
+    base = int(allocator.hierarchy_for(context).base_cost)
+    allocation = allocator.allocate(context, base + 40)
+    chosen = allocator.realize(allocation)
+    assert len(chosen) == base + 40 and allocation.status == "optimal"
+    every = allocator.hierarchy_for(context)
+    assert every.total_cost > base + 40
+
+
+def test_what_is_left_wrong_is_the_residual_where_no_scale_divides_the_patch(smooth_noise):
+    """Of a size of whole cells and patches, with even relevance, nothing is extended: the residual is the error."""
+    image = smooth_noise(224, 336)
+    allocator = ResidualScales(UniformRelevance(14), patch=14)
+    context = allocator.context(image, "")
+    allocation = allocator.allocate(context, int(allocator.hierarchy_for(context).base_cost) + 60)
+    shown = HaarFrame(5).synthesise(
+        pasted(*(getattr(allocator.realize(allocation), name) for name in ("values", "places", "_bands", "patch"))),
+        (224, 336),
+        14,
+    )
+    assert np.mean((shown - image) ** 2) == pytest.approx(allocation.residual, rel=1e-4)
+
+
+def ramp(image: np.ndarray, patch: int) -> np.ndarray:
+    rows, columns = (-(-extent // patch) for extent in image.shape[:2])
+    return np.linspace(0.1, 1, rows * columns).reshape(rows, columns)

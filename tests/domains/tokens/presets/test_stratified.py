@@ -18,7 +18,7 @@ COUNTS = [[96, 13, 9, 6], [34, 19, 15, 10], [10, 12, 11, 8], [7, 8, 9, 6]]
 def counts_of(allocator: Stratified, side: int, budget: int) -> list[list[int]]:
     """Patches per quarter of a quarter of a square image of ``side`` x ``side`` patches of 4 pixels."""
     token_set = allocator.realize(allocator.allocate((np.zeros((4 * side, 4 * side, 3)), ""), budget))
-    x, y = token_set.positions[:, 1:].T * 4 // side
+    x, y = token_set.places[:, 1:].T * 4 // side
     return np.bincount(4 * y + x, minlength=16).reshape(4, 4).tolist()
 
 
@@ -45,7 +45,7 @@ def test_the_best_patches_of_each_stratum_are_taken():
     scores = np.random.default_rng(0).random((64, 64))
     allocator = Stratified(lambda context: scores, patch=4)
     token_set = allocator.realize(allocator.allocate((np.zeros((256, 256, 3)), ""), 273))
-    x, y = token_set.positions[:, 1:].T
+    x, y = token_set.places[:, 1:].T
     taken = np.zeros((64, 64), bool)
     taken[y, x] = True
     for row in range(0, 64, 16):

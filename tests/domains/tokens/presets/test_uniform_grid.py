@@ -34,14 +34,14 @@ def test_powers_of_four_are_regular_grids(budget, stride):
     token_set_of = UniformGrid()
     token_set = token_set_of.realize(token_set_of.allocate((np.zeros((256, 256, 3)), ""), budget))
     for axis in (1, 2):
-        places = np.unique(token_set.positions[:, axis])
+        places = np.unique(token_set.places[:, axis])
         assert (np.diff(places) == stride).all() and places.size**2 == budget
 
 
 @given(st.integers(8, 40), st.integers(8, 40), st.integers(4, 60))
 def test_no_part_of_the_image_is_left_out(rows, columns, budget):
     allocator = UniformGrid(patch=2)
-    places = allocator.realize(allocator.allocate((np.zeros((2 * rows, 2 * columns, 3)), ""), budget)).positions
+    places = allocator.realize(allocator.allocate((np.zeros((2 * rows, 2 * columns, 3)), ""), budget)).places
     y, x = np.indices((rows, columns))
     far = np.min([np.maximum(abs(y - row), abs(x - column)) for _, column, row in places.tolist()], axis=0)
     # A regular grid of half as many patches leaves no hole wider than its stride.
@@ -52,6 +52,6 @@ def test_it_is_more_even_than_chance():
     image = np.zeros((512, 512, 3))
     spread = []
     for allocator in (UniformGrid(), Random()):
-        x, y = allocator.realize(allocator.allocate((image, ""), 100)).positions[:, 1:].T
+        x, y = allocator.realize(allocator.allocate((image, ""), 100)).places[:, 1:].T
         spread.append(np.bincount((y // 8) * 4 + x // 8, minlength=16).std())
     assert spread[0] < spread[1] / 2

@@ -122,7 +122,7 @@ def test_tokens_pool_any_features(context_of):
     context = context_of(64, 48, encoder=lambda image: np.ones((4, 3, 5), np.float32))
     allocator = SemanticTree()
     region_tokens = allocator.realize(allocator.allocate(context, 6))
-    assert region_tokens.pooled(context.features).tolist() == [[1.0] * 5] * 6
+    assert region_tokens.pool(context.features).tolist() == [[1.0] * 5] * 6
 
 
 def test_an_encoder_decides_what_is_merged(context_of):

@@ -31,7 +31,7 @@ def test_embeddings_lead_the_allocation_to_the_patch_that_resembles_the_query():
     relevance = CosineRelevance(lambda image: patches, lambda query: patches[2, 1])
     allocator = tokens.GridTopK(tokens.calibrated(relevance, "minmax"))
     chosen = allocator.realize(allocator.allocate((np.zeros((64, 64, 3), np.float32), "that one"), 1))
-    assert chosen.positions.tolist() == [[0, 1, 2]]
+    assert chosen.places.tolist() == [[0, 1, 2]]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,10 @@ _NAMES = {
     "grid", "grid_batch64", "pyramid", "pyramid_batch64", "pyramid_4_levels_batch64", "pyramid_top_k_batch64",
     "foveated_pyramid", "stratified", "logpolar", "token_dag",
     "atlas_ward", "features_1024", "reconstruct_documents", "reconstruct_photos",
+    "image_to_tokens_grid", "image_to_tokens_pyramid", "image_to_tokens_pyramid_batch64", "image_to_tokens_foveated",
+    "image_to_tokens_token_dag", "image_to_tokens_multi_fixation", "image_to_tokens_log_polar",
+    "image_to_tokens_gestalt_saccades", "image_to_tokens_residual_scales", "image_to_tokens_frequency_aware",
+    "image_to_tokens_semantic_tree",
 }  # fmt: skip
 
 
@@ -24,6 +28,7 @@ _NAMES = {
 def rows() -> dict[str, dict]:
     batches = ["pyramid_4_levels_batch64", "pyramid_top_k_batch64"]
     names = ["pyramid", *batches, "foveated_pyramid", "atlas_ward", "reconstruct_photos"]
+    names += ["image_to_tokens_pyramid", "image_to_tokens_gestalt_saccades", "image_to_tokens_pyramid_batch64"]
     record = run(token_suite(HOST), names=names, repeat=1, scale="small")
     assert record["skipped"] == []
     return {row["name"]: row for row in record["rows"]}
@@ -42,6 +47,14 @@ def test_rows_say_how_many_tokens_they_chose(rows: dict[str, dict]):
 def test_the_foveated_pyramid_is_beside_two_reducers(rows: dict[str, dict]):
     peers = {name.split(",")[0] for name in rows["foveated_pyramid"]["peers"]}
     assert peers == {"DivPrune", "CDPruner"}
+
+
+def test_the_way_from_an_image_to_its_tokens_is_told_in_parts(rows: dict[str, dict]):
+    parts = rows["image_to_tokens_pyramid"]["parts_cpu_s"]
+    assert list(parts) == ["decode", "pyramid", "relevance", "errors", "choice", "realise"]
+    assert "errors" not in rows["image_to_tokens_gestalt_saccades"]["parts_cpu_s"]
+    assert rows["image_to_tokens_gestalt_saccades"]["count"] == 256
+    assert rows["image_to_tokens_pyramid_batch64"]["count"] == 64 * budget_of(256)
 
 
 def test_choosing_too_few_or_one_twice_ends_the_run():

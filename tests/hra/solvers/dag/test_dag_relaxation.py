@@ -170,7 +170,7 @@ def test_any_split_of_the_surplus_bounds_the_smallest_closure(seed, price):
         share[offsets[r] : offsets[r + 1]] /= max(share[offsets[r] : offsets[r + 1]].sum(), 1e-9)
     best = (closed_sets(hierarchy) @ (gain - price * hierarchy.cost)).max()
     surplus = np.empty(gain.size)
-    assert surplus_bound(offsets, predecessors, gain, hierarchy.cost, price, share, surplus) >= best - 1e-9
+    assert surplus_bound((offsets, predecessors), gain, hierarchy.cost, price, share, surplus) >= best - 1e-9
 
 
 @given(seed=seeds, price=st.floats(0.01, 3))
@@ -180,7 +180,7 @@ def test_the_set_of_a_closure_is_valid_and_its_bound_is_one(seed, price):
     offsets, predecessors = hierarchy.predecessors
     share = 1 / np.repeat(np.diff(offsets), np.diff(offsets))
     selected = np.empty(gain.size, bool)
-    bound = closure(offsets, predecessors, gain, hierarchy.cost, price, share, 60, selected)
+    bound = closure((offsets, predecessors), gain, hierarchy.cost, price, share, 60, selected)
     best = (closed_sets(hierarchy) @ (gain - price * hierarchy.cost)).max()
     assert hierarchy.is_valid(selected)
     value = (gain - price * hierarchy.cost)[selected].sum()
@@ -194,12 +194,12 @@ def test_a_maximum_flow_finds_the_smallest_best_set_and_shares_that_prove_it(see
     gain = problem_of(hierarchy, values, "gain").gain
     order, worth = hierarchy.predecessors, gain - price * hierarchy.cost
     share = even_shares(order[0])
-    selected, is_best, _ = max_closure(*order, worth, np.arange(gain.size), share)
+    selected, is_best, _ = max_closure(order, worth, np.arange(gain.size), share)
     assert is_best
     best, rounding = best_worth(hierarchy, gain, price), 1e-8 * gain.sum()
     assert hierarchy.is_valid(selected)
     assert worth[selected].sum() == pytest.approx(best, abs=rounding)
-    bound = surplus_bound(*order, gain, hierarchy.cost, price, share, np.empty(gain.size))
+    bound = surplus_bound(order, gain, hierarchy.cost, price, share, np.empty(gain.size))
     assert best - 1e-12 <= bound <= best + rounding
     if np.unique(closed_sets(hierarchy) @ worth).size == len(closed_sets(hierarchy)):
         assert (selected == smallest_closure(hierarchy, gain, price)).all()
@@ -213,7 +213,7 @@ def test_a_maximum_flow_among_some_refinements_counts_the_others_as_taken(seed, 
     among, worth = np.flatnonzero(~taken), gain - price * hierarchy.cost
     share = np.full(len(hierarchy.edges), 7.0)  # any numbers will do: flows begin with their proportions
     selected = taken.copy()
-    selected[among[max_closure(*hierarchy.predecessors, worth[among], among, share).selected]] = True
+    selected[among[max_closure(hierarchy.predecessors, worth[among], among, share).selected]] = True
     sets = closed_sets(hierarchy)
     best = (sets[(sets >= taken).all(axis=1)] @ worth).max()
     assert hierarchy.is_valid(selected)
@@ -238,11 +238,11 @@ def test_a_flow_that_ends_early_leaves_a_valid_set_and_a_valid_bound(seed, price
     gain = problem_of(hierarchy, values, "gain").gain
     order, worth = hierarchy.predecessors, gain - price * hierarchy.cost
     share = rng.random(len(hierarchy.edges))
-    found = max_closure(*order, worth, np.arange(gain.size), share, np.inf, float(work))
+    found = max_closure(order, worth, np.arange(gain.size), share, np.inf, float(work))
     assert hierarchy.is_valid(found.selected)
     assert found.work <= work + 2 * (gain.size + share.size)
     best = best_worth(hierarchy, gain, price)
-    bound = surplus_bound(*order, gain, hierarchy.cost, price, share, np.empty(gain.size))
+    bound = surplus_bound(order, gain, hierarchy.cost, price, share, np.empty(gain.size))
     assert worth[found.selected].sum() <= best + 1e-9 <= bound + 2e-9
 
 
@@ -256,7 +256,7 @@ def test_chains_with_cross_edges_need_work_in_proportion_to_their_size(length):
     hierarchy = Hierarchy.dag(rng.integers(1, 100, chain.size), np.concatenate([along, across]))
     worth = rng.lognormal(sigma=1.5, size=chain.size) - 0.06 * hierarchy.cost
     share = even_shares(hierarchy.predecessors[0])
-    found = max_closure(*hierarchy.predecessors, worth, np.arange(worth.size), share)
+    found = max_closure(hierarchy.predecessors, worth, np.arange(worth.size), share)
     assert found.is_best
     assert found.work <= 1000 * (worth.size + share.size)
 

@@ -30,7 +30,7 @@ def random_shares(rng: np.random.Generator, hierarchy: Hierarchy) -> np.ndarray:
 def relaxed_at(hierarchy: Hierarchy, gain: np.ndarray, price: float, share: np.ndarray) -> tuple[Relaxed, float]:
     """A relaxation, and the most that gain - price * cost can be."""
     surplus = np.empty(len(hierarchy))
-    bound = surplus_bound(*hierarchy.predecessors, gain, hierarchy.cost, price, share, surplus)
+    bound = surplus_bound(hierarchy.predecessors, gain, hierarchy.cost, price, share, surplus)
     return relax(*hierarchy.predecessors, share, gain, hierarchy.cost, price), bound
 
 
@@ -86,7 +86,7 @@ def test_any_price_and_any_shares_lead_to_the_best_set(kind, seed):
     selected, price = np.zeros(len(hierarchy), np.bool_), float(rng.choice([0.0, rng.random(), 100.0]))
     share, forest = random_shares(rng, hierarchy), hierarchy.parent is not None
     states = new_states(10_000) if forest else None
-    given = (*hierarchy.predecessors, share, problem.gain, hierarchy.cost, problem.capacity, price)
+    given = (hierarchy.predecessors, share, problem.gain, hierarchy.cost, problem.capacity, price)
     shortfall, proven = improve(*given, 10_000, states, selected)
     assert proven
     assert hierarchy.is_valid(selected)

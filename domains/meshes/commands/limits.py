@@ -1,0 +1,229 @@
+"""What limits a cut on the command line, and the cut that comes of it: for all sides, or for one camera."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from hra.console import MetricOption, TraversalOption, byte_count, choose_metric, choose_traversal, count
+from hra.errors import HraError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hra.allocating.allocation import Allocation
+    from hra.camera import Camera
+    from hra.console.camera_options import CameraOptions
+    from hra.domains.meshes import MeshAllocator, MeshAsset, TriangleMesh
+    from hra.domains.meshes.far import AllSidesError
+    from hra.model.metrics import ErrorMetric
+    from hra.traversals.base import Traversal
+
+BuiltMesh = Annotated[Path, typer.Argument(help="A mesh that was built by `hra mesh build`.", metavar="MESH.hra")]
+TrianglesOption = Annotated[
+    float | None, typer.Option(parser=count, help="Triangle budget, never exceeded: 10000, 10k, 2.5M.", metavar="N")
+]
+ErrorOption = Annotated[
+    str | None, typer.Option(help="certified, hausdorff or quadric; certified where the mesh carries bounds.")
+]
+_ESTIMATED = (
+    "note: --pixels is held by the simplifier's own estimate, which true errors may exceed several times; "
+    "`hra mesh build` bounds them unless told --no-certified"
+)
+
+
+@dataclass(frozen=True)
+class CutOptions:
+    """What limits a cut, and how it is chosen; texts as they were given."""
+
+    triangles: TrianglesOption = None
+    pixels: Annotated[float | None, typer.Option(help="Largest error in pixels.")] = None
+    byte_budget: Annotated[
+        str | None, typer.Option("--bytes", help="Largest size of the written file, such as 500kB.", metavar="SIZE")
+    ] = None
+    error: ErrorOption = None
+    metric: MetricOption = None
+    traversal: TraversalOption = None
+
+    @property
+    def given(self) -> bool:
+        """Whether anything limits the cut."""
+        return any(limit is not None for limit in (self.triangles, self.pixels, self.byte_budget, self.traversal))
+
+    def cut(self, asset: MeshAsset, placed: CameraOptions, screen: str, suffix: str = ".glb") -> Cut:
+        """The cut of these limits; that a pixel error is an estimate goes to standard error.
+
+        Parameters
+        ----------
+        placed, screen : where the camera is, if anywhere; without a direction the cut is the best from all sides.
+        suffix : of the file whose size is limited.
+
+        Raises
+        ------
+        HraError : options that exclude each other, or unknown names; others as `MeshAllocator.allocate` does.
+        """
+        from hra.domains.meshes.file_budget import cut_within_bytes
+
+        if self.triangles is not None and self.byte_budget is not None:
+            raise HraError("two budgets were given", where="hra mesh", fix="use --triangles or --bytes")
+        view = _View.of(asset, placed, screen, all_sides=not placed.from_one_side and self.metric is None)
+        allocator = self._allocator(asset, view)
+        if self.byte_budget is not None:
+            limit = byte_count(self.byte_budget)
+            fitted = cut_within_bytes(allocator, view.context, limit, lambda mesh: file_of(mesh, suffix))
+            return Cut(allocator, fitted.allocation, view, self.pixels, fitted.content)
+        budget = math.inf if self.triangles is None else self.triangles
+        return Cut(allocator, allocator.allocate(view.context, budget), view, self.pixels)
+
+    def _allocator(self, asset: MeshAsset, view: _View) -> MeshAllocator:
+        from hra.domains import meshes
+
+        metric = self.chosen_metric(asset) if view.all_sides is None else self._all_sides(asset, view.all_sides)
+        if self.pixels is not None and not is_certified(metric):
+            typer.echo(_ESTIMATED, err=True)
+        return meshes.MeshAllocator(asset, metric, self._traversal())
+
+    def chosen_metric(self, asset: MeshAsset) -> ErrorMetric:
+        """The metric by its name, or the screen error that ``error`` says and the asset carries."""
+        from hra.domains.meshes import ScreenError
+
+        if self.metric is None:
+            # Named anew, so that nothing warns a second time.
+            return ScreenError(self._error_name(asset))
+        if self.error is not None:
+            raise HraError("two errors were given", where="hra mesh", fix="use --error or --metric")
+        return choose_metric(self.metric)
+
+    def _all_sides(self, asset: MeshAsset, metric: AllSidesError) -> ErrorMetric:
+        return replace(metric, error=self._error_name(asset))
+
+    def _error_name(self, asset: MeshAsset) -> Any:
+        from hra.domains.meshes import ScreenError
+
+        named = ScreenError(cast(Any, self.error)).resolve(asset.hierarchy)
+        if named.certified and "hausdorff" not in asset.hierarchy.node:
+            fix = "`hra mesh build` without --no-certified makes bounds; or use --error quadric"
+            raise HraError(f"the mesh was built without the bounds of --error {named.error}", where="--error", fix=fix)
+        return named.error
+
+    def _traversal(self) -> Traversal:
+        from hra.traversals.exact import Exact
+        from hra.traversals.threshold import Threshold
+
+        if self.traversal is None:
+            return Exact() if self.pixels is None else Threshold(self.pixels)
+        if self.pixels is not None:
+            fix = "use --pixels, or --traversal threshold:tau=.."
+            raise HraError("--pixels is a traversal of its own", where="hra mesh", fix=fix)
+        return choose_traversal(self.traversal)
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """What a cut is for.
+
+    Attributes
+    ----------
+    camera : that sees all of the mesh.
+    all_sides : the metric of a cut for all sides, None if it is for this camera.
+    """
+
+    camera: Camera
+    all_sides: AllSidesError | None = None
+
+    @classmethod
+    def of(cls, asset: MeshAsset, placed: CameraOptions, screen: str, *, all_sides: bool) -> _View:
+        camera = placed.camera(corners(asset), screen)
+        if not all_sides:
+            return cls(camera)
+        from hra.domains.meshes.far import AllSidesError, all_round_distance, reaches
+
+        x, y, z = asset.bounds.astype(float).mean(axis=0).tolist()
+        distance = placed.distance or all_round_distance(camera, reaches(asset.hierarchy, (x, y, z))[1])
+        return cls(camera, AllSidesError((x, y, z), distance, camera.focal_pixels))
+
+    @property
+    def context(self) -> Camera | None:
+        """What the metric reads."""
+        return self.camera if self.all_sides is None else None
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A cut as it was chosen.
+
+    Attributes
+    ----------
+    tolerance : pixels that were asked for, or None; content : the file, where its size was limited.
+    """
+
+    allocator: MeshAllocator
+    allocation: Allocation
+    view: _View
+    tolerance: float | None
+    content: bytes | None = None
+
+    @property
+    def triangles(self) -> int:
+        """How many it has."""
+        return int(self.allocator.cluster_mesh.triangles_per_cluster[self.allocation.cut].sum())
+
+    @property
+    def met(self) -> bool:
+        """Whether the tolerance was met."""
+        return self.tolerance is None or self.allocation.max_error <= self.tolerance
+
+    def errors(self) -> dict[str, Any]:
+        """What remains, under names that say their units."""
+        left, unit = self.allocation, self.allocation.problem.unit
+        if unit == "px2":
+            found = {"residual_px2": left.residual, "largest_error_px": left.max_error}
+        elif self.view.all_sides is not None:
+            found = {"seen_from": "all sides", "distance": self.view.all_sides.distance}
+            found |= {"largest_error": self._largest_distance(), "largest_error_px": left.max_error}
+        else:
+            found = {"residual": left.residual, "largest_error": left.max_error, "unit": unit}
+        return found if self.tolerance is None else {**found, "tolerance_px": self.tolerance, "tolerance_met": self.met}
+
+    def _largest_distance(self) -> float:
+        """The largest error of the cut in object units."""
+        from hra.domains.meshes import SurfaceError
+
+        hierarchy, metric = self.allocation.hierarchy, SurfaceError(getattr(self.allocator.metric, "error", "quadric"))
+        return float(metric.peak(hierarchy, None)[self.allocation.cut].max(initial=0.0))
+
+    def verdict(self) -> str | None:
+        """The tolerance beside what was reached, None without one."""
+        if self.tolerance is None:
+            return None
+        if self.met:
+            return f"tolerance met: {self.allocation.max_error:.3g} of {self.tolerance:g} px"
+        reached = f"{self.allocation.max_error:.3g} instead of {self.tolerance:g} px"
+        needed = self.allocator.allocate(self.view.context, math.inf).cost
+        return f"tolerance NOT met: {reached}, which takes {needed:,.0f} triangles"
+
+
+def corners(asset: MeshAsset) -> np.ndarray:
+    """Corners [8 K, 3] of boxes around the source's clusters, or of the one around all where clusters have none."""
+    import numpy as np
+
+    node = asset.hierarchy.node
+    boxes = node["box"][node["level"] == 0] if "box" in node else asset.bounds[None]
+    choice = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1]), -1).reshape(-1, 3)
+    return boxes[:, choice, np.arange(3)].reshape(-1, 3).astype(float)
+
+
+def file_of(mesh: TriangleMesh, suffix: str) -> bytes:
+    """The mesh as a file, with normals where the format holds them."""
+    from hra.domains.meshes.files.write import encode, holds_normals
+
+    return encode(mesh.with_normals() if holds_normals(suffix) else mesh, suffix)
+
+
+def is_certified(metric: ErrorMetric) -> bool:
+    """Whether a threshold in pixels holds, and is not only what the simplifier estimates."""
+    return bool(getattr(metric, "certified", False))

@@ -1,0 +1,30 @@
+"""A small picture of a mesh, for notebooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hra.camera.framing import fit_camera
+from hra.domains.meshes.pictures.drawing import add_shaded, new_plotter, place_camera
+from hra.errors import BackendUnavailable, ImageError, MissingExtra
+from hra.images.files import png_bytes
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.triangle_mesh import TriangleMesh
+
+_SIZE = (640, 480)
+
+
+def portrait(mesh: TriangleMesh) -> bytes | None:
+    """A shaded PNG of the whole mesh, None where nothing can draw it."""
+    camera = fit_camera(mesh.positions, azimuth=30, elevation=10, viewport=_SIZE)
+    try:
+        plotter = new_plotter(_SIZE, off_screen=True)
+        try:
+            add_shaded(plotter, mesh)
+            place_camera(plotter, camera)
+            return png_bytes(plotter.screenshot(return_img=True)[..., :3])
+        finally:
+            plotter.close()
+    except (MissingExtra, BackendUnavailable, ImageError):
+        return None

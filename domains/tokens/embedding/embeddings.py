@@ -1,0 +1,71 @@
+"""Embeddings of tokens from the features of an image: selected or pooled, as the array kind that was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.compiling import njit
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, moved, taken
+from hra.domains.tokens.embedding.overlaps import Overlaps, Regions
+from hra.errors import ArrayError
+
+_SAME = 1e-6  # of a cell's area
+
+
+def pooled(features: FeatureGrid, regions: Regions, count: int, size: Grid, patch: int) -> Any:
+    """Area-weighted mean of the features below each of ``count`` tokens' regions, [count, D].
+
+    Parameters
+    ----------
+    size, patch : of the image, see `FeatureGrid.edges`.
+    """
+    overlaps = Overlaps.of(regions, *features.edges(size, patch))
+    weight = overlaps.area / overlaps.totals(count)[overlaps.token]
+    if isinstance(features.values, np.ndarray):
+        return _means(overlaps.token, overlaps.cell, weight, features.values, count)
+    return _torch_means(overlaps, weight, features.values, count)
+
+
+def selected(features: FeatureGrid, regions: Regions, count: int, size: Grid, patch: int) -> Any:
+    """The feature of the cell that each of ``count`` tokens is, [count, D].
+
+    Raises
+    ------
+    ArrayError : a token is more, less or other than one cell; names the first.
+    """
+    rows, columns = features.edges(size, patch)
+    overlaps = Overlaps.of(regions, rows, columns)
+    whole = np.outer(np.diff(rows), np.diff(columns)).ravel()[overlaps.cell]
+    is_cell = overlaps.area > (1 - _SAME) * np.maximum(whole, overlaps.totals(count)[overlaps.token])
+    found = np.full(count, -1)
+    found[overlaps.token[is_cell]] = overlaps.cell[is_cell]
+    if (found < 0).any():
+        what = f"token {int(np.argmin(found))} is not one cell of a grid of {features.grid[0]} x {features.grid[1]}"
+        fix = "pool the features, or choose cells of the grid, as GridTopK does at the encoder's patch size"
+        raise ArrayError(what, where="select", fix=fix)
+    return taken(features.values, found)
+
+
+def _torch_means(overlaps: Overlaps, weight: np.ndarray, values: Any, count: int) -> Any:
+    """As `_means`, on the tensor's device and with its gradient; sums of half precision are made in float32."""
+    wide = values.float() if values.itemsize < 4 else values
+    parts = wide[moved(overlaps.cell, values)] * moved(weight, values).to(wide.dtype)[:, None]
+    total = wide.new_zeros((count, values.shape[1]))
+    return total.index_add(0, moved(overlaps.token, values), parts).to(values.dtype)
+
+
+@njit(cache=True)
+def _means(token, cell, weight, values, count):
+    """Weighted sums float32 [count, D] of the rows of ``values``, added up in float64."""
+    width = values.shape[1]
+    means, total = np.zeros((count, width), np.float32), np.zeros(width)
+    for i in range(token.size):
+        for k in range(width):
+            total[k] += weight[i] * values[cell[i], k]
+        if i + 1 == token.size or token[i + 1] != token[i]:
+            for k in range(width):
+                means[token[i], k] = total[k]
+                total[k] = 0.0
+    return means

@@ -1,0 +1,102 @@
+"""Features that an encoder gave for an image, in rows and columns, of any array kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from hra.errors import ArrayError
+from hra.model.arrays import to_numpy
+
+Grid = tuple[int, int]
+"""(rows, columns)."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureGrid:
+    """Features of the cells of a grid over an image, row by row. Make it with `of`.
+
+    Attributes
+    ----------
+    values : floating point [rows * columns, D]; a torch tensor on its device where one was given, else NumPy.
+    grid : (rows, columns).
+    """
+
+    values: Any
+    grid: Grid
+
+    @classmethod
+    def of(cls, features: Any, grid: Grid | None = None) -> FeatureGrid:
+        """Features [h, w, D], or [N, D] with a ``grid`` of N cells.
+
+        Raises
+        ------
+        ArrayError : another shape, a grid that does not fit, no numbers, NaN or infinite values.
+        """
+        values = features if is_torch(features) else to_numpy(features)
+        shape = tuple(values.shape)
+        _check_numbers(values, shape)
+        if len(shape) == 3 and grid in (None, shape[:2]):
+            grid = (shape[0], shape[1])
+        elif len(shape) != 2 or grid is None or grid[0] * grid[1] != shape[0]:
+            raise ArrayError(f"features of shape {shape} are not those of a grid", where="features", fix=_fix(shape))
+        return cls(_floating(values.reshape(grid[0] * grid[1], shape[-1])), grid)
+
+    def edges(self, size: Grid, patch: int) -> tuple[np.ndarray, np.ndarray]:
+        """Pixels at which rows [rows + 1] and columns [columns + 1] begin and end in an image (height, width).
+
+        A grid of the image's own patches lies on them, the last ones clipped; any other is stretched over the image.
+        """
+        rows, columns = self.grid
+        if self.grid == (-(-size[0] // patch), -(-size[1] // patch)):
+            down, across = np.arange(rows + 1.0), np.arange(columns + 1.0)
+            return np.minimum(down * patch, size[0]), np.minimum(across * patch, size[1])
+        return np.linspace(0, size[0], rows + 1), np.linspace(0, size[1], columns + 1)
+
+
+def taken(values: Any, index: np.ndarray) -> Any:
+    """Rows ``index`` int [n] of NumPy or torch ``values`` [N, D]."""
+    return values[index if isinstance(values, np.ndarray) else moved(index, values)]
+
+
+def moved(array: np.ndarray, like: Any) -> Any:
+    """An array as a tensor on the device of ``like``."""
+    from torch import from_numpy
+
+    return from_numpy(np.ascontiguousarray(array)).to(like.device)
+
+
+def is_torch(values: Any) -> bool:
+    """Whether an array is a torch tensor; torch itself is not imported."""
+    return type(values).__module__.split(".")[0] == "torch" or hasattr(values, "requires_grad_")
+
+
+def _check_numbers(values: Any, shape: tuple[int, ...]) -> None:
+    numeric = values.dtype.kind in "iuf" if isinstance(values, np.ndarray) else not values.is_complex()
+    if not numeric or 0 in shape:
+        raise ArrayError(f"features of shape {shape} and {values.dtype} are no vectors", where="features")
+    finite = np.isfinite(values) if isinstance(values, np.ndarray) else values.isfinite()
+    if not finite.all():
+        index = np.argwhere(~to_numpy(finite))[0].tolist()
+        raise ArrayError("a feature is not finite", where=f"features{index}", fix="pass finite numbers")
+
+
+def _floating(values: Any) -> Any:
+    """float32 where the numbers are whole; NumPy always becomes float32, the kind that tokens have."""
+    if isinstance(values, np.ndarray):
+        return values.astype(np.float32, copy=False)
+    return values if values.is_floating_point() else values.float()
+
+
+def _fix(shape: tuple[int, ...]) -> str:
+    """How to pass features of a shape that is not one of a grid."""
+    if len(shape) == 4 or (len(shape) == 3 and shape[0] == 1):
+        return "pass one image's features: features[0]"
+    for special in (0, 1):  # a class token comes first
+        side = isqrt(max(shape[0] - special, 0)) if len(shape) == 2 else 0
+        if side and side * side == shape[0] - special:
+            return f"pass grid=({side}, {side})" if not special else f"pass features[1:] with grid=({side}, {side})"
+    return "pass [h, w, D], or [N, D] with grid=(rows, columns) and N = rows * columns"

@@ -1,0 +1,39 @@
+"""Images in the forms that users have them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from hra.errors import ArrayError
+from hra.images import load_image
+from hra.images.arrays import as_image
+
+
+def loaded(image: Any) -> Any:
+    """What `hra.images.as_image` takes: of a path its file, anything else as it is.
+
+    Raises
+    ------
+    ImageError, FileError : unusable file.
+    """
+    return load_image(image) if isinstance(image, (str, os.PathLike)) else image
+
+
+def picture(image: Any, size: tuple[int, int]) -> np.ndarray:
+    """The image float32 [H, W, 3] of tokens that were made of one of (height, width); also of a token context.
+
+    Raises
+    ------
+    ArrayError : no image, or one of another size.
+    """
+    if image is None:
+        fix = "pass the image, or the TokenContext that was allocated"
+        raise ArrayError("an encoder needs the image, which tokens do not keep", where="image", fix=fix)
+    pixels = image.pyramid.image if hasattr(image, "pyramid") else as_image(loaded(image))
+    if pixels.shape[:2] != size:
+        what = f"the image has {pixels.shape[0]} x {pixels.shape[1]} pixels, that of the tokens {size[0]} x {size[1]}"
+        raise ArrayError(what, where="image", fix="pass the image that the tokens were made of")
+    return pixels

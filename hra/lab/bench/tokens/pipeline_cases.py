@@ -1,0 +1,86 @@
+"""From the pixels of an image to its tokens: everything in the clock, and what its parts take."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hra.domains import tokens
+from hra.images import load_image, save_png
+from hra.lab.bench.devices import Device
+from hra.lab.bench.harness import Case, Contender, Gaps
+from hra.lab.bench.kernels.checks import require
+from hra.lab.bench.kernels.peers import require_host
+from hra.lab.bench.tokens.inputs import QUERY
+from hra.lab.bench.tokens.selection_cases import budget_of
+from hra.lab.inputs.crops import crops
+
+_CROPS, _ROUNDS, _BASE = 8, 5, 256
+METHODS = ("grid", "pyramid", "foveated", "token-dag", "multi-fixation", "log-polar", "gestalt-saccades")
+METHODS += ("residual-scales", "frequency-aware", "semantic-tree")
+
+
+def pipeline(side: int, device: Device, *, method: str, images: int = 1) -> Case:
+    """The tokens of 8-bit crops of ``side`` pixels with relevance by cues, by the preset ``method``."""
+    require_host(device)
+    count, batch = tokens_of(method, side), _images(images, side)
+    allocator = tokens.preset(method)
+
+    def run(given: list[np.ndarray]) -> list[Any]:
+        choices = allocator.allocate_batch([(image, QUERY) for image in given], count)
+        return allocator.realize_batch(choices)
+
+    def judge(given: list[np.ndarray], outputs: Mapping[str, list[Any]]) -> dict[str, Gaps]:
+        for name, sets in outputs.items():
+            require(name, [len(one) for one in sets] == [count] * images, f"not {count} tokens per image")
+        return {}
+
+    moved = images * (5 * batch[0].size + 4 * 768 * count)  # 8 bits in, 32 bits out, and the tokens
+    rolled = [batch[n:] + batch[:n] for n in range(min(images, _CROPS))] if images > 1 else [[one] for one in batch]
+    return Case((Contender("hra", run),), lambda n: rolled[n % len(rolled)], judge, images * side * side, moved, {})
+
+
+def parts(side: int, *, method: str) -> dict[str, Any]:
+    """Medians of the processor time of each step of one image, in seconds."""
+    allocator, count, (image,) = tokens.preset(method), tokens_of(method, side), _images(1, side)[:1]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "image.png"
+        save_png(path, image)
+        rounds = [_timed(allocator, path, image, count) for _ in range(_ROUNDS + 1)][1:]
+    medians = {name: float(np.median([each[name] for each in rounds])) for name in rounds[0]}
+    return {"count": count, "parts_cpu_s": medians}
+
+
+def tokens_of(method: str, side: int) -> int:
+    """The budget of a method: beside a base, as many tokens again as others have, but no more than patches."""
+    base = _BASE if method in ("gestalt-saccades", "two-pass") else 0
+    return min(budget_of(side) + base, (side // 16) ** 2)
+
+
+def _timed(allocator: tokens.TokenAllocator[Any], path: Path, image: np.ndarray, count: int) -> dict[str, float]:
+    seconds: dict[str, float] = {}
+
+    def step(name: str, do: Callable[[], Any]) -> Any:
+        begin = time.process_time()
+        result = do()
+        seconds[name] = time.process_time() - begin
+        return result
+
+    step("decode", lambda: load_image(path))
+    context = step("pyramid", lambda: allocator.context(image, QUERY))
+    step("relevance", lambda: context.relevance)
+    if isinstance(allocator.metric, tokens.RelevanceError):
+        step("errors", lambda: context.node_errors)
+    allocation = step("choice", lambda: allocator.allocate(context, count))
+    step("realise", lambda: allocator.realize(allocation))
+    return seconds
+
+
+def _images(count: int, side: int) -> list[np.ndarray]:
+    known = [np.rint(image * 255).astype(np.uint8) for _, image in crops(min(max(count, _CROPS), _CROPS), side)]
+    return [known[n % len(known)] for n in range(max(count, len(known)))]

@@ -1,0 +1,115 @@
+"""Images read block by block: the same patches and errors as in memory, and never more than a block at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hra.domains import tokens
+from hra.domains.tokens.patches.streamed import StreamedImage
+from hra.errors import ArrayError, BudgetTooSmall
+
+
+class Watched:
+    """An image that notes what is read of it at once."""
+
+    def __init__(self, pixels: np.ndarray) -> None:
+        self.pixels, self.most = pixels, 0
+        self.shape = pixels.shape
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        part = self.pixels[key]
+        self.most = max(self.most, part.shape[0] * part.shape[1])
+        return part
+
+
+@pytest.mark.parametrize("size", [(300, 500), (1, 1), (37, 2100), (1100, 1030)])
+def test_tokens_are_the_patches_of_the_pyramid_in_memory(smooth_noise, size):
+    image = smooth_noise(*size)
+    streamed, pyramid = StreamedImage.read(image), tokens.PatchPyramid.build(image)
+    allocator = tokens.StreamedPyramid(tokens.UniformRelevance())
+    finest = int(pyramid.offsets[1])
+    for budget in (1, 7, 64, 10_000):
+        chosen = allocator.realize(allocator.allocate((streamed, ""), budget))
+        assert len(chosen) == min(budget, finest)
+        assert np.allclose(chosen.values, pyramid.values(chosen.places), atol=1e-5)
+        assert len(np.unique(chosen.places, axis=0)) == len(chosen)
+
+
+def test_the_residual_is_the_error_of_repeated_pixels(smooth_noise):
+    image = smooth_noise(512, 1024)
+    allocator = tokens.StreamedPyramid(tokens.UniformRelevance())
+    allocation = allocator.allocate((StreamedImage.read(image), ""), 150)
+    chosen = allocator.realize(allocation)
+    detail, shown = chosen.shown_detail().astype(int), np.empty_like(image)
+    for level, pixels in enumerate(tokens.PatchPyramid.build(image).levels):
+        whole = pixels.repeat(2**level, axis=0).repeat(2**level, axis=1)[:512, :1024]
+        shown[detail == level] = whole[detail == level]
+    assert allocation.residual == pytest.approx(np.mean((image - shown) ** 2), rel=1e-3)
+    assert allocation.status == "heuristic"
+
+
+def test_the_choice_is_nearly_as_good_as_that_of_the_whole_hierarchy(smooth_noise):
+    image = smooth_noise(1024, 1024)
+    allocator = tokens.StreamedPyramid(tokens.UniformRelevance())
+    streamed = StreamedImage.read(image)
+    some = allocator.allocate((streamed, ""), 40)
+    every = allocator.allocate((streamed, ""), 400)
+    assert some.hierarchy.node_cost.size < every.hierarchy.node_cost.size
+    assert some.residual > every.residual
+
+
+def test_flat_images_meet_the_count_with_a_small_hierarchy():
+    image = np.full((2048, 2048, 3), 100, np.uint8)
+    image[500:700, 900:1000] = np.random.default_rng(0).integers(0, 255, (200, 100, 3), np.uint8)
+    allocator = tokens.StreamedPyramid(tokens.UniformRelevance())
+    for budget in (20, 150, 300):
+        allocation = allocator.allocate((StreamedImage.read(image), ""), budget)
+        assert allocation.cost == budget and allocation.hierarchy.node_cost.size < 4 * 16 * budget + 10
+
+
+def test_never_more_than_a_block_is_read_at_once(smooth_noise):
+    source = Watched(smooth_noise(2200, 1500))
+    streamed = StreamedImage.read(source)
+    assert source.most == 1024 * 1024
+    source.most = 0
+    allocator = tokens.StreamedPyramid()
+    chosen = allocator.realize(allocator.allocate((streamed, "left"), 200))
+    assert len(chosen) == 200 and source.most <= 512 * 512
+
+
+def test_a_tiled_file_is_read_by_regions(smooth_noise, tmp_path):
+    oiio = pytest.importorskip("OpenImageIO")
+    from hra.domains import textures
+
+    pixels = np.rint(smooth_noise(2048, 2048) * 255).astype(np.uint8)
+    spec = oiio.ImageSpec(2048, 2048, 3, oiio.UINT8)
+    spec.tile_width = spec.tile_height = 256
+    out = oiio.ImageOutput.create(str(tmp_path / "tiled.tif"))
+    assert out.open(str(tmp_path / "tiled.tif"), spec) and out.write_image(pixels) and out.close()
+    cache = textures.TileCache(2**24)
+    streamed = StreamedImage.read(textures.open_image(tmp_path / "tiled.tif", cache=cache).mips[0])
+    allocator = tokens.StreamedPyramid()
+    chosen = allocator.realize(allocator.allocate((streamed, "top left"), 273))
+    assert np.allclose(chosen.values, tokens.PatchPyramid.build(pixels).values(chosen.places), atol=1e-5)
+    assert cache.bytes <= 2**24 + 2**20
+
+
+def test_relevance_of_the_overview_moves_tokens(smooth_noise):
+    streamed = StreamedImage.read(smooth_noise(2048, 2048))
+    allocator = tokens.StreamedPyramid()
+    chosen = [allocator.realize(allocator.allocate((streamed, query), 200)) for query in ("left", "right")]
+    left, right = (each.centres[:, 0].mean() for each in chosen)
+    assert left < right - 200
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ArrayError):
+        StreamedImage.read(np.zeros((40, 40)))
+    with pytest.raises(ArrayError):
+        StreamedImage.read(np.zeros((40, 40, 3), np.float32), patch=7)
+    with pytest.raises(BudgetTooSmall):
+        streamed = StreamedImage.read(np.zeros((40, 40, 3), np.float32))
+        tokens.StreamedPyramid().allocate((streamed, ""), 0)
