@@ -80,7 +80,7 @@ def test_any_patch_goes_with_any_number_of_scales(smooth_noise, patch, scales):
 def test_what_is_left_wrong_is_the_residual_where_no_scale_divides_the_patch(smooth_noise):
     """Of a size of whole cells and patches, with even relevance, nothing is extended: the residual is the error."""
     image = smooth_noise(224, 336)
-    allocator = ResidualScales(UniformRelevance(14), patch=14)
+    allocator = ResidualScales(UniformRelevance(), patch=14)
     context = allocator.context(image, "")
     allocation = allocator.allocate(context, int(allocator.hierarchy_for(context).base_cost) + 60)
     shown = HaarFrame(5).synthesise(

@@ -64,11 +64,11 @@ def test_the_best_of_all_negative_cosines_are_taken():
     allocator = tokens.GridTopK(lambda context: cosines)
     with pytest.warns(HraWarning, match="shifted"):
         chosen = allocator.realize(allocator.allocate((image, "a cat"), 273))
-    assert chosen.positions[:, 2].min() == 23
+    assert chosen.places[:, 2].min() == 23
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         calibrated = tokens.GridTopK(tokens.calibrated(lambda context: cosines, "softmax", temperature=0.1))
-        assert calibrated.realize(calibrated.allocate((image, "a cat"), 273)).positions[:, 2].min() == 23
+        assert calibrated.realize(calibrated.allocate((image, "a cat"), 273)).places[:, 2].min() == 23
 
 
 @pytest.mark.parametrize("value", [0.0, 0.4, -1.0])
