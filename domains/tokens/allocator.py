@@ -39,7 +39,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     builder : makes the hierarchy of a `TokenContext`, and tokens of its cuts.
     metric : error or gain of its nodes in a `TokenContext`.
     traversal : chooses the tokens.
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     encoder : image -> features [ceil(H/patch), ceil(W/patch), D], see `TokenContext.features`; by default the channels
         of `texture_array`.
     patch : side of a patch in pixels.
@@ -70,7 +70,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     ) -> None:
         super().__init__(builder, metric, traversal)
         self.builder = builder
-        self.relevance = CueRelevance(patch) if relevance is None else relevance
+        self.relevance = CueRelevance() if relevance is None else relevance
         self.encoder = encoder
         self.patch = patch
         self.levels = levels

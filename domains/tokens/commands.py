@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,16 @@ app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help
 
 ImageArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads.")]
 QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer where tokens go.")]
+_RELEVANCE = "phrase"
+RelevanceOption = Annotated[
+    str | None,
+    typer.Option(
+        help=f"phrase, layout, cues, imagenet, uniform, or model:NAME (CLIP, SigLIP). [default: {_RELEVANCE}]"
+    ),
+]
+_UNUSED = """The query {query!r} was not used: the relevance {relevance!r} made nothing of it.
+`phrase` reads text (pip install 'hra[ocr]'), `imagenet` knows 1000 things, `cues` only places such as 'on the left'."""
+
 BudgetOption = Annotated[int, typer.Option(help="Number of tokens, met exactly.")]
 
 
@@ -37,8 +48,9 @@ def allocate(
     query: QueryOption = "",
     method: Annotated[
         str, typer.Option(help="How; `hra tokens methods` lists them.", metavar="NAME[:KEY=VALUE,..]")
-    ] = "foveated",
+    ] = "pyramid",
     budget: BudgetOption = 273,
+    relevance: RelevanceOption = None,
     metric: MetricOption = None,
     traversal: TraversalOption = None,
     overlay: Annotated[Path | None, typer.Option("-o", "--out", help="Picture of the tokens on the image.")] = None,
@@ -48,13 +60,18 @@ def allocate(
     from hra.images import load_image, psnr, save_png
 
     allocator = _allocator(method, metric, traversal)
+    relevance = _set_relevance(allocator, relevance, method)
     pixels = load_image(image)
-    allocation = allocator.allocate((pixels, query), budget)
+    context = allocator.context(pixels, query)
+    allocation = allocator.allocate(context, budget)
     if metric is not None:
         _check_metric(allocator, allocation, method)
     chosen = allocator.realize(allocation)
     record = {
         "method": method,
+        "relevance": relevance,
+        "query_used": context.query_matters,
+        **context.counts,
         "budget": budget,
         "count": len(chosen),
         "gap": allocation.gap,
@@ -69,6 +86,8 @@ def allocate(
         save_png(overlay, draw(pixels, chosen))
     write_json(json_file, {**record, "boxes": chosen.boxes, "detail": chosen.detail, **_positions(chosen)})
     show(f"{image.name}: {allocation}", record.items())
+    if query and not context.query_matters:
+        typer.echo(_UNUSED.format(query=query, relevance=relevance))
 
 
 @app.command()
@@ -96,6 +115,27 @@ def _allocator(method: str, metric: str | None, traversal: str | None) -> TokenA
     if traversal is not None:
         allocator.traversal = choose_traversal(traversal)
     return allocator
+
+
+def _set_relevance(allocator: TokenAllocator[Any], name: str | None, method: str) -> str:
+    """The relevance of that name, foveated where the method is; returns the name of what is used.
+
+    Without a name it is the default one, unless the method has a relevance of its own.
+    """
+    from hra.domains.tokens.relevance.cues import CueRelevance
+    from hra.domains.tokens.relevance.foveated import FoveatedRelevance
+    from hra.domains.tokens.relevance.registry import relevance_named
+
+    own, chosen = allocator.relevance, relevance_named(name or _RELEVANCE)
+    if isinstance(own, FoveatedRelevance):
+        allocator.relevance = replace(own, relevance=chosen)
+    elif isinstance(own, CueRelevance):
+        allocator.relevance = chosen
+    elif name is None:
+        return type(own).__name__
+    else:
+        raise HraError(f"the method {method!r} has a relevance of its own", where="--relevance", fix="leave it out")
+    return name or _RELEVANCE
 
 
 def _check_metric(allocator: TokenAllocator[Any], allocation: Allocation, method: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MethodType
 from typing import Any, TypeVar
@@ -14,7 +15,11 @@ from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.features import Encoder, checked_features
 from hra.domains.tokens.patches.pyramid import PatchPyramid
-from hra.domains.tokens.relevance.base import Relevance, checked_relevance, scored
+from hra.domains.tokens.relevance.base import Relevance, checked_relevance
+from hra.domains.tokens.relevance.resample import resampled
+from hra.domains.tokens.relevance.uniform import UniformRelevance
+from hra.errors import HraWarning
+from hra.model.arrays import to_numpy
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
 
@@ -29,8 +34,10 @@ class TokenContext:
     ----------
     pyramid : the image and its patches.
     query : the question, may be empty.
-    scorer : (image, query) -> relevance of every finest patch.
-    encoder : image -> features of every finest patch; None for the channels of `texture_array`.
+    scorer : what says how relevant patches are, see `Relevance`; it receives this context.
+    encoder : image -> features of every finest patch, or of another grid over the image; None for the channels of
+        `texture_array`.
+    counts : what costly relevances computed for this context, by name: lines read, patches scored.
 
     Examples
     --------
@@ -46,6 +53,63 @@ class TokenContext:
     query: str
     scorer: Relevance
     encoder: Encoder | None = None
+
+    @classmethod
+    def of(
+        cls,
+        image: Any,
+        query: str = "",
+        *,
+        relevance: Relevance | None = None,
+        patch: int = 16,
+        levels: int | None = None,
+    ) -> TokenContext:
+        """The context of an image [H, W, 3] without an allocator; relevance is uniform unless given.
+
+        Raises
+        ------
+        ImageError : wrong layout, dtype or values.
+        """
+        scorer = UniformRelevance() if relevance is None else relevance
+        return cls(PatchPyramid.build(image, patch=patch, levels=levels), query, scorer)
+
+    def asking(self, query: str) -> TokenContext:
+        """The same image with another question: what is known of the image alone is not computed again."""
+        return replace(self, query=query)
+
+    def seeing(self, image: np.ndarray) -> TokenContext:
+        """The same question to another image, such as a crop or a coarse level of this one."""
+        return replace(self, pyramid=PatchPyramid.build(image, patch=self.patch))
+
+    @property
+    def image(self) -> np.ndarray:
+        """The image, float32 [H, W, 3]."""
+        return self.pyramid.image
+
+    @property
+    def patch(self) -> int:
+        """Side of a patch in pixels."""
+        return self.pyramid.patch
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of the finest patches."""
+        return self.pyramid.grids[0]
+
+    @property
+    def cover(self) -> tuple[float, float]:
+        """Share of the height and width of the finest patches that is image: the last ones may reach beyond."""
+        height, width = (self.image.shape[axis] / (self.grid[axis] * self.patch) for axis in (0, 1))
+        return height, width
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """What was computed at a cost, by name."""
+        return {}
+
+    def count(self, what: str, number: int) -> None:
+        """Add to what was computed."""
+        self.counts[what] = self.counts.get(what, 0) + number
 
     def hierarchy(self, builder: HierarchyBuilder) -> Hierarchy:
         """What ``builder`` makes of this context, made once: sequences and pools need the same hierarchy every time."""
@@ -72,21 +136,32 @@ class TokenContext:
 
     @cached_property
     def _encoded(self) -> list[tuple[Encoder, Any]]:
-        # Not in `_made`: a callable need not be hashable.
-        return []
+        # Not keyed by encoder: a callable need not be hashable. The image alone decides, whatever is asked of it.
+        return self.pyramid.once((TokenContext, "encoded"), list)
 
     @cached_property
     def relevance(self) -> np.ndarray:
-        """Relevance of every finest patch, float64 [rows, columns]; uniform if the scorer finds nothing relevant.
+        """Relevance of every finest patch, float64 [rows, columns], >= 0 and somewhere above.
+
+        Scores of another grid are resampled by area. Negative ones are shifted, see `checked_relevance`; a map that
+        says nothing, all patches alike, warns (but for `UniformRelevance`, which is
+        meant to, and for images of one colour).
 
         Raises
         ------
-        MetricError : the scorer returned another shape, NaN or infinite values.
+        MetricError : the scorer returned no map, NaN or infinite values.
         """
-        scores = checked_relevance(
-            scored(self.scorer, self.pyramid.image, self.query, self.encoded), self.pyramid.grids[0]
-        )
+        scores = checked_relevance(self.scorer(self), self.grid, self.cover)
+        meant = isinstance(self.scorer, UniformRelevance) or np.ptp(self.image) == 0
+        if scores.size > 1 and np.ptp(scores) == 0 and not meant:
+            what = f"the relevance is {scores[0, 0]:g} everywhere, so that it decides nothing"
+            warnings.warn(f"{what}; say UniformRelevance() if that is meant", HraWarning, stacklevel=2)
         return scores if scores.any() else np.ones_like(scores)
+
+    @cached_property
+    def query_matters(self) -> bool:
+        """Whether the relevance would be another one without the query."""
+        return bool(self.query) and not np.array_equal(self.relevance, self.asking("").relevance)
 
     @cached_property
     def features(self) -> np.ndarray:
@@ -98,7 +173,9 @@ class TokenContext:
         """
         if self.encoder is None:
             return np.ascontiguousarray(texture_array(self.pyramid.image, self.pyramid.patch).values)
-        return checked_features(self.encoded(self.encoder), self.pyramid.grids[0])
+        values = to_numpy(self.encoded(self.encoder))
+        whole = values.ndim == 3 and values.dtype.kind in "iuf" and values.size
+        return checked_features(resampled(values, self.grid, self.cover) if whole else values, self.grid)
 
     @cached_property
     def pixel_weight(self) -> np.ndarray:

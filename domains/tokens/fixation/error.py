@@ -47,8 +47,7 @@ class FixatedError(ErrorMetric):
     ) -> FixatedError:
         """The metric of a fixation at (x, y) in pixels; ``field_of_view`` is what the longer side spans, in degrees."""
         relevance = FoveatedRelevance(
-            lambda image, query: context.relevance,
-            context.pyramid.patch,
+            lambda seen: context.relevance,
             field_of_view,
             fixation=lambda image, query, relevance: gaze,
         )

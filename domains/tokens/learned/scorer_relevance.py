@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,12 +15,14 @@ from hra.domains.tokens.channels.texture_array import MODEL_CHANNELS, texture_ar
 from hra.domains.tokens.features import Encoder, TextEncoder, checked_features, project
 from hra.domains.tokens.learned.query_vector import query_vector
 from hra.domains.tokens.learned.scorer import RelevanceScorer
-from hra.domains.tokens.relevance.base import Encode, EncodedRelevance
+
+if TYPE_CHECKING:
+    from hra.domains.tokens.context import TokenContext
 
 
 @dataclass(frozen=True, eq=False)
-class ScorerRelevance(EncodedRelevance):
-    """Texture array, query and gestalt of an image, scored by a `RelevanceScorer`.
+class ScorerRelevance:
+    """Texture array, query and gestalt of an image, scored by a `RelevanceScorer`. Needs torch and a trained scorer.
 
     The gestalt is the mean of the texture array over the image, filled up with zeros.
 
@@ -37,16 +40,16 @@ class ScorerRelevance(EncodedRelevance):
     text_encoder: TextEncoder | None = None
     patch: int = 16
 
-    def score(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
-        """Relevance [ceil(H/patch), ceil(W/patch)], float32; an allocator counts negative ones as 0."""
+    def __call__(self, context: TokenContext) -> np.ndarray:
+        """Scores [ceil(H/patch), ceil(W/patch)], float32 of any sign; say by `calibrated` what they are worth."""
         with torch.no_grad():
-            return self._scores(image, query, encode).numpy(force=True)
+            return self._scores(context.image, context.query, context.encoded).numpy(force=True)
 
     def scores(self, image: np.ndarray, query: str) -> Tensor:
         """The same as a tensor [rows, columns] with a gradient by the scorer's weights."""
         return self._scores(image, query, lambda encoder: encoder(image))
 
-    def _scores(self, image: np.ndarray, query: str, encode: Encode) -> Tensor:
+    def _scores(self, image: np.ndarray, query: str, encode: Callable[[Encoder], Any]) -> Tensor:
         model, embedding = self._model(image, encode), self._embedding(query)
         whole = self.scorer.features is not None
         channels = texture_array(image, self.patch, model=None if whole else model).complete()
@@ -58,7 +61,7 @@ class ScorerRelevance(EncodedRelevance):
         asked = query_vector(embedding, self.scorer.width).to(parameter)
         return self.scorer(texture, asked, gestalt, features).reshape(channels.shape[:2])
 
-    def _model(self, image: np.ndarray, encode: Encode) -> np.ndarray | None:
+    def _model(self, image: np.ndarray, encode: Callable[[Encoder], Any]) -> np.ndarray | None:
         """Features of every finest patch, [rows, columns, D]."""
         if self.encoder is None:
             return None

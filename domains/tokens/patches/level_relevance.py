@@ -7,8 +7,7 @@ import numpy as np
 from hra.domains.tokens.blocks import block_means
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.pyramid import PatchPyramid
-from hra.domains.tokens.relevance.base import checked_relevance, scored
-from hra.model.arrays import to_numpy
+from hra.domains.tokens.relevance.base import checked_relevance
 
 
 def level_relevance(context: TokenContext, level: int) -> np.ndarray:
@@ -26,7 +25,7 @@ def level_relevance(context: TokenContext, level: int) -> np.ndarray:
     seen = TokenContext(
         PatchPyramid(pyramid.levels[level:], pyramid.patch), context.query, context.scorer, context.encoder
     )
-    scores = to_numpy(scored(seen.scorer, seen.pyramid.image, seen.query, seen.encoded))
-    if scores.shape == pyramid.grids[0] != pyramid.grids[level]:
+    scores = seen.scorer(seen)
+    if np.shape(scores) == pyramid.grids[0] != pyramid.grids[level]:
         return block_means(context.relevance, 2**level)
-    return checked_relevance(scores, pyramid.grids[level])
+    return checked_relevance(scores, seen.grid, seen.cover)

@@ -77,7 +77,7 @@ class AdaptiveStratified(TokenAllocator[PatchTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
     chooser : context -> (rows, columns) of strata, such as a trained network; by default `EntropyGrid`.
     rule : how the budget is dealt out, see `Stratified`.

@@ -21,18 +21,11 @@ from hra.traversals.hull import Hull
 
 @dataclass(frozen=True)
 class EdgeComplexity:
-    """Local complexity of an image: the mean length of the luma gradient in every finest patch.
+    """Local complexity of an image: the mean length of the luma gradient in every finest patch. Needs nothing."""
 
-    Parameters
-    ----------
-    patch : side of a patch in pixels.
-    """
-
-    patch: int = 16
-
-    def __call__(self, image: np.ndarray, query: str) -> np.ndarray:
+    def __call__(self, context: TokenContext) -> np.ndarray:
         """Complexity [ceil(H/patch), ceil(W/patch)], float32, luma per pixel; the query is not read."""
-        return gradient_channels(luma(image)[..., 0], self.patch)["edges"]
+        return gradient_channels(luma(context.image)[..., 0], context.patch)["edges"]
 
 
 @dataclass(frozen=True)
@@ -88,8 +81,7 @@ class DifficultyAware(TokenAllocator[PatchTokens]):
 
     Parameters
     ----------
-    complexity : (image, query) -> [ceil(H/patch), ceil(W/patch)], >= 0; by default `EdgeComplexity`. It also orders
-        the tokens.
+    complexity : see `Relevance`, >= 0; by default `EdgeComplexity`. It also orders the tokens.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail. With 4, an easy region of 8 x 8 patches is one token and a hard one 64;
         the coarsest level of a 1024 x 1024 image, 64 patches, is the smallest budget. None goes down to one patch.
@@ -106,7 +98,7 @@ class DifficultyAware(TokenAllocator[PatchTokens]):
     """
 
     def __init__(self, complexity: Relevance | None = None, *, patch: int = 16, levels: int | None = 4) -> None:
-        relevance = EdgeComplexity(patch) if complexity is None else complexity
+        relevance = EdgeComplexity() if complexity is None else complexity
         super().__init__(
             DifficultyBuilder(),
             DifficultyError(),

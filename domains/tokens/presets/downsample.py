@@ -29,7 +29,7 @@ class Downsample(TokenAllocator[GestaltTokens]):
 
     Parameters
     ----------
-    relevance : weighs those errors and orders the tokens, (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default
+    relevance : weighs those errors and orders the tokens, see `Relevance`; by default
         `CueRelevance`.
     patch : side of a patch in pixels.
 

@@ -37,7 +37,7 @@ class EvenPyramid(TokenAllocator[PatchTokens]):
     """
 
     def __init__(self, *, patch: int = 16, levels: int | None = None) -> None:
-        relevance = UniformRelevance(patch)
+        relevance = UniformRelevance()
         super().__init__(
             PyramidBuilder(), RelevanceError(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=levels
         )

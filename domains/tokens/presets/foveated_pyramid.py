@@ -27,7 +27,7 @@ class FoveatedPyramid(TokenAllocator[PatchTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch.
     field_of_view : degrees that the longer side of the image spans.
@@ -51,7 +51,7 @@ class FoveatedPyramid(TokenAllocator[PatchTokens]):
         levels: int | None = None,
         field_of_view: float = 20.0,
     ) -> None:
-        foveated = FoveatedRelevance(relevance, patch, field_of_view)
+        foveated = FoveatedRelevance(relevance, field_of_view)
         super().__init__(
             PyramidBuilder(), RelevanceError(), Hull(spend_all=True), relevance=foveated, patch=patch, levels=levels
         )

@@ -35,7 +35,7 @@ class FrequencyAware(TokenAllocator[BandTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : coefficients along the side of a token.
     frame, first : see `FrequencyBuilder`.
 

@@ -26,7 +26,7 @@ class GestaltSaccades(TokenAllocator[GestaltTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels; 14 for most encoders.
     gestalt : the base tokens, such as `CompressedGestalt`; by default `ResizedGestalt`, 16 x 16 of the smaller image.
 

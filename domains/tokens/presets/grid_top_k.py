@@ -17,7 +17,7 @@ class GridTopK(TokenAllocator[PatchTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
 
     Examples

@@ -27,7 +27,7 @@ class HybridAtlas(TokenAllocator[RegionTokens]):
     Parameters
     ----------
     by : what decides.
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     encoder : features by which patches are merged, see `TokenAllocator`; by default colour and texture.
     patch : side of a patch in pixels.
 

@@ -31,7 +31,7 @@ class LogPolar(TokenAllocator[SampledTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : samples along the side of a token.
     foveal_share, foveal_radius, field_of_view, fixation, growing : see `RingBuilder`.
 

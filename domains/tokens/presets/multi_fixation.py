@@ -61,7 +61,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch.
     fixations : where to look, one after another.

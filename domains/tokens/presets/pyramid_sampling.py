@@ -18,7 +18,7 @@ class PyramidSampling(TokenAllocator[PatchTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch, so that every budget can be met.
         With 4, a 1024 x 1024 image has 4096 + 1024 + 256 + 64 patches, of which the 64 are the smallest budget.

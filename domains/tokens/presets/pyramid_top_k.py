@@ -105,7 +105,7 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; ``level_split`` gives its own number.
     level_weight : factor on the score from each level to the next coarser one, > 0; the notes leave it open ("coarse a

@@ -39,7 +39,7 @@ class Random(TokenAllocator[PatchTokens]):
     Parameters
     ----------
     seed : of the draw; the same seed gives the same patches in images of equal size.
-    relevance : only orders the tokens, (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : only orders the tokens, see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
 
     Examples

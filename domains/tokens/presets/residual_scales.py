@@ -66,7 +66,7 @@ class ResidualScales(TokenAllocator[BandTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : pixels along the side of a token at its scale.
     scales : at most so many. The coarsest is the smallest budget.
 

@@ -41,7 +41,7 @@ class SemanticAtlas(TokenAllocator[RegionTokens]):
     Parameters
     ----------
     source : makes the region tree; by default Ward's linkage of patches.
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`. For the cosine of query and
+    relevance : see `Relevance`; by default `CueRelevance`. For the cosine of query and
         patch embeddings give that.
     allocation : how tokens are dealt out.
     regions : how many; by default 100 for "proportional", and what 273 tokens need for the others: 91 for "fixed", 54

@@ -22,7 +22,7 @@ class SemanticTree(TokenAllocator[RegionTokens]):
     Parameters
     ----------
     source : makes the region tree; by default Ward's linkage of patches.
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     encoder : features by which patches are merged, see `TokenAllocator`; by default colour and texture.
     patch : side of a patch in pixels.
 

@@ -77,7 +77,7 @@ class Stratified(TokenAllocator[PatchTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
     rows, columns : of strata.
     rule : how the budget is dealt out; `hra.solvers.apportionment.largest_remainder` is fairer to the small.

@@ -27,7 +27,7 @@ class TokenDAG(TokenAllocator[TokenSet]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     encoder : see `TokenAllocator`.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch.

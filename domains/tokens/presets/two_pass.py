@@ -47,7 +47,7 @@ class TwoPass(TokenAllocator[GestaltTokens]):
     Parameters
     ----------
     score : (context, base tokens) -> [B], >= 0; by default `relevance_score`.
-    relevance : orders the patches of one cell, (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default
+    relevance : orders the patches of one cell, see `Relevance`; by default
         `CueRelevance`.
     patch : side of a patch in pixels.
     gestalt : the base tokens; by default 16 x 16 = 256 of the resized image.

@@ -55,7 +55,7 @@ class UniformGrid(TokenAllocator[PatchTokens]):
 
     Parameters
     ----------
-    relevance : only orders the tokens, (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : only orders the tokens, see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
 
     Examples

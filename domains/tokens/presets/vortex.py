@@ -23,7 +23,7 @@ class Vortex(TokenAllocator[SampledTokens]):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
+    relevance : see `Relevance`; by default `CueRelevance`.
     patch : samples along the side of a token.
     centres, field_of_view : see `SpiralBuilder`.
 

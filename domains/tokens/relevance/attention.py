@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hra.domains.tokens.features import Encoder, TextEncoder, checked_features
-from hra.domains.tokens.relevance.base import Encode, EncodedRelevance
 from hra.errors import ArrayError, MetricError
 from hra.model.arrays import numbers, to_numpy
 
+if TYPE_CHECKING:
+    from hra.domains.tokens.context import TokenContext
+
 
 @dataclass(frozen=True)
-class CrossAttentionRelevance(EncodedRelevance):
-    """Attention of the query over all patches, ``softmax(q k / sqrt(d))``, one head.
+class CrossAttentionRelevance:
+    """Attention of the query over all patches, ``softmax(q k / sqrt(d))``, one head. Needs a model.
 
     Source: A. Vaswani et al., "Attention is all you need" (2017), equation 1.
 
     Parameters
     ----------
-    encoder : image -> features of the finest patches [ceil(H/patch), ceil(W/patch), D].
+    encoder : image -> features [h, w, D], laid over the image; they run once per image.
     text_encoder : query -> embedding [E].
     query_projection : [E, d], of the text embedding.
     key_projection : [D, d], of the patch features.
@@ -34,7 +36,7 @@ class CrossAttentionRelevance(EncodedRelevance):
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
     >>> patches, text = np.random.default_rng(0).normal(size=(8, 12, 16)), np.ones(16)
     >>> relevance = tokens.CrossAttentionRelevance(lambda image: patches, lambda query: text, np.eye(16), np.eye(16))
-    >>> round(float(relevance(image, "a cat").sum()), 6)
+    >>> round(float(relevance(tokens.TokenContext.of(image, "a cat")).sum()), 6)
     1.0
     """
 
@@ -43,20 +45,19 @@ class CrossAttentionRelevance(EncodedRelevance):
     query_projection: Any
     key_projection: Any
 
-    def score(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
-        """Relevance [ceil(H/patch), ceil(W/patch)], float64, adds up to 1."""
-        features = encode(self.encoder)
-        return cross_attention(features, self.text_encoder(query), self.query_projection, self.key_projection)
+    def __call__(self, context: TokenContext) -> np.ndarray:
+        """Attention [h, w] on the encoder's grid, float64, adds up to 1."""
+        features = context.encoded(self.encoder)
+        return cross_attention(features, self.text_encoder(context.query), self.query_projection, self.key_projection)
 
 
 @dataclass(frozen=True)
 class AttentionMapRelevance:
-    """An attention map of any resolution, averaged over heads and resampled to the patches.
+    """An attention map of any resolution, averaged over heads and layers. Needs a model.
 
     Parameters
     ----------
     attention : (image, query) -> [..., h, w], laid over the whole image; leading axes are heads or layers.
-    patch : side of a patch in pixels.
 
     Examples
     --------
@@ -64,16 +65,18 @@ class AttentionMapRelevance:
     >>> from hra.domains import tokens
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
     >>> heads = np.random.default_rng(0).random((3, 24, 24))
-    >>> tokens.AttentionMapRelevance(lambda image, query: heads)(image, "a cat").shape
+    >>> relevance = tokens.AttentionMapRelevance(lambda image, query: heads)
+    >>> relevance(tokens.TokenContext.of(image, "a cat")).shape
+    (24, 24)
+    >>> tokens.PyramidSampling(relevance).context(image, "a cat").relevance.shape
     (8, 12)
     """
 
     attention: Callable[[np.ndarray, str], Any]
-    patch: int = 16
 
-    def __call__(self, image: np.ndarray, query: str) -> np.ndarray:
-        """Relevance [ceil(H/patch), ceil(W/patch)], float64."""
-        return resample_attention(self.attention(image, query), (image.shape[0], image.shape[1]), self.patch)
+    def __call__(self, context: TokenContext) -> np.ndarray:
+        """Mean attention [h, w], float64."""
+        return mean_attention(self.attention(context.image, context.query))
 
 
 def cross_attention(patches: Any, text: Any, query_projection: Any, key_projection: Any) -> np.ndarray:
@@ -104,21 +107,8 @@ def cross_attention(patches: Any, text: Any, query_projection: Any, key_projecti
     return weights / weights.sum()
 
 
-def resample_attention(attention: Any, size: tuple[int, int], patch: int) -> np.ndarray:
-    """A map laid over an image, at the centres of its patches.
-
-    Linear interpolation where the patches are finer than the map, a mean weighted by a triangle where they are coarser
-    (the filter that Pillow calls bilinear).
-
-    Parameters
-    ----------
-    attention : [..., h, w]; leading axes are averaged.
-    size : (height, width) of the image in pixels.
-    patch : side of a patch in pixels.
-
-    Returns
-    -------
-    float64 [ceil(height/patch), ceil(width/patch)].
+def mean_attention(attention: Any) -> np.ndarray:
+    """The mean [h, w] of attention maps [..., h, w], float64.
 
     Raises
     ------
@@ -127,20 +117,8 @@ def resample_attention(attention: Any, size: tuple[int, int], patch: int) -> np.
     values = to_numpy(attention)
     if values.ndim < 2 or values.dtype.kind not in "iuf" or not values.size:
         what = f"the attention has shape {values.shape} of {values.dtype}, expected [..., h, w] numbers"
-        raise MetricError(what, where="attention")
-    mean = values.astype(np.float64).reshape(-1, *values.shape[-2:]).mean(axis=0)
-    rows, columns = (_weights(count, extent, patch) for count, extent in zip(mean.shape, size, strict=True))
-    return rows @ mean @ columns.T
-
-
-def _weights(count: int, extent: int, patch: int) -> np.ndarray:
-    """Weight of each of ``count`` map entries along an axis of ``extent`` pixels for each patch, rows add up to 1."""
-    start = np.arange(0, extent, patch)
-    centre = (start + np.minimum(start + patch, extent)) / 2 * count / extent - 0.5
-    width = max(patch * count / extent, 1.0)
-    inside = np.clip(centre, 0, count - 1)[:, None]  # beyond the outermost entries the map is constant
-    weights = np.maximum(1 - np.abs(np.arange(count) - inside) / width, 0)
-    return weights / weights.sum(axis=1, keepdims=True)
+        raise MetricError(what, where="attention", fix="drop class tokens and reshape the others to their grid")
+    return values.astype(np.float64).reshape(-1, *values.shape[-2:]).mean(axis=0)
 
 
 def _matrix(name: str, values: Any, rows: int, columns: int | None = None) -> np.ndarray:

@@ -1,10 +1,9 @@
-"""What a relevance is: a callable of image and query; and the check of what it returns.
+"""What a relevance is: a callable of a `TokenContext`; and the check of what it returns.
 
 >>> import numpy as np
 >>> from hra.domains import tokens
->>> def left_half(image, query):
-...     rows, columns = -(-image.shape[0] // 16), -(-image.shape[1] // 16)
-...     return np.broadcast_to(np.arange(columns) < columns / 2, (rows, columns)).astype(float)
+>>> def left_half(context):
+...     return [[1.0, 0.0]]
 >>> image = np.zeros((64, 64, 3), np.float32)
 >>> tokens.GridTopK(left_half).allocate((image, ""), budget=8).gain
 8.0
@@ -12,72 +11,97 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.tokens.features import Encoder
-from hra.errors import MetricError
+from hra.domains.tokens.relevance.resample import resampled
+from hra.errors import HraWarning, MetricError
 from hra.model.arrays import to_numpy
 
-Relevance = Callable[[np.ndarray, str], Any]
-"""(image float32 [H, W, 3], query) -> relevance of every finest patch [ceil(H/patch), ceil(W/patch)]."""
+if TYPE_CHECKING:
+    from hra.domains.tokens.context import TokenContext
+
+Relevance = Callable[["TokenContext"], Any]
+"""context (image, query, patch, what is known already) -> scores [h, w] of any sign, scale and grid over the image.
+
+A map of another grid than that of the finest patches is resampled by area; a flat sequence [N] is given with its grid,
+as a pair ``(scores, (rows, columns))``.
+"""
 
 
-Encode = Callable[[Encoder], Any]
-"""encoder -> its features of the image at hand, perhaps known already."""
-
-
-class EncodedRelevance(ABC):
-    """A relevance made of an encoder's features, or of another relevance that is.
-
-    `score` asks for features instead of calling the encoder, so that an encoder that the hierarchy needs as well runs
-    once per image.
-    """
-
-    def __call__(self, image: np.ndarray, query: str) -> Any:
-        """Relevance [ceil(H/patch), ceil(W/patch)] of an image alone."""
-        return self.score(image, query, lambda encoder: encoder(image))
-
-    @abstractmethod
-    def score(self, image: np.ndarray, query: str, encode: Encode) -> Any:
-        """The same, where ``encode`` knows features of the image."""
-
-
-def scored(relevance: Relevance, image: np.ndarray, query: str, encode: Encode) -> Any:
-    """What ``relevance`` says of an image and a query; features come from ``encode`` if it uses any."""
-    if isinstance(relevance, EncodedRelevance):
-        return relevance.score(image, query, encode)
-    return relevance(image, query)
-
-
-def checked_relevance(values: Any, grid: tuple[int, int]) -> np.ndarray:
-    """Validate a relevance map; negative scores mean "not relevant" and count as 0.
+def checked_scores(values: Any, grid: tuple[int, int], cover: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:
+    """A relevance's scores on the grid of the finest patches, their sign and scale as they are.
 
     Parameters
     ----------
-    values : [rows, columns] numbers, one per finest patch; any array-like.
-    grid : the expected (rows, columns).
+    values : [h, w] numbers over the whole image, or a pair ([N] numbers, (rows, columns)); any array-like.
+    grid : (rows, columns) of the finest patches.
+    cover : share of that grid's height and width that the image covers, see `resampled`.
 
     Returns
     -------
-    float64 [rows, columns], >= 0.
+    float64 [rows, columns].
 
     Raises
     ------
-    MetricError : wrong shape, not numeric, NaN or infinite.
+    MetricError : no map, not numeric, NaN or infinite.
     """
-    scores = to_numpy(values)
-    if scores.shape != grid or scores.dtype.kind not in "iuf":
-        raise MetricError(
-            f"the relevance has shape {scores.shape} of {scores.dtype}, expected {grid} numbers",
-            where="relevance",
-            fix="return one number per patch: [ceil(H/patch), ceil(W/patch)]",
-        )
+    scores = _as_map(values)
     bad = np.argwhere(~np.isfinite(scores))
     if bad.size:
         y, x = bad[0]
-        raise MetricError(f"the relevance is {scores[y, x]}", where=f"patch row {y}, column {x}")
-    return np.maximum(scores.astype(np.float64), 0)
+        raise MetricError(f"the relevance is {scores[y, x]}", where=f"row {y}, column {x}")
+    return resampled(scores, grid, cover)
+
+
+def checked_relevance(values: Any, grid: tuple[int, int], cover: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:
+    """Scores as weights: where some are negative, all are shifted until the least is 0, and a warning says so.
+
+    Parameters
+    ----------
+    values, grid, cover : see `checked_scores`.
+
+    Returns
+    -------
+    float64 [rows, columns], >= 0, in the same order as the scores.
+
+    Raises
+    ------
+    MetricError : no map, not numeric, NaN or infinite.
+    """
+    scores = checked_scores(values, grid, cover)
+    least = float(scores.min(initial=0))
+    if least < 0:
+        what = f"the relevance has scores down to {least:g}; all were shifted until the least is 0"
+        warnings.warn(
+            f"{what}. State it yourself: calibrated(relevance, 'minmax' or another)", HraWarning, stacklevel=2
+        )
+    return scores - least
+
+
+def _as_map(values: Any) -> np.ndarray:
+    """Numbers [h, w] as float64; :class:`MetricError` with the way out for anything else."""
+    grid = None
+    if isinstance(values, tuple) and len(values) == 2 and np.shape(values[1]) == (2,) and np.ndim(values[0]) == 1:
+        values, grid = values
+    scores = to_numpy(values)
+    if grid is not None and scores.size == int(grid[0]) * int(grid[1]):
+        scores = scores.reshape(int(grid[0]), int(grid[1]))
+    if scores.ndim != 2 or not scores.size or scores.dtype.kind not in "iufb":
+        raise MetricError(
+            f"the relevance has shape {scores.shape} of {scores.dtype}, expected [rows, columns] numbers",
+            where="relevance",
+            fix=_way_out(scores),
+        )
+    return scores.astype(np.float64)
+
+
+def _way_out(scores: np.ndarray) -> str:
+    if scores.ndim == 1:
+        return f"give the grid of the {scores.size} scores, too: return scores, (rows, columns); drop a class token"
+    if scores.ndim == 3:
+        return "average or choose along the axis of heads, layers or channels; AttentionMapRelevance averages heads"
+    return "return one number per patch, or a map of any other size over the whole image"

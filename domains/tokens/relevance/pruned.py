@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.domains.tokens.relevance.base import Encode, EncodedRelevance, Relevance, checked_relevance, scored
+from hra.domains.tokens.relevance.base import Relevance, checked_scores
 from hra.domains.tokens.relevance.pruning import prune_patches, relevance_pyramid
 from hra.errors import MetricError
 
+if TYPE_CHECKING:
+    from hra.domains.tokens.context import TokenContext
+
 
 @dataclass(frozen=True)
-class PrunedRelevance(EncodedRelevance):
+class PrunedRelevance:
     """Another relevance, with 0 for what the test of its max pyramid drops.
 
     The test is exact: it keeps the patches of at least ``threshold``, whatever the order of its steps. Where it drops
@@ -20,19 +24,20 @@ class PrunedRelevance(EncodedRelevance):
 
     Parameters
     ----------
-    relevance : (image, query) -> [ceil(H/patch), ceil(W/patch)].
-    threshold : least relevance to keep, in the unit of ``relevance``.
+    relevance : see `Relevance`; scores below the threshold count as 0, of whatever sign.
+    threshold : least relevance to keep, in the unit of ``relevance``, > 0.
 
     Raises
     ------
-    MetricError : a threshold that is not a finite number.
+    MetricError : a threshold that is not a finite number above 0.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hra.domains import tokens
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
-    >>> relevance = tokens.PrunedRelevance(tokens.CueRelevance(), threshold=0.3)(image, "what is at the top left?")
+    >>> context = tokens.TokenContext.of(image, "what is at the top left?")
+    >>> relevance = tokens.PrunedRelevance(tokens.CueRelevance(), threshold=0.3)(context)
     >>> relevance.shape, bool(((relevance == 0) | (relevance >= 0.3)).all())
     ((8, 12), True)
     """
@@ -41,11 +46,14 @@ class PrunedRelevance(EncodedRelevance):
     threshold: float
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.threshold):
-            raise MetricError(f"the threshold is {self.threshold}", where="threshold", fix="pass a finite number")
+        if not 0 < self.threshold < np.inf:
+            raise MetricError(
+                f"the threshold is {self.threshold}", where="threshold", fix="pass a finite number above 0"
+            )
 
-    def score(self, image: np.ndarray, query: str, encode: Encode) -> np.ndarray:
+    def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float64, >= 0."""
-        values = np.asarray(scored(self.relevance, image, query, encode))
-        scores = checked_relevance(values, values.shape)
+        scores = np.maximum(
+            checked_scores(self.relevance(context), context.grid, context.cover), 0
+        )  # below the threshold anyway
         return np.where(prune_patches(relevance_pyramid(scores), self.threshold), scores, 0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.tokens.relevance.base import checked_relevance
+from hra.domains.tokens.relevance.base import checked_scores
 from hra.errors import MetricError
 from hra.kernels import Pyramid, build_pyramid, rect_max
 from hra.model.arrays import to_numpy
@@ -34,7 +34,7 @@ def relevance_pyramid(relevance: Any) -> Pyramid:
     if len(shape) < 2:
         raise MetricError(f"the relevance has shape {shape}, expected [..., rows, columns]", where="relevance")
     rows = to_numpy(relevance).reshape(-1, shape[-1])
-    scores = checked_relevance(rows, rows.shape).astype(np.float32)
+    scores = checked_scores(rows, rows.shape).astype(np.float32)
     return build_pyramid(scores.reshape(*shape, 1), reduce="max")
 
 

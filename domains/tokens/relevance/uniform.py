@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from hra.domains.tokens.context import TokenContext
 
 
 @dataclass(frozen=True)
 class UniformRelevance:
-    """The same relevance for every patch: the error itself decides (the oracle of reconstructions).
-
-    Parameters
-    ----------
-    patch : side of a patch in pixels.
+    """The same relevance for every patch: the error itself decides (the oracle of reconstructions). Needs nothing.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hra.domains import tokens
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
-    >>> tokens.UniformRelevance()(image, "").shape
+    >>> tokens.UniformRelevance()(tokens.TokenContext.of(image)).shape
     (8, 12)
     """
 
-    patch: int = 16
-
-    def __call__(self, image: np.ndarray, query: str) -> np.ndarray:
+    def __call__(self, context: TokenContext) -> np.ndarray:
         """Ones [ceil(H/patch), ceil(W/patch)], float32."""
-        rows, columns = (-(-extent // self.patch) for extent in image.shape[:2])
-        return np.ones((rows, columns), np.float32)
+        return np.ones(context.grid, np.float32)

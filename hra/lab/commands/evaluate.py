@@ -21,12 +21,14 @@ class SuiteName(StrEnum):
 
     core = "core"
     meshes = "meshes"
+    questions = "questions"
     tokens = "tokens"
 
 
 def evaluate(
     suite: Annotated[
-        SuiteName, typer.Argument(help="core: rules of selection. meshes: images of cuts. tokens: methods.")
+        SuiteName,
+        typer.Argument(help="core: rules of selection. meshes: images. tokens: methods. questions: answers."),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
@@ -35,13 +37,13 @@ def evaluate(
     json_file: JsonOption = None,
 ) -> None:
     """Run every rule or method on the same real problems, and show what each one loses."""
-    run = {SuiteName.core: _core, SuiteName.meshes: _meshes, SuiteName.tokens: _tokens}[suite]
+    run, show = _SUITES[suite]
     with running(suite.value) as progress:
         record, pages = run(scale, progress)
     write_json(json_file, record)
     if out is not None:
         _write(out, pages)
-    {SuiteName.core: _show_core, SuiteName.meshes: _show_meshes, SuiteName.tokens: _show_tokens}[suite](record)
+    show(record)
 
 
 Pages = Callable[[], Mapping[str, bytes]]
@@ -78,6 +80,15 @@ def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
     from hra.lab.evaluation.token_methods.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress=progress)
+    return record, lambda: render(record)
+
+
+def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Questions whose answers are known, asked to tokens."""
+    from hra.lab.evaluation.questions.page import render
+    from hra.lab.evaluation.questions.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
     return record, lambda: render(record)
 
 
@@ -123,3 +134,20 @@ def _show_tokens(record: dict[str, Any]) -> None:
 
     for kind in dict.fromkeys(image["kind"] for image in record["images"]):
         typer.echo(f"{kind}\n\n{method_table([row for row in record['rows'] if row['kind'] == kind])}\n")
+
+
+def _show_questions(record: dict[str, Any]) -> None:
+    """The tables of the page."""
+    from hra.lab.evaluation.questions.tables import read_table, shown_table
+
+    typer.echo(f"{read_table(record['read'])}\n")
+    for kind in dict.fromkeys(row["kind"] for row in record["shown"]):
+        typer.echo(f"{kind}\n\n{shown_table([row for row in record['shown'] if row['kind'] == kind])}\n")
+
+
+_SUITES = {
+    SuiteName.core: (_core, _show_core),
+    SuiteName.meshes: (_meshes, _show_meshes),
+    SuiteName.questions: (_questions, _show_questions),
+    SuiteName.tokens: (_tokens, _show_tokens),
+}

@@ -52,7 +52,7 @@ def test_mixed_sizes_get_what_single_images_get_or_better(smooth_noise, make, bu
 def test_the_short_way_finds_what_the_exact_search_proves(size, budget: int, levels, seed: int):
     rng = np.random.default_rng(seed)
     image = rng.random((*size, 3), dtype=np.float32) ** 4
-    allocator = tokens.PyramidSampling(lambda image, query: rng.random(grid) ** 3, patch=8, levels=levels)
+    allocator = tokens.PyramidSampling(lambda context: rng.random(grid) ** 3, patch=8, levels=levels)
     grid = (-(-size[0] // 8), -(-size[1] // 8))
     context = allocator.context(image, "")
     hierarchy = allocator.hierarchy_for(context)
@@ -121,4 +121,4 @@ def test_bad_images_and_scores_are_refused():
     with pytest.raises(ImageError):
         tokens.PyramidSampling().allocate_batch([(image, ""), (image * np.nan, "")], 4)
     with pytest.raises(MetricError, match="nan"):
-        tokens.PyramidSampling(lambda image, query: np.full((4, 4), np.nan)).allocate_batch([(image, "")], 4)
+        tokens.PyramidSampling(lambda context: np.full((4, 4), np.nan)).allocate_batch([(image, "")], 4)

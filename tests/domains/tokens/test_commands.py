@@ -80,3 +80,33 @@ def test_another_traversal_and_metric_are_used(picture: Path):
         record,
     )
     assert json.loads(record.read_text())["count"] == 60
+
+
+@pytest.mark.parametrize(
+    ("options", "used", "relevance"),
+    [
+        (("--query", "on the left", "--relevance", "cues"), True, "cues"),
+        (("--query", "how many dogs are there?", "--relevance", "cues"), False, "cues"),
+        (("--query", "on the left", "--method", "foveated", "--relevance", "uniform"), False, "uniform"),
+        (("--query", "on the left", "--method", "even-pyramid"), False, "UniformRelevance"),
+        (("--query", "at the top", "--relevance", "layout"), True, "layout"),
+    ],
+)
+def test_a_query_that_was_not_used_is_named(picture: Path, options: tuple[str, ...], used: bool, relevance: str):
+    record = picture.parent / "t.json"
+    printed = run("allocate", picture, "--budget", 12, "--json", record, *options)
+    assert ("was not used" in printed) is not used
+    found = json.loads(record.read_text())
+    assert found["query_used"] is used and found["relevance"] == relevance
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("--relevance", "telepathy"), "no relevance called 'telepathy'"),
+        (("--relevance", "cues", "--method", "difficulty-aware"), "relevance of its own"),
+    ],
+)
+def test_a_relevance_that_does_not_fit_is_refused(picture: Path, options: tuple[str, ...], what: str):
+    with pytest.raises(HraError, match=what):
+        run("allocate", picture, "--budget", 12, *options)

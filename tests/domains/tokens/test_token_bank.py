@@ -19,7 +19,7 @@ NOISY = (0.05, 0.2, 0.5, 1.0)
 
 @pytest.fixture(scope="module")
 def allocator() -> tokens.PyramidSampling:
-    return tokens.PyramidSampling(tokens.UniformRelevance(8), patch=8)
+    return tokens.PyramidSampling(tokens.UniformRelevance(), patch=8)
 
 
 @pytest.fixture(scope="module")

@@ -59,6 +59,6 @@ def _known(image: np.ndarray, levels: int | None) -> Scored:
 
 def _fresh(known: Scored, rng: np.random.Generator) -> Scored:
     relevance = known.context.relevance * np.exp(rng.normal(0, 0.05, known.context.relevance.shape))
-    context = tokens.TokenContext(known.context.pyramid, QUERY, lambda image, query: relevance)
+    context = tokens.TokenContext(known.context.pyramid, QUERY, lambda context: relevance)
     _ = context.relevance
     return Scored(context, known.patches)

@@ -66,12 +66,12 @@ def pictures(crops: int, side: int) -> Iterator[Picture]:
             y, x = (int(rng.integers(extent - side + 1)) for extent in image.shape[:2])
             yield Picture(f"{name} at {x}, {y}", kind, np.ascontiguousarray(image[y : y + side, x : x + side]), query)
     for package, name, kind in _PACKAGED[: crops * len(_SAMPLES)]:
-        image = _package(package, name)
+        image = packaged(package, name)
         if image is not None:
             yield Picture(f"{package.split('.')[0]}: {name.split('/')[-1]}", kind, image, "")
 
 
-def _package(package: str, name: str) -> np.ndarray | None:
+def packaged(package: str, name: str) -> np.ndarray | None:
     """An image of an installed package, None where package or file is missing."""
     try:
         file = resources.files(package).joinpath(name)

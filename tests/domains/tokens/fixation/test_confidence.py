@@ -29,7 +29,7 @@ def test_extremes():
 
 
 def confidence_of(scores: np.ndarray) -> float:
-    allocator = tokens.GridTopK(lambda image, query: scores)
+    allocator = tokens.GridTopK(lambda context: scores)
     context = allocator.context(np.zeros((16 * scores.shape[0], 16 * scores.shape[1], 3)), "")
     return EntropyConfidence()(context, allocator.realize(allocator.allocate(context, 1)))
 

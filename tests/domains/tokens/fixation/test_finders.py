@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.fixation.finders import CentreFixation, PeakFixation, SpatialWordsFixation
 from hra.domains.tokens.relevance.foveated import FoveatedRelevance
 from hra.domains.tokens.relevance.spatial_words import named_place
@@ -32,7 +33,7 @@ def test_the_peak_is_the_most_relevant_cell():
     [
         ("what is at the top left?", (32, 16)),
         ("on the right", (160, 48)),
-        ("the bottom line", (96, 80)),
+        ("at the bottom", (96, 80)),
         ("in the middle", (96, 48)),
         ("a cat", (96, 48)),
     ],
@@ -53,7 +54,7 @@ def test_a_named_place_leaves_axes_open():
 def test_foveated_relevance_weighs_about_the_fixation_it_is_given(finder, patch):
     base = np.ones((6, 12))
     base[1, 10] = 1.01  # hardly more relevant: the peak of the coarse pass, but no weight of its own
-    foveated = FoveatedRelevance(lambda image, query: base, fixation=finder)(IMAGE, "bottom right")
+    foveated = FoveatedRelevance(lambda context: base, fixation=finder)(TokenContext.of(IMAGE, "bottom right"))
     y, x = np.unravel_index(int((foveated / base).argmax()), foveated.shape)
     assert abs(y - patch[0]) <= 1 and abs(x - patch[1]) <= 1
 
@@ -65,11 +66,11 @@ def test_a_user_finder_sees_image_query_and_checked_relevance():
         seen.append((image.shape, query, relevance.min()))
         return 0.0, 0.0
 
-    FoveatedRelevance(lambda image, query: np.full((6, 12), -1.0), fixation=finder)(IMAGE, "q")
+    FoveatedRelevance(lambda context: np.full((6, 12), -1.0), fixation=finder)(TokenContext.of(IMAGE, "q"))
     assert seen == [(IMAGE.shape, "q", 0)]
 
 
 def test_a_fixation_that_is_no_place_is_refused():
-    relevance = FoveatedRelevance(lambda image, query: scores(), fixation=lambda *_: (np.nan, 0))
+    relevance = FoveatedRelevance(lambda context: scores(), fixation=lambda *_: (np.nan, 0))
     with pytest.raises(ArrayError, match="gaze"):
-        relevance(IMAGE, "")
+        relevance(TokenContext.of(IMAGE))

@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from hra.domains import tokens  # noqa: E402
+from hra.domains.tokens.context import TokenContext  # noqa: E402
 from hra.domains.tokens.features import project  # noqa: E402
 from hra.domains.tokens.learned.query_vector import query_vector  # noqa: E402
 from hra.domains.tokens.learned.scorer import OUTCOMES, RelevanceScorer, outcome_loss  # noqa: E402
@@ -105,7 +106,7 @@ def test_a_patch_with_a_cosine_of_035_is_found_among_1024_at_full_width(width, l
         other = features[y, x] - (features[y, x] @ query) * query
         features[y, x] = 0.35 * query + np.sqrt(1 - 0.35**2) * other / np.linalg.norm(other)
         relevance = ScorerRelevance(scorer, lambda image, f=features: f, lambda asked, q=query: q, patch=2)
-        scores = relevance(np.full((64, 64, 3), 0.5, np.float32), "the cat")
+        scores = relevance(TokenContext.of(np.full((64, 64, 3), 0.5, np.float32), "the cat", patch=2))
         found += np.unravel_index(int(scores.argmax()), scores.shape) == (y, x)
     assert least <= found / 50 <= most
 
@@ -176,7 +177,7 @@ def test_it_serves_as_the_relevance_of_an_allocator():
 def test_the_coupling_finds_the_patch_that_resembles_a_named_object():
     features = np.random.default_rng(0).standard_normal((4, 4, 512)).astype(np.float32)
     relevance = ScorerRelevance(RelevanceScorer(), lambda image: features, lambda query: features[1, 2])
-    scores = relevance(np.full((64, 64, 3), 0.5, np.float32), "the cat")
+    scores = relevance(TokenContext.of(np.full((64, 64, 3), 0.5, np.float32), "the cat"))
     assert np.unravel_index(int(scores.argmax()), scores.shape) == (1, 2)
     expected = (project(features, 16) @ project(features[1, 2], 16)).argmax()
     assert int(scores.argmax()) == expected

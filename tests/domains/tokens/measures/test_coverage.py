@@ -56,7 +56,7 @@ def test_what_is_not_shown_has_no_detail():
 def test_regions_are_covered_apart():
     relevance = np.zeros((8, 8))
     relevance[:, :4] = 1
-    allocator = tokens.GridTopK(lambda image, query: relevance)
+    allocator = tokens.GridTopK(lambda context: relevance)
     context = allocator.context(noise(128, 128), "")
     token_set = allocator.realize(allocator.allocate(context, 32))
     parts = tokens.coverage_by_region(token_set, context, np.arange(128) // 64 + np.zeros((128, 1), int))
@@ -66,7 +66,7 @@ def test_regions_are_covered_apart():
 
 
 def test_empty_cells_are_counted_on_eight_by_eight():
-    allocator = tokens.GridTopK(lambda image, query: np.arange(256.0).reshape(16, 16))
+    allocator = tokens.GridTopK(lambda context: np.arange(256.0).reshape(16, 16))
     context = allocator.context(noise(256, 256), "")
     # The last two rows of patches are one row of cells.
     assert tokens.empty_cells(allocator.realize(allocator.allocate(context, 32))) == 56

@@ -39,7 +39,7 @@ def test_twins_are_wholly_redundant():
 
 def test_gain_counts_from_the_mean_colour_to_the_image(smooth_noise):
     image = smooth_noise(96, 80)
-    context = tokens.GridTopK(lambda pixels, query: np.eye(6, 5)).context(image, "")
+    context = tokens.GridTopK(lambda context: np.eye(6, 5)).context(image, "")
     blank = np.broadcast_to(image.mean(axis=(0, 1)), image.shape)
     assert tokens.explained(context, image) == 1
     assert tokens.explained(context, blank) == pytest.approx(0, abs=1e-5)

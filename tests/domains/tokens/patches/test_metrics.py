@@ -24,7 +24,7 @@ def random_context(image: np.ndarray, seed: int = 0, patch: int = 8) -> TokenCon
     return TokenContext(
         PatchPyramid.build(image, patch=patch),
         "",
-        lambda pixels, query: generator.random((-(-pixels.shape[0] // patch), -(-pixels.shape[1] // patch))),
+        lambda context: generator.random(context.grid),
     )
 
 
@@ -89,7 +89,7 @@ def test_a_lucky_coarse_level_gets_no_credit():
 
 def test_with_uniform_relevance_the_root_error_is_the_mean_squared_error(smooth_noise):
     image = smooth_noise(50, 70)
-    context = TokenContext(PatchPyramid.build(image), "", lambda pixels, query: np.full((4, 5), 7.0))
+    context = TokenContext(PatchPyramid.build(image), "", lambda context: np.full((4, 5), 7.0))
     shapes = [level.shape[:2] for level in context.pyramid.levels]
     shown = np.clip(refine_to(context.pyramid.levels[-1], shapes[-2::-1]), 0, 1)
     assert context.node_errors[0][-1] == pytest.approx(np.mean((image - shown) ** 2), rel=1e-5)
@@ -100,8 +100,8 @@ def test_errors_do_not_depend_on_the_scale_of_relevance(height, width, seed):
     image = np.random.default_rng(seed).random((height, width, 3)).astype(np.float32)
     pyramid = PatchPyramid.build(image, patch=8)
     scores = np.random.default_rng(seed + 1).random(pyramid.grids[0])
-    first = TokenContext(pyramid, "", lambda pixels, query: scores)
-    second = TokenContext(pyramid, "", lambda pixels, query: 1000 * scores)
+    first = TokenContext(pyramid, "", lambda context: scores)
+    second = TokenContext(pyramid, "", lambda context: 1000 * scores)
     assert first.node_errors[0] == pytest.approx(second.node_errors[0])
 
 

@@ -61,7 +61,7 @@ def test_a_constant_image_is_exact(height, width, budget, value):
 
 def test_what_no_token_covers_is_the_mean_of_the_tokens():
     image = noise(48, 80)
-    allocator = tokens.GridTopK(lambda pixels, query: np.eye(3, 5))
+    allocator = tokens.GridTopK(lambda context: np.eye(3, 5))
     token_set = allocator.realize(allocator.allocate((image, ""), 3))
     shown = token_set.reconstruct()
     seen = np.zeros((48, 80), bool)

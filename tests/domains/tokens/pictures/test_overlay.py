@@ -11,7 +11,7 @@ from hra.errors import ArrayError
 
 def test_outlines_are_coloured_and_the_unseen_is_dimmed():
     image = np.full((64, 64, 3), 0.8, np.float32)
-    allocator = tokens.GridTopK(lambda pixels, query: np.eye(4))
+    allocator = tokens.GridTopK(lambda context: np.eye(4))
     token_set = allocator.realize(allocator.allocate((image, ""), 4))
     picture = tokens.overlay(image, token_set)
     assert picture.dtype == np.uint8 and picture.shape == image.shape

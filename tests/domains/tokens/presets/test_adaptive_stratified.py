@@ -16,7 +16,7 @@ from hra.errors import MetricError
 
 
 def grid_of(scores: np.ndarray, patch: int = 4) -> tuple[int, int]:
-    allocator = tokens.GridTopK(lambda image, query: scores, patch=patch)
+    allocator = tokens.GridTopK(lambda context: scores, patch=patch)
     return EntropyGrid()(allocator.context(np.zeros((scores.shape[0] * patch, scores.shape[1] * patch, 3)), ""))
 
 

@@ -82,7 +82,7 @@ def test_equal_scores_are_deterministic_and_exact(preset):
 def test_grid_top_k_takes_the_most_relevant_patches(smooth_noise):
     image = smooth_noise(320, 240)
     scores = np.random.default_rng(1).random((20, 15))
-    allocator = tokens.GridTopK(lambda pixels, query: scores)
+    allocator = tokens.GridTopK(lambda context: scores)
     token_set = allocator.realize(allocator.allocate((image, ""), 50))
     best = np.sort(scores.ravel())[-50:]
     assert np.sort(token_set.relevance) == pytest.approx(best)
@@ -130,7 +130,7 @@ def test_foveation_refines_around_the_fixation(smooth_noise):
     spot[24:28, 4:8] = 1
     tokens_of = []
     for preset in (tokens.FoveatedPyramid, tokens.PyramidSampling):
-        allocator = preset(lambda pixels, query: spot)
+        allocator = preset(lambda context: spot)
         tokens_of.append(allocator.realize(allocator.allocate((image, ""), 60)))
     fovea, even = (shown_levels(token_set) for token_set in tokens_of)
     near, far = np.s_[384:448, 64:128], np.s_[0:128, 384:512]
@@ -193,16 +193,16 @@ def test_a_missing_file_is_named():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((2, 3)), np.ones(4), [["a", "b"], ["c", "d"]]])
+@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((1, 2, 3)), np.ones(4), [["a", "b"], ["c", "d"]]])
 def test_bad_relevance_is_refused(preset, scores):
     with pytest.raises(MetricError):
-        preset(lambda pixels, query: scores).allocate((np.zeros((32, 32, 3)), ""), 3)
+        preset(lambda context: scores).allocate((np.zeros((32, 32, 3)), ""), 3)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("scores", [np.zeros((2, 2)), -np.ones((2, 2)), [[-1, 0], [0, 5]]])
 def test_zero_and_negative_relevance_still_give_the_exact_count(preset, scores):
-    assert preset(lambda pixels, query: scores).allocate((noise(32, 32), ""), 3).cost == 3
+    assert preset(lambda context: scores).allocate((noise(32, 32), ""), 3).cost == 3
 
 
 @pytest.mark.parametrize("budget", [-1, float("nan"), True, "273"])

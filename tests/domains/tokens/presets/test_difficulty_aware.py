@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hra.domains import tokens
 from hra.domains.tokens.presets.difficulty_aware import DifficultyAware, EdgeComplexity
 
 
@@ -24,7 +25,7 @@ def test_hard_regions_are_fine_and_easy_ones_coarse():
 
 def test_regions_of_even_complexity_are_all_or_nothing():
     scores = np.kron([[4.0, 1.0], [2.0, 3.0]], np.ones((8, 8)))
-    allocator = DifficultyAware(lambda image, query: scores)
+    allocator = DifficultyAware(lambda context: scores)
     shown = levels_of(allocator, np.zeros((256, 256, 3)), 4 + 2 * 63)
     assert (shown[:128, :128] == 0).all() and (shown[128:, 128:] == 0).all()
     assert (shown[:128, 128:] == 3).all() and (shown[128:, :128] == 3).all()
@@ -34,7 +35,7 @@ def test_the_residual_is_the_complexity_of_what_is_missing(smooth_noise):
     image = smooth_noise(256, 192)
     allocator = DifficultyAware()
     allocation = allocator.allocate((image, ""), 60)
-    complexity = EdgeComplexity()(image, "").astype(float)
+    complexity = EdgeComplexity()(tokens.TokenContext.of(image)).astype(float)
     shown = allocator.realize(allocation).shown_detail()[::16, ::16]
     missing = (complexity * (1 - 0.25**shown)).sum()
     assert allocation.residual == pytest.approx(missing)
@@ -50,6 +51,6 @@ def test_the_query_is_not_read(smooth_noise):
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 9))
 def test_complexity_is_the_mean_gradient(height, width, seed):
     image = np.random.default_rng(seed).random((height, width, 3), dtype=np.float32)
-    complexity = EdgeComplexity(8)(image, "")
+    complexity = EdgeComplexity()(tokens.TokenContext.of(image, patch=8))
     assert complexity.shape == (-(-height // 8), -(-width // 8)) and (complexity >= 0).all()
-    assert EdgeComplexity(8)(np.full_like(image, 0.3), "") == pytest.approx(0, abs=1e-6)
+    assert EdgeComplexity()(tokens.TokenContext.of(np.full_like(image, 0.3), patch=8)) == pytest.approx(0, abs=1e-6)

@@ -115,11 +115,11 @@ def test_scores_that_are_not_numbers_are_refused_and_negative_ones_count_as_zero
     image, rng = smooth_noise(320, 352), np.random.default_rng(0)
     with pytest.raises(MetricError, match="nan"):
         # `UniformGrid` and `Random` need scores for the order of their tokens only.
-        unscored = scored(name, lambda image, query: np.full((20, 22), np.nan))
+        unscored = scored(name, lambda context: np.full((20, 22), np.nan))
         unscored.realize(unscored.allocate((image, ""), 273))
     scores = rng.normal(size=(20, 22))
     given, clipped = (
-        scored(name, lambda image, query, values=values: values).allocate((image, ""), 273)
+        scored(name, lambda context, values=values: values).allocate((image, ""), 273)
         for values in (scores, np.maximum(scores, 0))
     )
     assert np.array_equal(given.cut, clipped.cut)
@@ -131,7 +131,7 @@ def test_equal_scores_are_deterministic(name: str):
     image = np.full((320, 352, 3), 0.5, np.float32)
     for value in (0.0, 1.0):
         first, second = (
-            scored(name, lambda image, query, value=value: np.full((20, 22), value)).allocate((image, ""), 273)
+            scored(name, lambda context, value=value: np.full((20, 22), value)).allocate((image, ""), 273)
             for _ in range(2)
         )
         assert first.cost == 273 and np.array_equal(first.cut, second.cut)

@@ -101,7 +101,7 @@ def test_a_named_direction_weighs_the_gain_of_places():
 def test_relevance_decides_between_places(smooth_noise):
     scores = np.full((16, 16), 0.01)
     scores[:, 8:] = 1
-    allocator = FrequencyAware(lambda pixels, query: scores, frame=LaplacianFrame())
+    allocator = FrequencyAware(lambda context: scores, frame=LaplacianFrame())
     tokens = allocator.realize(allocator.allocate((smooth_noise(256, 256), ""), 60))
     fine = tokens.places[:, 0] <= 1
     assert (tokens.boxes[fine, 2] > 128).mean() > 0.9

@@ -18,7 +18,7 @@ KINDS = [ResizedGestalt, CompressedGestalt]
 
 def test_all_of_the_base_and_the_most_relevant_patches(smooth_noise):
     image, scores = smooth_noise(1024, 1024), np.random.default_rng(0).random((64, 64))
-    allocator = GestaltSaccades(lambda image, query: scores)
+    allocator = GestaltSaccades(lambda context: scores)
     token_set = allocator.realize(allocator.allocate((image, ""), 256 + 273))
     assert len(token_set) == 529 and len(token_set.base) == 256 and len(token_set.saccades) == 273
     assert np.sort(token_set.relevance[256:]) == pytest.approx(np.sort(scores.ravel())[-273:])

@@ -16,7 +16,7 @@ from hra.errors import ArrayError
 def peak_at(row: int, column: int, rows: int = 64, columns: int = 64) -> LogPolar:
     scores = np.full((rows, columns), 0.1)
     scores[row, column] = 1
-    return LogPolar(lambda pixels, query: scores)
+    return LogPolar(lambda context: scores)
 
 
 @given(st.floats(0, 50), st.floats(0, 80), st.floats(0.1, 120))

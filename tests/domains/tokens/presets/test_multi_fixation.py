@@ -89,7 +89,7 @@ def test_the_default_confidence_depends_on_the_tokens_taken(smooth_noise):
 def test_the_three_look_where_they_say(smooth_noise):
     scores = np.ones((32, 32))
     scores[4:6, 24:26] = 2
-    allocator = MultiFixation(lambda image, query: scores, confidence=unsure)
+    allocator = MultiFixation(lambda context: scores, confidence=unsure)
     context = allocator.context(smooth_noise(512, 512), "")
     first, second, _ = (allocator.realize(step) for step in allocator.look(context, 120))
     assert look_at_centre(context, first) == (256, 256)

@@ -150,7 +150,7 @@ def test_the_same_input_gives_the_same_tokens(smooth_noise, name: str):
 @EVERY
 @pytest.mark.parametrize("scores", [np.ones((4, 5)), np.zeros((4, 5)), -np.ones((4, 5)), np.eye(4, 5) - 0.5])
 def test_equal_zero_and_negative_scores_still_give_the_exact_count(name: str, scores: np.ndarray):
-    allocator = ALL[name](lambda image, query: scores, patch=8)
+    allocator = ALL[name](lambda context: scores, patch=8)
     context = allocator.context(np.full((32, 40, 3), 0.5, np.float32), "")
     allocation = allocator.allocate(context, 20)
     assert len(allocator.realize(allocation)) == allocation.cost == min(20, most(context))
@@ -159,7 +159,7 @@ def test_equal_zero_and_negative_scores_still_give_the_exact_count(name: str, sc
 @EVERY
 @pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((2, 3)), [["a", "b"], ["c", "d"]]])
 def test_bad_relevance_is_refused(name: str, scores: Any):
-    allocator = ALL[name](lambda image, query: scores)
+    allocator = ALL[name](lambda context: scores)
     with pytest.raises(MetricError):
         allocator.realize(allocator.allocate((np.zeros((32, 32, 3)), ""), 4))
 

@@ -23,7 +23,7 @@ def scores() -> np.ndarray:
 
 
 def test_the_best_scores_of_all_levels_are_taken(scores):
-    allocator = PyramidTopK(lambda image, query: scores, level_weight=1.5)
+    allocator = PyramidTopK(lambda context: scores, level_weight=1.5)
     token_set = allocator.realize(allocator.allocate((np.zeros((1024, 1024, 3)), ""), 273))
     every = []
     for level in range(4):
@@ -37,7 +37,7 @@ def test_the_best_scores_of_all_levels_are_taken(scores):
 
 def test_without_a_weight_fine_patches_win(scores):
     image = np.zeros((1024, 1024, 3))
-    even = PyramidTopK(lambda image, query: scores, level_weight=1.0)
+    even = PyramidTopK(lambda context: scores, level_weight=1.0)
     assert per_level(even, image, 273) == [273, 0, 0, 0]
 
 
@@ -53,12 +53,12 @@ def test_without_a_weight_fine_patches_win(scores):
     ],
 )
 def test_a_fixed_split_is_scaled_by_largest_remainder(scores, budget, expected):
-    allocator = PyramidTopK(lambda image, query: scores, level_split=(64, 128, 64, 17))
+    allocator = PyramidTopK(lambda context: scores, level_split=(64, 128, 64, 17))
     assert per_level(allocator, np.zeros((1024, 1024, 3)), budget) == expected
 
 
 def test_a_split_takes_the_best_of_each_level(scores):
-    allocator = PyramidTopK(lambda image, query: scores, level_split=(1, 1))
+    allocator = PyramidTopK(lambda context: scores, level_split=(1, 1))
     token_set = allocator.realize(allocator.allocate((np.zeros((1024, 1024, 3)), ""), 20))
     fine = token_set.relevance[token_set.places[:, 0] == 0]
     assert np.sort(fine) == pytest.approx(np.sort(scores.ravel())[-10:])

@@ -94,7 +94,7 @@ def test_constant_images_are_exact(preset, image):
 @every_preset
 @pytest.mark.parametrize("scores", [np.zeros((2, 2)), -np.ones((2, 2)), [[-1, 0], [0, 5]]])
 def test_zero_and_negative_relevance_still_give_the_exact_count(preset, scores):
-    allocator = preset(relevance=lambda pixels, query: scores)
+    allocator = preset(relevance=lambda context: scores)
     assert allocator.allocate((noise(32, 32), ""), 3).cost == 3
 
 
@@ -102,7 +102,7 @@ def test_zero_and_negative_relevance_still_give_the_exact_count(preset, scores):
 @pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((2, 3)), [["a", "b"], ["c", "d"]]])
 def test_bad_relevance_is_refused(preset, scores):
     with pytest.raises(MetricError):
-        preset(relevance=lambda pixels, query: scores).allocate((np.zeros((32, 32, 3)), ""), 3)
+        preset(relevance=lambda context: scores).allocate((np.zeros((32, 32, 3)), ""), 3)
 
 
 @every_preset
@@ -133,7 +133,7 @@ def test_masks_and_superpixels(smooth_noise, make):
 
 @pytest.mark.parametrize(("regions", "each", "more"), [(91, 3, 0), (54, 5, 3), (136, 2, 1), (273, 1, 0)])
 def test_fixed_numbers_of_tokens(smooth_noise, regions, each, more):
-    uniform = tokens.UniformRelevance(8)
+    uniform = tokens.UniformRelevance()
     # No region of Ward's tree need hold as many patches as it would get; those of a grid of 512 do.
     allocator = SemanticAtlas(GridRegions(), uniform, allocation="fixed", regions=regions, per_region=each, patch=8)
     allocation = allocator.allocate((smooth_noise(512, 512), ""), 273)
@@ -156,7 +156,7 @@ def test_proportional_tokens_follow_importance(smooth_noise):
     scores = np.full((32, 32), 0.1)
     scores[:, :8] = 1
     constant = np.full((512, 512, 3), 0.5, np.float32)
-    allocator = SemanticAtlas(GridRegions(), lambda image, query: scores, regions=4)
+    allocator = SemanticAtlas(GridRegions(), lambda context: scores, regions=4)
     allocation = allocator.allocate((constant, ""), 220)
     counts = np.bincount(allocation.hierarchy.attribute("stratum")[allocation.cut])
     # Two quarters with 0.6 x 0.55 and two with 0.6 x 0.1; each gets 1 before the other 216 are shared: 91.4 and 16.6.

@@ -20,7 +20,7 @@ def test_the_residual_is_the_weighted_error_of_the_image(rows, columns, seed, bu
     generator = np.random.default_rng(seed)
     image = generator.random((16 * rows, 16 * columns, 3), dtype=np.float32)
     scores = generator.random((rows, columns)) + 0.01
-    allocator = ResidualScales(lambda pixels, query: scores)
+    allocator = ResidualScales(lambda context: scores)
     allocation = allocator.allocate((image, ""), budget)
     shown = allocator.realize(allocation).reconstruct().astype(np.float64)
     weight = (scores / (scores.sum() * 3 * 256)).repeat(16, axis=0).repeat(16, axis=1)
@@ -67,7 +67,7 @@ def test_contexts_of_other_allocators_serve_too(smooth_noise):
 @pytest.mark.parametrize(("patch", "scales"), [(14, 5), (8, 5), (14, 2), (6, 4)])
 def test_any_patch_goes_with_any_number_of_scales(smooth_noise, patch, scales):
     image = smooth_noise(420, 364)
-    allocator = ResidualScales(lambda image, query: ramp(image, patch), patch=patch, scales=scales)
+    allocator = ResidualScales(lambda context: ramp(context.image, patch), patch=patch, scales=scales)
     context = allocator.context(image, "")
     base = int(allocator.hierarchy_for(context).base_cost)
     allocation = allocator.allocate(context, base + 40)
@@ -80,7 +80,7 @@ def test_any_patch_goes_with_any_number_of_scales(smooth_noise, patch, scales):
 def test_what_is_left_wrong_is_the_residual_where_no_scale_divides_the_patch(smooth_noise):
     """Of a size of whole cells and patches, with even relevance, nothing is extended: the residual is the error."""
     image = smooth_noise(224, 336)
-    allocator = ResidualScales(UniformRelevance(14), patch=14)
+    allocator = ResidualScales(UniformRelevance(), patch=14)
     context = allocator.context(image, "")
     allocation = allocator.allocate(context, int(allocator.hierarchy_for(context).base_cost) + 60)
     shown = HaarFrame(5).synthesise(

@@ -80,24 +80,24 @@ def test_the_same_input_gives_the_same_tokens(smooth_noise, preset):
 @presets
 def test_equal_scores_of_a_flat_image_are_exact(preset):
     image = np.full((100, 90, 3), 0.5, np.float32)
-    allocator = preset(lambda pixels, query: np.ones((7, 6)))
+    allocator = preset(lambda context: np.ones((7, 6)))
     token_set = allocator.realize(allocator.allocate((image, ""), 17))
     assert len(token_set) == 17
     np.testing.assert_allclose(token_set.reconstruct(), image, atol=1e-5)
 
 
 @presets
-@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((2, 3)), np.ones(4)])
+@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((1, 2, 3)), np.ones(4)])
 def test_bad_relevance_is_refused(preset, scores):
     with pytest.raises(MetricError):
-        preset(lambda pixels, query: scores).allocate((np.zeros((32, 32, 3)), ""), 3)
+        preset(lambda context: scores).allocate((np.zeros((32, 32, 3)), ""), 3)
 
 
 @presets
 @pytest.mark.parametrize("scores", [np.zeros((2, 2)), -np.ones((2, 2)), [[-1, 0], [0, 5]]])
 def test_zero_and_negative_relevance_still_give_the_exact_count(preset, scores):
     image = np.random.default_rng(0).random((32, 32, 3), dtype=np.float32)
-    assert preset(lambda pixels, query: scores).allocate((image, ""), 3).cost == 3
+    assert preset(lambda context: scores).allocate((image, ""), 3).cost == 3
 
 
 @presets

@@ -24,26 +24,26 @@ def counts_of(allocator: Stratified, side: int, budget: int) -> list[list[int]]:
 
 def test_the_worked_example():
     scores = np.kron(IMPORTANCE, np.ones((16, 16)))
-    allocator = Stratified(lambda image, query: scores, patch=4)
+    allocator = Stratified(lambda context: scores, patch=4)
     assert counts_of(allocator, 64, 273) == COUNTS
 
 
 def test_the_other_rule_gives_the_leftovers_to_the_largest_remainders():
     scores = np.kron(IMPORTANCE, np.ones((16, 16)))
-    allocator = Stratified(lambda image, query: scores, patch=4, rule=largest_remainder)
+    allocator = Stratified(lambda context: scores, patch=4, rule=largest_remainder)
     expected = largest_remainder(np.ravel(IMPORTANCE), 273).reshape(4, 4).tolist()
     assert counts_of(allocator, 64, 273) == expected != COUNTS
 
 
 def test_strata_with_too_few_patches_give_what_is_left_to_others():
     scores = np.kron(IMPORTANCE, np.ones((4, 4)))
-    counts = np.ravel(counts_of(Stratified(lambda image, query: scores, patch=4), 16, 200))
+    counts = np.ravel(counts_of(Stratified(lambda context: scores, patch=4), 16, 200))
     assert counts.sum() == 200 and counts.max() == 16 and counts[0] == 16
 
 
 def test_the_best_patches_of_each_stratum_are_taken():
     scores = np.random.default_rng(0).random((64, 64))
-    allocator = Stratified(lambda image, query: scores, patch=4)
+    allocator = Stratified(lambda context: scores, patch=4)
     token_set = allocator.realize(allocator.allocate((np.zeros((256, 256, 3)), ""), 273))
     x, y = token_set.places[:, 1:].T
     taken = np.zeros((64, 64), bool)
@@ -58,7 +58,7 @@ def test_the_best_patches_of_each_stratum_are_taken():
 @given(st.integers(1, 30), st.integers(1, 30), st.integers(16, 200))
 def test_every_stratum_is_seen(rows, columns, budget):
     scores = np.random.default_rng(rows).random((rows, columns)) ** 8
-    allocator = Stratified(lambda image, query: scores, patch=2)
+    allocator = Stratified(lambda context: scores, patch=2)
     context = allocator.context(np.zeros((2 * rows, 2 * columns, 3)), "")
     allocation = allocator.allocate(context, budget)
     strata = allocation.hierarchy.attribute("stratum")

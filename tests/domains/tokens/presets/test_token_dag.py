@@ -112,6 +112,6 @@ def test_nothing_needs_repair_and_bad_input_is_refused(smooth_noise):
     with pytest.raises(ImageError):
         TokenDAG().allocate((np.full((32, 32, 3), np.nan), ""), 5)
     with pytest.raises(MetricError):
-        TokenDAG(lambda image, query: np.full((2, 2), np.nan)).allocate((np.zeros((32, 32, 3)), ""), 3)
+        TokenDAG(lambda context: np.full((2, 2), np.nan)).allocate((np.zeros((32, 32, 3)), ""), 3)
     with pytest.raises(BudgetTooSmall, match="16"):
         TokenDAG(levels=3).allocate((smooth_noise(256, 256), ""), 15)

@@ -35,7 +35,7 @@ def test_cells_are_refined_in_the_order_of_their_score(cells):
 
 def test_the_last_cell_shows_its_most_relevant_patches():
     relevance = np.random.default_rng(2).random((8, 8))
-    allocator = two_pass(given(SCORES), relevance=lambda image, query: relevance)
+    allocator = two_pass(given(SCORES), relevance=lambda context: relevance)
     x, y = allocator.realize(allocator.allocate((IMAGE, ""), 16 + 2)).saccades.T
     row, column = divmod(int(SCORES.argmax()), 4)
     inside = np.sort(relevance[2 * row : 2 * row + 2, 2 * column : 2 * column + 2].ravel())

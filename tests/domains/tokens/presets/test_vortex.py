@@ -14,7 +14,7 @@ def with_peaks(*peaks: tuple[int, int, float], centres: int = 3) -> Vortex:
     scores = np.zeros((64, 64))
     for row, column, height in peaks:
         scores[row : row + 4, column : column + 4] = height
-    return Vortex(lambda pixels, query: scores, centres=centres)
+    return Vortex(lambda context: scores, centres=centres)
 
 
 def test_samples_turn_by_the_golden_angle(smooth_noise):

@@ -18,7 +18,7 @@ def context_of(smooth_noise: Any) -> Callable[..., TokenContext]:
 
     def make(height: int, width: int, relevance: Any = None, patch: int = 16, encoder: Any = None) -> TokenContext:
         pyramid = tokens.PatchPyramid.build(smooth_noise(height, width), patch=patch, levels=1)
-        scorer = tokens.UniformRelevance(patch) if relevance is None else lambda image, query: np.asarray(relevance)
+        scorer = tokens.UniformRelevance() if relevance is None else lambda context: np.asarray(relevance)
         return TokenContext(pyramid, "", scorer, encoder)
 
     return make

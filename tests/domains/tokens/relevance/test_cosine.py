@@ -29,7 +29,7 @@ def test_length_does_not_matter_and_zero_vectors_are_not_relevant():
 def test_embeddings_lead_the_allocation_to_the_patch_that_resembles_the_query():
     patches = np.random.default_rng(0).standard_normal((4, 4, 32))
     relevance = CosineRelevance(lambda image: patches, lambda query: patches[2, 1])
-    allocator = tokens.GridTopK(relevance)
+    allocator = tokens.GridTopK(tokens.calibrated(relevance, "minmax"))
     chosen = allocator.realize(allocator.allocate((np.zeros((64, 64, 3), np.float32), "that one"), 1))
     assert chosen.places.tolist() == [[0, 1, 2]]
 

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.relevance.base import checked_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.saliency import saliency
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.domains.tokens.relevance.uniform import UniformRelevance
-from hra.errors import MetricError
+from hra.errors import HraWarning, MetricError
 
 
 def grey(values: np.ndarray) -> np.ndarray:
@@ -61,6 +62,10 @@ def test_text_likeness_is_the_smaller_of_both_gradient_sums():
     assert text_likeness(grey(row)).tolist() == [[pytest.approx(0.5 / 16)]]
 
 
+def context(image: np.ndarray, query: str = "", patch: int = 16) -> TokenContext:
+    return TokenContext.of(image, query, patch=patch)
+
+
 @pytest.mark.parametrize(
     ("query", "place"),
     [
@@ -93,26 +98,27 @@ def test_cues_add_up_as_documented():
     image = np.random.default_rng(0).random((100, 130, 3)).astype(np.float32)
     salient, text = saliency(image), text_likeness(image)
     expected = spatial_words("left", 7, 9) * (0.2 + 0.4 * salient / salient.max() + 0.4 * text / text.max())
-    assert CueRelevance()(image, "left") == pytest.approx(expected, rel=1e-5)
+    assert CueRelevance()(context(image, "left")) == pytest.approx(expected, rel=1e-5)
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.sampled_from([8, 16]), st.sampled_from(["", "top", "bottom right"]))
 def test_relevance_is_positive_everywhere(height, width, patch, query):
     image = np.random.default_rng(height).random((height, width, 3)).astype(np.float32)
-    for relevance in (CueRelevance(patch), UniformRelevance(patch)):
-        scores = relevance(image, query)
+    for relevance in (CueRelevance(), UniformRelevance()):
+        scores = relevance(context(image, query, patch))
         assert scores.shape == (-(-height // patch), -(-width // patch))
         assert (scores > 0).all() and (scores <= 1).all()
 
 
 def test_a_constant_image_is_uniformly_relevant():
-    scores = CueRelevance()(np.full((64, 64, 3), 0.5, np.float32), "")
+    scores = CueRelevance()(context(np.full((64, 64, 3), 0.5, np.float32)))
     assert scores == pytest.approx(0.2, abs=1e-3)
 
 
-def test_negative_scores_count_as_zero():
-    assert checked_relevance([[-1.0, 2.0]], (1, 2)).tolist() == [[0.0, 2.0]]
-    assert checked_relevance(np.array([[-1, 2]], np.int8), (1, 2)).tolist() == [[0.0, 2.0]]
+@pytest.mark.parametrize("kind", [np.float64, np.int8])
+def test_negative_scores_are_shifted_never_cut_and_a_warning_says_so(kind):
+    with pytest.warns(HraWarning, match="calibrated"):
+        assert checked_relevance(np.array([[-3, -1], [0, 2]], kind), (2, 2)).tolist() == [[0.0, 2.0], [3.0, 5.0]]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +126,9 @@ def test_negative_scores_count_as_zero():
     [
         np.array([[1.0, np.nan]]),
         np.array([[np.inf, 1.0]]),
-        np.ones((2, 1)),
         np.ones(2),
+        np.ones((1, 1, 2)),
+        np.ones((0, 2)),
         np.array([["a", "b"]]),
         np.ones((1, 2), complex),
     ],

@@ -15,7 +15,7 @@ def test_relevance_falls_with_the_squared_cortical_magnification():
     scores = np.full((5, 8), 0.5)
     scores[1, 6] = 1.0
     image = np.zeros((80, 128, 3), np.float32)
-    foveated = tokens.FoveatedRelevance(lambda pixels, query: scores, field_of_view=16.0)(image, "")
+    foveated = tokens.FoveatedRelevance(lambda context: scores, field_of_view=16.0)(tokens.TokenContext.of(image))
     for y in range(5):
         for x in range(8):
             degrees = 16 * math.hypot(x - 6, y - 1) * 16.0 / 128
@@ -24,7 +24,9 @@ def test_relevance_falls_with_the_squared_cortical_magnification():
 
 def test_a_spatial_word_moves_the_fixation():
     image = np.full((160, 160, 3), 0.5, np.float32)
-    y, x = np.unravel_index(int(tokens.FoveatedRelevance()(image, "bottom left").argmax()), (10, 10))
+    y, x = np.unravel_index(
+        int(tokens.FoveatedRelevance()(tokens.TokenContext.of(image, "bottom left")).argmax()), (10, 10)
+    )
     assert y >= 7 and x <= 2
 
 
@@ -36,4 +38,6 @@ def test_a_field_of_view_is_an_angle(field_of_view):
 
 def test_bad_scores_are_refused_before_they_are_weighed():
     with pytest.raises(MetricError):
-        tokens.FoveatedRelevance(lambda pixels, query: np.full((1, 1), np.nan))(np.zeros((9, 9, 3), np.float32), "")
+        tokens.FoveatedRelevance(lambda context: np.full((1, 1), np.nan))(
+            tokens.TokenContext.of(np.zeros((9, 9, 3), np.float32))
+        )

@@ -1,0 +1,98 @@
+"""RapidOCR's detector and recogniser, called apart: lines are found on one copy of an image and read on another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from hra.domains.tokens.text.lines import TextLine
+from hra.errors import MissingExtra
+
+_HEIGHT = 48  # of the lines that the recogniser was trained with, in pixels
+_BATCH = 4
+_OPTIONS = {
+    "Global.log_level": "error",
+    "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+    "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+    # The copy is as large as it should be.
+    "Det.limit_type": "max",
+    "Det.limit_side_len": 8192,
+    # Short lines are not padded to the length of long ones.
+    "Rec.rec_img_shape": [3, _HEIGHT, _HEIGHT],
+    "Rec.rec_batch_num": _BATCH,
+}
+
+
+def can_read() -> bool:
+    """Whether RapidOCR is installed."""
+    return all(find_spec(name) is not None for name in ("rapidocr", "onnxruntime"))
+
+
+def found_lines(image: np.ndarray, scale: float) -> list[TextLine]:
+    """Lines that the detector finds on a copy of an image, unread, from top to bottom.
+
+    Parameters
+    ----------
+    image : float32 [h, w, 3] in [0, 1], the copy.
+    scale : pixels of the image per pixel of the copy.
+
+    Raises
+    ------
+    MissingExtra : RapidOCR is not installed.
+    """
+    boxes = _engine()._load_det_model()(_bgr(image)).boxes
+    return [] if boxes is None else [TextLine(np.asarray(box, np.float64) * scale) for box in boxes]
+
+
+def reading_width(line: TextLine, squeeze: float = 1.0) -> int:
+    """Pixels of the recogniser's input along a line, what reading it costs."""
+    return max(round(line.aspect * _HEIGHT * squeeze), 16)
+
+
+def read_lines(image: np.ndarray, scale: float, lines: Sequence[TextLine], squeeze: float = 1.0) -> list[TextLine]:
+    """The same lines with their text.
+
+    Parameters
+    ----------
+    image : float32 [h, w, 3] in [0, 1], a copy of the image.
+    scale : pixels of the image per pixel of the copy.
+    squeeze : letters are made narrower by it, which makes reading as much cheaper.
+
+    Raises
+    ------
+    MissingExtra : RapidOCR is not installed.
+    """
+    if not lines:
+        return []
+    from rapidocr.ch_ppocr_rec import TextRecInput
+
+    pixels = _bgr(image)
+    strips = [_strip(pixels, line.quad / scale, reading_width(line, squeeze)) for line in lines]
+    texts = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=False)).txts
+    return [line.saying(text) for line, text in zip(lines, texts, strict=True)]
+
+
+@cache
+def _engine() -> Any:
+    try:
+        from rapidocr import RapidOCR
+    except ImportError as error:
+        raise MissingExtra.of("rapidocr", "ocr") from error
+    return RapidOCR(params=_OPTIONS)
+
+
+def _bgr(image: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(np.round(255 * image[..., ::-1]).astype(np.uint8))
+
+
+def _strip(pixels: np.ndarray, quad: np.ndarray, width: int) -> np.ndarray:
+    """A line made straight, uint8 [48, width, 3]."""
+    import cv2
+
+    corners = np.array([[0, 0], [width, 0], [width, _HEIGHT], [0, _HEIGHT]], np.float32)
+    matrix = cv2.getPerspectiveTransform(quad.astype(np.float32), corners)
+    return cv2.warpPerspective(pixels, matrix, (width, _HEIGHT), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
