@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numba
 from numba.core import event
 
 # Numba also compiles an entry point for C, which nothing calls, for each function: about a tenth of the first use.
-njit = functools.partial(numba.njit, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]: not in its types
+njit: Callable[..., Any] = functools.partial(numba.njit, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]: not in its types
 
 
 class _Watch(event.Listener):

@@ -49,7 +49,8 @@ def max_closure(order, worth, among, share, known=np.inf, work=np.inf):
     -------
     `Closure`.
     """
-    before, inner, edge = _subgraph(*order, among)
+    offsets, predecessors = order
+    before, inner, edge = _subgraph(offsets, predecessors, among)
     after, successor, back = _reverse(before, inner)
     left, flow = _first_flow(before, inner, edge, worth, share)
     distance, queue = np.empty(worth.size, np.int32), np.empty(worth.size, np.int32)
@@ -66,7 +67,7 @@ def max_closure(order, worth, among, share, known=np.inf, work=np.inf):
             break
         _wave(graph, flow, left, rounding, distance, queue[:reached])
     selected = _select(graph, flow, left, rounding, distance, queue)
-    _split(order[0], among, before, edge, flow, share)
+    _split(offsets, among, before, edge, flow, share)
     return Closure(selected, placeable <= 0.0, visited)
 
 

@@ -111,11 +111,12 @@ def _best_step(before, predecessors, takes, drops, left, smallest, phase, fallin
 @njit(cache=True)
 def _search(predecessors, successors, worth, pinned, left, smallest, spend_all, selected):
     """Change ``selected`` [R] and ``left`` [1 + K] in place, step by step."""
+    (before, needed), (after, needing) = predecessors, successors
     phase, reach, falling = 0, 1, np.zeros(selected.size, np.bool_)
     for _ in range(_STEPS):
-        takes = moves(*predecessors, worth, pinned, selected, False, reach)
-        drops = moves(*successors, worth, pinned, selected, True, reach)
-        take, drop = _best_step(*predecessors, takes, drops, left, smallest, phase, falling)
+        takes = moves(before, needed, worth, pinned, selected, False, reach)
+        drops = moves(after, needing, worth, pinned, selected, True, reach)
+        take, drop = _best_step(before, needed, takes, drops, left, smallest, phase, falling)
         _mark(takes[0][take], selected, True)
         _mark(drops[0][drop], selected, False)
         for need in range(left.size):
