@@ -71,5 +71,5 @@ class FoveatedPyramid(TokenAllocator[PatchTokens]):
         scorer = context.scorer
         if not isinstance(scorer, FoveatedRelevance):  # the context of another method
             return tokens
-        find = partial(scorer.gaze, context.pyramid.image, context.query, context.encoded)
+        find = partial(scorer.gaze, context)
         return replace(tokens, fixations=np.tile(context.once("gaze", find), (len(tokens), 1)))
