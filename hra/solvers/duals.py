@@ -32,6 +32,8 @@ from hra.model.solution import Solution
 # Products below this can be split into two doubles without overflow.
 _SPLITTABLE = 1e290
 _SPLITTER = 134217729.0  # 2**27 + 1 (Dekker 1971)
+# What all costs together are worth at a price of which nothing is proven.
+_LARGEST = 1e306
 # What is worth less than this part of its price has nothing to pass on, however its sums are rounded.
 _CLEARLY = 1.0 - 1e-6
 
@@ -119,13 +121,18 @@ def _everything_else(gain, selected):
 
 @njit(cache=True, nogil=True)
 def distance(offsets, predecessors, gain, cost, price, share, selected, capacity, flow):
-    """Distance of ``selected`` [R] from the bound that ``price`` proves, rounded up; fills ``flow`` [E].
+    """Distance of ``selected`` [R] from the bound that ``price`` proves, rounded up; fills ``flow`` [E]. Inf if that overflows.
 
     What is not selected passes on all that it has, rounded up, so that nothing is left of it (e <= 0); what is selected
     passes on no more than it has, rounded down (e >= 0). So only flows across the border of the set and unpaid worth
     inside of it count. Sums are kept as two doubles each: where gains and prices tie, nothing is left by rounding.
     """
-    n = gain.size
+    n, everything = gain.size, 0.0
+    for r in range(n):
+        everything += abs(cost[r])
+    if not price * everything < _LARGEST:  # sums of infinities would be no numbers, which no comparison notices
+        flow[:] = 0.0
+        return np.inf
     high, low, terms = np.zeros(n), np.zeros(n), np.zeros(n, np.int32)  # what is received, and from how many
     lost, lost_low, spent = 0.0, 0.0, 0.0
     for r in range(n - 1, -1, -1):

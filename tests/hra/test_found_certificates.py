@@ -211,3 +211,15 @@ def test_what_saves_is_told_apart_from_what_costs_a_little_without_rounding():
             found = Allocation(problem, traversal.solve(problem), 0.0)
             assert found.selected.all() == found.selected.any() == taken
             assert hra.verify(found).ok
+
+
+@pytest.mark.parametrize("name", [*TRAVERSALS])
+def test_a_price_at_which_costs_overflow_proves_nothing(name):
+    """Ten units that are saved again but for 4e-232 of them: their price times their cost is beyond all doubles."""
+    added, removed = np.array([-1, -1, 0, 1, 2, 3, 4, 5, 6]), np.array([0, 0, 1, 2, 3, 4, 5, 6, -1])
+    chain = Topology(7, added, removed, np.array([(i, i + 1) for i in range(6)]))
+    hierarchy = Hierarchy.from_topology(np.array([0, 0, 0, 0, 0, 0, 0, 10, 3.84775987e-232]), chain)
+    problem = Problem(hierarchy, np.array([1e-300] * 6 + [1e76]), 0.0, 0.0, "gain", True, lambda: np.ones(7))
+    found = Allocation(problem, TRAVERSALS[name].solve(problem), 0.0)
+    assert Exactly.of(problem).best() <= Fraction(found.upper_bound)
+    assert hra.verify(found).ok
