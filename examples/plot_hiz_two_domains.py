@@ -45,10 +45,8 @@ if __name__ == "__main__":
     hiz = build_pyramid((1 - 1 / distances).astype(np.float32)[..., None], "max")  # depth for a near plane at 1
     culled = (nearest > rect_max(hiz, rects, against=nearest)) & (rects[:, 0] <= rects[:, 2])
     image = load_image(hra.samples.path("photo.jpg"))
-    relevance = tokens.relevance_pyramid(
-        tokens.CueRelevance()(tokens.TokenContext.of(image, "What is the flower on the left?"))
-    )
-    kept = tokens.prune_patches(relevance, threshold=0.25)  # calls rect_max, too
+    scores = tokens.CueRelevance()(tokens.TokenContext.of(image, "What is the flower on the left?"))
+    kept = tokens.prune_patches(tokens.relevance_pyramid(scores), threshold=0.25)  # calls rect_max, too
     print(title := f"{culled.sum():,} houses hidden, {np.sum(~kept):,} of {kept.size:,} patches pruned")
     figure = Figure(figsize=(15, 4.6), layout="constrained")
     figure.suptitle(title)

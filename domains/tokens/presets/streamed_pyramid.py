@@ -94,7 +94,7 @@ class StreamedPyramid(HierarchicalResourceAllocator):
 
     def _weights(self, image: StreamedImage, query: str) -> list[np.ndarray]:
         """Relevance of the patches of every level, from fine to coarse, with a mean of 1 over those of the overview."""
-        relevance = CueRelevance(image.patch) if self.relevance is None else self.relevance
+        relevance = CueRelevance() if self.relevance is None else self.relevance
         seen = TokenContext(PatchPyramid(image.overview, image.patch), query, relevance).relevance
         known = seen / seen.mean()
         shapes = [each.shape for each in image.details]

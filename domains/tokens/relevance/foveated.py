@@ -69,5 +69,11 @@ class FoveatedRelevance:
         return find(context.image, context.query, scores)
 
     def _scores(self, context: TokenContext) -> np.ndarray:
+        """Of the base, computed once for a context: weights and gaze both ask for it."""
         base = CueRelevance() if self.relevance is None else self.relevance
-        return checked_relevance(base(context), context.grid, context.cover)
+
+        def score() -> tuple[FoveatedRelevance, np.ndarray]:
+            # With the scores this object is kept, so that no other one has its number.
+            return self, checked_relevance(base(context), context.grid, context.cover)
+
+        return context.once((FoveatedRelevance, id(self)), score)[1]

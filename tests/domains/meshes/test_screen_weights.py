@@ -8,7 +8,7 @@ import pytest
 import hra
 from hra.domains import meshes
 from hra.domains.textures import SaliencyMap
-from hra.domains.tokens import CueRelevance
+from hra.domains.tokens import CueRelevance, TokenContext
 from hra.errors import MetricError
 
 VIEWPORT = (640, 480)
@@ -49,7 +49,7 @@ def test_the_relevance_map_of_the_tokens_serves_as_it_is(skull_clusters, camera)
     """The same map for a picture of the view and for the mesh in it."""
     picture = np.full((480, 640, 3), 0.5, np.float32)
     picture[:, 360:440] = np.random.default_rng(0).random((480, 80, 3))
-    salience = SaliencyMap(CueRelevance()(picture, ""), VIEWPORT)
+    salience = SaliencyMap(CueRelevance()(TokenContext.of(picture, "")), VIEWPORT)
     seen = share_left(skull_clusters, camera, meshes.ScreenError(weight=salience), 3000)
     assert seen < share_left(skull_clusters, camera, meshes.ScreenError(), 3000)
 

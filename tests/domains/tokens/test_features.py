@@ -95,7 +95,7 @@ class Encoder:
 
 
 @pytest.mark.parametrize(
-    "wrap", [lambda scored: scored, tokens.FoveatedRelevance, lambda r: tokens.PrunedRelevance(r, 0)]
+    "wrap", [lambda scored: scored, tokens.FoveatedRelevance, lambda r: tokens.PrunedRelevance(r, 1e-9)]
 )
 def test_an_encoder_of_hierarchy_and_relevance_runs_once_for_an_image(smooth_noise, wrap):
     model = Encoder()

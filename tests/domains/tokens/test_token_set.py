@@ -36,7 +36,7 @@ def test_boxes_follow_from_positions(token_set):
 
 
 def test_relevance_is_the_mean_over_the_region(smooth_noise, token_set):
-    scores = tokens.CueRelevance()(smooth_noise(100, 230), "right")
+    scores = tokens.CueRelevance()(tokens.TokenContext.of(smooth_noise(100, 230), "right"))
     for (level, x, y), value in zip(token_set.places, token_set.relevance, strict=True):
         side = 2**level
         assert value == pytest.approx(scores[y * side : (y + 1) * side, x * side : (x + 1) * side].mean(), rel=1e-5)

@@ -110,7 +110,7 @@ def test_mixed_sizes_in_a_batch(smooth_noise, name: str):
 
 
 @pytest.mark.parametrize("name", SCORED)
-def test_scores_that_are_not_numbers_are_refused_and_negative_ones_count_as_zero(smooth_noise, name: str):
+def test_scores_that_are_not_numbers_are_refused_and_negative_ones_are_shifted(smooth_noise, name: str):
     """Case 55."""
     image, rng = smooth_noise(320, 352), np.random.default_rng(0)
     with pytest.raises(MetricError, match="nan"):
@@ -118,11 +118,11 @@ def test_scores_that_are_not_numbers_are_refused_and_negative_ones_count_as_zero
         unscored = scored(name, lambda context: np.full((20, 22), np.nan))
         unscored.realize(unscored.allocate((image, ""), 273))
     scores = rng.normal(size=(20, 22))
-    given, clipped = (
+    given, shifted = (
         scored(name, lambda context, values=values: values).allocate((image, ""), 273)
-        for values in (scores, np.maximum(scores, 0))
+        for values in (scores, scores - scores.min())
     )
-    assert np.array_equal(given.cut, clipped.cut)
+    assert np.array_equal(given.cut, shifted.cut)
 
 
 @pytest.mark.parametrize("name", SCORED)

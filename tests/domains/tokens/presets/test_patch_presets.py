@@ -157,7 +157,7 @@ def test_equal_zero_and_negative_scores_still_give_the_exact_count(name: str, sc
 
 
 @EVERY
-@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((2, 3)), [["a", "b"], ["c", "d"]]])
+@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((2, 2, 3)), [["a", "b"], ["c", "d"]]])
 def test_bad_relevance_is_refused(name: str, scores: Any):
     allocator = ALL[name](lambda context: scores)
     with pytest.raises(MetricError):

@@ -95,8 +95,9 @@ def test_bad_weights_are_refused(options: dict[str, Any]):
         PyramidTopK(**options)
 
 
-def contrast(image: np.ndarray, query: str) -> np.ndarray:
+def contrast(context: tokens.TokenContext) -> np.ndarray:
     """Variance of every patch of 16 pixels: what can be seen in it."""
+    image = context.image
     rows, columns = image.shape[0] // 16, image.shape[1] // 16
     return image.reshape(rows, 16, columns, 16, 3).var(axis=(1, 3, 4))
 

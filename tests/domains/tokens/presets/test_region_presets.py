@@ -99,7 +99,7 @@ def test_zero_and_negative_relevance_still_give_the_exact_count(preset, scores):
 
 
 @every_preset
-@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((2, 3)), [["a", "b"], ["c", "d"]]])
+@pytest.mark.parametrize("scores", [np.full((2, 2), np.nan), np.ones((2, 2, 3)), [["a", "b"], ["c", "d"]]])
 def test_bad_relevance_is_refused(preset, scores):
     with pytest.raises(MetricError):
         preset(relevance=lambda context: scores).allocate((np.zeros((32, 32, 3)), ""), 3)
@@ -192,7 +192,7 @@ def test_91_of_150_masks_are_kept_and_none_merged(smooth_noise):
     masks = np.arange(150).reshape(10, 15).repeat(32, axis=0).repeat(32, axis=1) + 1
     worth = np.random.default_rng(0).permutation(150) + 1.0
 
-    def relevance(image, query):
+    def relevance(context):
         return worth.reshape(10, 15).repeat(2, axis=0).repeat(2, axis=1)
 
     atlas = tokens.SemanticAtlas(MaskRegions(masks), relevance, allocation="fixed")
