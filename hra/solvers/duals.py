@@ -121,7 +121,7 @@ def _everything_else(gain, selected):
 
 @njit(cache=True, nogil=True)
 def distance(offsets, predecessors, gain, cost, price, share, selected, capacity, flow):
-    """Distance of ``selected`` [R] from the bound that ``price`` proves, rounded up; fills ``flow`` [E]; inf on overflow.
+    """Distance of ``selected`` [R] from the bound that ``price`` proves, rounded up, inf on overflow; fills ``flow``.
 
     What is not selected passes on all that it has, rounded up, so that nothing is left of it (e <= 0); what is selected
     passes on no more than it has, rounded down (e >= 0). So only flows across the border of the set and unpaid worth

@@ -221,5 +221,7 @@ def test_a_price_at_which_costs_overflow_proves_nothing(name):
     hierarchy = Hierarchy.from_topology(np.array([0, 0, 0, 0, 0, 0, 0, 10, 3.84775987e-232]), chain)
     problem = Problem(hierarchy, np.array([1e-300] * 6 + [1e76]), 0.0, 0.0, "gain", True, lambda: np.ones(7))
     found = Allocation(problem, TRAVERSALS[name].solve(problem), 0.0)
-    assert Exactly.of(problem).best() <= Fraction(found.upper_bound)
+    best = Exactly.of(problem).best()
+    assert best is not None
+    assert best <= Fraction(found.upper_bound)
     assert hra.verify(found).ok

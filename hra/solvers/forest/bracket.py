@@ -112,15 +112,15 @@ def hull_point(problem: Problem, guess: float, width: float) -> HullPoint | None
             # Cost falls roughly in proportion to a rising price; step far enough to be on the other side.
             high, low = high * (spent / capacity) ** 1.5 * width, high
             continue
-        undecided = _grown(*forest, worth, roots)
-        most = spent + float(undecided[-1].sum())
+        undecided, children, gain, cost = _grown(*forest, worth, roots)
+        most = spent + float(cost.sum())
         # The capacity is between both sets, and so is the hull point: the sure ones and some of the undecided.
         if most > capacity:
-            slope, threshold = _slopes(*undecided[1:], capacity - spent)
-            selected[undecided[0][slope > threshold]] = True
+            slope, threshold = _slopes(children, gain, cost, capacity - spent)
+            selected[undecided[slope > threshold]] = True
             price = float(np.clip(threshold, low, high))
-            bound = sure_gain + _dual(*undecided[1:], price, capacity - spent)
-            return HullPoint(selected, price, bound, undecided[0], slope)
+            bound = sure_gain + _dual(children, gain, cost, price, capacity - spent)
+            return HullPoint(selected, price, bound, undecided, slope)
         high, low = low, low * (max(most, 1.0) / capacity) ** 1.5 / width
     return None
 

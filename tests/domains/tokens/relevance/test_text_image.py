@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,7 +95,7 @@ class Bright:
 
 @pytest.mark.parametrize("colour", range(3))
 def test_the_patch_of_the_asked_colour_is_the_most_relevant(colour):
-    model = Bright()
+    model: Any = Bright()
     model.vision_model = type("Tower", (), {"__call__": lambda _, pixel_values: model.tower(pixel_values)})()
     model.vision_model.post_layernorm = lambda hidden: hidden
     image = np.full((128, 128, 3), 0.3, np.float32)
