@@ -96,7 +96,8 @@ class Bright:
 @pytest.mark.parametrize("colour", range(3))
 def test_the_patch_of_the_asked_colour_is_the_most_relevant(colour):
     model: Any = Bright()
-    model.vision_model = type("Tower", (), {"__call__": lambda _, pixel_values: model.tower(pixel_values)})()
+    tower: Any = type("Tower", (), {"__call__": lambda _, pixel_values: model.tower(pixel_values)})()
+    model.vision_model = tower
     model.vision_model.post_layernorm = lambda hidden: hidden
     image = np.full((128, 128, 3), 0.3, np.float32)
     for channel, (y, x) in enumerate([(0, 0), (64, 32), (96, 96)]):
