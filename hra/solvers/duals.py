@@ -143,16 +143,17 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
             for k in range(begin, end):
                 flow[k] = 0.0
             continue
-        if abs(paid) < _SPLITTABLE:
+        split = cost[r] == 0.0 or max(price, abs(paid)) < _SPLITTABLE
+        if split and cost[r] != 0.0:  # 0 times a price that cannot be split would be no number
             paid, rest = _two_product(price, cost[r])
         worth, lost_a = _two_sum(gain[r], -paid)
         worth, lost_b = _two_sum(worth, high[r])
         worth, tail = _two_sum(worth, (lost_a - rest) + (lost_b + low[r]))
-        exact = lost_a == 0.0 and lost_b == 0.0 and rest == 0.0 and low[r] == 0.0 and abs(paid) < _SPLITTABLE
+        exact = lost_a == 0.0 and lost_b == 0.0 and rest == 0.0 and low[r] == 0.0 and split
         # Twice what the sums above can lose: they are exact up to some 2**-104 of each term.
         margin = (terms[r] + 4.0) ** 2 * 2.0**-102 * (gain[r] + abs(paid) + high[r]) + 1e-320
-        if not abs(paid) < _SPLITTABLE:
-            margin = up(abs(paid) * 2.0**-52)
+        if not split:
+            margin = up(margin + up(abs(paid) * 2.0**-52))
         has = worth
         if not exact:
             has = down(worth + (tail - margin)) if inside else up(worth + (tail + margin))
@@ -182,7 +183,9 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
             if not inside and selected[p]:
                 lost, lost_low = _add(lost, lost_low, f)
     unused, rest = price * (capacity - spent), 0.0
-    if unused < _SPLITTABLE:
+    if unused != 0.0 and max(price, unused) < _SPLITTABLE:
         unused, rest = _two_product(price, capacity - spent)
-    lost, lost_low = _add(lost, lost_low, unused if unused < _SPLITTABLE and rest == 0.0 else up(unused))
+    lost, lost_low = _add(
+        lost, lost_low, unused if unused == 0.0 or (max(price, unused) < _SPLITTABLE and rest == 0.0) else up(unused)
+    )
     return lost if lost_low == 0.0 else up(lost + lost_low)

@@ -225,3 +225,31 @@ def test_a_price_at_which_costs_overflow_proves_nothing(name):
     assert best is not None
     assert best <= Fraction(found.upper_bound)
     assert hra.verify(found).ok
+
+
+@pytest.mark.parametrize("name", [*TRAVERSALS])
+def test_free_refinements_count_beside_the_largest_gains(name):
+    """At a price of 2e300, which cannot be split into two halves, what costs nothing was no number."""
+    added = np.array([0, 1, 2, 3, 6, 4, 5])
+    free = Topology(7, added, np.full(7, -1), np.array([(0, 6)]))
+    hierarchy = Hierarchy.from_topology(np.array([0.0, 0, 0, 0, 1, 0, 0]), free)
+    problem = Problem(hierarchy, np.array([1e-300] * 6 + [2e300]), 0.0, 0.0, "gain", True, lambda: np.ones(7))
+    found = Allocation(problem, TRAVERSALS[name].solve(problem), 0.0)
+    best = Exactly.of(problem).best()
+    assert best is not None
+    assert best <= Fraction(found.upper_bound)
+    assert hra.verify(found).ok
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("name", ["Exact", "Hull"])
+def test_a_search_takes_nothing_without_its_predecessors_where_prices_overflow(name):
+    removed = np.array([-1, -1, -1, 7, -1, -1, -1, -1, -1])
+    graph = Topology(8, np.array([0, 1, 2, 3, 4, 5, 6, 7, -1]), removed, np.array([(0, 7), (3, 7)]))
+    hierarchy = Hierarchy.from_topology(np.array([0, 0, 0, 1.09951163e12, 0, 0, 0, 0.1, 0]), graph)
+    problem = Problem(hierarchy, np.array([1e-300] * 7 + [1e296]), 0.0, 0.0, "gain", True, lambda: np.ones(8))
+    found = Allocation(problem, getattr(hra, name)().solve(problem), 0.0)
+    best = Exactly.of(problem).best()
+    assert best is not None
+    assert best <= Fraction(found.upper_bound)
+    assert hra.verify(found).ok

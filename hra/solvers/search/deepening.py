@@ -17,6 +17,8 @@ from hra.solvers.search.penalties import find_undecided, loss_of, penalties, rel
 _FEWEST_PARTS, _REFINEMENTS_PER_PART, _GROWTH = 64.0, 16.0, 4.0
 # Losses, relative to all that is left to gain: at which rounding may play a part, and that no search need remove.
 _SMALL, _NEGLIGIBLE = 1e-9, 1e-13
+# What all costs together may be worth at a price.
+_LARGEST = 1e306
 
 
 @njit(cache=True, nogil=True)
@@ -40,8 +42,12 @@ def improve(order, share, gain, cost, capacity, price, limit, states, selected):
     -------
     shortfall : no set gains more than so much more, in exact arithmetic; proven : whether the search came to its end.
     """
-    # Where nothing that costs something fits, the price is infinite and its losses are not numbers: none is as valid.
-    price = price if price < np.inf else 0.0
+    everything = 0.0
+    for r in range(cost.size):
+        everything += abs(cost[r])
+    # Where nothing that costs something fits, the price is infinite, and where it overflows with the costs, losses are
+    # no numbers: no price is as valid.
+    price = price if price * max(everything, 1.0) < _LARGEST else 0.0
     before, predecessors = order
     relaxed = relax(before, predecessors, share, gain, cost, price)
     lost, left = loss_of(relaxed, capacity, selected), _left(gain, selected)
