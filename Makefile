@@ -15,7 +15,7 @@ demo: $(VENV)/.demo ## install into .venv and write the demo's report to out/
 	$(BIN)/hra demo --out out/
 
 test: lint ## install into .venv, check style, types and import rules, run the tests
-	$(BIN)/pytest -q -n 2 --dist loadfile
+	$(BIN)/pytest -q -n 2 --dist loadfile --disable-warnings
 
 test-slow: $(VENV)/.test ## run the slow tests too, with many more generated examples
 	HRA_HYPOTHESIS_PROFILE=slow $(BIN)/pytest -q -n 2 -m "slow or not slow"
