@@ -11,7 +11,7 @@ import pytest
 import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.exact_batch import exact_solutions
-from hra.errors import ArrayError, HraError, InfeasibleShares, MetricError
+from hra.errors import ArrayError, BudgetTooSmall, HraError, InfeasibleShares, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.topology import Topology
@@ -253,3 +253,25 @@ def test_a_search_takes_nothing_without_its_predecessors_where_prices_overflow(n
     assert best is not None
     assert best <= Fraction(found.upper_bound)
     assert hra.verify(found).ok
+
+
+def test_lazy_roots_are_paid_in_the_numbers_that_lazy_costs_count_as():
+    """Doubles of which the budget covers the sum, while the decimals that they print as add up to more."""
+
+    class Roots(hra.LazyHierarchy):
+        def roots(self):
+            return [0, 1]
+
+        def expand(self, node):
+            return []
+
+        def cost(self, nodes):
+            return np.array([5e-324, 4e-323])[nodes]
+
+    class Nothing(hra.LazyMetric):
+        def evaluate(self, nodes, context):
+            return np.zeros(len(nodes))
+
+    with pytest.raises(BudgetTooSmall, match="at least 5e-323"):
+        hra.LazyBestFirst().allocate(Roots(), Nothing(), 4.4e-323)
+    assert hra.LazyBestFirst().allocate(Roots(), Nothing(), 5e-323).cost <= 5e-323
