@@ -153,13 +153,13 @@ def coarse_clusters(
         error=error[group],
         deviation=deviation[group],
         hausdorff=np.maximum(deviation.max(axis=1), finer)[group],
-        area=groups.reduce(np.add, groups.clusters.area)[done][group] * _shares(own_area, group),
+        area=groups.reduce(np.add, groups.clusters.area)[done][group] * shares(own_area, group),
         level=np.full(len(group), level, np.int32),
         made_by=first_group + group,
     )
 
 
-def _shares(values: np.ndarray, group: np.ndarray) -> np.ndarray:
+def shares(values: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Each value's share of its group's sum; equal shares where the sum is zero."""
     total, count = np.bincount(group, values), np.bincount(group)
     even = 1.0 / count[group]
