@@ -12,12 +12,12 @@ Hoppe, View-dependent refinement of progressive meshes, 1997, orders single coll
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
+from hra.domains.meshes.building.change_deviations import change_deviations, waves
 from hra.domains.meshes.building.changes import Changes, independent_changes
 from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
@@ -80,7 +80,11 @@ def fine_steps(
     vertices, corners = local_vertices(changes.triangles.reshape(-1))
     near = Geometry(geometry.positions[vertices], geometry.unit_positions[vertices], geometry.scale)
     local = replace(top, indices=corners[: top.indices.size])
-    table, first, gone_by = plan.clusters(local, corners.reshape(-1, 3), near, settings, (workers, countdown))
+    corners, deviation = corners.reshape(-1, 3), None
+    if settings.certified:
+        known = np.repeat(top.deviation, top.sizes // 3, axis=0)
+        deviation = change_deviations(changes, corners, known, near.positions, workers)
+    table, first, gone_by = plan.clusters(local, corners, near, deviation, settings.cluster_size, countdown)
     return FineSteps.of(replace(table, indices=vertices[table.indices]), first, gone_by, len(plan.error))
 
 
@@ -112,52 +116,45 @@ class _Plan:
         made_by, gone_by = (np.where(by < 0, -1, region[by]) for by in (changes.made_by, changes.gone_by))
         return cls(made_by, gone_by, error, np.unique(halvings, return_inverse=True)[1].reshape(-1) + 1)
 
-    def waves(self) -> Iterator[np.ndarray]:
-        """The refinements [n] that need only those of earlier waves."""
-        wave = np.zeros(len(self.error), np.int64)
-        both = np.flatnonzero((self.made_by >= 0) & (self.gone_by > self.made_by))
-        needs = np.sort(self.gone_by[both] * len(wave) + self.made_by[both])
-        for one, other in zip(*(half.tolist() for half in np.divmod(needs, len(wave))), strict=True):
-            wave[one] = max(wave[one], wave[other] + 1)
-        offsets, order = group(wave, int(wave.max()) + 1)
-        return (order[begin:end].astype(np.int64) for begin, end in pairwise(offsets.tolist()))
-
     def clusters(
         self,
         top: ClusterTable,
         triangles: np.ndarray,
         geometry: Geometry,
-        settings: Settings,
-        process: tuple[Workers, Countdown],
+        deviation: np.ndarray | None,
+        cluster_size: int,
+        countdown: Countdown,
     ) -> tuple[ClusterTable, int, np.ndarray]:
         """All clusters, fine to coarse, how many are of the top, and which refinement takes away each.
 
         Parameters
         ----------
-        triangles : uint32 [K, 3].
+        triangles : uint32 [K, 3]; deviation : float32 [K, 2], of each of them; None where they are not known.
         """
-        first, first_gone = split_by_taker(top, self.gone_by[: top.indices.size // 3], geometry, settings.cluster_size)
+        first, first_gone = split_by_taker(top, self.gone_by[: top.indices.size // 3], geometry, cluster_size)
         made = np.flatnonzero((self.made_by >= 0) & (self.made_by != self.gone_by))
         links = self.made_by[made], self.gone_by[made]
-        nodes = Nodes.of(triangles[made], *links, geometry, settings.cluster_size)
+        nodes = Nodes.of(triangles[made], *links, geometry, cluster_size)
         table, gone_by = concatenate([first, nodes.table()]), np.concatenate([first_gone, nodes.gone_by])
         results, level = nodes.made(self.error), int(top.level.max()) + self.halvings
         made_at = len(first) + np.searchsorted(nodes.made_by, np.arange(len(self.error) + 1))
         members_at, members = group(gone_by, len(self.error))
-        for wave in self.waves():
+        bounds = None if deviation is None else np.zeros((len(self.error), 2), np.float32)
+        if bounds is not None and deviation is not None:
+            np.maximum.at(bounds, self.made_by[made], deviation[made])
+        for wave in waves(self.made_by, self.gone_by, len(self.error)):
             rows, offsets = take_runs(members, members_at, wave)
             groups = Groups(table.take(rows), offsets)
             products = coarse_clusters(
                 groups,
                 [results[r] for r in wave.tolist()],
                 geometry,
-                process[0],
                 level=0,
                 first_group=0,
-                measured_from=groups if settings.certified else None,
+                deviation=None if bounds is None else bounds[wave],
             )
             levels = np.maximum(level[wave], groups.reduce(np.maximum, groups.clusters.level))
             products = replace(products, level=levels[products.made_by], made_by=wave[products.made_by])
-            process[1].advance((groups.clusters.indices.size - products.indices.size) // 3)
+            countdown.advance((groups.clusters.indices.size - products.indices.size) // 3)
             table.write(np.concatenate([np.arange(*made_at[r : r + 2]) for r in wave.tolist()]), products)
         return table, len(first), gone_by

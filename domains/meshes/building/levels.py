@@ -10,7 +10,7 @@ from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.fine_steps import FineSteps, fine_steps
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.grouping import group_clusters
-from hra.domains.meshes.building.level import Groups, coarse_clusters, simplify_groups
+from hra.domains.meshes.building.level import Groups, coarse_clusters, level_deviations, simplify_groups
 from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.progress import Countdown
@@ -99,8 +99,8 @@ def build_levels(
         pending = groups.clusters.take(stuck)
         if done.any():
             numbers = {"level": len(built.tables), "first_group": len(built.members)}
-            measured_from = groups if settings.certified else None
-            products = coarse_clusters(groups, results, geometry, workers, **numbers, measured_from=measured_from)
+            deviation = level_deviations(groups, results, geometry, workers) if settings.certified else None
+            products = coarse_clusters(groups, results, geometry, **numbers, deviation=deviation)
             built.members += [rows[offsets[g] : offsets[g + 1]] for g in np.flatnonzero(done)]
             pending = concatenate([products, pending])
             rows = np.concatenate([built.add(products), rows[stuck]])
