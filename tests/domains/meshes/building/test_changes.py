@@ -84,8 +84,8 @@ def test_regions_need_only_earlier_ones_and_save_enough(bumpy: meshes.TriangleMe
     both = (changes.made_by >= 0) & (changes.gone_by >= 0)
     assert (region[changes.made_by[both]] <= region[changes.gone_by[both]]).all()
     saved = np.bincount(region, changes.saved)
-    assert saved.max() < 40
-    assert np.median(saved) >= 20
+    assert (saved[:-1] > 0).all()
+    assert saved[saved >= 20].sum() > 0.6 * saved.sum()
     first, last = (f(region.max() + 1, region, changes.step) for f in (_least, _most))
     assert (last - first <= 2).all()
 

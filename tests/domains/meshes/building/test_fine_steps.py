@@ -13,6 +13,7 @@ import hra
 from hra.domains import meshes
 from hra.domains.meshes.measures.edges import boundary_chain
 from hra.lab.inputs.mesh_sources import bumpy as displaced
+from hra.model.sets import drop_without_predecessors
 
 # What is drawn of any budget from 300 triangles on; and how far from the best the error is at most.
 SPENT, GAP = 0.98, 0.1
@@ -50,19 +51,13 @@ def test_a_refinement_is_a_small_part_of_the_mesh(built: meshes.ClusterMesh) -> 
 
 
 @settings(max_examples=30)
-@given(st.randoms(use_true_random=False))
-def test_random_cuts_have_no_cracks(built: meshes.ClusterMesh, random) -> None:
-    hierarchy, rng = built.hierarchy, np.random.default_rng(random.randrange(2**32))
+@given(st.integers(0, 2**32 - 1))
+def test_random_cuts_have_no_cracks(built: meshes.ClusterMesh, seed: int) -> None:
+    hierarchy, rng = built.hierarchy, np.random.default_rng(seed)
     selected = rng.random(len(hierarchy)) < rng.random()
-    hra_sets_drop(hierarchy, selected)
+    drop_without_predecessors(hierarchy.edges, selected)
     cut = np.flatnonzero(hierarchy.active_nodes(selected))
     assert meshes.is_closed(built.mesh(cut))
-
-
-def hra_sets_drop(hierarchy: hra.Hierarchy, selected: np.ndarray) -> None:
-    from hra.model.sets import drop_without_predecessors
-
-    drop_without_predecessors(hierarchy.edges, selected)
 
 
 def test_all_promises_are_kept(built: meshes.ClusterMesh) -> None:
@@ -75,7 +70,7 @@ def test_the_near_side_is_finer(built: meshes.ClusterMesh) -> None:
     camera = hra.Camera.orbit(built.bounds, azimuth=0, distance=0.75 * size)
     cut = built.mesh(meshes.MeshAllocator(built).allocate(camera, 800).cut)
     middle = cut.positions[cut.triangles].mean(axis=1)
-    towards = (middle - built.bounds.mean(axis=0)) @ (camera.eye - built.bounds.mean(axis=0))
+    towards = (middle - built.bounds.mean(axis=0)) @ (np.linalg.inv(camera.view)[:3, 3] - built.bounds.mean(axis=0))
     assert (towards > 0).mean() > 0.55
 
 
@@ -98,8 +93,8 @@ def test_errors_go_on_as_those_of_the_levels_before() -> None:
     assert max(products) < 3 * min(products)
 
 
-def test_removed_islands_are_put_to_what_is_near(make_grid: Callable) -> None:
-    """Thousands of tetrahedra, of which most have to go: every refinement still replaces something by something."""
+def test_removed_islands_are_put_to_what_is_near() -> None:
+    """Hundreds of tetrahedra, of which most have to go: every refinement still replaces something by something."""
     rng = np.random.default_rng(0)
     corner = rng.uniform(-1, 1, (600, 1, 3)) + 0.01 * np.concatenate([np.zeros((1, 3)), np.eye(3)])
     sides = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
