@@ -35,8 +35,8 @@ from hra.model.arrays import group
 
 # A refinement saves at least such a part of the triangles, if as many changes lie together.
 _PART = 1 / 256
-# Steps of the whole mesh that a refinement is put together of: half a halving at most.
-_DEEPEST = 4
+# Steps that the changes of a refinement are apart at most: a quarter of a halving.
+_DEEPEST = 2
 # The error of a level beside that of one of its steps. There are twice as many triangles as vertices, and a vertex that
 # goes changes about six: until half of them are gone, a place is simplified about twice. Squared distances add up.
 _LEVEL_PER_STEP = math.sqrt(2)
