@@ -275,3 +275,17 @@ def test_lazy_roots_are_paid_in_the_numbers_that_lazy_costs_count_as():
     with pytest.raises(BudgetTooSmall, match="at least 5e-323"):
         hra.LazyBestFirst().allocate(Roots(), Nothing(), 4.4e-323)
     assert hra.LazyBestFirst().allocate(Roots(), Nothing(), 5e-323).cost <= 5e-323
+
+
+def test_a_limit_on_changes_gives_way_where_only_additions_make_room():
+    """What was there costs 1 of 0; only the addition that removes its node would bring it back within the budget."""
+    removed = np.array([4, -1, -1, -1, -1, -1, -1, -1])
+    edges = np.array([(p, r) for r in (4, 5, 6) for p in (0, 1, 2) if (p, r) != (2, 4)])
+    graph = Topology(7, np.array([0, 1, 2, 3, 4, 5, 6, -1]), removed, edges)
+    hierarchy = Hierarchy.from_topology(np.array([1.0, 0, 0, 0, 0, 0, 0, 0]), graph)
+    before = np.arange(7) == 0
+    problem = Problem(
+        hierarchy, np.array([0.0] * 6 + [1.0]), 0.0, 0.0, "gain", True, lambda: np.ones(7), previous=before
+    )
+    found = Allocation(problem, hra.Coherent(max_churn=2).solve(problem), 0.0)
+    assert (found.cost, found.gain) == (0.0, 1.0)
