@@ -289,3 +289,10 @@ def test_a_limit_on_changes_gives_way_where_only_additions_make_room():
     )
     found = Allocation(problem, hra.Coherent(max_churn=2).solve(problem), 0.0)
     assert (found.cost, found.gain) == (0.0, 1.0)
+
+
+def test_minimum_shares_count_the_budget_as_costs_count():
+    """A quarter of four thirds is one node of a third, though the decimals that they print as say a little more."""
+    tree = Hierarchy.tree([-1] + [0] * 6, [1 / 3] * 7, mode="add", attributes={"level": np.array([0] + [1] * 6)})
+    found = gains(tree, [0.0] + [1.0] * 6, 4 * (1 / 3), hra.LevelShares(shares={0: 0.25}, level="level"))
+    assert (found.gain, found.upper_bound) == (3.0, 3.0)
