@@ -296,3 +296,16 @@ def test_minimum_shares_count_the_budget_as_costs_count():
     tree = Hierarchy.tree([-1] + [0] * 6, [1 / 3] * 7, mode="add", attributes={"level": np.array([0] + [1] * 6)})
     found = gains(tree, [0.0] + [1.0] * 6, 4 * (1 / 3), hra.LevelShares(shares={0: 0.25}, level="level"))
     assert (found.gain, found.upper_bound) == (3.0, 3.0)
+
+
+def test_limited_pools_keep_their_budget_where_members_count_in_other_numbers():
+    """Three tenths are 0.3 as decimals, and more than the double 0.3 beside a cost that shares no unit with them."""
+    graph = Topology(3, np.arange(3), np.full(3, -1), np.array([(0, 2), (1, 2)]))
+    tenths = Hierarchy.from_topology(np.full(3, 0.1), graph)
+    tiny = Hierarchy.from_topology(
+        np.array([1e-30]), Topology(1, np.array([0]), np.array([-1]), np.zeros((0, 2), np.int64))
+    )
+    members = [Plain(tenths, Table([0, 0, 1.0], kind="gain")), Plain(tiny, Table([1.0], kind="gain"))]
+    found = hra.pool(*members, limits=[(None, None), (None, 0.0)]).allocate([None, None], 0.3)
+    assert found.whole.cost <= 0.3
+    assert hra.verify(found.whole).ok
