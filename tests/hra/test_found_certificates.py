@@ -305,7 +305,8 @@ def test_limited_pools_keep_their_budget_where_members_count_in_other_numbers():
     tiny = Hierarchy.from_topology(
         np.array([1e-30]), Topology(1, np.array([0]), np.array([-1]), np.zeros((0, 2), np.int64))
     )
-    members = [Plain(tenths, Table([0, 0, 1.0], kind="gain")), Plain(tiny, Table([1.0], kind="gain"))]
+    tables = (tenths, [0, 0, 1.0]), (tiny, [1.0])
+    members = [Plain(hierarchy, Table(values, kind="gain"), hra.Hull()) for hierarchy, values in tables]
     found = hra.pool(*members, limits=[(None, None), (None, 0.0)]).allocate([None, None], 0.3)
     assert found.whole.cost <= 0.3
     assert hra.verify(found.whole).ok
