@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hra.lab.evidence import sprites
-from hra.lab.evidence.questions import ANSWERS, COLOURS, SECOND, SHAPES, Question, ask_colour, ask_count, ask_thing
+from hra.lab.evidence.questions import (
+    ANSWERS,
+    COLOURS,
+    SECOND,
+    SHAPES,
+    THINGS,
+    Question,
+    ask_colour,
+    ask_count,
+    ask_thing,
+)
 from hra.lab.evidence.sprites import LETTERS, SPLITS, Split
 
 SIDE = 256
@@ -55,6 +65,13 @@ class Canvas:
     image: np.ndarray
     things: tuple[Thing, ...]
     questions: tuple[Question, ...]
+
+    @property
+    def everything(self) -> tuple[Question, ...]:
+        """All that can be asked: for each thing, how many of each kind, and the commonest colour where one leads."""
+        colour = _commonest(self.things)
+        counts = tuple(_count(kind, self.things) for kind in THINGS)
+        return (*(t.ask() for t in self.things), *counts, *((ask_colour(colour),) if colour else ()))
 
 
 def canvases(split: Split, count: int, seed: int = 0) -> Iterator[Canvas]:
@@ -185,8 +202,15 @@ def _questions(things: list[Thing], random: np.random.Generator) -> tuple[Questi
 
 def _global(things: list[Thing], random: np.random.Generator) -> Question:
     """How many of a kind, or the colour of most frames where one leads."""
+    colour = _commonest(things)
+    return ask_colour(colour) if colour and random.random() < 0.4 else _count(str(random.choice(THINGS)), things)
+
+
+def _commonest(things: Sequence[Thing]) -> str | None:
+    """The colour of most frames; None where two are as common."""
     colours = Counter(thing.colour for thing in things).most_common()
-    if random.random() < 0.4 and (len(colours) == 1 or colours[0][1] > colours[1][1]):
-        return ask_colour(colours[0][0])
-    kind = str(random.choice(["garment", "code", "digit"]))
+    return colours[0][0] if len(colours) == 1 or colours[0][1] > colours[1][1] else None
+
+
+def _count(kind: str, things: Sequence[Thing]) -> Question:
     return ask_count(kind, sum(thing.kind == kind for thing in things))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import cycle, islice
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,8 @@ class Shard:
     ----------
     pixels : uint8 [N, K, 192]; boxes : int16 [N, K, 4], (x0, y0, x1, y1).
     asked : int8 [N], number of the question that the tokens were made for.
-    words : int8 [N, 4, 4]; answers, seconds : int8 [N, 4], of all four questions.
+    words : int8 [N, Q, 4]; answers, seconds : int8 [N, Q], of all that is asked: in training everything that can be,
+        repeated where a canvas has less, else one question of each of `KINDS`.
     """
 
     pixels: np.ndarray
@@ -41,19 +43,21 @@ class Shard:
 _FIELDS = ("pixels", "boxes", "asked", "words", "answers", "seconds")
 
 
-def make_shard(cell: Cell, made: Sequence[Canvas], seed: int, *, always_target: bool = False) -> Shard:
-    """Tokens of ``made`` canvases, each for one of its questions at random, or for the target."""
+def make_shard(cell: Cell, made: Sequence[Canvas], seed: int, *, training: bool) -> Shard:
+    """Tokens of ``made`` canvases, for training each for one of its questions at random, else for the target."""
     random = np.random.default_rng((seed, 1))
-    asked = np.zeros(len(made), np.int8) if always_target else random.integers(0, len(KINDS), len(made)).astype(np.int8)
+    asked = random.integers(0, len(KINDS) if training else 1, len(made)).astype(np.int8)
     rows = [cell.tokens_of(canvas, int(j), seed + i) for i, (canvas, j) in enumerate(zip(made, asked, strict=True))]
-    questions = [canvas.questions for canvas in made]
+    questions = [canvas.everything if training else canvas.questions for canvas in made]
+    most = max(map(len, questions))
+    questions = [tuple(islice(cycle(asked), most)) for asked in questions]
     return Shard(
         np.stack([pixels for pixels, _ in rows]),
         np.stack([boxes for _, boxes in rows]),
         asked,
-        np.array([[q.words for q in four] for four in questions], np.int8),
-        np.array([[q.answer for q in four] for four in questions], np.int8),
-        np.array([[q.second for q in four] for four in questions], np.int8),
+        np.array([[q.words for q in row] for row in questions], np.int8),
+        np.array([[q.answer for q in row] for row in questions], np.int8),
+        np.array([[q.second for q in row] for row in questions], np.int8),
     )
 
 
@@ -71,7 +75,7 @@ def shards(
         if not file.exists():
             made = made or list(canvases(split, count, seed))
             progress(f"tokens of {count} {split} canvases by {cell.name}")
-            _write(file, make_shard(cell, made, seed, always_target=split != "train"))
+            _write(file, make_shard(cell, made, seed, training=split == "train"))
         found[cell] = _read(file)
     return found
 

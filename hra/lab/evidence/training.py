@@ -23,13 +23,14 @@ class Plan:
 
     Attributes
     ----------
-    size : of the reader. steps, batch : how many gradients of how many canvases, four questions each.
+    size : of the reader. steps, batch, questions : how many gradients, of how many canvases, with how many questions each.
     rate : learning rate at its highest, after ``warm_up`` steps; it falls to 0 as a cosine.
     """
 
     size: Size
     steps: int
     batch: int = 64
+    questions: int = 8
     rate: float = 1e-3
     warm_up: int = 200
     seed: int = 0
@@ -61,7 +62,9 @@ def train(
     for step in range(start, plan.steps):
         random = np.random.default_rng((plan.seed, step))
         shard = mixture[cells[random.integers(len(cells))]]
-        loss = loss_of(reader, shard, random.integers(0, len(shard), plan.batch), device)
+        rows = random.integers(0, len(shard), plan.batch)
+        asked = random.integers(0, shard.words.shape[1], (plan.batch, plan.questions))
+        loss = loss_of(reader, shard, rows, asked, device)
         for group in optimiser.param_groups:
             group["lr"] = plan.rate_at(step)
         optimiser.zero_grad()
@@ -76,11 +79,12 @@ def train(
     return reader.eval()
 
 
-def loss_of(reader: Reader, shard: Shard, rows: np.ndarray, device: str) -> Tensor:
-    """Mean cross entropy of both heads over the four questions of some canvases."""
-    first, second = reader(*inputs(shard, rows, device))
+def loss_of(reader: Reader, shard: Shard, rows: np.ndarray, asked: np.ndarray, device: str) -> Tensor:
+    """Mean cross entropy of both heads over some questions ``asked`` [B, Q] of the canvases ``rows`` [B]."""
+    first, second = reader(*inputs(shard, rows, device, asked))
+    at = rows[:, None], asked
     answers, seconds = (
-        torch.from_numpy(part[rows].astype(np.int64)).to(device) for part in (shard.answers, shard.seconds)
+        torch.from_numpy(part[at].astype(np.int64)).to(device) for part in (shard.answers, shard.seconds)
     )
     has_second = seconds >= 0
     loss = cross_entropy(first.flatten(0, 1), answers.flatten())
@@ -90,11 +94,14 @@ def loss_of(reader: Reader, shard: Shard, rows: np.ndarray, device: str) -> Tens
     return loss
 
 
-def inputs(shard: Shard, rows: np.ndarray, device: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Pixels, boxes and words of some canvases, as the reader takes them."""
+def inputs(
+    shard: Shard, rows: np.ndarray, device: str, asked: np.ndarray | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Pixels, boxes and words of some canvases, as the reader takes them; of all questions unless some are named."""
+    words = shard.words[rows] if asked is None else shard.words[rows[:, None], asked]
     pixels = torch.from_numpy(shard.pixels[rows]).to(device).float() / 255
     boxes = torch.from_numpy(shard.boxes[rows]).to(device)
-    return pixels, boxes, torch.from_numpy(shard.words[rows].astype(np.int64)).to(device)
+    return pixels, boxes, torch.from_numpy(words.astype(np.int64)).to(device)
 
 
 def save_state(file: Path, reader: Reader, optimiser: torch.optim.Optimizer, step: int) -> None:

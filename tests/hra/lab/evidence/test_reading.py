@@ -23,7 +23,7 @@ CELL = Cell("pyramid", 37, "oracle")
 
 @pytest.fixture(scope="module")
 def shard():
-    return make_shard(CELL, list(canvases("train", 6)), 0)
+    return make_shard(CELL, list(canvases("train", 6)), 0, training=True)
 
 
 @pytest.mark.parametrize("method", METHODS)
