@@ -23,7 +23,8 @@ class Plan:
 
     Attributes
     ----------
-    size : of the reader. steps, batch, questions : how many gradients, of how many canvases, with how many questions each.
+    size : of the reader.
+    steps, batch, questions : how many gradients, of how many canvases, with how many questions each.
     rate : learning rate at its highest, after ``warm_up`` steps; it falls to 0 as a cosine.
     """
 

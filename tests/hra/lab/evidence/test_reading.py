@@ -75,8 +75,10 @@ def test_a_run_that_was_interrupted_ends_with_the_same_weights(shard, tmp_path):
         torch.testing.assert_close(a, b, atol=0, rtol=0)
 
 
-def test_a_reader_learns_what_it_has_seen(shard):
-    reader = train(Plan(Size(64, 2), 150, batch=6, rate=3e-3, warm_up=10), {CELL: shard}, lambda _: None)
+def test_a_reader_learns_what_it_has_seen():
+    shard = make_shard(CELL, list(canvases("train", 6)), 0, training=False)
+    plan = Plan(Size(64, 2), 150, batch=6, rate=3e-3, warm_up=10)
+    reader = train(plan, {CELL: shard}, lambda _: None)
     assert right(reader, shard).mean() > 0.9
 
 
