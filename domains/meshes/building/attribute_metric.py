@@ -100,6 +100,7 @@ class AttributeMetric:
         uint32 [3 T], vertices of the same part.
         """
         wedges = np.unique(indices)
+        # Sorted by position, the wedges of each are one run, which two searches find.
         wedges = wedges[np.argsort(position_of[wedges], kind="stable")]
         begin, end = (np.searchsorted(position_of[wedges], targets, side) for side in ("left", "right"))
         result = targets.astype(np.uint32)

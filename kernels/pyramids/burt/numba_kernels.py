@@ -60,6 +60,7 @@ def reduce_rows(source, target, channels, first, last):
     """Write rows of the blurred and halved ``source``."""
     size, margin = source.shape[2], 2 * channels
     width = size // channels
+    # The kernel reaches two pixels to either side: so many mirrored ones stand around each row.
     row = np.empty(size + 2 * margin, np.float32)
     for image in range(target.shape[0]):
         for y in range(first, last):
@@ -120,6 +121,8 @@ def add_expanded_rows(coarse, fine, channels, sign, first, last):
     size, height, width = coarse.shape[2], fine.shape[1], fine.shape[2] // channels
     row = np.empty(size + 2 * channels, np.float32)
     inner = row[channels : channels + size]
+    # Coarse pixel i lies on fine pixel 2i, and the image is mirrored on the fine grid: coarse -1 is fine -2. The period
+    # of the mirrored image is even, so that even pixels meet even ones.
     left, right = _mirror(-2, width) // 2, _mirror(2 * (size // channels), width) // 2
     for image in range(fine.shape[0]):
         for y in range(first, last):

@@ -30,6 +30,7 @@ def group_extent(
     for k in range(begin, wp.min(low.shape[0], begin + group)):
         a, b = wp.float64(low[k, axis]), wp.float64(high[k, axis])
         small, large = wp.min(small, a), wp.max(large, b)
+        # 0 for finite values, else NaN, which minima and maxima pass over.
         spoilt += (a - a) + (b - b)
     least[i, axis] = small + spoilt
     most[i, axis] = large + spoilt
@@ -157,6 +158,7 @@ def write_children(
     start, stop = int(begin[first + i]), int(end[first + i])
     if stop - start == 1:
         return
+    # The running sum of the counts says where to write: no atomics, and the order of the serial loops.
     child = int(next_level)
     if i > 0:
         child = next_level + ends[i - 1]
