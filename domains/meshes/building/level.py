@@ -131,6 +131,7 @@ def coarse_clusters(
     parts = [result for result in results if result is not None]
     rows = np.arange(len(groups.clusters))
     center, radius = enclosing_spheres(groups.clusters.center, groups.clusters.radius, groups.offsets, rows)
+    # From the simplifier's units, which are a power of two apart: without rounding.
     own_error = np.array([part.error for part in parts]) * geometry.scale
     # Never less than that of a member: a threshold that opens a group has opened all groups above it.
     error = np.maximum(groups.reduce(np.maximum, groups.clusters.error)[done], own_error.astype(np.float32))

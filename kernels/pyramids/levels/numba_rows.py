@@ -208,6 +208,8 @@ def encode(linear, encoded, colors, thresholds, first, bins_per_step):
         for c in range(linear.shape[1]):
             value = linear[x, c]
             if c < colors:
+                # Rounding may lift the mean of white above 255, but not by a bin. A bin holds one threshold at most, so
+                # that one comparison finds the byte.
                 byte = first[int(value * bins_per_step)]
                 encoded[x, c] = byte + (value >= thresholds[byte + 1])
             else:

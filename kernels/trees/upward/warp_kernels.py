@@ -47,6 +47,7 @@ def sum_level(
         return
     total = wp.float64(0.0)
     for k in range(first_child[p], first_child[p + 1]):
+        # In float64, in the order of the children and rounded once, as all backends do.
         total += wp.float64(nodes[b, node[k], c])
     nodes[b, node[p], c] = nodes.dtype(total)
 
@@ -239,6 +240,7 @@ def enclose_level(
         else:
             center = _approach(centers, radii, node, b, first, last, center, best)
         for axis in range(3):
+            # The radius is measured from the centre as it is stored.
             center[axis] = wp.float64(wp.float32(center[axis]))
         far = _farthest(centers, radii, node, b, first, last, center)
         radius = wp.float32(_reach(far, center) * GROWTH + LEAST)
