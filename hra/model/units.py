@@ -4,7 +4,7 @@ A cost counts as the decimal number that it prints as (0.1 is a tenth, not the d
 hierarchy are decimals with a common unit, and as the double itself elsewhere. Whole numbers below 2**53 add up without
 rounding in any order; solvers see nothing else. Where no unit is fine enough (costs of 17 random digits), each cost
 lies between two whole numbers: solvers see the lower ones, which admit every set that the budget admits, and what they
-choose is checked in exact arithmetic (see `hra.traversals.reduction`).
+choose is checked in exact arithmetic (see `hra.solvers.reduction`).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def morton_codes(points: np.ndarray, low: np.ndarray, side: float, bits: int, dt
 
 
 def sort_keys(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See :func:`hra.kernels.trees.points.sorting.sort_keys`."""
+    """See :func:`hra.kernels.trees.points.morton.sort_keys`."""
     return _radix_sort(np.array(keys), np.arange(keys.size, dtype=np.int32))
 
 

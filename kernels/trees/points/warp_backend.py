@@ -42,7 +42,7 @@ def morton_codes(points: Any, low: np.ndarray, side: float, bits: int, dtype: np
 
 
 def sort_keys(keys: Any) -> tuple[Any, Any]:
-    """See :func:`hra.kernels.trees.points.sorting.sort_keys`."""
+    """See :func:`hra.kernels.trees.points.morton.sort_keys`."""
     source = view(keys)
     count, device = source.shape[0], source.device
     # The sort needs as much memory again behind both arrays.
