@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
+from hra.domains.meshes.triangle_mesh import check_positions, check_triangles
 
 # Column of triangles for what is added to distances from them.
 OFF = 9
@@ -147,6 +148,10 @@ def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.n
 
     Every run of triangles is looked at, in about a nanosecond each.
 
+    Raises
+    ------
+    MeshError : points or positions that are not finite numbers [n, 3], no triangles, or a vertex that is not there.
+
     Examples
     --------
     >>> import numpy as np
@@ -156,6 +161,10 @@ def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.n
     >>> meshes.nearest_distances(points, corners, np.array([[0, 1, 2]], np.uint32))
     array([0.5, 1. ])
     """
+    # Compiled loops index without checks: what is out of range would be read from somewhere.
+    check_positions(points, "points")
+    check_positions(positions, "positions")
+    check_triangles(triangles, len(positions), "triangles")
     origin = positions[0].astype(np.float64)
     corners, balls, runs, gaps = surface_memory(len(triangles))
     indices = np.ascontiguousarray(triangles).reshape(-1)
