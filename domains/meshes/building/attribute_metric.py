@@ -75,6 +75,7 @@ class AttributeMetric:
         coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, prune=prune)
         if self.creases is not None and coarse.size > _WORTH * indices.size:
             if self.creases.normals is not None:
+                # Normals stand last. Those of the first wedge stand for all now, and say nothing of the surface.
                 weights[-3:] = 0
             smooth, smooth_error = meshopt.simplify(
                 self.creases.first[indices], positions, locked, target, self.values, weights, prune=prune

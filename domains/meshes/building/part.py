@@ -75,6 +75,7 @@ def simplify_stuck_group(
     alone = not shared[indices].any()
     if not (alone or step.coarse):
         return None
+    # The locks are 0 or 1 a byte, which bools are too: no copy.
     found = [_cluster(indices, geometry, None if alone else shared.view(bool), step)]
     if alone:
         found.append(geometry.simplify(indices, locked, step.target(indices), prune=True))

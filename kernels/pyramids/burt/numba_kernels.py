@@ -65,6 +65,7 @@ def reduce_rows(source, target, channels, first, last):
     for image in range(target.shape[0]):
         for y in range(first, last):
             inner = row[margin : margin + size]
+            # The kernel is separable: across rows first, then along the one that is left.
             _blur_rows(source[image], 2 * y, inner)
             for x in (-2, -1, width, width + 1):
                 for c in range(channels):

@@ -39,6 +39,7 @@ def group_extent(
 @wp.func
 def _spread_2(cell: wp.uint64) -> wp.uint64:
     x = cell
+    # See `numba_backend`: parts move apart, and each step halves them.
     x = (x | (x << wp.uint64(16))) & wp.uint64(0x0000FFFF0000FFFF)
     x = (x | (x << wp.uint64(8))) & wp.uint64(0x00FF00FF00FF00FF)
     x = (x | (x << wp.uint64(4))) & wp.uint64(0x0F0F0F0F0F0F0F0F)
@@ -128,6 +129,7 @@ def count_children(
 ):
     """How many children each node of a level has."""
     i = wp.tid()
+    # Counted first and written by the next kernel: only then is it known where each node's children begin.
     start, stop = int(begin[first + i]), int(end[first + i])
     count = wp.int32(0)
     if stop - start > 1:

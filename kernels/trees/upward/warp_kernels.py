@@ -43,6 +43,7 @@ def sum_level(
     """Sums of the children of one level."""
     b, i, c = wp.tid()
     p = begin + i
+    # A leaf, whose value has been placed. Inner nodes read the level below, which the launch before has written.
     if first_child[p] == first_child[p + 1]:
         return
     total = wp.float64(0.0)
@@ -128,6 +129,7 @@ def _farthest(
     for k in range(begin + 1, end):
         ball = _ball(centers, radii, b, node[k])
         reach = _reach(ball, center)
+        # Strictly, so that of equals the first one wins, as on the host.
         if reach > best:
             best = reach
             far = ball
