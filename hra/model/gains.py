@@ -100,10 +100,10 @@ def gains_from_errors(
         base = error[hierarchy.added_by < 0]
         warn_of_repairs(_steps(hierarchy, hierarchy.node_parent, error, inherited, gain))
         return gain, _left(base, gain)
-    base = error[_counted_at_first(hierarchy)]
+    base = None if hierarchy.replaces else error[_counted_at_first(hierarchy)]
     warn_of_repairs(_swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain))
     # Where all that is refined is replaced, what remains are the errors of what is never replaced: no difference.
-    return gain, float(error[hierarchy.removed_by < 0].sum()) if hierarchy.replaces else _left(base, gain)
+    return gain, float(error[hierarchy.removed_by < 0].sum()) if base is None else _left(base, gain)
 
 
 def _left(base: np.ndarray, gain: np.ndarray) -> float:
@@ -114,8 +114,6 @@ def _left(base: np.ndarray, gain: np.ndarray) -> float:
 
 def _counted_at_first(hierarchy: Hierarchy) -> np.ndarray:
     """Nodes whose error is there before any refinement [N]: the base, and what is added without replacing anything."""
-    if hierarchy.replaces:
-        return hierarchy.added_by < 0
     removes = np.bincount(hierarchy.removed_by[hierarchy.removed_by >= 0], minlength=len(hierarchy)) > 0
     return ~np.r_[removes, False][hierarchy.added_by]
 
