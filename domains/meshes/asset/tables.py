@@ -62,6 +62,17 @@ class Tables:
         pages[self.order] = np.repeat(np.arange(len(self.page_bytes)), np.diff(self.page_ends))
         return frozen(pages)
 
+    @property
+    def slot_bytes(self) -> int:
+        """The largest page, int."""
+        return int(self.page_bytes.max())
+
+    def read_bytes(self, vertex_bytes: int) -> np.ndarray:
+        """What each page takes while it is read, int64 [P]: its bytes in the file and its arrays."""
+        ends = self.page_ends
+        arrays = np.diff(self.vertex_offsets[ends]) * vertex_bytes + np.diff(self.corner_offsets[ends])
+        return self.page_bytes + arrays
+
 
 def read_tables(file: MappedFile) -> Tables:
     """The tables of a mapped asset.
