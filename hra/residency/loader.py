@@ -141,8 +141,8 @@ class Loader:
     ...     loader.request([3, 5, 7])
     ...     while len(loader.arrived) < 2:
     ...         faults = loader.collect()
-    >>> sorted(loader.arrived.items()), loader.held_bytes
-    ([(3, 9), (5, 25)], 20)
+    ...     print(sorted(loader.arrived.items()), loader.held_bytes)
+    [(3, 9), (5, 25)] 20
     """
 
     def __init__(self, reading: Reading) -> None:

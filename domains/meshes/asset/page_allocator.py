@@ -49,9 +49,7 @@ class PageAllocator(HierarchicalResourceAllocator):
     True
     """
 
-    def __init__(
-        self, asset: MeshAsset, metric: ErrorMetric | None = None, traversal: Traversal | None = None
-    ) -> None:
+    def __init__(self, asset: MeshAsset, metric: ErrorMetric | None = None, traversal: Traversal | None = None) -> None:
         require_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
         slots = np.full(len(asset.page_bytes), asset.slot_bytes)
         self.asset, self.paged = asset, PagedHierarchy.of(asset.hierarchy, asset.page_of, slots)
