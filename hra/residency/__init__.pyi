@@ -1,3 +1,4 @@
+from .age import AgeEviction as AgeEviction
 from .belady import Belady as Belady
 from .closure import close_upward as close_upward
 from .explanation import Explanation as Explanation

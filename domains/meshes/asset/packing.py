@@ -54,7 +54,7 @@ class Packed:
         vertex_bytes : of each vertex of each cluster.
         """
         size = np.diff(self.vertex_offsets) * vertex_bytes + np.diff(self.corner_offsets)
-        return np.array(_page_ends(size.tolist(), groups.tolist(), limit))
+        return page_ends(size, groups, limit)
 
     def by_first_use(self) -> tuple[Packed, np.ndarray]:
         """The same with vertices numbered by first use, and the old number of each new one, int64 [V]."""
@@ -105,7 +105,9 @@ def localize(indices, offsets):
     return vertices[:total].copy(), corners, counts
 
 
-def _page_ends(size: list[int], groups: list[int], limit: int) -> list[int]:
+def page_ends(sizes: np.ndarray, runs: np.ndarray, limit: int) -> np.ndarray:
+    """Where each page ends, int64 [P], for clusters of these ``sizes`` [N] whose groups are ``runs`` [N] of numbers."""
+    size, groups = sizes.tolist(), runs.tolist()
     ends, used, c = [], 0, 0
     while c < len(size):
         last, whole = c + 1, size[c]
@@ -122,4 +124,4 @@ def _page_ends(size: list[int], groups: list[int], limit: int) -> list[int]:
             used += size[k]
         c = last
     ends.append(len(size))
-    return ends
+    return np.array(ends)
