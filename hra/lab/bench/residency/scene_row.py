@@ -58,7 +58,12 @@ class SceneResidency:
             "peer": None,
             "peer_s": None,
             "ratio": None,
-            "results": {f"{size}, {name}": one[name] for size, one in records.items() for name in quoted},
+            "results": {
+                f"{size}, {name}": one[name]
+                for size, one in records.items()
+                for name in quoted
+                if one[name] is not None
+            },
             "steps_per_s": 1 / max(seconds, 1e-9),
             "pools": records,
         }

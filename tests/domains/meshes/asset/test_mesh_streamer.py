@@ -158,3 +158,33 @@ def test_what_cannot_work_says_what_would(allocator: meshes.PageAllocator, skull
         allocator.pages(foreign)
     with pytest.raises(HierarchyError):
         meshes.MeshStreamer(allocator, 10**6).follow(foreign)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slowest", "share"), [(0.02, 0.0), (0.5, 0.3), (5.0, 0.9)])
+def test_a_thousand_frames_of_late_and_failing_reads(
+    skull_clusters: meshes.ClusterMesh, tmp_path: Path, slowest: float, share: float
+) -> None:
+    """A walk with a jump every fifty frames: memory stays bounded, frames are whole, and the end is what was wanted."""
+    skull_clusters.save(tmp_path / "a.hra", grid_bits=16)
+    allocator, machine = meshes.PageAllocator(meshes.open_asset(tmp_path / "a.hra")), VirtualReads(3, slowest)
+    asset = allocator.asset
+    limit = int(4 * asset.read_bytes.max())
+    pool = 12 * asset.slot_bytes + limit
+    flaky = Flaky(asset.read_page, 0.0, seed=5)
+    reading = Reading(flaky, asset.read_bytes, limit, executor=machine, clock=machine.clock)
+    streamer = meshes.MeshStreamer(allocator, pool, upload_bytes=2 * asset.slot_bytes, reading=reading)
+    jumps, reported = views(asset, 20, seed=9), 0
+    for frame in range(1000):
+        update = streamer.step(jumps[frame // 50])
+        flaky.share = share
+        assert update.held_bytes <= pool
+        assert_whole(asset, update.cut, update.resident)
+        reported += len(update.faults)
+        machine.now += 1 / 60
+    assert reported <= flaky.failed and bool(reported) == bool(share)
+    flaky.share = 0.0
+    for _ in range(2000):
+        machine.now += 0.1
+        update = streamer.step(jumps[-1])
+    assert update.resident[update.wanted].all() and streamer.peak_bytes <= pool
