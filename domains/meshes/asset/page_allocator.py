@@ -19,6 +19,10 @@ from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
 from hra.residency.paged import PagedHierarchy
 from hra.traversals.base import Traversal
+from hra.traversals.exact import Exact
+
+# Pages are few and large, so that which of them fit decides as much as which are worth most.
+_STATES = 2**16
 
 
 class PageAllocator(HierarchicalResourceAllocator):
@@ -31,7 +35,8 @@ class PageAllocator(HierarchicalResourceAllocator):
     ----------
     asset : from `open_asset`.
     metric : context to error of each cluster; `ScreenError` by default.
-    traversal : `Hull` by default; `hra.Coherent` to keep pages unless others are clearly better.
+    traversal : `Exact` by default, which proves most choices of a few dozen pages and gives up on larger ones after
+        some milliseconds; `hra.Coherent` to keep pages unless others are clearly better.
 
     Raises
     ------
@@ -53,7 +58,7 @@ class PageAllocator(HierarchicalResourceAllocator):
         require_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
         slots = np.full(len(asset.page_bytes), asset.slot_bytes)
         self.asset, self.paged = asset, PagedHierarchy.of(asset.hierarchy, asset.page_of, slots)
-        self._clusters = MeshAllocator(asset, metric, traversal)
+        self._clusters = MeshAllocator(asset, metric, Exact(max_states=_STATES) if traversal is None else traversal)
         super().__init__(self.paged.hierarchy, self._clusters.metric, self._clusters.traversal)
 
     @cached_property

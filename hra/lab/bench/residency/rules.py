@@ -37,7 +37,7 @@ class Held:
 def ours(allocator: meshes.PageAllocator, path: Sequence[Camera], pool: int, hysteresis: float = 0.0) -> Held:
     """A `MeshStreamer` within the pool."""
     if hysteresis:
-        allocator = meshes.PageAllocator(allocator.asset, traversal=Coherent(hysteresis=hysteresis))
+        allocator = meshes.PageAllocator(allocator.asset, traversal=Coherent(allocator.traversal, hysteresis))
     streamer = meshes.MeshStreamer(allocator, pool)
     updates = [streamer.step(camera) for camera in path]
     return Held([update.resident for update in updates], sum(update.loads.size for update in updates))
