@@ -35,7 +35,7 @@ def over_time(path: dict[str, Any]) -> Figure:
         label = "wanted" if name == "wanted" else "wanted and there"
         upper.step(range(len(frames)), [f[name] / _MIB for f in frames], where="post", color=colour, label=label)
     upper.set(
-        ylabel="MiB", ylim=(0, None), title="A path around the skull, one page per frame; half-way the camera jumps"
+        ylabel="MiB", ylim=(0, None), title="A path around the sphere, one page per frame; half-way the camera jumps"
     )
     upper.title.set_fontsize(10)
     for name, colour, label in (

@@ -53,7 +53,7 @@ def run(sizes: ResidencySizes, progress: Callable[[str], None]) -> dict[str, Any
         orders += order_rows(name, meshes.build(mesh), sizes)
     progress("pools of every size")
     with tempfile.TemporaryDirectory() as folder:
-        meshes.build(skull()).save(Path(folder) / "a.hra", grid_bits=GRID_BITS)
+        meshes.build(bumpy(sizes.bumpy)).save(Path(folder) / "a.hra", grid_bits=GRID_BITS)
         allocator = meshes.PageAllocator(meshes.open_asset(Path(folder) / "a.hra"))
         path = mesh_path(allocator.asset.bounds, sizes.frames)
         pools = [
@@ -90,8 +90,8 @@ def _mean_share(paged: PagedHierarchy, problems: Sequence[Problem], pool: float)
 
 
 def path_record(allocator: meshes.PageAllocator, path: Sequence[Camera]) -> dict[str, Any]:
-    """A streamer with a pool of 40 % and uploads of one page per frame, frame by frame."""
-    slot, pool = allocator.asset.slot_bytes, pool_of(allocator, 0.4)
+    """A streamer with a pool of 25 % and uploads of one page per frame, frame by frame."""
+    slot, pool = allocator.asset.slot_bytes, pool_of(allocator, 0.25)
     streamer = meshes.MeshStreamer(allocator, pool, upload_bytes=slot)
     rows = [_frame(allocator, streamer.step(camera, path[k + 1 : k + 9]), slot) for k, camera in enumerate(path)]
     return {"pool": pool, "slot": slot, "frames": rows}
