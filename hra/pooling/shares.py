@@ -28,6 +28,9 @@ from hra.solvers.duals import shortfall_of
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
+# More than what a sum of costs that count as decimals and one of doubles can differ by.
+_SPARE = 1 - 2.0**-30
+
 
 @dataclass(eq=False)
 class Shares:
@@ -36,6 +39,7 @@ class Shares:
     Attributes
     ----------
     limits : with what each member can use, see `MemberLimits.within`.
+    mixed : whether members count costs as decimals where the pool counts doubles, so that sums may differ by rounding.
     solutions : one per member.
     free : bool [M], members that share one price; the others are held at a limit.
     reserved : float64 [M], what the others cannot have: the cost, or the minimum if that is more.
@@ -47,6 +51,7 @@ class Shares:
     traversal: Traversal
     limits: MemberLimits
     budget: float
+    mixed: bool = False
     solutions: list[Solution] = field(init=False)
     free: np.ndarray = field(init=False)
     reserved: np.ndarray = field(init=False)
@@ -80,7 +85,8 @@ class Shares:
         problems = [self.problems[i] for i in members]
         whole, places = unions.of([problem.hierarchy for problem in problems])
         # Where costs have no common unit, the rest may round to less than the base.
-        rest = max(whole.units.less(self.budget, self.reserved[~self.free].tolist()), whole.base_cost)
+        rest = whole.units.less(self.budget, self.reserved[~self.free].tolist())
+        rest = max(rest if self.free.all() else self._below(rest), whole.base_cost)
         problem = join_problems(whole, problems, places, rest)
         solution = self.traversal.solve(problem)
         for i, place in zip(members, places, strict=True):
@@ -95,7 +101,8 @@ class Shares:
         above = excess.sum() >= missing.sum()
         outside, limit = (excess > 0, self.limits.high) if above else (missing > 0, self.limits.low)
         for i in np.flatnonzero(outside).tolist():
-            self._give(i, self.traversal.solve(replace(self.problems[i], budget=float(limit[i]))))
+            budget = max(self._below(float(limit[i])), self.problems[i].hierarchy.base_cost)
+            self._give(i, self.traversal.solve(replace(self.problems[i], budget=budget)))
         self.free &= ~outside
         return bool(outside.any())
 
@@ -105,11 +112,16 @@ class Shares:
         for i in sorted(held, key=self._pays):
             problem, others = self.problems[i], np.delete(self.reserved, i).tolist()
             room = min(float(self.limits.high[i]), problem.hierarchy.units.less(self.budget, others))
+            room = self._below(room)
             if room <= self.reserved[i]:
                 continue
             more = self.traversal.solve(replace(problem, budget=room))
             if total(problem.gain, more.selected) > total(problem.gain, self.solutions[i].selected):
                 self._give(i, more)
+
+    def _below(self, budget: float) -> float:
+        """So much less of a budget that what rounding may add to the costs of all fits as well."""
+        return budget * _SPARE if self.mixed else budget
 
     def _pays(self, i: int) -> float:
         """What a member would pay for a cost unit, negative."""
