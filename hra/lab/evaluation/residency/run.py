@@ -90,10 +90,10 @@ def _mean_share(paged: PagedHierarchy, problems: Sequence[Problem], pool: float)
 
 
 def path_record(allocator: meshes.PageAllocator, path: Sequence[Camera]) -> dict[str, Any]:
-    """A streamer with a pool of 25 % and uploads of one page per frame, frame by frame."""
-    slot, pool = allocator.asset.slot_bytes, pool_of(allocator, 0.25)
+    """A streamer with a pool of 50 % and uploads of one page per frame, frame by frame."""
+    slot, pool = allocator.asset.slot_bytes, pool_of(allocator, 0.5)
     streamer = meshes.MeshStreamer(allocator, pool, upload_bytes=slot)
-    rows = [_frame(allocator, streamer.step(camera, path[k + 1 : k + 9]), slot) for k, camera in enumerate(path)]
+    rows = [_frame(allocator, streamer.step(camera), slot) for camera in path]
     return {"pool": pool, "slot": slot, "frames": rows}
 
 
