@@ -11,14 +11,15 @@ import torch
 from torch import Tensor
 
 from hra.compiling import Stopwatch
-from hra.domains.tokens import TokenAllocator
+from hra.domains.tokens import Reducer, TokenAllocator
 from hra.errors import ArrayError
-from hra.integrations.transformers.choosing import Choosing, Chosen, Realisation
+from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
 from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.images import as_inputs, shown
 from hra.integrations.transformers.positions import Positions
 from hra.integrations.transformers.prompts import Prompts, padded
 from hra.integrations.transformers.reduced import Reduced
+from hra.integrations.transformers.signals import Signals, on_grid
 from hra.model.kinds import require_kind
 
 
@@ -49,7 +50,7 @@ def reduce(
     budget : tokens of each image, or of each tile where the processor cuts tiles; or one number for each of them.
     realize, positions : see `Choosing` and `hra.integrations.transformers.positions`.
     images : what each image or tile shows, in any form that `TokenAllocator.context` takes; by default what
-        `shown` makes of the pixels with the help of ``processor``.
+        `shown` makes of the pixels with the help of ``processor``. `hra.domains.tokens.REDUCERS` look at none.
     query : the question, for allocators that read it.
     processor : states how colours were normalised; needed for "encode", and where ``images`` are left out.
     grids : (rows, columns) of the model's tokens of each image, where it neither says so nor has squares.
@@ -81,22 +82,40 @@ def reduce(
     """
     _check(realize, positions, allocator)
     watch = Stopwatch()
-    encoded = Encoded.of(model, inputs, grids)
+    reads = reads_features(allocator)
+    encoded = Encoded.of(model, inputs, grids, **({"output_hidden_states": True} if _attends(allocator) else {}))
     seconds = {"encoding": watch.wall}
     watch = Stopwatch()
     prompts = Prompts.of(model, inputs, encoded.grids)
-    pictures = _pictures(model, inputs, images, processor, len(encoded.grids))
+    pictures = [None] * len(encoded.grids) if reads else _pictures(model, inputs, images, processor, encoded)
+    given = _given(allocator, Signals(model, inputs, encoded, prompts), pictures)
     choosing = Choosing(allocator, realize, query, partial(_encode, model, inputs, processor))
-    chosen = [
-        choosing.choose(picture, grid, tuple(level[part] for level in encoded.levels), limit)
-        for picture, grid, part, limit in zip(
-            pictures, encoded.grids, encoded.bounds, _budgets(budget, len(encoded.grids)), strict=True
-        )
-    ]
+    chosen = [choosing.choose(*pair) for pair in zip(given, _budgets(budget, len(given)), strict=True)]
     columns = prompts.columns(_counts(chosen, encoded.grids).to(prompts.mask.device))
     prompt, following = prompts.reduced(model, columns, positions)
     seconds["selection"] = watch.wall
     return Reduced(prompt, padded(columns), tuple(chosen), encoded, following, seconds)
+
+
+def _attends(allocator: TokenAllocator[Any]) -> bool:
+    """Whether an allocator reads what only hidden states of the encoder tell."""
+    return isinstance(allocator, Reducer) and allocator.reads == "attention"
+
+
+def _given(allocator: TokenAllocator[Any], signals: Signals, pictures: Sequence[Any]) -> list[Given]:
+    """What the allocator gets to know of each image or tile."""
+    encoded, count = signals.encoded, len(pictures)
+    relevance, further = [None] * count, [{}] * count
+    if isinstance(allocator, Reducer) and allocator.reads:
+        relevance = signals.maps(allocator.reads)
+        names = {name: signals.maps(name) for name in allocator.signals}
+        further = [{name: on_grid(maps[i], encoded.grids[i]) for name, maps in names.items()} for i in range(count)]
+    if _attends(allocator):
+        keys = signals.keys()
+        further = [{**one, "keys": on_grid(keys[i], encoded.grids[i])} for i, one in enumerate(further)]
+    levels = [tuple(level[part] for level in encoded.levels) for part in encoded.bounds]
+    parts = zip(encoded.grids, levels, pictures, relevance, further, strict=True)
+    return [Given(*each) for each in parts]
 
 
 def _check(realize: str, positions: str, allocator: Any) -> None:
@@ -108,14 +127,15 @@ def _check(realize: str, positions: str, allocator: Any) -> None:
 
 def _budgets(budget: float | Sequence[float], count: int) -> list[float]:
     """The budget of each image or tile."""
-    budgets = [float(each) for each in budget] if isinstance(budget, Sequence) else [budget] * count
+    budgets: list[float] = list(budget) if isinstance(budget, Sequence) else [budget] * count
     if len(budgets) != count:
         what = f"{len(budgets)} budgets for {count} images or tiles"
         raise ArrayError(what, where="budget", fix="pass one number for all, or one for each")
     return budgets
 
 
-def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any, count: int) -> list[Any]:
+def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any, encoded: Encoded) -> list[Any]:
+    count = len(encoded.grids)
     pictures = shown(model, inputs, processor) if images is None else list(images)
     if len(pictures) != count:
         what = f"{len(pictures)} pictures for {count} images or tiles"
