@@ -1,3 +1,5 @@
+from .cost import Cost as Cost
+from .cost import CostModel as CostModel
 from .images import shown as shown
 from .reduce import reduce as reduce
 from .reduced import Reduced as Reduced

@@ -53,7 +53,7 @@ def last_token_attention(model: Any, inputs: Mapping[str, Any], output: Any) -> 
 def _attention(model: Any) -> Any:
     base = model.base_model
     language = getattr(base, "language_model", getattr(base, "text_model", None))
-    layers = getattr(language, "layers", ())
+    layers: Any = getattr(language, "layers", ())
     if len(layers) <= _LAYER or not hasattr(getattr(layers[_LAYER], "self_attn", None), "k_proj"):
         what = f"the attention of the language model of {type(model).__name__} is not read"
         raise ArrayError(what, where="allocator", fix="use a method that reads no attention, such as divprune")

@@ -120,8 +120,8 @@ def _layers(model: Any) -> Any:
 
 def _projected(block: Any, name: str, hidden: Tensor) -> Tensor:
     """Queries or keys of a layer, [pictures, heads, N, D]."""
-    norm = getattr(block, "layer_norm1", getattr(block, "layernorm_before", None))
-    attention = getattr(block, "self_attn", getattr(block, "attention", None))
+    norm: Any = getattr(block, "layer_norm1", getattr(block, "layernorm_before", None))
+    attention: Any = getattr(block, "self_attn", getattr(block, "attention", None))
     values = getattr(attention, name)(norm(hidden))
     values = getattr(attention, name.replace("proj", "norm"), torch.nn.Identity())(values)
     return values.unflatten(2, (attention.num_heads, -1)).transpose(1, 2)
