@@ -1,3 +1,4 @@
+from .configurations import configuration as configuration
 from .cost import Cost as Cost
 from .cost import CostModel as CostModel
 from .images import shown as shown
