@@ -135,7 +135,7 @@ class CostModel:
     def _layer_weights(self) -> float:
         """Weights that every token passes; of experts those that it is sent to."""
         base = self._model.base_model
-        language = getattr(base, "language_model", getattr(base, "text_model", None))
+        language: Any = getattr(base, "language_model", getattr(base, "text_model", None))
         if not hasattr(language, "layers"):
             what = f"the language model of {type(self._model).__name__} is not known"
             raise ArrayError(what, where="config", fix="use a model with layers of attention and perceptrons")

@@ -84,7 +84,9 @@ def reduce(
     watch = Stopwatch()
     reads = reads_features(allocator)
     encoded = Encoded.of(model, inputs, grids, **({"output_hidden_states": True} if _attends(allocator) else {}))
-    seconds = {"encoding": watch.wall}
+    if encoded.levels[0].is_cuda:
+        torch.cuda.synchronize()  # or what the encoder takes would be counted as selection
+    seconds = {"encoding": watch.wall, "encoding_cpu": watch.cpu}
     watch = Stopwatch()
     prompts = Prompts.of(model, inputs, encoded.grids)
     pictures = [None] * len(encoded.grids) if reads else _pictures(model, inputs, images, processor, encoded)
@@ -93,7 +95,7 @@ def reduce(
     chosen = [choosing.choose(*pair) for pair in zip(given, _budgets(budget, len(given)), strict=True)]
     columns = prompts.columns(_counts(chosen, encoded.grids).to(prompts.mask.device))
     prompt, following = prompts.reduced(model, columns, positions)
-    seconds["selection"] = watch.wall
+    seconds |= {"selection": watch.wall, "selection_cpu": watch.cpu}
     return Reduced(prompt, padded(columns), tuple(chosen), encoded, following, seconds)
 
 

@@ -25,7 +25,7 @@ class Reduced:
     chosen : what was kept of each image or tile, in the order of the placeholders.
     encoded : the encoder's whole output.
     following : int64 [B], position of the first token after each prompt.
-    seconds : "encoding", and "selection": from features to inputs.
+    seconds : "encoding", and "selection": from features to inputs; by the clock, and with "_cpu" of all processors.
 
     Examples
     --------

@@ -24,12 +24,13 @@ class SuiteName(StrEnum):
     tokens = "tokens"
     textures = "textures"
     startup = "startup"
+    models = "models"
 
 
 def bench(
     suite: Annotated[
         SuiteName,
-        typer.Argument(help="The solver, kernels, meshes, textures, visual tokens, or commands from nothing."),
+        typer.Argument(help="The solver, kernels, meshes, textures, visual tokens, commands from nothing, or models."),
     ],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
     repeat: Annotated[int, typer.Option(help="Rounds per row and budget; medians are shown.")] = 5,
@@ -61,6 +62,7 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
         return token_suite(device)
     if not device.on_host:
         others = {SuiteName.core: "solver", SuiteName.meshes: "mesh package", SuiteName.startup: "command line"}
+        others[SuiteName.models] = "models suite"
         what = others.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
     if suite is SuiteName.textures:
@@ -71,6 +73,10 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
         from hra.lab.bench.meshes.suite import mesh_suite
 
         return mesh_suite(data)
+    if suite is SuiteName.models:
+        from hra.lab.bench.models.row import model_suite
+
+        return model_suite()
     if suite is SuiteName.startup:
         from hra.lab.bench.startup import startup_suite
 

@@ -22,13 +22,14 @@ class SuiteName(StrEnum):
     core = "core"
     meshes = "meshes"
     questions = "questions"
+    reducers = "reducers"
     tokens = "tokens"
 
 
 def evaluate(
     suite: Annotated[
         SuiteName,
-        typer.Argument(help="core: rules of selection. meshes: images. tokens: methods. questions: answers."),
+        typer.Argument(help="core: rules of selection. meshes: images. tokens, reducers: methods. questions: answers."),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
@@ -92,6 +93,15 @@ def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     return record, lambda: render(record)
 
 
+def _reducers(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Published reducers, timed and counted."""
+    from hra.lab.evaluation.reducers.page import render
+    from hra.lab.evaluation.reducers.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -145,9 +155,17 @@ def _show_questions(record: dict[str, Any]) -> None:
         typer.echo(f"{kind}\n\n{shown_table([row for row in record['shown'] if row['kind'] == kind])}\n")
 
 
+def _show_reducers(record: dict[str, Any]) -> None:
+    """One line per reducer."""
+    for row in record["rows"]:
+        counts = "exact" if row["exact"] else "counts differ"
+        typer.echo(f"{row['name']:10} {1e3 * row['cpu_s']:8.1f} ms  {counts}")
+
+
 _SUITES = {
     SuiteName.core: (_core, _show_core),
     SuiteName.meshes: (_meshes, _show_meshes),
     SuiteName.questions: (_questions, _show_questions),
+    SuiteName.reducers: (_reducers, _show_reducers),
     SuiteName.tokens: (_tokens, _show_tokens),
 }

@@ -50,7 +50,7 @@ def test_budgets_of_each_image():
     small = reduce(model_of("llava"), inputs, allocator=EVEN, budget=[3, 5, 64], processor=PROCESSOR)
     assert small.counts == (3, 5, 64)
     assert small.prompt["attention_mask"].sum(1).tolist() == [3 + 4 + 5, 5 + 64 + 4 + 2 * 5]
-    assert set(small.seconds) == {"encoding", "selection"}
+    assert set(small.seconds) == {"encoding", "encoding_cpu", "selection", "selection_cpu"}
 
 
 def test_markers_and_text_stay_where_they_are():
