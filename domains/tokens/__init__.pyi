@@ -61,6 +61,9 @@ from .presets.token_dag import TokenDAG as TokenDAG
 from .presets.two_pass import TwoPass as TwoPass
 from .presets.uniform_grid import UniformGrid as UniformGrid
 from .presets.vortex import Vortex as Vortex
+from .reducers.hired_budgets import hired_budgets as hired_budgets
+from .reducers.named import REDUCERS as REDUCERS
+from .reducers.reducer import Reducer as Reducer
 from .regions.region_tokens import RegionTokens as RegionTokens
 from .relevance.attention import AttentionMapRelevance as AttentionMapRelevance
 from .relevance.attention import CrossAttentionRelevance as CrossAttentionRelevance
