@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.camera.placed_boxes import all_inside, boxes_in_view, lenses, pixels_per_unit
+from hra.camera.placed_boxes import leave_out, lenses, pixels_per_unit, planes_between
 from hra.compiling import njit
 from hra.domains.meshes.displacement import MEAN_FACING
 from hra.domains.meshes.placed_views import PlacedViews
@@ -23,26 +23,26 @@ def placed_mean_squares(hierarchy: Hierarchy, distances: np.ndarray, seen: Place
     seen : views without a gaze.
     """
     boxes, area = hierarchy.attribute("box"), hierarchy.attribute("area")
-    result.fill(0.0)
     sources = np.flatnonzero(hierarchy.removed_by < 0)
-    for view, eye in zip(seen.views, seen.eyes, strict=True):
+    for k, (view, eye) in enumerate(zip(seen.views, seen.eyes, strict=True)):
         width, height = view.camera.viewport
-        _weigh(eye, seen.placements, boxes, sources, area, view.weight, MEAN_FACING / (width * height), result)
+        share = MEAN_FACING / (width * height)
+        _weigh(eye, seen.placements, boxes, sources, area, view.weight, share, k == 0, result)
     order = (*hierarchy.added_nodes, *hierarchy.removed_nodes, np.flatnonzero(hierarchy.added_by < 0))
     _spread(*order, area, np.square(distances.astype(np.float64)), result)
 
 
 @njit(cache=True, error_model="numpy")
-def _weigh(eye, placements, boxes, sources, area, weight, share, result):
-    """Add to ``result`` [N, B] what a squared error of one unit in each source cluster counts."""
+def _weigh(eye, placements, boxes, sources, area, weight, share, is_first, result):
+    """Add to ``result`` [N, B] what a squared error of one unit in each source cluster counts in a view."""
     rows, planes, scale = lenses(eye, placements)
-    inside = all_inside(planes, _around(boxes, sources))
-    pixels, seen = np.empty(result.shape[1]), np.ones(result.shape[1])
+    between, pixels = planes_between(planes, _around(boxes, sources)), np.empty(result.shape[1])
     for v in sources:
         pixels_per_unit(eye, rows, scale, boxes[v], pixels)
-        if not inside:
-            boxes_in_view(planes, boxes[v], seen)
-        _add(pixels, seen, np.float64(area[v]) * share, weight, result[v])
+        leave_out(between, boxes[v], pixels)
+        if is_first:
+            result[v] = 0.0
+        _add(pixels, np.float64(area[v]) * share, weight, result[v])
 
 
 @njit(cache=True, error_model="numpy")
@@ -56,11 +56,11 @@ def _around(boxes, sources):
 
 
 @njit(cache=True, error_model="numpy")
-def _add(pixels, seen, covered, weight, result):
+def _add(pixels, covered, weight, result):
     for i in range(result.size):
         square = pixels[i] * pixels[i]
         part = covered * square
-        result[i] += seen[i] * (weight * square * (part if part < 1.0 else 1.0))
+        result[i] += weight * square * (part if part < 1.0 else 1.0)
 
 
 @njit(cache=True, error_model="numpy")

@@ -23,7 +23,7 @@ def boxes_in_frustum(boxes, planes):
     """
     result = np.empty(len(boxes), np.bool_)
     for i in range(len(boxes)):
-        result[i] = reach(boxes[i], planes) >= 0.0
+        result[i] = _reach(boxes[i], planes) >= 0.0
     return result
 
 
@@ -52,7 +52,7 @@ def boxes_to_frustum(boxes, where, planes):
     result = np.zeros(len(boxes))
     for i in range(len(boxes)):
         if where[i]:
-            result[i] = max(-reach(boxes[i], planes), 0.0)
+            result[i] = max(-_reach(boxes[i], planes), 0.0)
     return result
 
 
@@ -81,7 +81,7 @@ def _pixels_per_unit(box, lens):
 
 
 @njit(inline="always")
-def reach(box, planes):
+def _reach(box, planes):
     """How far the box reaches to the inner side of every plane, with the slack; negative if it is beyond one."""
     x, y = 0.5 * (np.float64(box[0, 0]) + box[1, 0]), 0.5 * (np.float64(box[0, 1]) + box[1, 1])
     z = 0.5 * (np.float64(box[0, 2]) + box[1, 2])

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hra.camera.boxes import reach
 from hra.camera.view_bounds import ViewBounds
 from hra.compiling import njit
 
@@ -70,7 +69,8 @@ def copies_in_view(eye, placements, numbers, spheres, whole, sources, seen):
             seen[b] = 2
         elif inwards >= -radii[b] - slack and seen[b] == 0:
             _planes(eye, placements[b], planes)
-            seen[b] = 1 if _any_in_view(_rows(planes), whole, sources) else 0
+            inside = _plane_between(planes, whole[0], 0) < 0
+            seen[b] = 1 if inside and _any_in_view(planes, sources) else 0
 
 
 @njit(cache=True, error_model="numpy")
@@ -82,24 +82,31 @@ def _least_reach(planes, x, y, z):
 
 
 @njit(cache=True, error_model="numpy")
-def _any_in_view(rows, whole, sources):
-    if reach(whole[0], rows) < 0.0:
-        return False
-    for s in range(len(sources)):  # noqa: SIM110 (a generator does not compile)
-        if reach(sources[s], rows) >= 0.0:
+def _any_in_view(planes, boxes):
+    """Whether one of the ``boxes`` may be in view; tests as in `hra.camera.boxes`."""
+    out = 0
+    for s in range(len(boxes)):
+        # Boxes side by side are mostly out of view for the same reason.
+        out = _plane_between(planes, boxes[s], out)
+        if out < 0:
             return True
     return False
 
 
 @njit(cache=True, error_model="numpy")
-def _rows(planes):
-    """Planes [6, 4] as tuples, which `hra.camera.boxes` takes."""
-    return (_row(planes[0]), _row(planes[1]), _row(planes[2]), _row(planes[3]), _row(planes[4]), _row(planes[5]))
-
-
-@njit(cache=True, error_model="numpy")
-def _row(plane):
-    return (plane[0], plane[1], plane[2], plane[3])
+def _plane_between(planes, box, first):
+    """A plane [6, 4] that the ``box`` [2, 3] is beyond, looked for from the ``first`` on, or -1."""
+    x, y, z = 0.5 * (np.float64(box[0, 0]) + box[1, 0]), 0.5 * (np.float64(box[0, 1]) + box[1, 1]), 0.0
+    z = 0.5 * (np.float64(box[0, 2]) + box[1, 2])
+    wide, high, deep = box[1, 0] - x, box[1, 1] - y, box[1, 2] - z
+    size = abs(x) + abs(y) + abs(z) + wide + high + deep
+    for k in range(6):
+        p = first + k if first + k < 6 else first + k - 6
+        a, b, c, d = planes[p, 0], planes[p, 1], planes[p, 2], planes[p, 3]
+        inwards = a * x + b * y + c * z + d + abs(a) * wide + abs(b) * high + abs(c) * deep
+        if inwards + 1e-14 * (size + abs(d)) < 0.0:
+            return p
+    return -1
 
 
 @njit(cache=True, error_model="numpy")
@@ -187,33 +194,34 @@ def _largest_stretch(matrix):
 
 
 @njit(cache=True, error_model="numpy")
-def all_inside(planes, box):
-    """Whether ``box`` [2, 3] is on the inner side of all ``planes`` [6, 4, L], for each copy."""
-    inside = True
-    for p in range(6):
+def planes_between(planes, box):
+    """Those of ``planes`` [6, 4, L] that ``box`` [2, 3] is not on the inner side of for every copy, [P, 4, L]."""
+    result, count = np.empty_like(planes), 0
+    for p in range(planes.shape[0]):
+        crosses = False
         for i in range(planes.shape[2]):
             least = planes[p, 3, i]
             for j in range(3):
                 least += min(planes[p, j, i] * box[0, j], planes[p, j, i] * box[1, j])
-            inside = inside and least >= 0.0
-    return inside
+            crosses = crosses or not least >= 0.0
+        if crosses:
+            result[count] = planes[p]
+            count += 1
+    return result[:count]
 
 
 @njit(cache=True, error_model="numpy")
-def boxes_in_view(planes, box, result):
-    """Fill ``result`` [L] with 1 where ``box`` [2, 3] may be in view of each copy, else 0; see `hra.camera.boxes`."""
+def leave_out(planes, box, result):
+    """Set ``result`` [L] to 0 where ``box`` [2, 3] is beyond one of some ``planes`` [P, 4, L] of each copy's view."""
     x, y, z = 0.5 * (np.float64(box[0, 0]) + box[1, 0]), 0.5 * (np.float64(box[0, 1]) + box[1, 1]), 0.0
     z = 0.5 * (np.float64(box[0, 2]) + box[1, 2])
     wide, high, deep = box[1, 0] - x, box[1, 1] - y, box[1, 2] - z
     size = abs(x) + abs(y) + abs(z) + wide + high + deep
-    for i in range(result.size):
-        least = np.inf
-        for p in range(6):
+    for p in range(planes.shape[0]):
+        for i in range(result.size):
             a, b, c, d = planes[p, 0, i], planes[p, 1, i], planes[p, 2, i], planes[p, 3, i]
             inwards = a * x + b * y + c * z + d + abs(a) * wide + abs(b) * high + abs(c) * deep
-            inwards += 1e-14 * (size + abs(d))
-            least = inwards if inwards < least else least
-        result[i] = 1.0 if least >= 0.0 else 0.0
+            result[i] = result[i] if inwards + 1e-14 * (size + abs(d)) >= 0.0 else 0.0
 
 
 @njit(cache=True, error_model="numpy")
