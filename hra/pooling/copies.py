@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.allocating.allocation import Allocation
+from hra.allocating.allocation import Allocation, ratio
 from hra.compiling import Stopwatch
 from hra.errors import HraError, UnitMismatch
 from hra.model.budget import check_covered, check_number
@@ -29,6 +29,7 @@ from hra.pooling.bids import Bid, bid_of
 from hra.pooling.joint import join_problems
 from hra.pooling.union import edge_order, union
 from hra.solvers.copies.copies import Copies
+from hra.solvers.copies.shortfall import shortfall_of_copies
 from hra.solvers.copies.solve import Shared, share_out
 from hra.solvers.copies.states import are_down_closed, count_changes, cuts_of
 from hra.traversals.base import Traversal
@@ -102,6 +103,23 @@ class CopiesAllocation:
     def bids(self) -> tuple[Bid, ...]:
         """Per member, what its last unit gained and what the next one would."""
         return tuple(bid_of(member) for member in self.members)
+
+    @cached_property
+    def residual(self) -> float:
+        """Error that remains, in the metric's unit."""
+        missed = np.where(self.shared.selected, 0.0, self.gain)
+        return float(sum(part.sum() for part in self.least_error) + missed.sum())
+
+    @cached_property
+    def shortfall(self) -> float:
+        """No choice within the budget gains more than so much more; never rounded down."""
+        capacity = self.copies.capacity(self.budget)
+        return shortfall_of_copies(self.copies, self.gain, self.shared, capacity)
+
+    @property
+    def residual_gap(self) -> float:
+        """Shortfall / least possible residual; 0 / 0 = 0, inf if only the latter is 0."""
+        return ratio(self.shortfall, max(self.residual - self.shortfall, 0.0))
 
     @cached_property
     def churn(self) -> int | None:

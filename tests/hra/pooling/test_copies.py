@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 import hra
 from hra.errors import BudgetTooSmall, InvalidBudget, MetricError, UnitMismatch
 from hra.model.hierarchy import Hierarchy
+from hra.model.precise import ceiling
 from hra.pooling.copies import CopiesAllocation, Kind, allocate_copies, can_share
 from hra.solvers.copies.copies import Copies
 from tests.helpers.allocators import Plain, Table
-from tests.helpers.claims import is_true
+from tests.helpers.claims import is_true, stating
 from tests.helpers.instances import COSTS, GAINS, SHAPES
 
 MOST = 12  # refinements of all copies, of which every set is enumerated
@@ -70,6 +71,16 @@ def test_what_is_stated_of_all_copies_is_true(case: Any) -> None:
     assert is_true(found.whole)
     assert not hra.verify(found.whole).refuted
     assert found.cost == found.whole.cost <= found.budget
+
+
+@given(drawn())
+def test_the_shortfall_needs_no_union(case: Any) -> None:
+    """It is as true as that of the whole, and hardly larger."""
+    found = answers(*case)
+    whole = found.whole
+    assert is_true(stating(whole, shortfall=found.shortfall, upper_bound=ceiling((*whole._gain, found.shortfall))))
+    assert found.shortfall <= whole.shortfall * (1 + 1e-9) + 1e-300
+    assert np.isclose(found.residual, whole.residual, rtol=1e-12, atol=1e-300)
 
 
 @given(drawn(), st.booleans())
