@@ -105,7 +105,7 @@ class Field:
         if share == 1.0:
             eye, target, angle = (x, -0.3 * self.side, 0.9 * self.side), (x, 0.45 * self.side, 0.0), 75.0
         else:
-            eye, target, angle = (x, -0.02 * self.side, 0.03 * self.side), (x, self.side, -0.1 * self.side), 12.0
+            eye, target, angle = (x, -0.02 * self.side, 0.03 * self.side), (x, self.side, -0.1 * self.side), 11.5
         return Camera.perspective(eye, target, (0, 0, 1), vertical_fov_degrees=angle, near=1e-4 * self.side)
 
 
