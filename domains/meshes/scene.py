@@ -200,7 +200,9 @@ class Scene:
                 kinds.append(Kind(allocator.hierarchy, allocator.metric, contexts, before))
                 lanes.append(own)
         price = None if previous is None else previous.last_price
-        return allocate_copies(kinds, np.argsort(np.concatenate(lanes)), budget, self._traversal, price=price)
+        last = previous.pooled if previous and isinstance(previous.pooled, CopiesAllocation) else None
+        order = np.argsort(np.concatenate(lanes))
+        return allocate_copies(kinds, order, budget, self._traversal, price=price, last=last)
 
     def _pool(
         self, views: tuple[View, ...], numbers: np.ndarray, budget: float, previous: SceneAllocation | None

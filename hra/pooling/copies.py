@@ -185,7 +185,13 @@ class CopiesAllocation:
 
 
 def allocate_copies(
-    kinds: Sequence[Kind], order: np.ndarray, budget: float, traversal: Traversal, *, price: float | None = None
+    kinds: Sequence[Kind],
+    order: np.ndarray,
+    budget: float,
+    traversal: Traversal,
+    *,
+    price: float | None = None,
+    last: CopiesAllocation | None = None,
 ) -> CopiesAllocation:
     """Spend ``budget`` over all copies of all kinds.
 
@@ -194,6 +200,7 @@ def allocate_copies(
     order : int [M], which copy each of M members is, counted through all kinds.
     traversal : see `can_share`.
     price : gain per cost unit at which the last step of a sequence ended, or None; a guess that saves time.
+    last : the last step, if it was of the same kinds in the same order, of any copies: it saves more.
 
     Raises
     ------
@@ -209,7 +216,9 @@ def allocate_copies(
     gain, least_error = np.empty(copies.lanes), tuple(np.empty(count) for count in copies.counts)
     for kind, part, left in zip(kinds, copies.parts(gain), least_error, strict=True):
         gains_each(kind.hierarchy, kind.metric, kind.contexts, part, left)
-    shared = _share_out(copies, gain, kinds, copies.capacity(budget), traversal, price)
+    known = last is not None and last.copies.hierarchies == copies.hierarchies
+    near = (last.price, last.shared.share) if known else (price, None)
+    shared = _share_out(copies, gain, kinds, copies.capacity(budget), traversal, near)
     return CopiesAllocation(tuple(kinds), order, copies, gain, least_error, shared, budget, watch.wall)
 
 
@@ -221,9 +230,15 @@ def can_share(traversal: Traversal, hierarchies: Sequence[Hierarchy]) -> bool:
 
 
 def _share_out(
-    copies: Copies, gain: np.ndarray, kinds: Sequence[Kind], capacity: float, traversal: Traversal, price: float | None
+    copies: Copies,
+    gain: np.ndarray,
+    kinds: Sequence[Kind],
+    capacity: float,
+    traversal: Traversal,
+    near: tuple[float | None, np.ndarray | None],
 ) -> Shared:
     """What the traversal chooses; a `Coherent` one sees gains in favour of what is there."""
+    price, share = near
     guess = None if price is None else rescale(price, Fraction(1), copies.hierarchies[0].units.size)
     while isinstance(traversal, Coherent):
         gain = gain.copy()
@@ -232,7 +247,8 @@ def _share_out(
                 np.multiply(part, 1 + traversal.hysteresis, out=part, where=kind.previous)
         traversal = traversal.traversal
     hull = traversal if isinstance(traversal, Hull) else Hull()
-    return share_out(copies, gain, capacity, guess=guess, fill=hull.finish == "fill", spend_all=hull.spend_all)
+    options = {"fill": hull.finish == "fill", "spend_all": hull.spend_all}
+    return share_out(copies, gain, capacity, guess=guess, share=share, **options)
 
 
 def _problem(kind: Kind, gain: np.ndarray, least_error: np.ndarray, i: int) -> Problem:

@@ -36,7 +36,7 @@ def sets_at_price(rows, gain, price, share, selected, surplus):
         left = np.empty((end - begin, _LANES))
         for lane in range(0, count, _LANES):
             width = min(_LANES, count - lane)
-            bound += _pass_on(rows, begin, end, gain, price, share, lane, width, left)
+            bound += pass_on(rows, begin, end, gain, price, share, lane, width, left)
             spent += _take(rows, begin, end, lane, width, left, selected)
             if surplus.size > 0:
                 for q in range(begin, end):
@@ -49,7 +49,7 @@ def sets_at_price(rows, gain, price, share, selected, surplus):
 
 
 @njit(cache=True, error_model="numpy")
-def _pass_on(rows, begin, end, gain, price, share, lane, width, left):
+def pass_on(rows, begin, end, gain, price, share, lane, width, left):
     """Fill ``left`` [R, lanes] with the surplus of each refinement, from fine to coarse; returns what is on top."""
     for q in range(begin, end):
         at = rows.at[q] + lane
