@@ -14,12 +14,14 @@ from hra.domains.meshes.culling import instances_seen
 from hra.domains.meshes.placed_metric import placed_metric
 from hra.domains.meshes.placed_views import PlacedViews
 from hra.domains.meshes.placements import Placements, keys_of
-from hra.domains.meshes.scene_allocation import SceneAllocation, nothing_drawn, seen_before, taken_before
+from hra.domains.meshes.scene_allocation import SceneAllocation
+from hra.domains.meshes.scene_history import nothing_drawn, seen_before, taken_before
 from hra.domains.meshes.views import View, views_of
 from hra.errors import HierarchyError
 from hra.model.arrays import frozen
 from hra.model.metrics import ErrorMetric
-from hra.pooling.copies import CopiesAllocation, Kind, allocate_copies, can_share
+from hra.pooling.copies import allocate_copies, can_share
+from hra.pooling.copies_allocation import CopiesAllocation, Kind
 from hra.pooling.pool import Pool, PooledAllocation
 from hra.pooling.union import Unions
 from hra.traversals.base import Traversal
@@ -195,9 +197,10 @@ class Scene:
             # Those that are wholly in view side by side: of them no box needs to be tested.
             own = own[np.argsort(-seen[own], kind="stable")]
             if own.size:
-                before = None if previous is None else taken_before(previous, self._named(own), allocator.hierarchy)
+                hierarchy = placed.meshes[kind].hierarchy
+                before = None if previous is None else taken_before(previous, self._named(own), hierarchy)
                 contexts = PlacedViews(views, placed.matrices[own])
-                kinds.append(Kind(allocator.hierarchy, allocator.metric, contexts, before))
+                kinds.append(Kind(hierarchy, allocator.metric, contexts, before))
                 lanes.append(own)
         price = None if previous is None else previous.last_price
         last = previous.pooled if previous and isinstance(previous.pooled, CopiesAllocation) else None
@@ -233,8 +236,10 @@ class Scene:
 
     def _check_own(self, allocation: SceneAllocation) -> None:
         own = self._placed.meshes
-        same = len(allocation.drawn) == len(self) and (allocation.keys is None) == (self._keys is None)
-        if same and self._keys is not None:
+        same = len(allocation.drawn) == len(self)
+        if self._keys is None or allocation.keys is None:
+            same = same and self._keys is allocation.keys
+        else:
             same = np.array_equal(self._keys, allocation.keys)
         if same:
             hierarchies, kind_of = allocation.hierarchies

@@ -55,17 +55,17 @@ def share_out(
     fill, spend_all : as ``finish`` and ``spend_all`` of `hra.Hull`.
     """
     rows = copies.rows
-    share = even_shares(rows.before) if share is None else share.copy()
+    parts = even_shares(rows.before) if share is None else share.copy()
     selected, surplus = np.empty(gain.size, np.bool_), np.empty(gain.size)
-    spent, _ = sets_at_price(rows, gain, 0.0, share, selected, surplus)
+    spent, _ = sets_at_price(rows, gain, 0.0, parts, selected, surplus)
     found = Cleared(selected, 0.0, 0.0, 0.0)
     if spent > capacity:
-        found = _clear(copies, gain, share, capacity, guess)
+        found = _clear(copies, gain, parts, capacity, guess)
         selected = found.selected
-        spent, _ = sets_at_price(rows, gain, found.price, share, selected, surplus)
+        spent, _ = sets_at_price(rows, gain, found.price, parts, selected, surplus)
     if fill:
         fill_copies(rows, gain, surplus, found.price, capacity - spent, spend_all, selected)
-    return Shared(selected, found.bound_price, share)
+    return Shared(selected, found.bound_price, parts)
 
 
 def _clear(copies: Copies, gain: np.ndarray, share: np.ndarray, capacity: float, guess: float | None) -> Cleared:

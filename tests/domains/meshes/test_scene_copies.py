@@ -14,7 +14,7 @@ from hra.domains.meshes.placed_views import PlacedViews
 from hra.errors import BudgetTooSmall, HierarchyError, HraError
 from hra.model.gains_each import gains_each
 from hra.model.problem import Problem
-from hra.pooling.copies import CopiesAllocation
+from hra.pooling.copies_allocation import CopiesAllocation
 from tests.domains.meshes.test_scene import random_placements
 from tests.domains.meshes.test_scene_culling import shaped
 from tests.helpers.cameras import random_camera
@@ -168,7 +168,7 @@ class TestHistory:
         none, changed = np.zeros(len(small.hierarchy), bool), 0
         for name, member in zip(names[second.drawn].tolist(), second.members, strict=True):
             had = before[name].selected if name in before else none
-            assert np.array_equal(member.problem.previous, had)
+            assert member.problem.previous is not None and np.array_equal(member.problem.previous, had)
             assert (member.selected >= had).all()
             changed += np.count_nonzero(member.selected != had)
         assert second.churn == second.whole.churn == changed > 0

@@ -15,7 +15,8 @@ import hra
 from hra.errors import BudgetTooSmall, InvalidBudget, MetricError, UnitMismatch
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import ceiling
-from hra.pooling.copies import CopiesAllocation, Kind, allocate_copies, can_share
+from hra.pooling.copies import allocate_copies, can_share
+from hra.pooling.copies_allocation import CopiesAllocation, Kind
 from hra.solvers.copies.copies import Copies
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.claims import is_true, stating
@@ -85,8 +86,8 @@ def test_the_shortfall_needs_no_union(case: Any) -> None:
 
 @given(drawn(), st.booleans())
 def test_parts_and_whole_agree(case: Any, spend_all: bool) -> None:
-    found = answers(*case, hra.Hull(spend_all=spend_all))
-    given_kinds, order, _ = case
+    given_kinds, order, budget = case
+    found = answers(given_kinds, order, budget, hra.Hull(spend_all=spend_all))
     contexts = [(kind.hierarchy, context) for kind in given_kinds for context in kind.contexts]
     for place, member, cut in zip(order.tolist(), found.members, found.cuts, strict=True):
         hierarchy, context = contexts[place]

@@ -13,7 +13,7 @@ from hra.domains.meshes.culling import instances_seen
 from hra.domains.meshes.placed_views import PlacedViews
 from hra.domains.meshes.views import View
 from hra.model.gains import peak_errors
-from hra.pooling.copies import CopiesAllocation
+from hra.pooling.copies_allocation import CopiesAllocation
 from hra.pooling.pool import Pool, PooledAllocation
 from hra.pooling.union import Unions
 from hra.solvers.selection import select_threshold

@@ -19,7 +19,7 @@ from hra.lab.bench.memory import peak_bytes
 from hra.lab.bench.meshes.instance_peers import Joined, OneTolerance, residual_of
 from hra.lab.bench.meshes.times import times
 from hra.lab.bench.suite import Scale
-from hra.pooling.copies import CopiesAllocation
+from hra.pooling.copies_allocation import CopiesAllocation
 
 _FULL, _SMALL = 10_000, 600
 # Triangles for each instance in view; the skull's coarsest level has 120, its source 42,480.
