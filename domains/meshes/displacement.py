@@ -15,7 +15,7 @@ from hra.domains.meshes.views import View
 from hra.model.hierarchy import Hierarchy
 
 # Mean of |cos| between the view direction and a surface of any orientation (Cauchy): what an area shrinks to on screen.
-_MEAN_FACING = 0.5
+MEAN_FACING = 0.5
 
 
 def source_pixels(hierarchy: Hierarchy, camera: Camera) -> np.ndarray:
@@ -146,7 +146,7 @@ def source_weights(hierarchy: Hierarchy, view: View, pixels: np.ndarray) -> np.n
     """
     width, height = view.camera.viewport
     acuity = view.acuity(hierarchy.attribute("box"))
-    _weigh(pixels, acuity, hierarchy.attribute("area"), _MEAN_FACING / (width * height))
+    _weigh(pixels, acuity, hierarchy.attribute("area"), MEAN_FACING / (width * height))
     return pixels
 
 

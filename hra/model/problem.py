@@ -86,7 +86,7 @@ class Problem(ReadOnlyArrays):
                 inherited = _node_values(inherited, hierarchy, metric)
             gain, least_error = gains_from_errors(hierarchy, value, inherited)
 
-        peak = partial(_refinement_peak, hierarchy, metric, context)
+        peak = partial(refinement_peak_of, hierarchy, metric, context)
         return cls(hierarchy, gain, least_error, budget, metric.unit, metric.additive, peak, metric=metric)
 
     @cached_property
@@ -157,7 +157,7 @@ class Problem(ReadOnlyArrays):
         return self.refinement_peak()
 
 
-def _refinement_peak(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) -> np.ndarray:
+def refinement_peak_of(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) -> np.ndarray:
     """The metric's peak values as one error per refinement [R]."""
     peak = _node_values(metric.peak(hierarchy, context), hierarchy, metric)
     if metric.kind == "gain":
