@@ -44,12 +44,9 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
         adversarial=sum(pair["adversarial"] for pair in asked),
         page=shown_table([row for row in record["shown"] if row["kind"] == "page"]),
         canvas=shown_table([row for row in record["shown"] if row["kind"] == "canvas"]),
+        misleading=shown_table([row for row in record["shown"] if row["adversarial"] and row["preset"] == "pyramid"]),
     )
     return {"questions.md": text.encode()}
-
-
-def _layout(read: list[dict[str, Any]], name: str) -> str:
-    return f"### {name.title()}s\n\n{read_table(read, lambda row: name in row['page'])}"
 
 
 def findings(read: list[dict[str, Any]]) -> list[str]:

@@ -9,7 +9,8 @@ from hra.domains.tokens.text.answer_kinds import answer_pattern
 from hra.domains.tokens.text.glosses import gloss
 from hra.domains.tokens.text.labelled_values import labelled_values
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.matching import Entry, can_embed, match_scores, named_exactly, split_line
+from hra.domains.tokens.text.matching import Entry, match_scores, named_exactly, split_line
+from hra.domains.tokens.text.meaning import can_embed
 from hra.domains.tokens.text.rows import below_neighbour, patches_under, right_neighbour
 
 

@@ -61,7 +61,7 @@ def test_the_oracle_shows_more_of_the_box_than_no_knowledge_does():
     shares = {}
     for name in ("uniform", "oracle"):
         scores = np.asarray(showing.relevances(pair)[name](base))
-        rows = showing._rows(pair, "pyramid", name, scores)
+        rows = showing._rows(pair, "pyramid", name, scores, lambda levels: base.pyramid)
         assert [row["budget"] for row in rows] == list(showing.BUDGETS)
         shares[name] = [row["share"] for row in rows]
     assert shares["oracle"][-1] == 1 and shares["oracle"][1] > shares["uniform"][1]
