@@ -14,17 +14,21 @@ from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.embedding.pictures import loaded
 from hra.domains.tokens.features import Encoder
+from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.token_builder import DirectBuilder, TokenBuilder, Tokens
 from hra.errors import ArrayError
+from hra.kernels.row_blocks import for_each
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
+
+_IMAGE_BYTES = 2**22  # of an image that is worth a thread
 
 
 class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
@@ -131,7 +135,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         """
         limit = check_budget(budget, _nothing())
         direct = self._is_plain()
-        return [self._choice(self._context(context), limit, direct) for context in contexts]
+        return [self._choice(context, limit, direct) for context in self._prepare(list(contexts))]
 
     def realize_batch(self, choices: Iterable[Choice]) -> list[Tokens]:
         """The tokens of what `allocate_batch` chose; `hra.domains.tokens.batch_tokens` pads them to one array.
@@ -141,6 +145,18 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ArrayError : choices of another kind of allocator.
         """
         return [self._realized(choice) for choice in choices]
+
+    def _prepare(self, given: list[Any]) -> list[TokenContext]:
+        """Contexts with what images alone decide, by as many threads as there are cores; relevances may use one."""
+        known: dict[int, TokenContext] = {}
+
+        def prepare(number: int) -> None:
+            known[number] = self._context(given[number])
+            if isinstance(self.metric, RelevanceError):
+                _ = known[number].pyramid.errors_by_level
+
+        for_each(list(range(len(given))), len(given) * _IMAGE_BYTES, prepare)
+        return [known[number] for number in range(len(given))]
 
     def _is_plain(self) -> bool:
         """Whether nothing but the builder stands between context and cut: the plain hull, no step of a subclass."""
