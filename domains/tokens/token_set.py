@@ -168,7 +168,7 @@ class TokenSet(ABC):
         """What an encoder makes of each token at the token's own resolution.
 
         Levels of an image are encoded as a whole and then pooled to their tokens, so that patches have their context;
-        regions and samples are encoded one by one, as pictures of patch x patch pixels.
+        regions and samples are encoded one by one (together by a `BatchEncoder`), as pictures of patch x patch pixels.
 
         Parameters
         ----------

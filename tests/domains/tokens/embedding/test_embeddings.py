@@ -123,6 +123,15 @@ def test_samples_and_regions_are_encoded_one_by_one(smooth_noise, name):
     np.testing.assert_allclose(chosen.encode(patch_means), expected, atol=1e-5)
 
 
+def test_samples_share_the_calls_of_an_encoder_of_batches(smooth_noise):
+    chosen, sizes = chosen_by("log-polar", smooth_noise(96, 128)), []
+    encoder = tokens.BatchEncoder(lambda images: sizes.append(len(images)) or images.mean((1, 2), keepdims=True), 16)
+    np.testing.assert_allclose(chosen.encode(encoder), chosen.encode(patch_means), atol=1e-5)
+    assert sum(sizes) == len(chosen) and len(sizes) == -(-len(chosen) // 16)
+    with pytest.raises(ArrayError, match="1 features for 16 images"):
+        chosen.encode(tokens.BatchEncoder(lambda images: images[:1], 16))
+
+
 def test_the_base_of_a_gestalt_is_encoded_in_the_small_picture(smooth_noise):
     image = smooth_noise(96, 128)
     chosen = chosen_by("gestalt-saccades", image, 20)
