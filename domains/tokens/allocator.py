@@ -12,7 +12,7 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.embedding.pictures import loaded
+from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.pyramid import PatchPyramid
@@ -92,7 +92,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ImageError : wrong layout, dtype or values.
         FileError : a file that is missing or not readable.
         """
-        pyramid = PatchPyramid.build(loaded(image), patch=self.patch, levels=self.levels)
+        pyramid = PatchPyramid.build(load_if_path(image), patch=self.patch, levels=self.levels)
         return TokenContext(pyramid, query, self.relevance, self.encoder)
 
     def allocate(
@@ -112,7 +112,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         BudgetTooSmall : fewer tokens than the coarsest level has.
         """
         context = self._context(context)
-        allocator = self._sized(context, check_budget(budget, _nothing()))
+        allocator = self._allocator_for(context, check_budget(budget, _nothing()))
         if allocator is not self:
             return allocator.allocate(context, budget, previous=previous, pinned=pinned)
         return super().allocate(context, budget, previous=previous, pinned=pinned)
@@ -144,7 +144,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ------
         ArrayError : choices of another kind of allocator.
         """
-        return [self._realized(choice) for choice in choices]
+        return [self._realize(choice) for choice in choices]
 
     def _prepare(self, given: list[Any]) -> list[TokenContext]:
         """Contexts with what images alone decide, by as many threads as there are cores; relevances may use one."""
@@ -171,7 +171,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
                 return choice
         return Choice.of(self.allocate(context, limit))
 
-    def _realized(self, choice: Choice) -> Tokens:
+    def _realize(self, choice: Choice) -> Tokens:
         if choice.allocation is not None:
             return self.realize(choice.allocation)
         if not isinstance(self.builder, DirectBuilder):
@@ -190,10 +190,10 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     def realize(self, allocation: Allocation) -> Tokens:
         """The tokens of an allocation: values, boxes and relevance order."""
         context = self._context(allocation.context)
-        builder = self._sized(context, allocation.budget).builder
+        builder = self._allocator_for(context, allocation.budget).builder
         return builder.tokens(context, allocation.hierarchy, allocation.cut)
 
-    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[Tokens]:
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[Tokens]:
         """What allocates ``budget``: another allocator where this one would spend more than the whole image needs."""
         return self
 

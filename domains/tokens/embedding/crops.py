@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from hra.domains.tokens.embedding.batch_encoder import encode_each
-from hra.domains.tokens.embedding.embeddings import pooled
+from hra.domains.tokens.embedding.embeddings import pool_regions
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid
 from hra.domains.tokens.embedding.overlaps import Regions
 
 
-def encoded_crops(pictures: np.ndarray, encoder: Callable[[np.ndarray], Any]) -> Any:
+def encode_crops(pictures: np.ndarray, encoder: Callable[[np.ndarray], Any]) -> Any:
     """The mean feature of every picture float32 [K, side, side, 3], [K, D]; [0, 0] without any."""
     side = pictures.shape[1]
-    return stacked([_pool(features, (side, side), side) for features in encode_each(pictures, encoder)])
+    return stack_rows([_pool(features, (side, side), side) for features in encode_each(pictures, encoder)])
 
 
-def encoded(
+def encode_boxes(
     image: np.ndarray, encoder: Callable[[np.ndarray], Any], patch: int, boxes: np.ndarray | None = None
 ) -> Any:
     """The features of an image float32 [h, w, 3] below ``boxes`` [K, 4] in its pixels (by default one, the whole)."""
@@ -30,10 +30,10 @@ def _pool(features: Any, size: tuple[int, ...], patch: int, boxes: np.ndarray | 
     height, width = size
     whole = np.array([[0, 0, width, height]])
     regions = Regions.of(whole if boxes is None else np.clip(boxes, 0, whole[:, [2, 3, 2, 3]]))
-    return pooled(FeatureGrid.of(features), regions, len(regions.boxes), (height, width), patch)
+    return pool_regions(FeatureGrid.of(features), regions, len(regions.boxes), (height, width), patch)
 
 
-def stacked(parts: list[Any]) -> Any:
+def stack_rows(parts: list[Any]) -> Any:
     """Arrays [k, D] of one kind below each other."""
     if not parts:
         return np.zeros((0, 0), np.float32)

@@ -80,10 +80,10 @@ class RelevanceScorer(nn.Module):
             raise ArrayError(what, where="texture", fix="pass TextureArray.complete()")
         information = self.propositional(_channels(texture, _PROPOSITIONAL))
         salience = self.perspectival(_channels(texture, _PERSPECTIVAL))
-        coupling = self._coupled(texture, self.coupling(query), features)[..., None]
+        coupling = self._couple(texture, self.coupling(query), features)[..., None]
         return torch.cat([information, salience, coupling], dim=-1)
 
-    def _coupled(self, texture: Tensor, asked: Tensor, features: Tensor | None) -> Tensor:
+    def _couple(self, texture: Tensor, asked: Tensor, features: Tensor | None) -> Tensor:
         """How much what a model sees in every cell resembles the mapped query [..., D], [..., N]."""
         if features is None and self.features is None:
             return (_channels(texture, MODEL_CHANNELS) @ asked[..., None]).squeeze(-1)

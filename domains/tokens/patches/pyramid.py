@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hra.domains.tokens.blocks import block_means
-from hra.domains.tokens.patches.halving import halved
+from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.level_errors import error_sums, squared_errors
 from hra.domains.tokens.patches.quadtree import Quadtree, quadtree
 from hra.errors import ArrayError
@@ -169,7 +169,7 @@ def _halvings(pixels: np.ndarray, depth: int) -> list[np.ndarray]:
     even = min((extent & -extent).bit_length() for extent in pixels.shape[:2])
     stack = list(build_pyramid(pixels, reduce="mean", levels=min(even, depth)).levels)
     while len(stack) < depth:
-        stack.append(halved(stack[-1]))
+        stack.append(halve(stack[-1]))
     return stack
 
 

@@ -26,7 +26,7 @@ def labelled_values(lines: Sequence[TextLine]) -> list[Place]:
     claimed = {pair[doubts.index(0.0)] for pair in neighbours.values()}
     found = [place for number in labels for place in _places(lines, number, neighbours[number], doubts)]
     lonely = [number for number in range(len(lines)) if number not in labels and number not in claimed]
-    return found + [_unlabelled(lines[number]) for number in lonely if lines[number].text]
+    return found + [_place_alone(lines[number]) for number in lonely if lines[number].text]
 
 
 def _places(
@@ -50,7 +50,7 @@ def _pairs(label: str, value: str) -> bool:
     return len(label.split()) <= _LABEL_WORDS and len(value.split()) <= _VALUE_WORDS
 
 
-def _unlabelled(line: TextLine) -> Place:
+def _place_alone(line: TextLine) -> Place:
     """A value alone: its label may have been too small to be found."""
     return Entry("", line.text or ""), line.quad, line.quad
 

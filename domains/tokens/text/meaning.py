@@ -25,7 +25,7 @@ def same_meaning(question: str, labels: Sequence[str]) -> np.ndarray:
         return np.zeros(len(labels))
     vectors = _vectors([question, *filter(None, labels)])
     asked = vectors[question]
-    cosines = [max(asked @ vectors[label], _explained(asked, label), 0) if label else 0 for label in labels]
+    cosines = [max(asked @ vectors[label], _explain(asked, label), 0) if label else 0 for label in labels]
     return np.array(cosines, np.float64)
 
 
@@ -37,7 +37,7 @@ def _vectors(texts: Sequence[str]) -> dict[str, np.ndarray]:
     return {text: vector for batch in batches for text, vector in zip(batch, _embed()(batch).numpy(), strict=True)}
 
 
-def _explained(asked: np.ndarray, label: str) -> float:
+def _explain(asked: np.ndarray, label: str) -> float:
     meaning = gloss(label)
     return 0.0 if meaning is None else float(asked @ _meaning(meaning))
 

@@ -116,5 +116,5 @@ def _strip(image: np.ndarray, quad: np.ndarray, width: int) -> np.ndarray:
 
     corners = np.array([[0, 0], [width, 0], [width, _HEIGHT], [0, _HEIGHT]], np.float32)
     matrix = cv2.getPerspectiveTransform(quad.astype(np.float32), corners)
-    size, how = (width, _HEIGHT), {"flags": cv2.INTER_CUBIC, "borderMode": cv2.BORDER_REPLICATE}
-    return _bgr(np.clip(cv2.warpPerspective(image, matrix, size, **how), 0, 1))
+    line = cv2.warpPerspective(image, matrix, (width, _HEIGHT), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    return _bgr(np.clip(line, 0, 1))

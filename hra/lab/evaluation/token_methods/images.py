@@ -68,7 +68,7 @@ def pictures(crops: int, side: int) -> Iterator[Picture]:
             y, x = (int(rng.integers(extent - side + 1)) for extent in image.shape[:2])
             yield Picture(f"{name} at {x}, {y}", kind, np.ascontiguousarray(image[y : y + side, x : x + side]), query)
     for package, name, kind in _PACKAGED[: crops * len(_SAMPLES)]:
-        image = packaged(package, name)
+        image = load_packaged(package, name)
         if image is not None:
             small = min(image.shape[:2]) < side
             source = f"{package.split('.')[0]}: {name.split('/')[-1]}"
@@ -80,7 +80,7 @@ def _middle(image: np.ndarray, side: int) -> np.ndarray:
     return np.ascontiguousarray(image[y : y + side, x : x + side])
 
 
-def packaged(package: str, name: str) -> np.ndarray | None:
+def load_packaged(package: str, name: str) -> np.ndarray | None:
     """An image of an installed package, None where package or file is missing."""
     try:
         file = resources.files(package).joinpath(name)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.embedding.embeddings import pooled
+from hra.domains.tokens.embedding.embeddings import pool_regions
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid
 from hra.domains.tokens.embedding.overlaps import Regions
 from hra.errors import ArrayError
@@ -228,5 +228,5 @@ def test_random_boxes_on_any_grid_share_areas_exactly(height, width, rows, colum
     features = rng.normal(size=(rows, columns, 2)).astype(np.float32)
     fine = features.repeat(height, axis=0).repeat(width, axis=1)  # cell borders on whole steps of 1/rows, 1/columns
     expected = [fine[y0 * rows : y1 * rows, x0 * columns : x1 * columns].mean(axis=(0, 1)) for x0, y0, x1, y1 in boxes]
-    found = pooled(FeatureGrid.of(features), Regions.of(boxes), 4, (height, width), patch=1000)
+    found = pool_regions(FeatureGrid.of(features), Regions.of(boxes), 4, (height, width), patch=1000)
     np.testing.assert_allclose(found, expected, atol=1e-4)

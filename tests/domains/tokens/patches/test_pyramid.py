@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.tokens.blocks import block_means
-from hra.domains.tokens.patches.halving import halved
+from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.errors import ArrayError
 
@@ -93,4 +93,4 @@ def test_levels_are_halvings_of_each_other_and_copies_of_the_image(smooth_noise,
     pyramid = PatchPyramid.build(image)
     assert not any(np.shares_memory(level, image) for level in pyramid.levels)
     for finer, coarser in pairwise(pyramid.levels):
-        assert np.array_equal(coarser, halved(finer))
+        assert np.array_equal(coarser, halve(finer))
