@@ -10,6 +10,7 @@ from hra.lab.evaluation.questions.reading import BUDGETS, DOWN, FULL, ORACLE, PA
 from hra.lab.evaluation.questions.tables import read_share, read_table, shown_table
 from hra.lab.evaluation.questions.text import PAGE
 
+_SECONDS = 0.5
 _LAYOUTS = ("receipt", "form", "letter")
 
 
@@ -35,6 +36,7 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
         budgets=_list(map(str, BUDGETS)),
         median=f"{np.median(seconds):.2f}",
         late=f"{np.percentile(seconds, 95):.2f}",
+        quick=f"{np.mean(np.array(seconds) <= _SECONDS):.0%}",
         found=f"{np.mean([row['counts'].get('lines found', 0) for row in phrase]):.0f}",
         lines=f"{np.mean([row['counts'].get('lines read', 0) for row in phrase]):.0f}",
         findings="\n".join(f"- {line}" for line in findings(read)),
