@@ -2,6 +2,7 @@ from .allocator import TokenAllocator as TokenAllocator
 from .channels.texture_array import TextureArray as TextureArray
 from .channels.texture_array import texture_array as texture_array
 from .context import TokenContext as TokenContext
+from .embedding.batch_encoder import BatchEncoder as BatchEncoder
 from .features import project as project
 from .fixation.confidence import EntropyConfidence as EntropyConfidence
 from .fixation.confidence import ShownConfidence as ShownConfidence

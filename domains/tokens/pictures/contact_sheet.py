@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.patches.downsample import resized
+from hra.domains.tokens.patches.downsample import resize
 from hra.errors import ArrayError, MissingExtra
 
 _GAP = 8  # pixels between pictures
@@ -83,7 +83,7 @@ def _cell(panel: Panel, width: int, lines: int) -> np.ndarray:
 def _thumbnail(picture: np.ndarray, width: int) -> np.ndarray:
     pixels = picture / np.float32(255) if picture.dtype == np.uint8 else picture
     height = max(1, round(width * pixels.shape[0] / pixels.shape[1]))
-    small = resized(np.ascontiguousarray(pixels, np.float32), (height, width))
+    small = resize(np.ascontiguousarray(pixels, np.float32), (height, width))
     return np.rint(255 * np.clip(small, 0, 1)).astype(np.uint8)
 
 

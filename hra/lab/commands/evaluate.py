@@ -157,10 +157,10 @@ def _show_meshes(record: dict[str, Any]) -> None:
 
 def _show_tokens(record: dict[str, Any]) -> None:
     """The tables of the page."""
-    from hra.lab.evaluation.token_methods.tables import method_table
+    from hra.lab.evaluation.token_methods.tables import groups_of, method_table
 
-    for kind in dict.fromkeys(image["kind"] for image in record["images"]):
-        typer.echo(f"{kind}\n\n{method_table([row for row in record['rows'] if row['kind'] == kind])}\n")
+    for group, rows in groups_of(record["rows"]).items():
+        typer.echo(f"{group}\n\n{method_table(rows)}\n")
 
 
 def _show_questions(record: dict[str, Any]) -> None:
