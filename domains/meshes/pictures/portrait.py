@@ -10,9 +10,12 @@ from hra.errors import BackendUnavailable, ImageError, MissingExtra
 from hra.images.files import png_bytes
 
 if TYPE_CHECKING:
+    from hra.domains.meshes.cluster_mesh import ClusterMesh
     from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 _SIZE = (640, 480)
+# More triangles than its pixels show.
+_TRIANGLES = 200_000
 
 
 def portrait(mesh: TriangleMesh) -> bytes | None:
@@ -28,3 +31,13 @@ def portrait(mesh: TriangleMesh) -> bytes | None:
             plotter.close()
     except (MissingExtra, BackendUnavailable, ImageError):
         return None
+
+
+def cluster_portrait(clusters: ClusterMesh) -> bytes | None:
+    """The same of a cut that has as many triangles as a small picture shows."""
+    from hra.domains.meshes.allocator import MeshAllocator
+
+    clusters = clusters.with_cost("triangles")
+    budget = max(_TRIANGLES, clusters.root_triangle_count)
+    allocation = MeshAllocator(clusters).allocate(None, budget)
+    return portrait(clusters.mesh(allocation.cut))
