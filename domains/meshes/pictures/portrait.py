@@ -36,8 +36,9 @@ def portrait(mesh: TriangleMesh) -> bytes | None:
 def cluster_portrait(clusters: ClusterMesh) -> bytes | None:
     """The same of a cut that has as many triangles as a small picture shows."""
     from hra.domains.meshes.allocator import MeshAllocator
+    from hra.domains.meshes.surface_error import SurfaceError
 
     clusters = clusters.with_cost("triangles")
     budget = max(_TRIANGLES, clusters.root_triangle_count)
-    allocation = MeshAllocator(clusters).allocate(None, budget)
+    allocation = MeshAllocator(clusters, SurfaceError("quadric")).allocate(None, budget)
     return portrait(clusters.mesh(allocation.cut))

@@ -80,7 +80,7 @@ def _legend(tokens: TokenSet, width: int) -> np.ndarray:
     lines = [f"left: {len(tokens):,} tokens on the image; right: the image that they alone give back"]
     colours: list[Any] = [None]
     for level, count in zip(*np.unique(tokens.levels, return_counts=True), strict=True):
-        lines.append(f"level {level}, {_detail(int(level))}: {count:,} token{'s' * (count != 1)}")
+        lines.append(f"level {level}, {_detail(int(level))}: {count:,} token{'' if count == 1 else 's'}")
         colours.append(level_colours(level))
     hidden = float((tokens.token_map() < 0).mean())
     if hidden > 0:
