@@ -20,6 +20,7 @@ def _swap_gains(added_at, added, removed_at, removed, error, gain):
     Where nothing is removed, taking the refinement removes the errors of the nodes that it adds.
     """
     repaired = 0
+    # Coarse before fine: what a refinement removes was added, and scaled, by one before it.
     for r in range(gain.size):
         fine = 0.0
         for k in range(added_at[r], added_at[r + 1]):
@@ -47,6 +48,7 @@ def step_gains(added_at, added, parent, inherited_sum, error, inherited, gain):
     What children inherit is scaled down where it adds up to more than their parent's error; what they keep is capped.
     """
     repaired = 0
+    # Coarse before fine: an error has been capped before children are measured by it.
     for r in range(gain.size):
         for k in range(added_at[r], added_at[r + 1]):
             v = added[k]
@@ -171,6 +173,7 @@ def _largest(hierarchy: Hierarchy, refinement: np.ndarray, value: np.ndarray) ->
 
 @njit(cache=True)
 def _raise_predecessors(offsets, predecessors, error):
+    # Successors have larger numbers: backwards, an error is final before it is passed on.
     for r in range(error.size - 1, -1, -1):
         for k in range(offsets[r], offsets[r + 1]):
             error[predecessors[k]] = max(error[predecessors[k]], error[r])

@@ -142,7 +142,7 @@ class Problem(ReadOnlyArrays):
             raise MetricError(what, where="Problem.gain", fix="return one gain per refinement")
         if not lowest >= 0:
             r = int(np.flatnonzero(~(self.gain >= 0))[0])
-            fix = "gains are >= 0: let hra.gains repair errors that are not monotone, or clip them"
+            fix = "gains are >= 0: return errors, which are repaired where they are not monotone, or clip the gains"
             raise MetricError(f"the gain of refinement {r} is {self.gain[r]}", where="Problem.gain", fix=fix)
         if not everything <= LARGEST_TOTAL:
             what = f"the gains add up to {everything}, which is too large to compute with"

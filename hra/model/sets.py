@@ -45,6 +45,7 @@ def is_down_closed(edges, selected):
 @njit(cache=True)
 def take_with_predecessors(offsets, predecessors, selected):
     """Add the predecessors of all selected refinements, from fine to coarse, in place."""
+    # Predecessors have smaller numbers: backwards, what is marked on the way is still to come.
     for r in range(selected.size - 1, -1, -1):
         if selected[r]:
             for k in range(offsets[r], offsets[r + 1]):
@@ -80,6 +81,7 @@ def cost_step(cost):
     for value in cost:
         whole = np.int64(abs(value))
         if step != 1 and (step == 0 or whole % step):
+            # Euclid's algorithm, only where it can change anything.
             while whole:
                 step, whole = whole, step % whole
     return float(step)

@@ -66,6 +66,7 @@ class Shares:
     def settle(self, unions: Unions) -> Solution | None:
         """Hold members at their limits until all are within; the joint solution if nobody had to be held."""
         joint = None
+        # Ends: every turn but the last holds at least one more member, and none is let go.
         while self.free.any():
             problem, joint = self._share_rest(unions)
             if self.free.all():
