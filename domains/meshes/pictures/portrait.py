@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from hra.allocating.solve import solve
 from hra.camera.framing import fit_camera
 from hra.domains.meshes.pictures.drawing import add_shaded, new_plotter, place_camera
 from hra.errors import BackendUnavailable, ImageError, MissingExtra
@@ -35,10 +38,7 @@ def portrait(mesh: TriangleMesh) -> bytes | None:
 
 def cluster_portrait(clusters: ClusterMesh) -> bytes | None:
     """The same of a cut that has as many triangles as a small picture shows."""
-    from hra.domains.meshes.allocator import MeshAllocator
-    from hra.domains.meshes.surface_error import SurfaceError
-
     clusters = clusters.with_cost("triangles")
-    budget = max(_TRIANGLES, clusters.root_triangle_count)
-    allocation = MeshAllocator(clusters, SurfaceError("quadric")).allocate(None, budget)
-    return portrait(clusters.mesh(allocation.cut))
+    node, budget = clusters.hierarchy.node, max(_TRIANGLES, clusters.root_triangle_count)
+    errors = node["area"] * np.square(node["error"], dtype=np.float64)
+    return portrait(clusters.mesh(solve(clusters.hierarchy, budget, errors=errors).cut))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.tokens.token_set import TokenSet
 from hra.errors import ArrayError
 from hra.images.arrays import as_image
+
+if TYPE_CHECKING:
+    from hra.domains.tokens.token_set import TokenSet
 
 # From fine to coarse, then again from the start: M. Okabe and K. Ito, readable with colour-blindness.
 _COLOURS = np.array(

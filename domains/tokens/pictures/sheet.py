@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hra.domains.tokens.patches.downsample import resized
 from hra.domains.tokens.pictures.lettering import GAP, line_height, written
 from hra.domains.tokens.pictures.overlay import level_colours, overlay
-from hra.domains.tokens.token_set import TokenSet
 from hra.errors import HraError
 from hra.images.files import png_bytes
+
+if TYPE_CHECKING:
+    from hra.domains.tokens.token_set import TokenSet
 
 # Pixels along the longer side: as much as two pictures side by side need on a screen.
 _MOST, _LEAST = 1600, 480
