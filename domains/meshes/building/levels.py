@@ -85,12 +85,15 @@ def build_levels(
     built, borders, group_size = BuiltLevels(), Borders.of(geometry, triangles), settings.group_size
     pending = source_clusters(geometry, triangles, settings.cluster_size, workers)
     rows = built.add(pending)
+    # Ends: a round takes triangles away, or all groups are stuck. Then they get twice as large until one group holds
+    # everything, and if that is stuck, nothing is left to try.
     while pending.indices.size > 3 * _FINE:
         grouping = group_clusters(pending, geometry, group_size)
         built.merged_islands += grouping.merged_islands
         offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
         groups, rows, before = Groups(pending.take(order), offsets), rows[order], pending.indices.size
         kept = Kept.of(grouping.shared, borders)
+        # Only groups of the largest size are clustered beside neighbours: smaller ones may still get what they touch.
         step = CoarseStep(settings.cluster_size, coarse=2 * group_size > _LARGEST_GROUP)
         results = simplify_groups(groups, geometry, kept, step, workers, countdown)
         done = np.array([result is not None for result in results])
@@ -128,6 +131,7 @@ def coarse_first(built: BuiltLevels) -> tuple[ClusterTable, np.ndarray]:
     table, last = concatenate(built.tables[::-1]), len(built.members) - 1
     made_by = np.where(table.made_by >= 0, last - table.made_by, -1)
     member_of = np.full(len(table), -1, np.int64)
+    # ``rows`` and ``made_by`` count as the clusters were made, fine to coarse.
     for group, rows in enumerate(built.members):
         member_of[rows] = last - group
     return table.renumber(made_by), member_of[order]

@@ -57,6 +57,7 @@ def own_bounds(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Spheres (centre, radius) and boxes of clusters around their own vertices, see `ClusterTable`."""
     vertices = _distinct(indices, offsets, np.full(len(positions), -1, np.int32), int(vertex_count.sum()))
+    # Vertices as spheres of no radius.
     points = np.zeros(len(positions), np.float32)
     spheres = enclosing_spheres(positions, points, run_offsets(vertex_count), vertices)
     return *spheres, vertex_boxes(positions, indices, offsets)
