@@ -39,10 +39,10 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
 
     Returns
     -------
-    DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are the largest of its clusters' "hausdorff", as `build` makes
-    them: no point of the source is farther from the level, and none of the level from the source; where "error" is
-    larger it counts, because it knows of textures and normals. Of clusters without bounds they are the largest "error",
-    an estimate (``DiscreteLOD.certified`` tells).
+    DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are the largest of its clusters'
+    "hausdorff", as `build` makes them: no point of the source is farther from the level, and none of the level from the
+    source; where "error" is larger it counts, because it knows of textures and normals. Of clusters without bounds they
+    are the largest "error", an estimate (``DiscreteLOD.certified`` tells).
 
     Raises
     ------
