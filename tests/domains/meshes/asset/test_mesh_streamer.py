@@ -174,9 +174,9 @@ def test_a_thousand_frames_of_late_and_failing_reads(
     flaky = Flaky(asset.read_page, 0.0, seed=5)
     reading = Reading(flaky, asset.read_bytes, limit, executor=machine, clock=machine.clock)
     streamer = meshes.MeshStreamer(allocator, pool, upload_bytes=2 * asset.slot_bytes, reading=reading)
-    jumps, reported = views(asset, 20, seed=9), 0
+    jumps, reported = [allocator.allocate(camera, pool - limit) for camera in views(asset, 20, seed=9)], 0
     for frame in range(1000):
-        update = streamer.step(jumps[frame // 50])
+        update = streamer.follow(jumps[frame // 50])
         flaky.share = share
         assert update.held_bytes <= pool
         assert_whole(asset, update.cut, update.resident)
@@ -186,5 +186,5 @@ def test_a_thousand_frames_of_late_and_failing_reads(
     flaky.share = 0.0
     for _ in range(2000):
         machine.now += 0.1
-        update = streamer.step(jumps[-1])
+        update = streamer.follow(jumps[-1])
     assert update.resident[update.wanted].all() and streamer.peak_bytes <= pool
