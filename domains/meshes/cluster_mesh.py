@@ -115,6 +115,11 @@ class ClusterMesh(ReadOnlyArrays):
             f"{len(self.hierarchy)} groups, root of {self.root_triangle_count} triangles)"
         )
 
+    def _repr_png_(self) -> bytes | None:
+        from hra.domains.meshes.pictures.portrait import cluster_portrait
+
+        return cluster_portrait(self)
+
     @cached_property
     def bounds(self) -> np.ndarray:
         """Smallest and largest coordinates, float32 [2, 3], read-only."""

@@ -66,6 +66,7 @@ class Shares:
     def settle(self, unions: Unions) -> Solution | None:
         """Hold members at their limits until all are within; the joint solution if nobody had to be held."""
         joint = None
+        # Ends: every turn but the last holds at least one more member, and none is let go.
         while self.free.any():
             problem, joint = self._share_rest(unions)
             if self.free.all():
@@ -101,10 +102,22 @@ class Shares:
         above = excess.sum() >= missing.sum()
         outside, limit = (excess > 0, self.limits.high) if above else (missing > 0, self.limits.low)
         for i in np.flatnonzero(outside).tolist():
-            budget = max(self._below(float(limit[i])), self.problems[i].hierarchy.base_cost)
-            self._give(i, self.traversal.solve(replace(self.problems[i], budget=budget)))
-        self.free &= ~outside
+            budget = self._below(min(float(limit[i]), self._left_for(i)))
+            self.free[i] = False
+            self._give(i, self.traversal.solve(replace(self.problems[i], budget=max(budget, self._base(i)))))
         return bool(outside.any())
+
+    def _left_for(self, i: int) -> float:
+        """What the others leave to a member: those that are held what they have, the free ones what they begin with.
+
+        Less than its limit only where members shrink: what the others may become cheaper by is not there yet.
+        """
+        begin = [max(self._base(j), float(self.limits.low[j])) for j in range(len(self.problems))]
+        others = np.delete(np.where(self.free, begin, self.reserved), i)
+        return self.problems[i].hierarchy.units.less(self.budget, others.tolist())
+
+    def _base(self, i: int) -> float:
+        return self.problems[i].hierarchy.base_cost
 
     def _top_up(self) -> None:
         """Let held members spend what nobody could, those that would pay most for it first."""

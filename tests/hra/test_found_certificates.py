@@ -17,6 +17,7 @@ from hra.model.problem import Problem
 from hra.model.topology import Topology
 from hra.traversals.base import Traversal
 from tests.helpers.allocators import Plain, Table, allocate
+from tests.helpers.instances import Given, Instance, NoMetric
 from tests.helpers.rational import Exactly
 from tests.helpers.traversals import TRAVERSALS
 
@@ -309,4 +310,23 @@ def test_limited_pools_keep_their_budget_where_members_count_in_other_numbers():
     members = [Plain(hierarchy, Table(values, kind="gain"), hra.Hull()) for hierarchy, values in tables]
     found = hra.pool(*members, limits=[(None, None), (None, 0.0)]).allocate([None, None], 0.3)
     assert found.whole.cost <= 0.3
+    assert hra.verify(found.whole).ok
+
+
+def test_limited_pools_reserve_what_members_cost_before_they_shrink():
+    """A first step that makes room is not taken yet when another member is held at its limit."""
+    shrinks = Hierarchy.from_topology(
+        np.array([0.75, 0, 0, 0]),
+        Topology(1, np.array([-1, -1, 0, 0]), np.array([0, -1, -1, -1]), np.zeros((0, 2), np.int64)),
+    )
+    one_after_another = Topology(3, np.arange(3), np.full(3, -1), np.array([(0, 2)]))
+    chain = Hierarchy.from_topology(np.array([0.5, 0, 0.375]), one_after_another)
+    apart = Topology(3, np.arange(3), np.full(3, -1), np.zeros((0, 2), np.int64))
+    flat = Hierarchy.from_topology(np.array([0, 0.375, 0.375]), apart)
+    tables = (shrinks, [0.0]), (chain, [0, 0, 1.0]), (flat, [1e-300] * 3)
+    instances = [Instance(hierarchy, np.array(values), np.inf) for hierarchy, values in tables]
+    members = [Given(instance.hierarchy, NoMetric(), hra.Hull()) for instance in instances]
+    found = hra.pool(*members, limits=[(None, None), (None, None), (None, 0.4)]).allocate(instances, 0.75)
+    assert found.whole.cost <= 0.75
+    assert found.members[2].cost <= 0.4
     assert hra.verify(found.whole).ok

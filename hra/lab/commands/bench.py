@@ -25,13 +25,14 @@ class SuiteName(StrEnum):
     textures = "textures"
     residency = "residency"
     startup = "startup"
+    models = "models"
 
 
 def bench(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="The solver, kernels, meshes, textures, residency, visual tokens, or commands from nothing."
+            help="The solver, kernels, meshes, textures, residency, visual tokens, commands from nothing, or models."
         ),
     ],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
@@ -68,6 +69,7 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
             SuiteName.meshes: "mesh package",
             SuiteName.startup: "command line",
             SuiteName.residency: "streaming of pages",
+            SuiteName.models: "models suite",
         }
         what = others.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
@@ -83,6 +85,10 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
         from hra.lab.bench.meshes.suite import mesh_suite
 
         return mesh_suite(data)
+    if suite is SuiteName.models:
+        from hra.lab.bench.models.row import model_suite
+
+        return model_suite()
     if suite is SuiteName.startup:
         from hra.lab.bench.startup import startup_suite
 

@@ -110,6 +110,20 @@ TABLES: Mapping[str, BenchTable] = {
             "cold, cpu": _milliseconds("cold_cpu_s"),
         },
     ),
+    "models": BenchTable(
+        "processor milliseconds on one thread; speed-ups beside all tokens, and what operations promise",
+        {
+            "tokens": _count("tokens"),
+            "encode": _milliseconds("encode_s"),
+            "select": _milliseconds("selection_s"),
+            "prefill": _milliseconds("prefill_s"),
+            "decode": _milliseconds("decode_s"),
+            "speed-up": lambda row: _three_digits(row["speedup"]),
+            "promised": lambda row: _three_digits(row["flops_ratio"]),
+            "total": lambda row: _three_digits(row["total_speedup"]),
+            "total, promised": lambda row: _three_digits(row["total_flops_ratio"]),
+        },
+    ),
     "tokens": BenchTable(
         "milliseconds, beside the fastest peer; gain in dB over uniform down-sampling",
         {**_TIMES, "tokens": lambda row: f"{row['count']:,}" if "count" in row else "-", "gain": _gain_db},

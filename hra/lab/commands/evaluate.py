@@ -23,13 +23,16 @@ class SuiteName(StrEnum):
     meshes = "meshes"
     questions = "questions"
     residency = "residency"
+    reducers = "reducers"
     tokens = "tokens"
 
 
 def evaluate(
     suite: Annotated[
         SuiteName,
-        typer.Argument(help="core: rules. meshes: images. tokens: methods. questions: answers. residency: pages."),
+        typer.Argument(
+            help="core: rules. meshes: images. tokens, reducers: methods. questions: answers. residency: pages."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
@@ -107,6 +110,15 @@ def _residency(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     return record, pages
 
 
+def _reducers(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Published reducers, timed and counted."""
+    from hra.lab.evaluation.reducers.page import render
+    from hra.lab.evaluation.reducers.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -145,10 +157,10 @@ def _show_meshes(record: dict[str, Any]) -> None:
 
 def _show_tokens(record: dict[str, Any]) -> None:
     """The tables of the page."""
-    from hra.lab.evaluation.token_methods.tables import method_table
+    from hra.lab.evaluation.token_methods.tables import groups_of, method_table
 
-    for kind in dict.fromkeys(image["kind"] for image in record["images"]):
-        typer.echo(f"{kind}\n\n{method_table([row for row in record['rows'] if row['kind'] == kind])}\n")
+    for group, rows in groups_of(record["rows"]).items():
+        typer.echo(f"{group}\n\n{method_table(rows)}\n")
 
 
 def _show_questions(record: dict[str, Any]) -> None:
@@ -172,10 +184,18 @@ def _show_residency(record: dict[str, Any]) -> None:
     print_wide(table, 110)
 
 
+def _show_reducers(record: dict[str, Any]) -> None:
+    """One line per reducer."""
+    for row in record["rows"]:
+        counts = "exact" if row["exact"] else "counts differ"
+        typer.echo(f"{row['name']:10} {1e3 * row['cpu_s']:8.1f} ms  {counts}")
+
+
 _SUITES = {
     SuiteName.core: (_core, _show_core),
     SuiteName.meshes: (_meshes, _show_meshes),
     SuiteName.questions: (_questions, _show_questions),
     SuiteName.residency: (_residency, _show_residency),
+    SuiteName.reducers: (_reducers, _show_reducers),
     SuiteName.tokens: (_tokens, _show_tokens),
 }

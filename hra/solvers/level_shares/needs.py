@@ -25,7 +25,7 @@ class Needs:
 
     Attributes
     ----------
-    All are whole numbers of units (see `hra.units`).
+    All are whole numbers of units (see `hra.model.units`).
 
     levels : int64 [K], the levels that need something.
     required : float64 [K], cost of the active nodes that each needs, base included.
