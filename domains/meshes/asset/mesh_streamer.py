@@ -15,7 +15,7 @@ from hra.model.budget import check_budget
 from hra.residency.explanation import Explanation
 from hra.residency.items import PagedItems
 from hra.residency.lane import Lane
-from hra.residency.loader import ReadFailure, Reading
+from hra.residency.reading import ReadFailure, Reading
 
 
 @dataclass(frozen=True, eq=False, repr=False)
