@@ -47,7 +47,7 @@ class InstancesBenchmark:
         camera = field_.camera(self.share, 0.0)
         seen = int(np.count_nonzero(instances_seen(field_.scene._placed, (meshes.View(camera),))))
         budget, small = _EACH * seen, Field.of(_SMALL)
-        Frames(small.scene, budget)(small.camera(1.0, 0.0))  # loads compiled code
+        Frames(small.scene, _EACH * _SMALL)(small.camera(1.0, 0.0))  # loads compiled code
         memory = peak_bytes(lambda: Frames(field_.scene, budget)(camera))
         peers = (
             Contender("union of all", Joined(field_.scene, budget)),
