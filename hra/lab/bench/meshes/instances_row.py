@@ -21,7 +21,7 @@ from hra.lab.bench.meshes.times import times
 from hra.lab.bench.suite import Scale
 from hra.pooling.copies_allocation import CopiesAllocation
 
-_FULL, _SMALL = 10_000, 600
+_FULL, _SMALL = 10_000, 1_000
 # Triangles for each instance in view; the skull's coarsest level has 120, its source 42,480.
 _EACH = 500
 # Of the side of the field: how far the camera moves between rounds, and between frames.
