@@ -166,6 +166,14 @@ def _make_room(state, items, frame, needed, pool, until, leaving, events, e):
 
 
 @njit(cache=True)
+def keep_with_parents(queue, parents, possible):
+    """Make impossible, in place, what of ``queue`` has a parent that is; parents come first in it."""
+    for item in queue:
+        if parents[item] >= 0 and not possible[parents[item]]:
+            possible[item] = False
+
+
+@njit(cache=True)
 def _touch(state, queue):
     """Children come first, so that they are evicted first."""
     for k in range(queue.size - 1, -1, -1):
