@@ -35,6 +35,7 @@ from .patches.tokens import PatchTokens as PatchTokens
 from .pictures.contact_sheet import Panel as Panel
 from .pictures.contact_sheet import contact_sheet as contact_sheet
 from .pictures.overlay import overlay as overlay
+from .pictures.sheet import token_sheet as token_sheet
 from .position_codes import position_code as position_code
 from .presets.adaptive_stratified import AdaptiveStratified as AdaptiveStratified
 from .presets.adaptive_stratified import EntropyGrid as EntropyGrid
@@ -62,6 +63,9 @@ from .presets.token_dag import TokenDAG as TokenDAG
 from .presets.two_pass import TwoPass as TwoPass
 from .presets.uniform_grid import UniformGrid as UniformGrid
 from .presets.vortex import Vortex as Vortex
+from .reducers.hired_budgets import hired_budgets as hired_budgets
+from .reducers.named import REDUCERS as REDUCERS
+from .reducers.reducer import Reducer as Reducer
 from .regions.region_tokens import RegionTokens as RegionTokens
 from .relevance.attention import AttentionMapRelevance as AttentionMapRelevance
 from .relevance.attention import CrossAttentionRelevance as CrossAttentionRelevance

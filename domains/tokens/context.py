@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MethodType
 from typing import Any, TypeVar
@@ -37,6 +37,7 @@ class TokenContext:
     scorer : what says how relevant patches are, see `Relevance`; it receives this context.
     encoder : image -> features of every finest patch, or of another grid over the image; None for the channels of
         `texture_array`.
+    signals : what else a model made of the image, by name: "keys" [N, D] and further maps [N], see `Reducer`.
     counts : what costly relevances computed for this context, by name: lines read, patches scored.
 
     Examples
@@ -53,6 +54,7 @@ class TokenContext:
     query: str
     scorer: Relevance
     encoder: Encoder | None = None
+    signals: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(

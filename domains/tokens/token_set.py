@@ -60,6 +60,11 @@ class TokenSet(ABC):
         of = f"{len(self)} tokens of {self.values.shape[1]} values"
         return f"{type(self).__name__}({of}, {levels}, of {height} x {width} pixels)"
 
+    def _repr_png_(self) -> bytes | None:
+        from hra.domains.tokens.pictures.sheet import portrait
+
+        return portrait(self)
+
     @property
     def order(self) -> np.ndarray:
         """Token indices from the most to the least relevant, ties in the given order, int64 [K]."""

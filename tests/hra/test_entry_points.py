@@ -46,8 +46,9 @@ def test_what_is_installed_is_what_the_project_registers():
         assert names.items() <= {point.name: point.value for point in available(group).values()}.items()
 
 
-def test_the_methods_are_the_presets_by_their_names():
-    assert {name: load("hra.methods", name) for name in PROJECT["entry-points"]["hra.methods"]} == tokens.PRESETS
+def test_the_methods_are_the_presets_and_reducers_by_their_names():
+    found = {name: load("hra.methods", name) for name in PROJECT["entry-points"]["hra.methods"]}
+    assert found == {**tokens.PRESETS, **tokens.REDUCERS}
 
 
 def test_every_traversal_of_the_library_is_registered():

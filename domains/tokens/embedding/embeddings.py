@@ -23,9 +23,14 @@ def pool_regions(features: FeatureGrid, regions: Regions, count: int, size: Grid
     """
     overlaps = Overlaps.of(regions, *features.edges(size, patch))
     weight = overlaps.area / overlaps.totals(count)[overlaps.token]
-    if isinstance(features.values, np.ndarray):
-        return _means(overlaps.token, overlaps.cell, weight, features.values, count)
-    return _torch_means(overlaps, weight, features.values, count)
+    return weighted(overlaps.token, overlaps.cell, weight, features.values, count)
+
+
+def weighted(token: np.ndarray, cell: np.ndarray, weight: np.ndarray, values: Any, count: int) -> Any:
+    """Sums [count, D] of rows ``cell`` [n] of ``values`` times ``weight`` [n] for each ``token`` [n], in its order."""
+    if isinstance(values, np.ndarray):
+        return _means(token, cell, weight, values, count)
+    return _torch_means(token, cell, weight, values, count)
 
 
 def select_cells(features: FeatureGrid, regions: Regions, count: int, size: Grid, patch: int) -> Any:
@@ -48,12 +53,12 @@ def select_cells(features: FeatureGrid, regions: Regions, count: int, size: Grid
     return take_rows(features.values, found)
 
 
-def _torch_means(overlaps: Overlaps, weight: np.ndarray, values: Any, count: int) -> Any:
+def _torch_means(token: np.ndarray, cell: np.ndarray, weight: np.ndarray, values: Any, count: int) -> Any:
     """As `_means`, on the tensor's device and with its gradient; sums of half precision are made in float32."""
     wide = values.float() if values.itemsize < 4 else values
-    parts = wide[move_to(overlaps.cell, values)] * move_to(weight, values).to(wide.dtype)[:, None]
+    parts = wide[move_to(cell, values)] * move_to(weight, values).to(wide.dtype)[:, None]
     total = wide.new_zeros((count, values.shape[1]))
-    return total.index_add(0, move_to(overlaps.token, values), parts).to(values.dtype)
+    return total.index_add(0, move_to(token, values), parts).to(values.dtype)
 
 
 @njit(cache=True)

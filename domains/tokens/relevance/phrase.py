@@ -69,9 +69,10 @@ class PhraseRelevance:
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float64, > 0."""
-        if self.read is None and not reader.can_read():
-            return np.asarray(CueRelevance()(context), np.float64)
         reads = self.read is not False
+        # Without a question nothing that could be read decides anything.
+        if (reads and not context.query) or (self.read is None and not reader.can_read()):
+            return np.asarray(CueRelevance()(context), np.float64)
         lines = context.pyramid.once((PhraseRelevance, reads), lambda: _found(context, reads))
         weights = None
         if lines:
@@ -107,8 +108,6 @@ def _is_print(textual: np.ndarray, line: TextLine, context: TokenContext) -> boo
 
 def _answers(context: TokenContext, lines: Sequence[TextLine]) -> np.ndarray | None:
     """Relevance by the question; None where no line matches it."""
-    if not context.query:
-        return None
     lines = _read(context, lines)
     places = labelled_values(lines)
     scores = match_scores(context.query, [entry for entry, _, _ in places])

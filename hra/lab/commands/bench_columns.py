@@ -59,7 +59,7 @@ def _count(key: str) -> Callable[[Row], str]:
 
 def _results(row: Row) -> str:
     """What a row of the textures suite found, a line each."""
-    return "\n".join(f"{name} {number:,.4g}" for name, number in row["results"].items())
+    return "\n".join(f"{name} {number:,.4g}" for name, number in row["results"].items() if number is not None)
 
 
 _TIMES = {
@@ -97,6 +97,10 @@ TABLES: Mapping[str, BenchTable] = {
         "milliseconds beside the peer, and what else was found",
         {name: _TIMES[name] for name in ("n", "ours", "peer", "ratio")} | {"results": _results},
     ),
+    "residency": BenchTable(
+        "milliseconds of processor time per step, and mean errors in px2 by pool (share of all pages) and rule",
+        {"pages": _TIMES["n"], "a step": _milliseconds("ours_s"), "results": _results},
+    ),
     "startup": BenchTable(
         "milliseconds of a process from its start to its end, by the clock and by processors; cold compiles first",
         {
@@ -104,6 +108,20 @@ TABLES: Mapping[str, BenchTable] = {
             "cpu": _milliseconds("cpu_s"),
             "cold, wall": _milliseconds("cold_wall_s"),
             "cold, cpu": _milliseconds("cold_cpu_s"),
+        },
+    ),
+    "models": BenchTable(
+        "processor milliseconds on one thread; speed-ups beside all tokens, and what operations promise",
+        {
+            "tokens": _count("tokens"),
+            "encode": _milliseconds("encode_s"),
+            "select": _milliseconds("selection_s"),
+            "prefill": _milliseconds("prefill_s"),
+            "decode": _milliseconds("decode_s"),
+            "speed-up": lambda row: _three_digits(row["speedup"]),
+            "promised": lambda row: _three_digits(row["flops_ratio"]),
+            "total": lambda row: _three_digits(row["total_speedup"]),
+            "total, promised": lambda row: _three_digits(row["total_flops_ratio"]),
         },
     ),
     "tokens": BenchTable(

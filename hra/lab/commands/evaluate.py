@@ -22,13 +22,17 @@ class SuiteName(StrEnum):
     core = "core"
     meshes = "meshes"
     questions = "questions"
+    residency = "residency"
+    reducers = "reducers"
     tokens = "tokens"
 
 
 def evaluate(
     suite: Annotated[
         SuiteName,
-        typer.Argument(help="core: rules of selection. meshes: images. tokens: methods. questions: answers."),
+        typer.Argument(
+            help="core: rules. meshes: images. tokens, reducers: methods. questions: answers. residency: pages."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
@@ -92,6 +96,29 @@ def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     return record, lambda: render(record)
 
 
+def _residency(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Pages of meshes: orders, pools and a path."""
+    from hra.lab.evaluation.residency.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+
+    def pages() -> Mapping[str, bytes]:
+        from hra.lab.evaluation.residency.page import render
+
+        return render(record)
+
+    return record, pages
+
+
+def _reducers(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Published reducers, timed and counted."""
+    from hra.lab.evaluation.reducers.page import render
+    from hra.lab.evaluation.reducers.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -145,9 +172,30 @@ def _show_questions(record: dict[str, Any]) -> None:
         typer.echo(f"{kind}\n\n{shown_table([row for row in record['shown'] if row['kind'] == kind])}\n")
 
 
+def _show_residency(record: dict[str, Any]) -> None:
+    """The error that each page order leaves, in percent of that of the coarsest level."""
+    shares = list(record["orders"][0]["errors"])
+    table = Table(title="error left, % of the coarsest level's", title_justify="left", box=box.SIMPLE)
+    for column in ("mesh", "KiB", "order", "pages", *shares):
+        table.add_column(column, no_wrap=True)
+    for row in record["orders"]:
+        errors = (f"{100 * error:.3g}" for error in row["errors"].values())
+        table.add_row(row["mesh"], str(row["page_kib"]), row["order"], str(row["pages"]), *errors)
+    print_wide(table, 110)
+
+
+def _show_reducers(record: dict[str, Any]) -> None:
+    """One line per reducer."""
+    for row in record["rows"]:
+        counts = "exact" if row["exact"] else "counts differ"
+        typer.echo(f"{row['name']:10} {1e3 * row['cpu_s']:8.1f} ms  {counts}")
+
+
 _SUITES = {
     SuiteName.core: (_core, _show_core),
     SuiteName.meshes: (_meshes, _show_meshes),
     SuiteName.questions: (_questions, _show_questions),
+    SuiteName.residency: (_residency, _show_residency),
+    SuiteName.reducers: (_reducers, _show_reducers),
     SuiteName.tokens: (_tokens, _show_tokens),
 }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from string import Template
 
-PAGE = Template("""# Token methods compared
+from hra.lab.evaluation.token_methods.guide import GUIDE
 
+PAGE = Template(
+    GUIDE
+    + """
 Written by one command; choices and qualities are the same every time, milliseconds are those of the machine, in
 processor time:
 
@@ -60,5 +63,6 @@ $methods
 
 $sources
 
-$skipped""")
+$skipped"""
+)
 """Placeholders are filled in by `hra.lab.evaluation.token_methods.page.render`."""

@@ -1,0 +1,119 @@
+"""From the features of one image to those that the language model gets, by any allocator of visual tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hra.allocating.allocation import Allocation
+from hra.domains.tokens import Reducer, TokenAllocator, TokenContext, TokenSet
+from hra.domains.tokens.embedding.pictures import loaded
+from hra.domains.tokens.patches.downsample import resized
+from hra.domains.tokens.reducers.bipartite_regions import MergeTreeBuilder
+from hra.images.arrays import as_image
+from hra.integrations.transformers.encoding import Grid
+
+Realisation = Literal["select", "pool", "encode"]
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What was kept of one image or tile.
+
+    Attributes
+    ----------
+    slots : int64 [K], ascending: the cell of the grid whose place each token takes.
+    levels : features [K, D] of the connector, then of each DeepStack level.
+    allocation : with cost, bound and time.
+    tokens : the token set, in the order of the features.
+    """
+
+    slots: np.ndarray
+    levels: tuple[Tensor, ...]
+    allocation: Allocation
+    tokens: TokenSet
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What is known of one image or tile.
+
+    Attributes
+    ----------
+    grid : (rows, columns) of the model's tokens.
+    levels : features [N, D] of the connector, then of each DeepStack level.
+    image : the picture, for allocators that see it.
+    relevance, signals : what a reducer reads, see `hra.domains.tokens.Reducer`.
+    """
+
+    grid: Grid
+    levels: tuple[Tensor, ...]
+    image: Any = None
+    relevance: np.ndarray | None = None
+    signals: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+def reads_features(allocator: TokenAllocator[Any]) -> bool:
+    """Whether an allocator chooses by the model's features and attention and looks at no pixels."""
+    return isinstance(allocator, Reducer) or isinstance(allocator.builder, MergeTreeBuilder)
+
+
+@dataclass(frozen=True, eq=False)
+class Choosing:
+    """How tokens are chosen and what stands for them.
+
+    Attributes
+    ----------
+    allocator : of `hra.domains.tokens`. Reducers read the model's features and attention, all others the pictures.
+    realize : "select", the model's own tokens, for cuts of cells; "pool", the mean of those below each token;
+        "encode", what the encoder makes of each level of the image, see `TokenSet.encode`.
+    query : the question.
+    encoder : picture -> features [rows, columns, D] of all levels side by side, for "encode".
+    """
+
+    allocator: TokenAllocator[Any]
+    realize: Realisation
+    query: str
+    encoder: Callable[[np.ndarray], Tensor]
+
+    def choose(self, given: Given, budget: float) -> Chosen:
+        """Allocate on an image that is stretched until one patch is one cell of the model's grid."""
+        grid, levels = given.grid, given.levels
+        context = self._context(given)
+        allocation = self.allocator.allocate(context, budget)
+        tokens = self.allocator.realize(allocation)
+        slots = slots_of(tokens, grid)
+        order = np.argsort(slots, kind="stable")
+        side_by_side = self._features(tokens, torch.cat(levels, dim=1), grid, context.image)
+        kept = side_by_side[torch.as_tensor(order, device=side_by_side.device)]
+        parts = kept.to(levels[0].dtype).split([level.shape[1] for level in levels], dim=1)
+        return Chosen(slots[order], parts, allocation, tokens)
+
+    def _context(self, given: Given) -> TokenContext:
+        size = (given.grid[0] * self.allocator.patch, given.grid[1] * self.allocator.patch)
+        if reads_features(self.allocator):
+            context = self.allocator.context(np.zeros((*size, 3), np.float32), self.query)
+            features = given.levels[0].detach().float().cpu().numpy().reshape(*given.grid, -1)
+            scorer = context.scorer if given.relevance is None else lambda context: given.relevance
+            return replace(context, encoder=lambda image: features, scorer=scorer, signals=given.signals)
+        pixels = as_image(loaded(given.image))
+        pixels = pixels if pixels.shape[:2] == size else np.clip(resized(pixels, size), 0, 1)
+        return self.allocator.context(pixels, self.query)
+
+    def _features(self, tokens: TokenSet, features: Tensor, grid: Grid, pixels: np.ndarray) -> Tensor:
+        if self.realize == "encode":
+            return tokens.encode(self.encoder, pixels)
+        realised = tokens.select if self.realize == "select" else tokens.pool
+        return realised(features, grid=grid)
+
+
+def slots_of(tokens: TokenSet, grid: Grid) -> np.ndarray:
+    """The cell at or before the middle of each token, int64 [K], row by row."""
+    limits = np.array(grid[::-1]) - 1
+    column, row = np.clip(np.floor(tokens.positions("centres", grid) + 1e-4), 0, limits).astype(np.int64).T
+    return row * grid[1] + column

@@ -1,0 +1,224 @@
+"""What a vision-language model costs: operations of each part, and memory of the cache.
+
+Counted are the products of matrices, two operations for each multiplication with addition: every weight matrix times
+the tokens that pass it, and in each layer the two products of attention over all pairs, masked or not, as the models
+compute them. Weights are those of the model itself, built from its configuration without memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from transformers import AutoModelForImageTextToText
+
+from hra.errors import ArrayError
+
+_CONNECTORS = ("merger", "projector", "connector")
+_BYTES = 2  # of a number in the cache: bfloat16
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Operations and memory of one prompt.
+
+    Attributes
+    ----------
+    tokens : visual tokens that enter the language model.
+    encoder, connector, prefill : operations.
+    decoding : operations of one further token after the prompt.
+    cache : bytes after the prompt, in bfloat16.
+
+    Examples
+    --------
+    >>> from hra.integrations.transformers import Cost
+    >>> Cost(576, 4.0, 1.0, 10.0, 0.5, 100).total(answer=2)
+    16.0
+    """
+
+    tokens: int
+    encoder: float
+    connector: float
+    prefill: float
+    decoding: float
+    cache: int
+
+    def total(self, answer: int = 0) -> float:
+        """Operations of a prompt and an answer of so many tokens, the cache taken as long as the prompt."""
+        return self.encoder + self.connector + self.prefill + self.decoding * answer
+
+
+@dataclass(frozen=True, eq=False)
+class CostModel:
+    """Counts for one configuration.
+
+    Parameters
+    ----------
+    config : of a model that takes images and text, such as ``AutoConfig.from_pretrained`` returns.
+
+    Raises
+    ------
+    ArrayError : a model whose parts are not known.
+
+    Examples
+    --------
+    >>> from transformers import LlavaConfig
+    >>> from hra.integrations.transformers import CostModel
+    >>> whole = CostModel(LlavaConfig()).cost(text=64)
+    >>> fewer = CostModel(LlavaConfig()).cost(text=64, tokens=273)
+    >>> whole.tokens, round(whole.prefill / 1e12, 1), round(whole.prefill / fewer.prefill, 2)
+    (576, 8.5, 1.92)
+    """
+
+    config: Any
+
+    @cached_property
+    def _model(self) -> Any:
+        with torch.device("meta"):
+            return AutoModelForImageTextToText.from_config(self.config)
+
+    def cost(
+        self, *, text: int = 64, tokens: int | None = None, pictures: int = 1, size: tuple[int, int] | None = None
+    ) -> Cost:
+        """The cost of one prompt.
+
+        Parameters
+        ----------
+        text : tokens of the prompt beside the visual ones.
+        tokens : visual tokens of each picture or tile that are kept; by default all.
+        pictures : pictures or tiles.
+        size : (height, width) in pixels, for encoders of any size; others know theirs.
+
+        Raises
+        ------
+        ArrayError : an encoder of any size without ``size``, or more tokens than there are.
+        """
+        patches, cells = self._grid(size)
+        kept = cells if tokens is None else tokens
+        if not 0 <= kept <= cells:
+            raise ArrayError(f"{kept} of {cells} tokens", where="tokens", fix=f"keep 0 to {cells}")
+        length = text + pictures * kept
+        return Cost(
+            pictures * kept,
+            pictures * self._encoder(patches),
+            pictures * 2.0 * cells * self._connector_weights,
+            2.0 * length * self._layer_weights + self._head + self._attention(length, length),
+            2.0 * self._layer_weights + self._head + self._attention(1, length + 1),
+            2 * _BYTES * self._text.num_hidden_layers * self._key_heads * self._head_size * length,
+        )
+
+    @property
+    def _text(self) -> Any:
+        return self.config.get_text_config()
+
+    @property
+    def _head_size(self) -> int:
+        return getattr(self._text, "head_dim", None) or self._text.hidden_size // self._text.num_attention_heads
+
+    @property
+    def _key_heads(self) -> int:
+        return getattr(self._text, "num_key_value_heads", None) or self._text.num_attention_heads
+
+    def _attention(self, queries: int, keys: int) -> float:
+        """Both products of all layers of the language model."""
+        heads = self._text.num_attention_heads * self._head_size
+        return 4.0 * queries * keys * heads * self._text.num_hidden_layers
+
+    @cached_property
+    def _head(self) -> float:
+        """Logits of one token."""
+        return 2.0 * self._model.get_output_embeddings().weight.numel()
+
+    @cached_property
+    def _layer_weights(self) -> float:
+        """Weights that every token passes; of experts those that it is sent to."""
+        base = self._model.base_model
+        language: Any = getattr(base, "language_model", getattr(base, "text_model", None))
+        if not hasattr(language, "layers"):
+            what = f"the language model of {type(self._model).__name__} is not known"
+            raise ArrayError(what, where="config", fix="use a model with layers of attention and perceptrons")
+        experts = getattr(self._text, "num_experts", None) or getattr(self._text, "num_local_experts", None) or 1
+        share = (getattr(self._text, "num_experts_per_tok", None) or 1) / experts
+        sizes = ((each.ndim, each.numel()) for each in language.layers.parameters())
+        return sum(count * (share if rank == 3 else 1.0) for rank, count in sizes if rank > 1)
+
+    @property
+    def _tower(self) -> Any:
+        base = self._model.base_model
+        for name in ("vision_tower", "vision_model", "visual"):
+            if hasattr(base, name):
+                return getattr(base, name)
+        what = f"the encoder of {type(self._model).__name__} is not known"
+        raise ArrayError(what, where="config", fix="use a model with one encoder of images")
+
+    @cached_property
+    def _connector_weights(self) -> int:
+        """Weights that every token passes between encoder and language model."""
+        named = self._model.base_model.named_parameters()
+        language = ("language_model.", "text_model.")
+        return sum(
+            each.numel()
+            for name, each in named
+            if each.ndim > 1 and any(part in name for part in _CONNECTORS) and not name.startswith(language)
+        )
+
+    def _encoder(self, patches: int) -> float:
+        """Patches through the encoder."""
+        vision, tower = self.config.vision_config, self._tower
+        named = [(name, each) for name, each in tower.named_parameters() if each.ndim > 1]
+        layers = sum(each.numel() for name, each in named if _in_layers(name) and not _connects(name))
+        first = sum(each.numel() for _, each in named if each.ndim > 3)
+        special = self._special
+        count = getattr(vision, "depth", None) or vision.num_hidden_layers
+        width = vision.hidden_size
+        pairs = sum(self._pairs(layer, patches + special) for layer in range(count))
+        return 2.0 * (patches + special) * layers + 2.0 * patches * first + 4.0 * pairs * width
+
+    @property
+    def _special(self) -> int:
+        """Class tokens."""
+        return sum(name.endswith(("class_embedding", "cls_token")) for name, _ in self._tower.named_parameters())
+
+    def _pairs(self, layer: int, count: int) -> float:
+        """Pairs of attention in one layer: all, or those within windows."""
+        vision = self.config.vision_config
+        whole, window = getattr(vision, "fullatt_block_indexes", None), getattr(vision, "window_size", None)
+        if not window or whole is None or layer in whole:
+            return float(count) ** 2
+        return float(count) * min(count, (window // vision.patch_size) ** 2)
+
+    def _grid(self, size: tuple[int, int] | None) -> tuple[int, int]:
+        """Patches that the encoder sees of a picture, and tokens that leave the connector."""
+        vision = self.config.vision_config
+        merge = getattr(vision, "spatial_merge_size", None)
+        if merge is not None and not hasattr(vision, "image_size"):
+            if size is None:
+                fix = "pass the picture's (height, width) in pixels"
+                raise ArrayError("the encoder sees pictures of any size", where="size", fix=fix)
+            unit = vision.patch_size * merge
+            cells = max(1, round(size[0] / unit)) * max(1, round(size[1] / unit))
+            return cells * merge * merge, cells
+        sides = [_side(vision.image_size, axis) // _side(vision.patch_size, axis) for axis in (0, 1)]
+        patches = sides[0] * sides[1]
+        return patches, self._cells(patches)
+
+    def _cells(self, patches: int) -> int:
+        config = self.config
+        if getattr(config, "mm_tokens_per_image", None):
+            return config.mm_tokens_per_image
+        factor = getattr(config, "scale_factor", None) or round(1 / (getattr(config, "downsample_ratio", None) or 1))
+        return patches // factor**2
+
+
+def _in_layers(name: str) -> bool:
+    return any(part in name for part in ("layers.", "layer.", "blocks."))
+
+
+def _connects(name: str) -> bool:
+    return any(part in name for part in _CONNECTORS)
+
+
+def _side(value: Any, axis: int) -> int:
+    return value[axis] if isinstance(value, (list, tuple)) else value

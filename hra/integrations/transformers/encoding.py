@@ -1,0 +1,121 @@
+"""What a model's own encoder makes of its images: features in the order of the placeholders, and their grids."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hra.errors import ArrayError
+
+Grid = tuple[int, int]
+"""(rows, columns) of the tokens that a model makes of one image, or of one tile of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Features of all images of a batch, in the order in which their placeholders stand in the prompts.
+
+    Attributes
+    ----------
+    output : what the encoder returned; a copy of its type carries fewer tokens to the model.
+    levels : [N, D] of the connector, then of each DeepStack level.
+    grids : (rows, columns) of each image or tile.
+    """
+
+    output: Any
+    levels: tuple[Tensor, ...]
+    grids: tuple[Grid, ...]
+
+    @classmethod
+    def of(cls, model: Any, inputs: Mapping[str, Any], grids: Sequence[Grid] | None = None, **options: Any) -> Encoded:
+        """Run the encoder of ``model`` once on a processor's ``inputs``.
+
+        Raises
+        ------
+        ArrayError : no images, or features whose grids are not known.
+        """
+        output = _run(model, inputs, options)
+        pooled = flat(output.pooler_output)
+        levels = (pooled, *(flat(level) for level in getattr(output, "deepstack_features", None) or ()))
+        known = tuple(grids) if grids is not None else _grids(model, inputs, output, len(pooled))
+        if sum(rows * columns for rows, columns in known) != len(pooled):
+            what = f"grids {known} have another number of cells than the {len(pooled)} features"
+            raise ArrayError(what, where="grids", fix="pass (rows, columns) of each image or tile, in their order")
+        return cls(output, levels, known)
+
+    @property
+    def bounds(self) -> list[slice]:
+        """Which features are those of each grid."""
+        sizes = [rows * columns for rows, columns in self.grids]
+        return [slice(sum(sizes[:i]), sum(sizes[: i + 1])) for i in range(len(sizes))]
+
+    def with_features(self, parts: Sequence[Sequence[Tensor]]) -> Any:
+        """The encoder's output with other features: of each grid, [K, D] for every level.
+
+        A list stays a list. Where the model reads one tensor, each token is an entry of its own, [K, 1, D]: `generate`
+        then finds out which tokens belong to which prompt when it repeats prompts for beams.
+        """
+        pooled, *deep = zip(*parts, strict=True)
+        one = isinstance(self.output.pooler_output, Tensor)
+        fields = {"pooler_output": torch.cat(list(pooled))[:, None] if one else list(pooled)}
+        if deep:
+            fields["deepstack_features"] = [list(level) for level in deep]
+        return type(self.output)(**fields)
+
+
+def flat(features: Any) -> Tensor:
+    """Features of all images below each other, [N, D]."""
+    parts = [features] if isinstance(features, Tensor) else list(features)
+    return torch.cat([part.reshape(-1, part.shape[-1]) for part in parts])
+
+
+def encoder_of(model: Any) -> Any:
+    """The method that makes features of images; `generate` calls it, too.
+
+    Raises
+    ------
+    ArrayError : a model without one, or one that does not take its outputs back.
+    """
+    takes = "mm_encoder_outputs" in inspect.signature(model.forward).parameters
+    encoder = getattr(model.base_model, "get_image_features", None)
+    if not takes or encoder is None:
+        what = f"{type(model).__name__} does not take outputs of its image encoder"
+        raise ArrayError(what, where="model", fix="use a ...ForConditionalGeneration with `mm_encoder_outputs`")
+    return encoder
+
+
+def _run(model: Any, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+    encoder = encoder_of(model)
+    if inputs.get("pixel_values_videos") is not None:
+        raise ArrayError("videos are not reduced", where="pixel_values_videos", fix="pass frames as images")
+    if inputs.get("pixel_values") is None:
+        raise ArrayError("there are no images", where="pixel_values", fix="pass what the model's processor returns")
+    names = inspect.signature(encoder).parameters
+    given = {name: inputs[name] for name in names if inputs.get(name) is not None}
+    return encoder(**given, **options, return_dict=True)
+
+
+def image_arguments(model: Any) -> set[str]:
+    """Names of inputs that only the encoder reads; beside its outputs the model wants none of them."""
+    return set(inspect.signature(encoder_of(model)).parameters) | {"pixel_values"}
+
+
+def _grids(model: Any, inputs: Mapping[str, Any], output: Any, count: int) -> tuple[Grid, ...]:
+    """The grids that a processor states, or else equal squares: one for each picture that the encoder saw."""
+    stated = inputs.get("image_grid_thw")
+    if stated is not None:
+        merge = model.config.vision_config.spatial_merge_size
+        return tuple((t * h // merge, w // merge) for t, h, w in stated.tolist())
+    pictures = len(output.last_hidden_state)
+    side = isqrt(count // pictures)
+    if side * side * pictures != count:
+        what = f"{count} features of {pictures} pictures are not squares of one size"
+        fix = "pass grids=[(rows, columns), ...]; models that put line breaks between features are not supported"
+        raise ArrayError(what, where=type(model).__name__, fix=fix)
+    return ((side, side),) * pictures

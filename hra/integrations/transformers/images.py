@@ -1,0 +1,104 @@
+"""Pictures that a model's encoder sees, and its inputs for other pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hra.domains.tokens.patches.downsample import resized
+from hra.errors import ArrayError
+
+
+def shown(model: Any, inputs: Mapping[str, Any], processor: Any) -> list[np.ndarray]:
+    """What each image, or tile of one, looks like to the encoder: float32 [H, W, 3] in [0, 1].
+
+    Parameters
+    ----------
+    inputs : of the model's processor.
+    processor : has ``image_mean`` and ``image_std``, or an ``image_processor`` that has them.
+
+    Raises
+    ------
+    ArrayError : a processor without the two, or pixels of an unknown layout.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from types import SimpleNamespace
+    >>> from hra.integrations.transformers import shown
+    >>> plain = SimpleNamespace(image_mean=[0.5] * 3, image_std=[0.5] * 3)
+    >>> pictures = shown(None, {"pixel_values": torch.zeros(1, 3, 28, 28)}, plain)
+    >>> pictures[0].shape, float(pictures[0].max())
+    ((28, 28, 3), 0.5)
+    """
+    pixels, stated = inputs["pixel_values"].detach().float().cpu(), inputs.get("image_grid_thw")
+    mean, deviation = statistics(processor)
+    if stated is not None:
+        pictures = _unpacked(pixels, stated.tolist(), model.config.vision_config)
+    elif pixels.ndim in (4, 5):
+        # Tiles of shorter prompts are padded by pictures of zeros, which the models leave out.
+        tiles = pixels.reshape(-1, *pixels.shape[-3:])
+        pictures = [tile for tile in tiles if pixels.ndim == 4 or bool(tile.any())]
+    else:
+        what = f"pixel values of shape {tuple(pixels.shape)} are no pictures"
+        raise ArrayError(what, where="pixel_values", fix="pass images=[...], one for each image or tile")
+    return [np.clip(each.permute(1, 2, 0).numpy() * deviation + mean, 0, 1).astype(np.float32) for each in pictures]
+
+
+def statistics(processor: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation by which a processor normalises colours, [3] each."""
+    source = getattr(processor, "image_processor", processor)
+    mean, deviation = getattr(source, "image_mean", None), getattr(source, "image_std", None)
+    if mean is None or deviation is None:
+        what = "how the processor normalised the colours is not known"
+        fix = "pass processor=, with image_mean and image_std"
+        raise ArrayError(what, where="processor", fix=fix)
+    return np.asarray(mean, np.float64), np.asarray(deviation, np.float64)
+
+
+def as_inputs(model: Any, inputs: Mapping[str, Any], picture: np.ndarray, processor: Any) -> dict[str, Tensor]:
+    """The encoder's inputs for one picture float32 [h, w, 3].
+
+    Encoders of any size see it at its own, up to a multiple of their patches; others at the one size that they know.
+    """
+    mean, deviation = statistics(processor)
+    pixels = inputs["pixel_values"]
+    packed = inputs.get("image_grid_thw") is not None
+    size = _packed_size(picture, model.config.vision_config) if packed else tuple(pixels.shape[-2:])
+    normal = (resized(picture, size) - mean) / deviation
+    tensor = torch.as_tensor(normal.astype(np.float32)).permute(2, 0, 1).to(pixels)
+    if packed:
+        return _packed(tensor, model.config.vision_config)
+    return {"pixel_values": tensor.reshape(*(1,) * (pixels.ndim - 3), *tensor.shape)}
+
+
+def _packed_size(picture: np.ndarray, config: Any) -> tuple[int, int]:
+    unit = config.patch_size * config.spatial_merge_size
+    height, width = (max(1, round(side / unit)) * unit for side in picture.shape[:2])
+    return height, width
+
+
+def _packed(picture: Tensor, config: Any) -> dict[str, Tensor]:
+    """A picture [3, H, W] as rows of patches, block by block of those that are merged, twice in time."""
+    patch, merge, time = config.patch_size, config.spatial_merge_size, config.temporal_patch_size
+    rows, columns = picture.shape[1] // patch, picture.shape[2] // patch
+    blocks = picture.reshape(3, rows // merge, merge, patch, columns // merge, merge, patch)
+    ordered = blocks.permute(1, 4, 2, 5, 0, 3, 6).reshape(rows * columns, 3, 1, patch, patch)
+    packed = ordered.expand(-1, -1, time, -1, -1).reshape(rows * columns, -1)
+    return {"pixel_values": packed, "image_grid_thw": torch.tensor([[1, rows, columns]], device=picture.device)}
+
+
+def _unpacked(pixels: Tensor, grids: list[list[int]], config: Any) -> list[Tensor]:
+    """The pictures [3, H, W] of rows of patches; see `_packed`."""
+    patch, merge, time = config.patch_size, config.spatial_merge_size, config.temporal_patch_size
+    pictures, start = [], 0
+    for _, rows, columns in grids:
+        part = pixels[start : start + rows * columns].reshape(-1, 3, time, patch, patch)[:, :, 0]
+        blocks = part.reshape(rows // merge, columns // merge, merge, merge, 3, patch, patch)
+        pictures.append(blocks.permute(4, 0, 2, 5, 1, 3, 6).reshape(3, rows * patch, columns * patch))
+        start += rows * columns
+    return pictures

@@ -1,0 +1,59 @@
+"""Positions that the tokens of reduced prompts keep, or get anew.
+
+*Original* positions are those that a token has in the whole prompt: what was dropped leaves a hole, and text after an
+image stays where it was. *Compact* ones close the holes. In models with three position axes (M-RoPE) rows, columns and
+time of an image are closed one by one, and text goes on after the largest.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+Positions = Literal["original", "compact"]
+
+
+def whole_positions(model: Any, inputs: Mapping[str, Tensor], mask: Tensor) -> Tensor:
+    """Positions of the whole prompts, int64 [axes, B, L]; one axis, or time, row and column."""
+    base = model.base_model
+    if not hasattr(base, "get_rope_index"):
+        return ordinal(mask)[None]
+    names = inspect.signature(base.get_rope_index).parameters
+    given = {name: inputs[name] for name in names if inputs.get(name) is not None}
+    return base.get_rope_index(**{**given, "attention_mask": mask})[0]
+
+
+def ordinal(mask: Tensor) -> Tensor:
+    """The number of real tokens before each token, int64 [B, L]; 0 for padding."""
+    return (mask.long().cumsum(-1) - 1).masked_fill(mask == 0, 0)
+
+
+def compacted(positions: Tensor, image: Tensor) -> Tensor:
+    """Positions [axes, n] of one prompt without holes; ``image`` int64 [n] numbers its images, -1 for text."""
+    if len(positions) == 1:
+        return torch.arange(positions.shape[1], device=positions.device)[None]
+    result, following = torch.empty_like(positions), 0
+    for run in _runs(image):
+        part = positions[:, run]
+        if image[run.start] < 0:
+            closed = torch.arange(part.shape[1], device=part.device).expand_as(part)
+        else:
+            closed = torch.stack([axis.unique(return_inverse=True)[1] for axis in part])
+        result[:, run] = closed + following
+        following += int(closed.max()) + 1
+    return result
+
+
+def _runs(image: Tensor) -> list[slice]:
+    """Stretches of equal numbers."""
+    ends = [*(torch.nonzero(image.diff())[:, 0] + 1).tolist(), len(image)]
+    return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False) if end > start]
+
+
+def for_model(positions: Tensor, mask: Tensor) -> Tensor:
+    """As models take them: [B, L], or [4, B, L] with the order of the text before time, row and column."""
+    return positions[0] if len(positions) == 1 else torch.cat([ordinal(mask)[None], positions])

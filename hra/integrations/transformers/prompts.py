@@ -1,0 +1,103 @@
+"""Prompts whose placeholders are as many as the tokens that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hra.errors import ArrayError
+from hra.integrations.transformers.encoding import Grid, image_arguments
+from hra.integrations.transformers.positions import Positions, compacted, for_model, whole_positions
+
+# Inputs with one entry for each token.
+_ALONG = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "labels")
+_PADDING = {"labels": -100}
+
+
+@dataclass(frozen=True, eq=False)
+class Prompts:
+    """Whole prompts with the places of their images.
+
+    Attributes
+    ----------
+    inputs : of the model's processor.
+    mask : int64 [B, L].
+    image : int64 [B, L], the number of the image or tile whose placeholder stands here, -1 for other tokens.
+    slots : int64 [N, 2], row and column of every placeholder.
+    """
+
+    inputs: Mapping[str, Any]
+    mask: Tensor
+    image: Tensor
+    slots: Tensor
+
+    @classmethod
+    def of(cls, model: Any, inputs: Mapping[str, Any], grids: Sequence[Grid]) -> Prompts:
+        """Find the placeholders.
+
+        Raises
+        ------
+        ArrayError : their number is not that of the features, or inputs that `reduce` cannot shorten.
+        """
+        ids = inputs["input_ids"]
+        _check(model, inputs)
+        mask = inputs.get("attention_mask")
+        mask = torch.ones_like(ids) if mask is None else mask
+        slots = (ids == model.config.image_token_id).nonzero()
+        sizes = torch.tensor([rows * columns for rows, columns in grids], device=ids.device)
+        if len(slots) != int(sizes.sum()):
+            what = f"{len(slots)} placeholders for {int(sizes.sum())} features"
+            raise ArrayError(what, where="input_ids", fix="pass ids and pixels of one call of the processor")
+        image = torch.full_like(ids, -1)
+        image[slots[:, 0], slots[:, 1]] = torch.arange(len(sizes), device=ids.device).repeat_interleave(sizes).to(ids)
+        return cls(inputs, mask, image, slots)
+
+    def columns(self, counts: Tensor) -> list[Tensor]:
+        """Tokens of each prompt that stay, in order, and as often as ``counts`` int64 [N] says of placeholders."""
+        repeats = self.mask.long().clone()
+        repeats[self.slots[:, 0], self.slots[:, 1]] = counts
+        every = torch.arange(repeats.shape[1], device=repeats.device)
+        return [every.repeat_interleave(row) for row in repeats]
+
+    def reduced(self, model: Any, columns: Sequence[Tensor], positions: Positions) -> tuple[dict[str, Tensor], Tensor]:
+        """Inputs without those of the encoder, and the position that follows each prompt, int64 [B]."""
+        whole = whole_positions(model, self.inputs, self.mask)
+        places = [whole[:, row, kept] for row, kept in enumerate(columns)]
+        if positions == "compact":
+            images = [self.image[row, kept] for row, kept in enumerate(columns)]
+            places = [compacted(*pair) for pair in zip(places, images, strict=True)]
+            following = torch.stack([each.max() for each in places]) + 1
+        else:
+            following = whole.amax(dim=(0, 2)) + 1
+        named = {name: self.inputs[name] for name in _ALONG if self.inputs.get(name) is not None}
+        named = {**named, "attention_mask": self.mask}
+        shorter = {name: _left([values[row, kept] for row, kept in enumerate(columns)], _PADDING.get(name, 0))
+                   for name, values in named.items()}  # fmt: skip
+        stacked = torch.stack([_left(list(axis), 0) for axis in zip(*places, strict=True)])
+        rest = {name: value for name, value in self.inputs.items() if name not in {*_ALONG, *image_arguments(model)}}
+        return {**rest, **shorter, "position_ids": for_model(stacked, shorter["attention_mask"])}, following
+
+
+def padded(columns: Sequence[Tensor]) -> Tensor:
+    """Columns of each prompt, -1 before the shorter ones."""
+    return _left(columns, -1)
+
+
+def _left(rows: Sequence[Tensor], padding: int) -> Tensor:
+    """Rows of one length, padded on the left."""
+    longest = max(map(len, rows))
+    return torch.stack([torch.nn.functional.pad(row, (longest - len(row), 0), value=padding) for row in rows])
+
+
+def _check(model: Any, inputs: Mapping[str, Any]) -> None:
+    """Refuse what runs along the prompt and is not known here: shortened wrongly, it would be wrong in silence."""
+    known = {*_ALONG, *image_arguments(model)}
+    for name, value in inputs.items():
+        along = isinstance(value, Tensor) and value.ndim >= 2 and inputs["input_ids"].shape[1] in value.shape
+        if name in ("position_ids", "inputs_embeds", "past_key_values") or (along and name not in known):
+            what = f"{name!r} cannot be shortened"
+            raise ArrayError(what, where="inputs", fix="pass what the model's processor returns, for a new prompt")

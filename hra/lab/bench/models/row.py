@@ -1,0 +1,132 @@
+"""One budget: a model's prompt with all visual tokens and with fewer, in turns."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hra.lab.bench.models.model import FULL, SMALL, Subject
+
+# Tokens of an answer.
+_ANSWER = 32
+_STEPS = 4
+
+
+@dataclass(frozen=True)
+class ModelBenchmark:
+    """Processor seconds of encoding, selection, prefill and decoding, on one thread.
+
+    Attributes
+    ----------
+    tokens : visual tokens that are kept; None for all, by the model's own way and without a selection.
+    method : of `hra.domains.tokens.REDUCERS`.
+    """
+
+    name: str
+    tokens: int | None
+    method: str
+    subjects: Mapping[str, Subject]
+    needs: tuple[str, ...] = ("torch:nn", "transformers:LlavaForConditionalGeneration")
+
+    def measure(self, scale: str, repeat: int, bandwidth: float) -> dict[str, Any]:
+        """Medians; speed-ups are beside the whole prompt of the same round, ratios of operations beside its count."""
+        import torch
+
+        subject, before = self.subjects[scale], torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            with torch.no_grad():
+                rounds = [(_whole(subject), self._times(subject)) for _ in range(repeat + 1)][1:]
+        finally:
+            torch.set_num_threads(before)
+        whole, own = (_medians([one[which] for one in rounds]) for which in (0, 1))
+        return {**self._facts(subject), **own, **_ratios(whole, own), **self._promised(subject), "peer": None}
+
+    def _times(self, subject: Subject) -> dict[str, float]:
+        return _whole(subject) if self.tokens is None else _reduced(subject, self.method, self._kept(subject))
+
+    def _kept(self, subject: Subject) -> int:
+        """Small models have fewer tokens: the same share of them."""
+        return subject.visual if self.tokens is None else max(1, self.tokens * subject.visual // 1024)
+
+    def _facts(self, subject: Subject) -> dict[str, Any]:
+        facts = {"tokens": self._kept(subject), "all": subject.visual, "parameters": subject.parameters}
+        return {"name": self.name, **facts, "method": self.method if self.tokens else None}
+
+    def _promised(self, subject: Subject) -> dict[str, float]:
+        """Ratios of operations of the prefill and of everything."""
+        from hra.integrations.transformers import CostModel
+
+        counting = CostModel(subject.config)
+        whole = counting.cost(text=subject.text)
+        fewer = counting.cost(text=subject.text, tokens=self._kept(subject))
+        total = whole.total(_ANSWER) / fewer.total(_ANSWER)
+        return {"flops_ratio": whole.prefill / fewer.prefill, "total_flops_ratio": total}
+
+
+def _whole(subject: Subject) -> dict[str, float]:
+    """The model as it is: encoder, then prompt, then a few tokens."""
+    encoder = subject.model.base_model.get_image_features
+    pixels = subject.inputs["pixel_values"]
+    encode, encoded = _timed(lambda: encoder(pixels, return_dict=True))
+    text = {name: subject.inputs[name] for name in ("input_ids", "attention_mask")}
+    inputs = {**text, "mm_encoder_outputs": {"image": encoded}}
+    return {"encode_s": encode, "selection_s": 0.0, **_language(subject, inputs, len(text["input_ids"][0]))}
+
+
+def _reduced(subject: Subject, method: str, tokens: int) -> dict[str, float]:
+    from hra.domains.tokens import REDUCERS
+    from hra.integrations.transformers import reduce
+
+    small = reduce(subject.model, subject.inputs, allocator=REDUCERS[method](), budget=tokens)
+    language = _language(subject, small.inputs, int(small.following[0]))
+    return {"encode_s": small.seconds["encoding_cpu"], "selection_s": small.seconds["selection_cpu"], **language}
+
+
+def _language(subject: Subject, inputs: dict[str, Any], following: int) -> dict[str, float]:
+    """Seconds of the prompt, and of one further token."""
+    import torch
+
+    prefill, out = _timed(lambda: subject.model(**inputs, use_cache=True, logits_to_keep=1))
+    cache = {"past_key_values": out.past_key_values}
+    token = torch.full((1, 1), 5)
+    steps = [
+        _timed(lambda at=at: subject.model(input_ids=token, position_ids=torch.tensor([[at]]), **cache))[0]
+        for at in range(following, following + _STEPS)
+    ]
+    return {"prefill_s": prefill, "decode_s": statistics.median(steps)}
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    result = call()
+    return time.process_time() - start, result
+
+
+def _medians(rounds: list[dict[str, float]]) -> dict[str, float]:
+    return {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
+
+
+def _ratios(whole: Mapping[str, float], own: Mapping[str, float]) -> dict[str, float]:
+    return {
+        "speedup": whole["prefill_s"] / own["prefill_s"],
+        "total_s": _total(own),
+        "total_speedup": _total(whole) / _total(own),
+        "selection_share": own["selection_s"] / own["prefill_s"],
+        "selection_share_of_all": own["selection_s"] / whole["prefill_s"],
+    }
+
+
+def _total(times: Mapping[str, float]) -> float:
+    """A prompt and an answer."""
+    return times["encode_s"] + times["selection_s"] + times["prefill_s"] + _ANSWER * times["decode_s"]
+
+
+def model_suite(method: str = "divprune") -> tuple[ModelBenchmark, ...]:
+    """All benchmarks, in the order of the table; none has a peer but the whole model."""
+    subjects = {"full": Subject(FULL), "small": Subject(SMALL)}
+    names = {"prefill_all": None, "prefill_576": 576, "prefill_273": 273, "prefill_64": 64}
+    return tuple(ModelBenchmark(name, tokens, method, subjects) for name, tokens in names.items())

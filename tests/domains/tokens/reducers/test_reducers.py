@@ -1,0 +1,124 @@
+"""Published reducers: small cases by hand, exact counts, and what they make of features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hra.domains import tokens
+from hra.domains.tokens.reducers.bipartite_regions import bipartite_merges
+from hra.errors import ArrayError, MetricError
+
+EVERY = pytest.mark.parametrize("name", tokens.REDUCERS)
+PATCH = 4
+
+
+def realized(name: str, features: np.ndarray, budget: int, attention: Any = None, **signals: Any) -> Any:
+    """Tokens of features [h, w, D] with an attention [h, w]."""
+    allocator = tokens.REDUCERS[name](patch=PATCH)
+    context = allocator.context(np.zeros((features.shape[0] * PATCH, features.shape[1] * PATCH, 3), np.float32), "")
+    scorer = context.scorer if attention is None else lambda context: np.asarray(attention, float)
+    context = replace(context, encoder=lambda image: features, scorer=scorer, signals=signals)
+    return allocator.realize(allocator.allocate(context, budget))
+
+
+def cells(chosen: Any) -> list[list[int]]:
+    return [[int(y), int(x)] for _, x, y in chosen.places]
+
+
+@EVERY
+@pytest.mark.parametrize("budget", [1, 5, 12, 20, 99])
+def test_counts_are_exact(name, budget):
+    rng = np.random.default_rng(0)
+    chosen = realized(name, rng.normal(size=(4, 5, 6)), budget, rng.random((4, 5)), shallow=rng.random(20))
+    assert len(chosen) == min(budget, 20)
+    pooled = chosen.pool(rng.normal(size=(4, 5, 3)))
+    assert pooled.shape == (min(budget, 20), 3) and np.isfinite(pooled).all()
+
+
+@EVERY
+def test_all_kept_are_the_features_themselves(name):
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(3, 4, 5)).astype(np.float32)
+    chosen = realized(name, features, 12, rng.random((3, 4)), shallow=rng.random(12))
+    if name == "prumerge":  # adds neighbours to kept cells, too, as its code does
+        return
+    order = np.lexsort(chosen.centres.T)
+    np.testing.assert_allclose(chosen.pool(features)[order], features.reshape(12, 5), atol=1e-6)
+
+
+@EVERY
+def test_every_reducer_is_a_method_by_its_name(name):
+    assert isinstance(tokens.REDUCERS[name](), tokens.TokenAllocator)
+    image = np.random.default_rng(0).random((64, 80, 3), dtype=np.float32)
+    if name == "vscan":  # a second map is needed, which an image alone does not give
+        with pytest.raises(MetricError, match="'shallow'"):
+            tokens.REDUCERS[name]().allocate((image, ""), 7)
+    else:
+        assert tokens.REDUCERS[name]().allocate((image, ""), 7).cost == 7
+
+
+def test_visionzip_by_hand():
+    # 13 cells on a line: with a budget of 6, largest remainders of 54:10 give 5 and 1.
+    attention = np.array([[9.0, 0, 8, 0, 7, 0, 6, 0, 5, 0, 0, 0, 0]])
+    features = np.arange(1.0, 14)[None, :, None] * [1.0, 0.0]
+    features[0, 12] = [0.0, 7.0]  # unlike the others, but there is one target only
+    chosen = realized("visionzip", features, 6, attention + 0.001)
+    assert cells(chosen) == [[0, 0], [0, 1], [0, 2], [0, 4], [0, 6], [0, 8]]
+    rest = features[0, [3, 5, 7, 9, 10, 11, 12]]
+    expected = features[0, [0, 1, 2, 4, 6, 8]].copy()
+    expected[1] += rest.mean(axis=0)  # the first of the rest, plus the mean of all others
+    np.testing.assert_allclose(chosen.pool(features), expected)
+
+
+def test_vscan_by_hand():
+    # Shallow attention finds the last cell of its window, deep attention the first; the others join by likeness.
+    features = np.array([[[1.0, 0], [1, 0.1], [0.1, 1], [0, 1]]])
+    chosen = realized("vscan", features, 2, [[4.0, 3, 2, 1]], shallow=[1.0, 2, 3, 4])
+    assert cells(chosen) == [[0, 0], [0, 3]]
+    np.testing.assert_allclose(chosen.pool(features), [[1, 0.05], [0.05, 1]], atol=1e-6)
+
+
+def test_prumerge_by_hand():
+    # One of four by attention, three spread evenly over the rest: with all neighbours counted, each token is itself
+    # plus every other cell weighted by its share of attention.
+    features = np.array([[[1.0], [2], [3], [4], [5], [6]]])
+    attention = np.array([[0.1, 0.1, 0.5, 0.1, 0.1, 0.1]])
+    chosen = realized("prumerge", features, 4, attention)
+    assert cells(chosen) == [[0, 0], [0, 1], [0, 2], [0, 3]]
+    total = float((attention[0] * features[0, :, 0]).sum())
+    expected = [x + total - a * x for x, a in zip(features[0, :4, 0], attention[0], strict=False)]
+    np.testing.assert_allclose(chosen.pool(features)[:, 0], expected, rtol=1e-6)
+
+
+def test_hired_and_fastv_are_the_largest_attention():
+    attention = [[0.1, 0.7, 0.2], [0.9, 0.3, 0.4]]
+    for name in ("hired", "fastv"):
+        assert cells(realized(name, np.ones((2, 3, 2)), 3, attention)) == [[0, 1], [1, 0], [1, 2]]
+
+
+def test_cdpruner_prefers_what_is_relevant_and_different():
+    features = np.array([[[1.0, 0], [1, 0.01], [0, 1], [0.01, 1]]])
+    assert cells(realized("cdpruner", features, 2, [[1.0, 0.99, 0.2, 0.3]])) == [[0, 0], [0, 3]]
+
+
+def test_tome_merges_the_most_similar_first():
+    # Even cells 0, 2 meet odd cells 1, 3: 0 is like 1, so one merge leaves their mean.
+    features = np.array([[[1.0, 0.0], [1, 0.05], [0, 1], [-0.5, 1]]])
+    pooled = realized("tome", features, 3).pool(features)
+    np.testing.assert_allclose(pooled[np.argsort(pooled[:, 0])], [[-0.5, 1], [0, 1], [1, 0.025]], atol=1e-6)
+    assert bipartite_merges(features[0]).tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_tome_weights_by_sizes():
+    features = np.arange(1.0, 7)[None, :, None] * [1.0, 1.0] + np.array([0, 1e-3])
+    np.testing.assert_allclose(realized("tome", features, 1).pool(features), features[0].mean(0, keepdims=True))
+
+
+def test_features_of_another_grid_are_refused():
+    chosen = realized("divprune", np.random.default_rng(0).normal(size=(3, 4, 5)), 4)
+    with pytest.raises(ArrayError, match="cells for tokens"):
+        chosen.pool(np.ones((6, 8, 2)))
