@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.tokens.patches.downsample import resized
+from hra.domains.tokens.patches.downsample import resize
 from hra.domains.tokens.pictures.lettering import GAP, line_height, written
 from hra.domains.tokens.pictures.overlay import level_colours, overlay
 from hra.errors import HraError
@@ -61,17 +61,17 @@ def portrait(tokens: TokenSet) -> bytes | None:
 
 def _framed(pictures: list[np.ndarray], tokens: TokenSet) -> np.ndarray:
     """Pictures [H, W, 3] in [0, 1] side by side above the legend."""
-    framed = [np.pad(_sized(picture), ((GAP, GAP), (GAP, GAP), (0, 0)), constant_values=255) for picture in pictures]
+    framed = [np.pad(_fit(picture), ((GAP, GAP), (GAP, GAP), (0, 0)), constant_values=255) for picture in pictures]
     row = np.concatenate(framed, axis=1)
     return np.concatenate([row, _legend(tokens, row.shape[1])])
 
 
-def _sized(picture: np.ndarray) -> np.ndarray:
+def _fit(picture: np.ndarray) -> np.ndarray:
     """``picture`` in [0, 1] as bytes, neither too large for a screen nor smaller than its legend."""
     longer = max(picture.shape[:2])
     if longer > _MOST:
         height, width = (max(1, round(side * _MOST / longer)) for side in picture.shape[:2])
-        picture = resized(np.ascontiguousarray(picture, np.float32), (height, width))
+        picture = resize(np.ascontiguousarray(picture, np.float32), (height, width))
     times = -(-_LEAST // longer)
     return np.rint(255 * np.clip(picture, 0, 1)).astype(np.uint8).repeat(times, 0).repeat(times, 1)
 
