@@ -1,4 +1,4 @@
-"""The Python blocks of every tutorial run as they stand, one after the other."""
+"""The Python blocks of every tutorial, and of the page on residency, run as they stand, one after the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-TUTORIALS = sorted((Path(__file__).parents[1] / "docs" / "tutorials").glob("*.md"))
+DOCS = Path(__file__).parents[1] / "docs"
+TUTORIALS = [*sorted((DOCS / "tutorials").glob("*.md")), DOCS / "residency.md"]
 
 
 @pytest.mark.slow

@@ -2,6 +2,10 @@ from .allocator import MeshAllocator as MeshAllocator
 from .asset.mesh_asset import MeshAsset as MeshAsset
 from .asset.mesh_asset import load_clusters as load_clusters
 from .asset.mesh_asset import open_asset as open_asset
+from .asset.mesh_streamer import MeshStreamer as MeshStreamer
+from .asset.mesh_streamer import MeshUpdate as MeshUpdate
+from .asset.mesh_streamer import read_ahead as read_ahead
+from .asset.page_allocator import PageAllocator as PageAllocator
 from .asset.pages import Page as Page
 from .asset.paging import drawable as drawable
 from .asset.paging import page_parents as page_parents

@@ -115,6 +115,11 @@ class ClusterMesh(ReadOnlyArrays):
             f"{len(self.hierarchy)} groups, root of {self.root_triangle_count} triangles)"
         )
 
+    def _repr_png_(self) -> bytes | None:
+        from hra.domains.meshes.pictures.portrait import cluster_portrait
+
+        return cluster_portrait(self)
+
     @cached_property
     def bounds(self) -> np.ndarray:
         """Smallest and largest coordinates, float32 [2, 3], read-only."""
@@ -171,16 +176,21 @@ class ClusterMesh(ReadOnlyArrays):
         vertex_bytes = self.attributes.vertex_bytes if self.attributes else 0
         return replace(self, hierarchy=charge(self.hierarchy, self.triangles_per_cluster, vertex_bytes, unit))
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, grid_bits: int | None = None) -> None:
         """Write the mesh to an ``.hra`` file; see `hra.domains.meshes.asset`.
+
+        Parameters
+        ----------
+        grid_bits : None keeps every bit; 8 to 16 compresses, with positions on a grid of so many bits (16: 65,536
+            points along the longest axis). Bounds then count how far vertices were moved.
 
         Raises
         ------
-        FileError : another suffix, or the file cannot be written.
+        FileError : another suffix, or the file cannot be written; MeshError : another number of bits.
         """
         from hra.domains.meshes.asset.writing import save
 
-        save(self, path)
+        save(self, path, grid_bits)
 
 
 def charge(hierarchy: Hierarchy, triangle_count: np.ndarray, attribute_bytes: int, unit: CostUnit) -> Hierarchy:

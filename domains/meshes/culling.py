@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from hra.camera import Camera
-from hra.model.hierarchy import Hierarchy
+from hra.camera.placed_boxes import Eye, copies_in_view
+from hra.domains.meshes.placements import Placements
+from hra.domains.meshes.views import View
 
 
-@dataclass(frozen=True, eq=False)
-class Extent:
-    """Where the surface of a mesh is, in boxes.
+def instances_seen(placed: Placements, views: Sequence[View]) -> np.ndarray:
+    """What of each copy the ``views`` of the world may see, int8 [B]: 0 nothing, 1 something, 2 all of it.
 
-    Attributes
-    ----------
-    whole : float32 [1, 2, 3], around all of it.
-    sources : float32 [S, 2, 3], around its source clusters.
+    Conservative. By the sphere around the copy, then by the boxes around its source clusters.
     """
-
-    whole: np.ndarray
-    sources: np.ndarray
-
-    @classmethod
-    def of(cls, hierarchy: Hierarchy) -> Extent:
-        """From the nested boxes of a mesh's clusters."""
-        boxes = hierarchy.attribute("box")
-        base = boxes[hierarchy.added_by < 0]
-        whole = np.stack([base[:, 0].min(axis=0), base[:, 1].max(axis=0)])
-        return cls(whole[None], boxes[hierarchy.removed_by < 0])
-
-    def seen_by(self, camera: Camera) -> bool:
-        """Whether a point of the source may be in view of a camera in the mesh's coordinates; conservative."""
-        return bool(camera.boxes_visible(self.whole).any() and camera.boxes_visible(self.sources).any())
+    seen = np.zeros(len(placed.matrices), np.int8)
+    for kind, extent in enumerate(placed.extents):
+        numbers = np.flatnonzero(placed.mesh_of == kind)
+        for view in views:
+            spheres = (placed.centers, placed.radii)
+            copies_in_view(Eye.of(view.camera), placed.matrices, numbers, spheres, extent.whole, extent.sources, seen)
+    return seen

@@ -15,7 +15,7 @@ from hra.domains.meshes.views import View
 from hra.model.hierarchy import Hierarchy
 
 # Mean of |cos| between the view direction and a surface of any orientation (Cauchy): what an area shrinks to on screen.
-_MEAN_FACING = 0.5
+MEAN_FACING = 0.5
 
 
 def source_pixels(hierarchy: Hierarchy, camera: Camera) -> np.ndarray:
@@ -74,11 +74,13 @@ def largest_displacements(
     """
     boxes, camera = hierarchy.attribute("box"), view.camera
     (removed_at, removed), leads = hierarchy.removed_nodes, np.zeros(len(boxes), np.bool_)
+    # Clusters of one group have the same sphere and box: one of them is projected for all.
     leads[removed[removed_at[:-1][np.diff(removed_at) > 0]]] = True
     nested = camera.visible_pixels_per_unit(hierarchy.attribute("center"), hierarchy.attribute("radius"), leads)
     nested = np.minimum(nested, camera.visible_pixels_per_unit_in_boxes(boxes, leads))
     acuity, pixels = view.acuity(boxes), sources.seen
     outside = np.where(both_sides & (sources.apart > 0), sources.pixels, 0.0)
+    # What has no pixels, because it is hidden or coarse, is at no distance that could bring it into view.
     apart = np.where(outside > 0, sources.apart, np.inf)
     counted = pixels * acuity
     result = distances * counted
@@ -97,6 +99,7 @@ def _raise(adds, removes, distances, nested, acuity, focal, passed, result):
     """
     (added_at, added), (removed_at, removed) = adds, removes
     pixels, counted, beside, outside, apart = passed
+    # Refinements are in level order: backwards, all that a group's members were made from is done before the group.
     for r in range(added_at.size - 2, -1, -1):
         nearest, largest, besides, others, gap, finer = 0.0, 0.0, 0.0, 0.0, np.inf, 0.0
         for k in range(added_at[r], added_at[r + 1]):
@@ -105,14 +108,17 @@ def _raise(adds, removes, distances, nested, acuity, focal, passed, result):
             besides, others, gap = max(besides, beside[c]), max(others, outside[c]), min(gap, apart[c])
         for k in range(removed_at[r], removed_at[r + 1]):
             c, lead = removed[k], removed[removed_at[r]]
+            # The cluster may stick into the view: what lies beside it counts from here on, for all above it, too.
             if gap <= distances[c]:
                 besides, others, gap = max(besides, others), 0.0, np.inf
             pixels[c], counted[c], beside[c], outside[c], apart[c] = nearest, largest, besides, others, gap
+            # x of `largest_displacements`, by the largest scale of everything beneath that counts.
             nearer = distances[c] * max(nearest, besides) / focal
             own = distances[c] * nested[lead] * acuity[lead]
             if nearer < 1.0:
                 moved = distances[c] * max(largest, besides * acuity[lead])
                 own = min(own, moved * (1.0 + nearer) / (1.0 - nearer) ** 2)
+            # Never less than a finer one's, or a threshold would open a group beneath one that it keeps closed.
             result[c] = max(finer, own)
 
 
@@ -140,7 +146,7 @@ def source_weights(hierarchy: Hierarchy, view: View, pixels: np.ndarray) -> np.n
     """
     width, height = view.camera.viewport
     acuity = view.acuity(hierarchy.attribute("box"))
-    _weigh(pixels, acuity, hierarchy.attribute("area"), _MEAN_FACING / (width * height))
+    _weigh(pixels, acuity, hierarchy.attribute("area"), MEAN_FACING / (width * height))
     return pixels
 
 
@@ -148,6 +154,7 @@ def source_weights(hierarchy: Hierarchy, view: View, pixels: np.ndarray) -> np.n
 def _weigh(pixels, acuity, area, share):
     """Turn pixels per unit [N] into weights in place; ``share`` of the view is what a square pixel covers."""
     for v in range(pixels.size):
+        # Pixels per unit, squared, are square pixels per unit of area.
         square = pixels[v] * pixels[v]
         pixels[v] = acuity[v] * acuity[v] * square * min(area[v] * square * share, 1.0)
 

@@ -81,6 +81,8 @@ def stretch_around(reach: np.ndarray, distance: float) -> np.ndarray:
     is largest right below the eye if s is at most half the distance d, else where ``2 r**2 = d z``.
     """
     below = 1 / (distance - reach)
+    # Points of the sphere have r**2 = s**2 - d**2 + 2 d z: at this depth the derivative of r / z**2 by z vanishes, and
+    # the sphere reaches it where s >= d / 2.
     depth = 2 * (distance**2 - reach**2) / (3 * distance)
     return np.where(reach <= distance / 2, below, np.sqrt(distance / (2 * depth**3))) * (1 + _ROUNDING)
 
@@ -98,4 +100,5 @@ def worst_stretch(lens: Camera) -> float:
 def all_round_distance(lens: Camera, reach: float) -> float:
     """How far away the eye must be for a sphere to be in view as a whole, wherever it stands."""
     half = math.atan(min(lens.viewport) / 2 / lens.focal_pixels)
+    # The cone around the axis that the narrower side of the screen allows touches the sphere.
     return (reach or 1.0) / math.sin(half)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Literal, final, get_args
@@ -16,6 +17,8 @@ from hra.domains.meshes.displacement import (
     source_weights,
     sources_of,
 )
+from hra.domains.meshes.placed_errors import placed_mean_squares
+from hra.domains.meshes.placed_views import PlacedViews
 from hra.domains.meshes.screen_weights import ScreenWeight, mean_weights
 from hra.domains.meshes.views import View, views_of
 from hra.errors import EstimateWarning, MetricError
@@ -132,6 +135,13 @@ class ScreenError(ErrorMetric):
         """Squared displacement that each cluster adds to the mean over the viewport, summed over views, [N], px2."""
         weights = [self._weights(hierarchy, view) for view in views_of(context)]
         return mean_squares(hierarchy, self.mean_distances(hierarchy), reduce(np.add, weights))
+
+    def evaluate_each(self, hierarchy: Hierarchy, contexts: Sequence[Any], result: np.ndarray) -> bool:
+        """`evaluate` for all copies at once, where the contexts are one world's views without gaze and weight."""
+        if not isinstance(contexts, PlacedViews) or self.weight is not None or not contexts.even:
+            return False
+        placed_mean_squares(hierarchy, self.mean_distances(hierarchy), contexts, result)
+        return True
 
     def _weights(self, hierarchy: Hierarchy, view: View) -> np.ndarray:
         """What a squared error of one unit in each source cluster counts in a view, float64 [N]."""

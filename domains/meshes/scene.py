@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from hra.camera import checks
 from hra.domains.meshes.allocator import Clusters, MeshAllocator
-from hra.domains.meshes.culling import Extent
+from hra.domains.meshes.culling import instances_seen
 from hra.domains.meshes.placed_metric import placed_metric
-from hra.domains.meshes.scene_allocation import SceneAllocation, nothing_drawn, seen_before
+from hra.domains.meshes.placed_views import PlacedViews
+from hra.domains.meshes.placements import Placements, keys_of
+from hra.domains.meshes.scene_allocation import SceneAllocation
+from hra.domains.meshes.scene_history import nothing_drawn, seen_before, taken_before
 from hra.domains.meshes.views import View, views_of
-from hra.errors import HierarchyError, HraError, UnitMismatch
-from hra.model.arrays import frozen, to_numpy
+from hra.errors import HierarchyError
+from hra.model.arrays import frozen
 from hra.model.metrics import ErrorMetric
-from hra.pooling.pool import pool
+from hra.pooling.copies import allocate_copies, can_share
+from hra.pooling.copies_allocation import CopiesAllocation, Kind
+from hra.pooling.pool import Pool, PooledAllocation
+from hra.pooling.union import Unions
 from hra.traversals.base import Traversal
+from hra.traversals.hull import Hull
+
+# Refinements of all instances in view from which on they are treated alike instead of joined (docs/decisions.md).
+_MANY = 4_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +74,13 @@ class Scene:
     metric : context to error of each cluster in the mesh's coordinates; `ScreenError` by default. One that knows of the
         world, as `VisibleScreenError` does, has a method ``seen_from(placement)`` that brings it to a mesh's.
     traversal : splits the budget and chooses the clusters; `Hull` by default.
+    keys : int [B] >= 0, what each instance is called from scene to scene: where instances come, go or move, make a new
+        scene for the frame, and ``previous`` still knows what each of them had. By default an instance is its number,
+        and sequences stay within one scene.
 
     Raises
     ------
-    HraError : no copies.
+    HraError : no copies, or two with the same key.
     UnitMismatch : some meshes cost triangles and others bytes.
     CameraError : a placement that is not [4, 4], not finite, not affine, or singular.
 
@@ -90,24 +103,21 @@ class Scene:
         placed: Sequence[tuple[Clusters, Any]],
         metric: ErrorMetric | None = None,
         traversal: Traversal | None = None,
+        *,
+        keys: Any = None,
     ) -> None:
-        meshes: list[Clusters] = []
-        placements: list[np.ndarray] = []
-        extents: list[Extent] = []
-        for mesh, matrices in placed:
-            checked = [frozen(checks.view_matrix(matrix, "placement")) for matrix in to_numpy(matrices)]
-            meshes += [mesh] * len(checked)
-            extents += [Extent.of(mesh.hierarchy)] * len(checked)
-            placements += checked
-        _check(meshes)
-        self.placements = tuple(placements)
-        self._meshes, self._extents = tuple(meshes), tuple(extents)
-        self._members = _members(self._meshes, self.placements, metric)
-        self._pool = pool(*self._members, traversal=traversal)
+        self._placed = Placements.of(placed)
+        self._metric, self._traversal = metric, Hull() if traversal is None else traversal
+        self._keys, self._unions = keys_of(keys, len(self)), Unions()
 
     def __len__(self) -> int:
         """Number of instances."""
-        return len(self.placements)
+        return len(self._placed.matrices)
+
+    @property
+    def placements(self) -> np.ndarray:
+        """Object to world, float64 [B, 4, 4]."""
+        return self._placed.matrices
 
     def with_metric(self, metric: ErrorMetric) -> Scene:
         """The same scene by another metric: every frame, say, what its last depth buffer hides.
@@ -115,8 +125,8 @@ class Scene:
         Allocations of both serve each other as ``previous``.
         """
         scene = object.__new__(Scene)
-        scene.__dict__.update(self.__dict__, _members=_members(self._meshes, self.placements, metric))
-        scene._pool = replace(self._pool, members=scene._members)
+        scene.__dict__.update(self.__dict__, _metric=metric)
+        scene.__dict__.pop("_allocators", None)
         return scene
 
     def allocate(self, context: Any, budget: float, *, previous: SceneAllocation | None = None) -> SceneAllocation:
@@ -126,8 +136,9 @@ class Scene:
         ----------
         context : a `hra.Camera`, a `View` or several, in world space.
         budget : in the meshes' cost unit; covers at least the coarsest level of every instance in view.
-        previous : the last step of a sequence. An instance that was not in view then starts from its coarsest level;
-            those that have left the view count no changes.
+        previous : the last step of a sequence: of this scene or, where both have keys, of one with other instances or
+            other placements. An instance that was not in view then starts from its coarsest level; those that have
+            left the view count no changes.
 
         Raises
         ------
@@ -135,19 +146,18 @@ class Scene:
         HierarchyError : ``previous`` is of another scene.
         """
         views = views_of(context)
-        seen = [tuple(view.seen_from(placement) for view in views) for placement in self.placements]
-        numbers = [n for n, (extent, own) in enumerate(zip(self._extents, seen, strict=True)) if _sees(own, extent)]
-        members = tuple(self._members[n] for n in numbers)
-        unit = self._members[0].metric.unit
         if previous is not None:
-            self._check_own(previous)
-        if not members:
-            return nothing_drawn(self._meshes[0].hierarchy.cost_unit, unit, budget, len(self))
-        before = previous and seen_before(previous, numbers, [self._meshes[n].hierarchy for n in numbers], unit)
-        pooled = replace(self._pool, members=members).allocate([seen[n] for n in numbers], budget, previous=before)
-        drawn = np.zeros(len(self), np.bool_)
-        drawn[numbers] = True
-        return SceneAllocation(pooled.whole, pooled.members, frozen(drawn))
+            self._check_follows(previous)
+        seen = instances_seen(self._placed, views)
+        numbers = np.flatnonzero(seen)
+        if not numbers.size:
+            cost_unit, unit = self._placed.meshes[0].hierarchy.cost_unit, self._allocators[0].metric.unit
+            pooled = nothing_drawn(cost_unit, unit, budget)
+        elif self._is_shared(numbers):
+            pooled = self._share(views, seen, budget, previous)
+        else:
+            pooled = self._pool(views, numbers, budget, previous)
+        return SceneAllocation(pooled, frozen(seen > 0), self._keys)
 
     def realize(self, allocation: SceneAllocation) -> tuple[Instance, ...]:
         """What to draw, one cut per drawn instance in the order of the placements.
@@ -159,37 +169,81 @@ class Scene:
         HierarchyError : the allocation is of another scene.
         """
         self._check_own(allocation)
-        return tuple(
-            Instance(number, self._meshes[number], self.placements[number], member.cut)
-            for number, member in zip(np.flatnonzero(allocation.drawn).tolist(), allocation.members, strict=True)
-        )
+        meshes, numbers = self._placed.meshes, np.flatnonzero(allocation.drawn)
+        kinds, matrices = self._placed.mesh_of[numbers].tolist(), self._placed.matrices[numbers]
+        drawn = zip(numbers.tolist(), kinds, matrices, allocation.cuts, strict=True)
+        return tuple(Instance(number, meshes[kind], matrix, cut) for number, kind, matrix, cut in drawn)
+
+    @cached_property
+    def _allocators(self) -> tuple[MeshAllocator, ...]:
+        """One for each mesh."""
+        return tuple(MeshAllocator(mesh, self._metric) for mesh in self._placed.meshes)
+
+    def _is_shared(self, numbers: np.ndarray) -> bool:
+        """Whether copies are many enough to be treated alike, and may be."""
+        meshes, metric = self._placed.meshes, self._metric
+        kinds = np.bincount(self._placed.mesh_of[numbers], minlength=len(meshes)).tolist()
+        size = sum(count * len(mesh.hierarchy) for count, mesh in zip(kinds, meshes, strict=True))
+        of_world = metric is not None and placed_metric(metric, np.eye(4)) is not metric
+        return size >= _MANY and not of_world and can_share(self._traversal, [mesh.hierarchy for mesh in meshes])
+
+    def _share(
+        self, views: tuple[View, ...], seen: np.ndarray, budget: float, previous: SceneAllocation | None
+    ) -> CopiesAllocation:
+        """The way for many: see `hra.pooling.copies`."""
+        kinds, lanes, placed = [], [], self._placed
+        for kind, allocator in enumerate(self._allocators):
+            own = np.flatnonzero((placed.mesh_of == kind) & (seen > 0))
+            # Those that are wholly in view side by side: of them no box needs to be tested.
+            own = own[np.argsort(-seen[own], kind="stable")]
+            if own.size:
+                hierarchy = placed.meshes[kind].hierarchy
+                before = None if previous is None else taken_before(previous, self._named(own), hierarchy)
+                contexts = PlacedViews(views, placed.matrices[own])
+                kinds.append(Kind(hierarchy, allocator.metric, contexts, before))
+                lanes.append(own)
+        price = None if previous is None else previous.last_price
+        last = previous.pooled if previous and isinstance(previous.pooled, CopiesAllocation) else None
+        order = np.argsort(np.concatenate(lanes))
+        return allocate_copies(kinds, order, budget, self._traversal, price=price, last=last)
+
+    def _pool(
+        self, views: tuple[View, ...], numbers: np.ndarray, budget: float, previous: SceneAllocation | None
+    ) -> PooledAllocation:
+        """The way for any traversal and metric: see `hra.pool`."""
+        members = tuple(self._member(number) for number in numbers.tolist())
+        contexts = list(PlacedViews(views, self._placed.matrices[numbers]))
+        unit, hierarchies = members[0].metric.unit, [member.hierarchy_for(None) for member in members]
+        before = previous and seen_before(previous, self._named(numbers).tolist(), hierarchies, unit)
+        pool = Pool(members, self._traversal, _unions=self._unions)
+        return pool.allocate(contexts, budget, previous=before)
+
+    def _member(self, number: int) -> MeshAllocator:
+        """The allocator of one instance, with a metric of the world brought to it."""
+        allocator, metric = self._allocators[self._placed.mesh_of[number]], self._metric
+        if metric is None:
+            return allocator
+        own = placed_metric(metric, self._placed.matrices[number])
+        return allocator if own is metric else MeshAllocator(allocator.cluster_mesh, own)
+
+    def _named(self, numbers: np.ndarray) -> np.ndarray:
+        """The keys of instances, which are their numbers where none were given."""
+        return numbers if self._keys is None else self._keys[numbers]
+
+    def _check_follows(self, previous: SceneAllocation) -> None:
+        if self._keys is None or previous.keys is None:
+            self._check_own(previous)
 
     def _check_own(self, allocation: SceneAllocation) -> None:
-        drawn = allocation.drawn
-        own = [self._meshes[n].hierarchy for n in np.flatnonzero(drawn)] if len(drawn) == len(self) else None
-        if own is None or any(not a.hierarchy.same_as(h) for a, h in zip(allocation.members, own, strict=True)):
+        own = self._placed.meshes
+        same = len(allocation.drawn) == len(self)
+        if self._keys is None or allocation.keys is None:
+            same = same and self._keys is allocation.keys
+        else:
+            same = np.array_equal(self._keys, allocation.keys)
+        if same:
+            hierarchies, kind_of = allocation.hierarchies
+            pairs = {*zip(self._placed.mesh_of[allocation.drawn].tolist(), kind_of.tolist(), strict=True)}
+            same = all(hierarchies[kind].same_as(own[mesh].hierarchy) for mesh, kind in pairs)
+        if not same:
             raise HierarchyError("the allocation belongs to another scene", fix="use it where it was allocated")
-
-
-def _members(
-    meshes: Sequence[Clusters], placements: Sequence[np.ndarray], metric: ErrorMetric | None
-) -> tuple[MeshAllocator, ...]:
-    metrics = [metric and placed_metric(metric, placement) for placement in placements]
-    made: dict[tuple[int, int], MeshAllocator] = {}
-    return tuple(
-        made.setdefault((id(mesh), id(own)), MeshAllocator(mesh, own))
-        for mesh, own in zip(meshes, metrics, strict=True)
-    )
-
-
-def _check(meshes: Sequence[Clusters]) -> None:
-    if not meshes:
-        raise HraError("a scene needs at least one instance", where="placed")
-    units = sorted({mesh.hierarchy.cost_unit for mesh in meshes})
-    if len(units) > 1:
-        fix = "give all meshes the same cost, see with_cost"
-        raise UnitMismatch("the meshes of a scene cost different things", where=", ".join(units), fix=fix)
-
-
-def _sees(views: Sequence[View], extent: Extent) -> bool:
-    return any(extent.seen_by(view.camera) for view in views)

@@ -30,6 +30,8 @@ def mean_weights(weight: ScreenWeight, boxes: np.ndarray, view: View) -> np.ndar
     camera = view.camera
     rects = project_boxes(boxes, window_matrix(camera), (height, width), reversed_depth=camera.reversed_depth).rects
     low = np.clip(rects[:, :2].astype(np.float64), 0, (width, height))
+    # Rectangles name their last pixel, whose far side is one further. Out of view they are (0, 0, -1, -1): all samples
+    # then fall on (0, 0), which is in the viewport.
     high = np.clip(rects[:, 2:] + 1.0, low, (width, height))
     share = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
     inside = np.stack(np.meshgrid(share, share), axis=-1).reshape(1, -1, 2)

@@ -59,6 +59,7 @@ class SurfaceError(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Squared quadric error of each cluster times its area, float64 [N]."""
+        # In float64: squares of small float32 would vanish.
         return np.square(hierarchy.attribute("error").astype(np.float64)) * hierarchy.attribute("area")
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:

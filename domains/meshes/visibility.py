@@ -50,7 +50,7 @@ def visible_clusters(cluster_mesh: ClusterMesh, clusters: np.ndarray, occlusion:
 
     Parameters
     ----------
-    occlusion : with a camera in the mesh's coordinates; `hra.Occlusion.seen_from` brings one there from the world's.
+    occlusion : with a camera in the mesh's coordinates; `Occlusion.seen_from` brings one there from the world's.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +10,11 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.domains.textures.allocator import TextureAllocator
-from hra.domains.textures.pages import page_parents
 from hra.domains.textures.resident import ResidentTextures
-from hra.errors import HierarchyError
 from hra.model.budget import check_budget
 from hra.residency.explanation import Explanation
-from hra.residency.pool import ResidentPool
+from hra.residency.items import ForestItems
+from hra.residency.lane import Lane
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +70,7 @@ class ResidencyUpdate:
 class TextureStreamer:
     """Keeps a pool of texture pages up to date, one frame after the other.
 
-    Each step allocates the pool anew, warm-started by the last one, and a `hra.residency.ResidentPool` follows as far
+    Each step allocates the pool anew, warm-started by the last one, and a `hra.residency.Lane` follows as far
     as the upload limit allows. Mip tails are always there; what is not wanted any more stays until its room is needed.
     What is wanted and fits the pool is there after so many steps of one view that the limit lets it through: a page
     never takes more than one frame's uploads, and nothing overtakes it for ever.
@@ -111,13 +109,7 @@ class TextureStreamer:
         hierarchy = allocator.textures.hierarchy
         self.allocator = allocator
         self.pool_bytes = check_budget(pool_bytes, hierarchy)
-        self._pool = ResidentPool(
-            hierarchy.node_cost,
-            page_parents(hierarchy),
-            pool_bytes=int(min(self.pool_bytes, hierarchy.total_cost)),
-            upload_bytes=upload_bytes,
-            prefetch=sys.maxsize,
-        )
+        self._lane = Lane([ForestItems(hierarchy)], self.pool_bytes, upload_bytes=upload_bytes)
         self._previous: Allocation | None = None
 
     def step(self, demand: Any, upcoming: Sequence[Any] = ()) -> ResidencyUpdate:
@@ -149,27 +141,11 @@ class TextureStreamer:
         HierarchyError : an allocation of other textures.
         InvalidBudget : it is larger than the pool.
         """
-        for one in (allocation, *upcoming):
-            if not one.hierarchy.same_as(self.allocator.textures.hierarchy):
-                raise HierarchyError("the allocation is of other textures", fix="use the streamer's allocator")
-        before, pool = self._pool.resident.copy(), self._pool
-        changes = pool.advance(allocation.cut, _page_gains(allocation), [ahead.cut for ahead in upcoming])
-        self._previous, there = allocation, pool.resident.copy()
-        # A page that went and came back within the frame just stays.
-        loads, evictions = changes.loaded[~before[changes.loaded]], changes.evicted[~there[changes.evicted]]
-        if pool.frame == 0:
-            loads = np.concatenate([pool.coarsest, loads])
-        resident = ResidentTextures(self.allocator.textures, there)
-        return ResidencyUpdate(loads, evictions, resident, allocation.cut, changes.queued, allocation)
+        (part,) = self._lane.advance([allocation], [[ahead] for ahead in upcoming]).members
+        self._previous = allocation
+        resident = ResidentTextures(self.allocator.textures, part.resident)
+        return ResidencyUpdate(part.loads, part.evictions, resident, part.wanted, part.queued, allocation)
 
     def explain(self, page: int) -> Explanation:
         """Why a page is resident, queued or evicted; ArrayError if there is no such page."""
-        return self._pool.explain(page)
-
-
-def _page_gains(allocation: Allocation) -> np.ndarray:
-    """What each page of the cut gains [K]; 0 for mip tails."""
-    added_by = allocation.hierarchy.added_by[allocation.cut]
-    gain = np.zeros(added_by.size)
-    gain[added_by >= 0] = allocation.problem.gain[added_by[added_by >= 0]]
-    return gain
+        return self._lane.explain(page)

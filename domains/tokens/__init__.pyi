@@ -2,6 +2,7 @@ from .allocator import TokenAllocator as TokenAllocator
 from .channels.texture_array import TextureArray as TextureArray
 from .channels.texture_array import texture_array as texture_array
 from .context import TokenContext as TokenContext
+from .embedding.batch_encoder import BatchEncoder as BatchEncoder
 from .features import project as project
 from .fixation.confidence import EntropyConfidence as EntropyConfidence
 from .fixation.confidence import ShownConfidence as ShownConfidence
@@ -34,6 +35,7 @@ from .patches.tokens import PatchTokens as PatchTokens
 from .pictures.contact_sheet import Panel as Panel
 from .pictures.contact_sheet import contact_sheet as contact_sheet
 from .pictures.overlay import overlay as overlay
+from .pictures.sheet import token_sheet as token_sheet
 from .position_codes import position_code as position_code
 from .presets.adaptive_stratified import AdaptiveStratified as AdaptiveStratified
 from .presets.adaptive_stratified import EntropyGrid as EntropyGrid

@@ -12,19 +12,23 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.tokens.choice import Choice
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.embedding.pictures import loaded
+from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.features import Encoder
+from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.token_builder import DirectBuilder, TokenBuilder, Tokens
 from hra.errors import ArrayError
+from hra.kernels.row_blocks import for_each
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
+
+_IMAGE_BYTES = 2**22  # of an image that is worth a thread
 
 
 class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
@@ -88,7 +92,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ImageError : wrong layout, dtype or values.
         FileError : a file that is missing or not readable.
         """
-        pyramid = PatchPyramid.build(loaded(image), patch=self.patch, levels=self.levels)
+        pyramid = PatchPyramid.build(load_if_path(image), patch=self.patch, levels=self.levels)
         return TokenContext(pyramid, query, self.relevance, self.encoder)
 
     def allocate(
@@ -108,7 +112,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         BudgetTooSmall : fewer tokens than the coarsest level has.
         """
         context = self._context(context)
-        allocator = self._sized(context, check_budget(budget, _nothing()))
+        allocator = self._allocator_for(context, check_budget(budget, _nothing()))
         if allocator is not self:
             return allocator.allocate(context, budget, previous=previous, pinned=pinned)
         return super().allocate(context, budget, previous=previous, pinned=pinned)
@@ -131,7 +135,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         """
         limit = check_budget(budget, _nothing())
         direct = self._is_plain()
-        return [self._choice(self._context(context), limit, direct) for context in contexts]
+        return [self._choice(context, limit, direct) for context in self._prepare(list(contexts))]
 
     def realize_batch(self, choices: Iterable[Choice]) -> list[Tokens]:
         """The tokens of what `allocate_batch` chose; `hra.domains.tokens.batch_tokens` pads them to one array.
@@ -140,7 +144,19 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ------
         ArrayError : choices of another kind of allocator.
         """
-        return [self._realized(choice) for choice in choices]
+        return [self._realize(choice) for choice in choices]
+
+    def _prepare(self, given: list[Any]) -> list[TokenContext]:
+        """Contexts with what images alone decide, by as many threads as there are cores; relevances may use one."""
+        known: dict[int, TokenContext] = {}
+
+        def prepare(number: int) -> None:
+            known[number] = self._context(given[number])
+            if isinstance(self.metric, RelevanceError):
+                _ = known[number].pyramid.errors_by_level
+
+        for_each(list(range(len(given))), len(given) * _IMAGE_BYTES, prepare)
+        return [known[number] for number in range(len(given))]
 
     def _is_plain(self) -> bool:
         """Whether nothing but the builder stands between context and cut: the plain hull, no step of a subclass."""
@@ -155,7 +171,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
                 return choice
         return Choice.of(self.allocate(context, limit))
 
-    def _realized(self, choice: Choice) -> Tokens:
+    def _realize(self, choice: Choice) -> Tokens:
         if choice.allocation is not None:
             return self.realize(choice.allocation)
         if not isinstance(self.builder, DirectBuilder):
@@ -174,10 +190,10 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     def realize(self, allocation: Allocation) -> Tokens:
         """The tokens of an allocation: values, boxes and relevance order."""
         context = self._context(allocation.context)
-        builder = self._sized(context, allocation.budget).builder
+        builder = self._allocator_for(context, allocation.budget).builder
         return builder.tokens(context, allocation.hierarchy, allocation.cut)
 
-    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[Tokens]:
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[Tokens]:
         """What allocates ``budget``: another allocator where this one would spend more than the whole image needs."""
         return self
 

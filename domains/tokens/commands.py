@@ -15,8 +15,11 @@ from hra.console import (
     choose,
     choose_metric,
     choose_traversal,
+    running,
     show,
+    whole_count,
     write_json,
+    written_as,
 )
 from hra.errors import HraError
 from hra.plugins import load
@@ -39,7 +42,9 @@ RelevanceOption = Annotated[
 _UNUSED = """The query {query!r} was not used: the relevance {relevance!r} made nothing of it.
 `phrase` reads text (pip install 'hra[ocr]'), `imagenet` knows 1000 things, `cues` only places such as 'on the left'."""
 
-BudgetOption = Annotated[int, typer.Option(help="Number of tokens, met exactly.")]
+BudgetOption = Annotated[
+    int, typer.Option(parser=whole_count, help="Number of tokens, met exactly: 273, 1k.", metavar="N")
+]
 
 
 @app.command()
@@ -53,20 +58,32 @@ def allocate(
     relevance: RelevanceOption = None,
     metric: MetricOption = None,
     traversal: TraversalOption = None,
-    overlay: Annotated[Path | None, typer.Option("-o", "--out", help="Picture of the tokens on the image.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", callback=written_as(".png"), help="PNG: the tokens on the image, and what they give back."
+        ),
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Allocate tokens to an image and a query."""
+    from hra.domains.tokens import token_sheet
     from hra.images import load_image, psnr, save_png
 
     allocator = _allocator(method, metric, traversal)
     relevance = _set_relevance(allocator, relevance, method)
     pixels = load_image(image)
     context = allocator.context(pixels, query)
-    allocation = allocator.allocate(context, budget)
-    if metric is not None:
-        _check_metric(allocator, allocation, method)
-    chosen = allocator.realize(allocation)
+    with running(f"choosing {budget:,} tokens") as progress:
+        allocation = allocator.allocate(context, budget)
+        if metric is not None:
+            _check_metric(allocator, allocation, method)
+        progress("making the tokens")
+        chosen = allocator.realize(allocation)
+        shown = chosen.reconstruct()
+        if out is not None:
+            progress(f"drawing {out.name}")
+            save_png(out, token_sheet(pixels, chosen))
     record = {
         "method": method,
         "relevance": relevance,
@@ -78,12 +95,8 @@ def allocate(
         "residual_gap": allocation.residual_gap,
         "status": allocation.status,
         "seconds": allocation.seconds,
-        "psnr_db": psnr(chosen.reconstruct(), pixels),
+        "psnr_db": psnr(shown, pixels),
     }
-    if overlay is not None:
-        from hra.domains.tokens import overlay as draw
-
-        save_png(overlay, draw(pixels, chosen))
     write_json(json_file, {**record, "boxes": chosen.boxes, "detail": chosen.detail, **_positions(chosen)})
     show(f"{image.name}: {allocation}", record.items())
     if query and not context.query_matters:

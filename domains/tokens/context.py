@@ -13,10 +13,10 @@ import numpy as np
 
 from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.channels.texture_array import texture_array
-from hra.domains.tokens.features import Encoder, checked_features
+from hra.domains.tokens.features import Encoder, check_features
 from hra.domains.tokens.patches.pyramid import PatchPyramid
-from hra.domains.tokens.relevance.base import Relevance, checked_relevance
-from hra.domains.tokens.relevance.resample import resampled
+from hra.domains.tokens.relevance.base import Relevance, check_relevance
+from hra.domains.tokens.relevance.resample import resample
 from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.errors import HraWarning
 from hra.model.arrays import to_numpy
@@ -123,7 +123,7 @@ class TokenContext:
             self._made[key] = make()
         return self._made[key]
 
-    def encoded(self, encoder: Encoder) -> Any:
+    def encode(self, encoder: Encoder) -> Any:
         """What ``encoder`` returns for the image, unchecked; it runs once, whoever asks."""
         for known, features in self._encoded:
             # Every look-up of a method makes another object; those of one encoder are equal.
@@ -153,7 +153,7 @@ class TokenContext:
         ------
         MetricError : the scorer returned no map, NaN or infinite values.
         """
-        scores = checked_relevance(self.scorer(self), self.grid, self.cover)
+        scores = check_relevance(self.scorer(self), self.grid, self.cover)
         meant = isinstance(self.scorer, UniformRelevance) or np.ptp(self.image) == 0
         if scores.size > 1 and np.ptp(scores) == 0 and not meant:
             what = f"the relevance is {scores[0, 0]:g} everywhere, so that it decides nothing"
@@ -175,9 +175,9 @@ class TokenContext:
         """
         if self.encoder is None:
             return np.ascontiguousarray(texture_array(self.pyramid.image, self.pyramid.patch).values)
-        values = to_numpy(self.encoded(self.encoder))
+        values = to_numpy(self.encode(self.encoder))
         whole = values.ndim == 3 and values.dtype.kind in "iuf" and values.size
-        return checked_features(resampled(values, self.grid, self.cover) if whole else values, self.grid)
+        return check_features(resample(values, self.grid, self.cover) if whole else values, self.grid)
 
     @cached_property
     def pixel_weight(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.tokens.embedding.embeddings import pooled
+from hra.domains.tokens.embedding.embeddings import pool_regions
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid
 from hra.domains.tokens.embedding.overlaps import Regions
 from hra.errors import ArrayError, MetricError
@@ -20,7 +20,7 @@ TextEncoder = Callable[[str], Any]
 """query -> its embedding [D], in the space of the patch features that it is compared with."""
 
 
-def checked_features(values: Any, grid: tuple[int, int]) -> np.ndarray:
+def check_features(values: Any, grid: tuple[int, int]) -> np.ndarray:
     """Validate patch features, and resample those of another grid over the same image by area.
 
     Parameters
@@ -42,7 +42,7 @@ def checked_features(values: Any, grid: tuple[int, int]) -> np.ndarray:
         raise MetricError(error.what, where=error.where or "encoder", fix=error.fix) from error
     y, x = np.divmod(np.arange(grid[0] * grid[1]), grid[1])
     cells = Regions.of(np.stack([x, y, x + 1, y + 1], axis=1))
-    return pooled(features, cells, len(cells.boxes), grid, patch=1).reshape(*grid, -1)
+    return pool_regions(features, cells, len(cells.boxes), grid, patch=1).reshape(*grid, -1)
 
 
 def project(embeddings: Any, width: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.tokens.embedding.feature_grid import Grid, is_torch, moved, taken
+from hra.domains.tokens.embedding.feature_grid import Grid, is_torch, move_to, take_rows
 from hra.domains.tokens.embedding.positions import PositionKind
 from hra.domains.tokens.token_set import TokenSet
 from hra.errors import ArrayError, MissingExtra
@@ -59,12 +59,12 @@ class TokenBatch:
     @property
     def order(self) -> Any:
         """The token's index in its own set, -1 for padding, int64 [B, K]."""
-        return self._padded(lambda row: np.arange(len(self.token_sets[row])), np.int64, -1)
+        return self._pad(lambda row: np.arange(len(self.token_sets[row])), np.int64, -1)
 
     @property
     def images(self) -> Any:
         """The number of the token's image, -1 for padding, int64 [B, K]."""
-        return self._padded(lambda row: np.full(len(self.token_sets[row]), self.image_numbers[row]), np.int64, -1)
+        return self._pad(lambda row: np.full(len(self.token_sets[row]), self.image_numbers[row]), np.int64, -1)
 
     @property
     def boxes(self) -> Any:
@@ -115,14 +115,14 @@ class TokenBatch:
         return replace(self, values=as_tensor(self.values))
 
     def _of(self, get: Callable[[TokenSet], np.ndarray], kind: type, *width: int) -> Any:
-        return self._padded(lambda row: get(self.token_sets[row]), kind, 0, *width)
+        return self._pad(lambda row: get(self.token_sets[row]), kind, 0, *width)
 
-    def _padded(self, get: Callable[[int], np.ndarray], kind: type, padding: int, *width: int) -> Any:
+    def _pad(self, get: Callable[[int], np.ndarray], kind: type, padding: int, *width: int) -> Any:
         """What ``get`` knows of the tokens of a row, in the order of the values."""
         array = np.full((*self.values.shape[:2], *width), padding, kind)
         for row, tokens in enumerate(self.token_sets):
             array[row, : len(tokens)] = get(row)[tokens.order]
-        return moved(array, self.values) if is_torch(self.values) else array
+        return move_to(array, self.values) if is_torch(self.values) else array
 
 
 def batch_tokens(
@@ -162,7 +162,7 @@ def batch_tokens(
     torch = bool(given) and is_torch(given[0])
     padded = given[0].new_zeros(shape) if torch else np.zeros(shape, np.float32)
     for row, (tokens, each) in enumerate(zip(sets, given, strict=True)):
-        padded[row, : len(tokens)] = taken(each if torch else to_numpy(each), tokens.order)
+        padded[row, : len(tokens)] = take_rows(each if torch else to_numpy(each), tokens.order)
     return TokenBatch(padded, sets, numbers)
 
 

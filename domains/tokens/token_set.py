@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hra.domains.tokens.blocks import block_maxima
-from hra.domains.tokens.embedding.crops import encoded_crops
-from hra.domains.tokens.embedding.embeddings import pooled, selected
+from hra.domains.tokens.embedding.crops import encode_crops
+from hra.domains.tokens.embedding.embeddings import pool_regions, select_cells
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid
 from hra.domains.tokens.embedding.overlaps import Regions
 from hra.domains.tokens.embedding.pictures import picture
@@ -59,6 +59,11 @@ class TokenSet(ABC):
         height, width = self.image_size
         of = f"{len(self)} tokens of {self.values.shape[1]} values"
         return f"{type(self).__name__}({of}, {levels}, of {height} x {width} pixels)"
+
+    def _repr_png_(self) -> bytes | None:
+        from hra.domains.tokens.pictures.sheet import portrait
+
+        return portrait(self)
 
     @property
     def order(self) -> np.ndarray:
@@ -141,7 +146,7 @@ class TokenSet(ABC):
         ------
         ArrayError : a token is not one cell of the grid; names the first.
         """
-        return selected(*self._below(features, image, grid))
+        return select_cells(*self._below(features, image, grid))
 
     def pool(self, features: Any, image: Any = None, *, grid: Grid | None = None) -> Any:
         """The area-weighted mean of the features below each token's region.
@@ -162,13 +167,13 @@ class TokenSet(ABC):
         ------
         ArrayError : features that are no grid, a wrong image, or tokens without a region that a mean could stand for.
         """
-        return pooled(*self._below(features, image, grid))
+        return pool_regions(*self._below(features, image, grid))
 
     def encode(self, encoder: Callable[[np.ndarray], Any], image: Any = None) -> Any:
         """What an encoder makes of each token at the token's own resolution.
 
         Levels of an image are encoded as a whole and then pooled to their tokens, so that patches have their context;
-        regions and samples are encoded one by one, as pictures of patch x patch pixels.
+        regions and samples are encoded one by one (together by a `BatchEncoder`), as pictures of patch x patch pixels.
 
         Parameters
         ----------
@@ -183,7 +188,7 @@ class TokenSet(ABC):
         ------
         ArrayError : features that are no grid, an image that is missing or another one, tokens that are not pictures.
         """
-        return encoded_crops(self.values.reshape(len(self), self.patch, self.patch, 3), encoder)
+        return encode_crops(self.values.reshape(len(self), self.patch, self.patch, 3), encoder)
 
     @abstractmethod
     def token_map(self) -> np.ndarray:

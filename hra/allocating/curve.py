@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 
 import numpy as np
 
-from hra.allocating.curve_picture import curve_png
 from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.solvers.dag.dag_relaxation import price_range
@@ -36,7 +36,7 @@ class Curve:
         return f"Curve({self.cost.size:,} hull points, cost {self.cost[0]:,.12g} to {self.cost[-1]:,.12g})"
 
     def _repr_png_(self) -> bytes | None:
-        return curve_png(self.cost, self.residual)
+        return _png(self.cost, self.residual)
 
 
 def curve(problem: Problem) -> Curve:
@@ -101,3 +101,19 @@ def _from_zero(cost: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarr
     if cost.size and cost[0] == 0:
         return cost, gain
     return np.r_[0.0, cost], np.r_[0.0, gain]
+
+
+def _png(cost: np.ndarray, residual: np.ndarray) -> bytes | None:
+    """What remains against the cost, as PNG; None without Matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+    figure, stream = Figure(figsize=(6, 3.5), layout="constrained"), io.BytesIO()
+    axes = figure.subplots()
+    axes.plot(cost, residual, color="#0072b2")
+    axes.set_xlabel("cost")
+    axes.set_ylabel("error that remains")
+    axes.grid(alpha=0.3)
+    figure.savefig(stream, format="png", dpi=100)
+    return stream.getvalue()

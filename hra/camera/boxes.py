@@ -64,7 +64,9 @@ def _pixels_per_unit(box, lens):
     up_x, up_y, up_z = lens.y[0] * wide, lens.y[1] * high, lens.y[2] * deep
     away_x, away_y, away_z = -lens.z[0] * wide, -lens.z[1] * high, -lens.z[2] * deep
     depth = -affine(lens.z, x, y, z)
+    # Depth is linear: each extent of the box lowers it by itself or not at all.
     nearest = depth + min(away_x, 0.0) + min(away_y, 0.0) + min(away_z, 0.0)
+    # Square of the tangent of the largest visible angle, which also holds for boxes that reach behind the eye.
     largest = 1.0 / (lens.corner_cosine * lens.corner_cosine) - 1.0
     if nearest > 0.0:
         eye_x, eye_y, square_tangent = affine(lens.x, x, y, z), affine(lens.y, x, y, z), 0.0
@@ -89,6 +91,7 @@ def _reach(box, planes):
     size, least = abs(x) + abs(y) + abs(z) + wide + high + deep, np.inf
     for p in range(len(planes)):
         a, b, c, d = planes[p]
+        # The corner that is farthest to the inner side; normals are unit vectors, so that it is a distance.
         reach = affine(planes[p], x, y, z) + abs(a) * wide + abs(b) * high + abs(c) * deep
         least = min(least, reach + 1e-14 * (size + abs(d)))
     return least

@@ -87,6 +87,7 @@ def frustum_planes(clip: np.ndarray, reversed_depth: bool) -> np.ndarray:
     """
     x, y, z, w = clip
     near, far = (w - z, z) if reversed_depth else (w + z, w - z)
+    # A point is inside where -w <= x <= w and so on: each side of the inequalities is a row of the matrix.
     planes = np.stack([w + x, w - x, w + y, w - y, near, far])
     lengths = np.linalg.norm(planes[:, :3], axis=1)
     count = 6 if lengths[5] > 1e-9 * lengths[4] else 5

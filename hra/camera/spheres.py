@@ -102,6 +102,8 @@ def _pixels_per_unit(x, y, z, radius, lens):
     cosine = lens.corner_cosine
     if distance > radius:
         per_distance = 1.0 / distance
+        # The largest angle of a point is that of the centre and half of what the sphere takes up: cos(t + a), by the
+        # sum formula. Beyond a right angle it is negative, and the corner of the viewport counts.
         sine_of_sphere = radius * per_distance
         cosine_of_sphere = math.sqrt(max(1.0 - sine_of_sphere * sine_of_sphere, 0.0))
         cosine = max(cosine, (depth * cosine_of_sphere - lateral * sine_of_sphere) * per_distance)

@@ -48,6 +48,8 @@ class ViewBounds:
     @cached_property
     def focal_pixels(self) -> float:
         """Focal length: pixels per unit of the tangent of the angle from the axis (orthographic: per eye unit)."""
+        # The norm of the map from tangents to pixels: the most that any direction is stretched, where pixels are not
+        # square.
         half_viewport = np.array(self.viewport)[:, None] / 2
         return float(np.linalg.norm(half_viewport * self.projection[:2, :2], 2))
 
@@ -149,5 +151,6 @@ class ViewBounds:
 
     @cached_property
     def _corner_cosine(self) -> float:
+        # A frustum is convex, and a cone around the axis too: the widest angle is at a corner.
         corners = near_corners(self.projection)
         return float((-corners[:, 2] / np.linalg.norm(corners, axis=1)).min())

@@ -1,6 +1,7 @@
 from .amounts import byte_count as byte_count
 from .amounts import count as count
 from .amounts import size as size
+from .amounts import whole_count as whole_count
 from .choosing import MetricOption as MetricOption
 from .choosing import TraversalOption as TraversalOption
 from .choosing import choose as choose

@@ -26,6 +26,20 @@ def count(text: str) -> float:
         raise HraError(f"{text[:60]!r} is not a number", where="argument", fix=fix) from error
 
 
+def whole_count(text: str | int) -> int:
+    """As `count`, of things that cannot be divided: ``273`` or ``10k``; an option's default is a number already.
+
+    Raises
+    ------
+    HraError : no whole number >= 0.
+    """
+    text = str(text)
+    value = count(text)
+    if not (0 <= value <= _MOST_BYTES and value == int(value)):
+        raise HraError(f"{text[:60]!r} is not a whole number >= 0", where="argument", fix="write it as 273 or 10k")
+    return int(value)
+
+
 def byte_count(text: str) -> int:
     """``64MB``, ``512KiB``, ``500k`` or ``4096`` as bytes; MB is 1e6, MiB is 2**20.
 

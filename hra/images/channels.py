@@ -24,4 +24,4 @@ def luma(samples: np.ndarray) -> np.ndarray:
 
 def unit_range(values: np.ndarray) -> np.ndarray:
     """uint8 or uint16 values as float32 in [0, 1]."""
-    return values.astype(np.float32) / np.float32(np.iinfo(values.dtype).max)
+    return np.divide(values, np.float32(np.iinfo(values.dtype).max), dtype=np.float32)

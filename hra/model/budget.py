@@ -19,6 +19,18 @@ def check_budget(budget: Any, hierarchy: Hierarchy) -> float:
     InvalidBudget : not a number, a bool, NaN or negative.
     BudgetTooSmall : less than the base costs; the message states the minimum.
     """
+    value = check_number(budget)
+    check_covered(value, hierarchy.base_cost, hierarchy.cost_unit, fits=value >= hierarchy.base_cost)
+    return value
+
+
+def check_number(budget: Any) -> float:
+    """``budget`` as a float >= 0.
+
+    Raises
+    ------
+    InvalidBudget : not a number, a bool, NaN or negative.
+    """
     if isinstance(budget, (bool, np.bool_)) or not isinstance(budget, (int, float, np.integer, np.floating)):
         kind = type(budget).__name__
         raise InvalidBudget(f"a budget must be a number, got {kind}", where="budget", fix="pass an int or a float")
@@ -28,14 +40,23 @@ def check_budget(budget: Any, hierarchy: Hierarchy) -> float:
         value = math.inf if budget > 0 else -math.inf
     if math.isnan(value) or value < 0:
         raise InvalidBudget(f"a budget cannot be {value}", where="budget", fix="pass a number >= 0")
-    if value < hierarchy.base_cost:
-        unit, least = hierarchy.cost_unit, exact_number(hierarchy.base_cost)
-        raise BudgetTooSmall(
-            f"{exact_number(value)} {unit} do not cover the coarsest level, which costs {least} {unit}",
-            where="budget",
-            fix=f"use at least {least} {unit}",
-        )
     return value
+
+
+def check_covered(budget: float, least: float, unit: str, *, fits: bool) -> None:
+    """Raise unless the budget ``fits``: ``least`` is the least budget that covers the coarsest level.
+
+    Raises
+    ------
+    BudgetTooSmall : the message states ``least``.
+    """
+    if not fits:
+        minimum = exact_number(least)
+        raise BudgetTooSmall(
+            f"{exact_number(budget)} {unit} do not cover the coarsest level, which costs {minimum} {unit}",
+            where="budget",
+            fix=f"use at least {minimum} {unit}",
+        )
 
 
 def exact_number(value: float) -> str:

@@ -53,6 +53,8 @@ def child_chains(offsets, child, roots):
             place[count], above[count] = offsets[v], v
             count += 1
     ready, r = count, 0
+    # The result is its own queue: refinements from r on are known by their place among siblings, and r appends what it
+    # opens up. That is level order, and what each opens up stands side by side.
     while r < count:
         c, v = child[place[r]], above[r]
         node[r], first_child[r], last[r] = c, count, place[r] + 1 == offsets[v + 1]
@@ -66,5 +68,6 @@ def child_chains(offsets, child, roots):
     first_child[count] = count
     before = np.empty(count + 1, np.int32)
     for r in range(count + 1):
+        # The first ``ready`` have no predecessor, all others have one.
         before[r] = max(r - ready, 0)
     return node[:count], first_child[: count + 1], before, predecessor[ready:count].copy(), last[:count]

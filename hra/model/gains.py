@@ -20,6 +20,7 @@ def _swap_gains(added_at, added, removed_at, removed, error, gain):
     Where nothing is removed, taking the refinement removes the errors of the nodes that it adds.
     """
     repaired = 0
+    # Coarse before fine: what a refinement removes was added, and scaled, by one before it.
     for r in range(gain.size):
         fine = 0.0
         for k in range(added_at[r], added_at[r + 1]):
@@ -47,6 +48,7 @@ def step_gains(added_at, added, parent, inherited_sum, error, inherited, gain):
     What children inherit is scaled down where it adds up to more than their parent's error; what they keep is capped.
     """
     repaired = 0
+    # Coarse before fine: an error has been capped before children are measured by it.
     for r in range(gain.size):
         for k in range(added_at[r], added_at[r + 1]):
             v = added[k]
@@ -61,6 +63,18 @@ def step_gains(added_at, added, parent, inherited_sum, error, inherited, gain):
                 error[v] = before
             gain[r] += before - error[v]
     return repaired
+
+
+@njit(cache=True)
+def _over_children(parent, added_by, value, children=None):
+    """Sum of ``value`` [N] over the children of each node [N]; counts them into ``children`` int32 [N]."""
+    sums = np.zeros(value.size)
+    for v in range(value.size):
+        if added_by[v] >= 0:
+            sums[parent[v]] += value[v]
+            if children is not None:
+                children[parent[v]] += 1
+    return sums
 
 
 @njit(cache=True)
@@ -100,10 +114,10 @@ def gains_from_errors(
         base = error[hierarchy.added_by < 0]
         warn_of_repairs(_steps(hierarchy, hierarchy.node_parent, error, inherited, gain))
         return gain, _left(base, gain)
-    base = error[_counted_at_first(hierarchy)]
+    base = None if hierarchy.replaces else error[_counted_at_first(hierarchy)]
     warn_of_repairs(_swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain))
     # Where all that is refined is replaced, what remains are the errors of what is never replaced: no difference.
-    return gain, float(error[hierarchy.removed_by < 0].sum()) if hierarchy.replaces else _left(base, gain)
+    return gain, float(error[hierarchy.removed_by < 0].sum()) if base is None else _left(base, gain)
 
 
 def _left(base: np.ndarray, gain: np.ndarray) -> float:
@@ -114,8 +128,6 @@ def _left(base: np.ndarray, gain: np.ndarray) -> float:
 
 def _counted_at_first(hierarchy: Hierarchy) -> np.ndarray:
     """Nodes whose error is there before any refinement [N]: the base, and what is added without replacing anything."""
-    if hierarchy.replaces:
-        return hierarchy.added_by < 0
     removes = np.bincount(hierarchy.removed_by[hierarchy.removed_by >= 0], minlength=len(hierarchy)) > 0
     return ~np.r_[removes, False][hierarchy.added_by]
 
@@ -124,15 +136,13 @@ def _steps(
     hierarchy: Hierarchy, parent: np.ndarray, error: np.ndarray, inherited: np.ndarray | None, gain: np.ndarray
 ) -> int:
     """Fill ``gain`` where nodes are added one at a time and ``parent`` [N] stays for the rest; return the repairs."""
-    child = hierarchy.added_by >= 0
-
-    def over_children(value: np.ndarray) -> np.ndarray:
-        return np.bincount(parent[child], value[child], error.size).astype(np.float64)
-
+    added_by = hierarchy.added_by
     if inherited is not None:
-        return step_gains(*hierarchy.added_nodes, parent, over_children(inherited), error, inherited, gain)
-    children = over_children(np.ones(error.size))
-    return _even_gains(*hierarchy.added_nodes, parent, children, over_children(error), error, gain)
+        total_of_children = _over_children(parent, added_by, inherited)
+        return step_gains(*hierarchy.added_nodes, parent, total_of_children, error, inherited, gain)
+    children = np.zeros(error.size, np.int32)
+    child_error = _over_children(parent, added_by, error, children)
+    return _even_gains(*hierarchy.added_nodes, parent, children, child_error, error, gain)
 
 
 def gains_from_values(hierarchy: Hierarchy, value: np.ndarray) -> np.ndarray:
@@ -171,6 +181,7 @@ def _largest(hierarchy: Hierarchy, refinement: np.ndarray, value: np.ndarray) ->
 
 @njit(cache=True)
 def _raise_predecessors(offsets, predecessors, error):
+    # Successors have larger numbers: backwards, an error is final before it is passed on.
     for r in range(error.size - 1, -1, -1):
         for k in range(offsets[r], offsets[r + 1]):
             error[predecessors[k]] = max(error[predecessors[k]], error[r])

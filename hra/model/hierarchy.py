@@ -258,7 +258,7 @@ class Hierarchy:
 
     @cached_property
     def units(self) -> Units:
-        """The unit in which all costs are whole numbers, see `hra.units`."""
+        """The unit in which all costs are whole numbers, see `hra.model.units`."""
         return Units.of(self.node_cost)
 
     @property

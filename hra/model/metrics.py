@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -45,6 +46,15 @@ class ErrorMetric(ABC):
     @abstractmethod
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Error or gain of every node [N], >= 0, for the sum objective."""
+
+    def evaluate_each(self, hierarchy: Hierarchy, contexts: Sequence[Any], result: np.ndarray) -> bool:
+        """Fill ``result`` float64 [N, B] with `evaluate` of each of B contexts, if many at once are faster so.
+
+        Returns
+        -------
+        Whether it did; by default it does not, and `evaluate` is asked for one context after the other.
+        """
+        return False
 
     def inherited(self, hierarchy: Hierarchy, context: Any) -> np.ndarray | None:
         """Error over each node's region while its parent represents it [N]; None shares a split's gain evenly."""

@@ -18,6 +18,7 @@ def _breadth_first(offsets, successors, waiting, order, level):
             order[tail] = r
             tail += 1
     head = 0
+    # Each refinement is queued once, when its last predecessor is done. What is on a cycle, or after one, never is.
     while head < tail:
         r = order[head]
         head += 1

@@ -36,6 +36,8 @@ def precise_total(values, selected):
     for r in range(selected.size):
         if selected[r]:
             x = values[r]
+            # The next three lines find what the sum is rounded by, without an error, whichever of the two is larger
+            # (Knuth 1969).
             s = high + x
             t = s - high
             rounding = (high - (s - t)) + (x - t)

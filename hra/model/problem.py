@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, p
 from hra.model.hierarchy import Hierarchy, divisible
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import precise_total
-from hra.model.sets import extremes, total
+from hra.model.sets import first_unusable, total
 
 # Gains may add up to this much: prices and bounds of larger ones could overflow.
 LARGEST_TOTAL = 1e307
@@ -85,7 +86,7 @@ class Problem(ReadOnlyArrays):
                 inherited = _node_values(inherited, hierarchy, metric)
             gain, least_error = gains_from_errors(hierarchy, value, inherited)
 
-        peak = partial(_refinement_peak, hierarchy, metric, context)
+        peak = partial(refinement_peak_of, hierarchy, metric, context)
         return cls(hierarchy, gain, least_error, budget, metric.unit, metric.additive, peak, metric=metric)
 
     @cached_property
@@ -136,14 +137,14 @@ class Problem(ReadOnlyArrays):
         ------
         MetricError : a gain is negative or not a number, or their sum overflows.
         """
-        lowest, everything = extremes(self.gain)
         if self.gain.shape != (len(self.hierarchy),):
             what = f"gains of shape {self.gain.shape} for {len(self.hierarchy)} refinements"
             raise MetricError(what, where="Problem.gain", fix="return one gain per refinement")
-        if not lowest >= 0:
-            r = int(np.flatnonzero(~(self.gain >= 0))[0])
-            fix = "gains are >= 0: let hra.gains repair errors that are not monotone, or clip them"
+        r = first_unusable(self.gain, 0.0)
+        if r >= 0:
+            fix = "gains are finite and >= 0: return errors, which are repaired where not monotone, or clip them"
             raise MetricError(f"the gain of refinement {r} is {self.gain[r]}", where="Problem.gain", fix=fix)
+        everything = total(self.gain, np.ones(self.gain.size, np.bool_))
         if not everything <= LARGEST_TOTAL:
             what = f"the gains add up to {everything}, which is too large to compute with"
             raise MetricError(
@@ -156,7 +157,7 @@ class Problem(ReadOnlyArrays):
         return self.refinement_peak()
 
 
-def _refinement_peak(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) -> np.ndarray:
+def refinement_peak_of(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) -> np.ndarray:
     """The metric's peak values as one error per refinement [R]."""
     peak = _node_values(metric.peak(hierarchy, context), hierarchy, metric)
     if metric.kind == "gain":
@@ -173,10 +174,9 @@ def _node_values(values: Any, hierarchy: Hierarchy, metric: ErrorMetric) -> np.n
         raise MetricError(
             f"{name} returned {array.dtype} of shape {array.shape}, expected one number per node ({size})"
         )
-    vector = array.astype(np.float64)
-    bad = ~np.isfinite(vector) if metric.kind == "gain" else ~(np.isfinite(vector) & (vector >= 0))
-    if bad.any():
-        node = int(np.flatnonzero(bad)[0])
+    vector = array.astype(np.float64, copy=False)  # nothing below writes to it
+    node = first_unusable(vector, -sys.float_info.max if metric.kind == "gain" else 0.0)
+    if node >= 0:
         what = f"{name} returned {vector[node]}"
         raise MetricError(what, where=f"node {node}", fix="errors are finite and >= 0, gains are finite")
     return vector

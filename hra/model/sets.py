@@ -24,13 +24,16 @@ def total(values, selected):
 
 
 @njit(cache=True)
-def extremes(values):
-    """The least of ``values`` [R], NaN if one is, and their sum."""
-    least, everything = np.inf, 0.0
-    for value in values:
-        least = value if not value >= least else least
-        everything += value
-    return least, everything
+def first_unusable(values, least):
+    """The index of the first of ``values`` [N] that is not finite or below ``least``, -1 where all are usable."""
+    unusable = 0
+    for value in values:  # counted, not left at the first: a loop without a way out is several times faster
+        unusable += not (value >= least) or value == np.inf
+    if unusable:
+        for i in range(values.size):
+            if not values[i] >= least or values[i] == np.inf:
+                return i
+    return -1
 
 
 @njit(cache=True)
@@ -45,6 +48,7 @@ def is_down_closed(edges, selected):
 @njit(cache=True)
 def take_with_predecessors(offsets, predecessors, selected):
     """Add the predecessors of all selected refinements, from fine to coarse, in place."""
+    # Predecessors have smaller numbers: backwards, what is marked on the way is still to come.
     for r in range(selected.size - 1, -1, -1):
         if selected[r]:
             for k in range(offsets[r], offsets[r + 1]):
@@ -80,6 +84,7 @@ def cost_step(cost):
     for value in cost:
         whole = np.int64(abs(value))
         if step != 1 and (step == 0 or whole % step):
+            # Euclid's algorithm, only where it can change anything.
             while whole:
                 step, whole = whole, step % whole
     return float(step)

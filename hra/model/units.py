@@ -4,7 +4,7 @@ A cost counts as the decimal number that it prints as (0.1 is a tenth, not the d
 hierarchy are decimals with a common unit, and as the double itself elsewhere. Whole numbers below 2**53 add up without
 rounding in any order; solvers see nothing else. Where no unit is fine enough (costs of 17 random digits), each cost
 lies between two whole numbers: solvers see the lower ones, which admit every set that the budget admits, and what they
-choose is checked in exact arithmetic (see `hra.traversals.reduction`).
+choose is checked in exact arithmetic (see `hra.solvers.reduction`).
 """
 
 from __future__ import annotations
@@ -100,6 +100,8 @@ def _decimal(cost: np.ndarray) -> Units | None:
         if cost.sum() * factor > EXACT_LIMIT / 2:  # beyond, products could round to the wrong whole number
             return None
         units = np.rint(cost * factor)
+        # Up to 2**51 units, decimals are at least two doubles apart: no shorter one is nearest to the same double, and
+        # each cost prints as its own.
         if bool((units / factor == cost).all()) and units.sum() <= EXACT_LIMIT / 4:
             return Units(Fraction(1, 10**digits), True, True, units, units)
     return None
@@ -111,6 +113,7 @@ def _binary(cost: np.ndarray) -> Units | None:
     units = np.ldexp(cost, -exponent)
     if not bool((units == np.floor(units)).all()):
         return None
+    # The unit is as coarse as the lowest bit of all costs allows.
     bits = int(np.bitwise_or.reduce(units.astype(np.int64)))
     spare = (bits & -bits).bit_length() - 1
     units = np.ldexp(units, -spare)
@@ -164,6 +167,7 @@ def swap_units(
     cost : float64 [N], of the nodes.
     added_by, removed_by : int32 [N], the refinement that activates or deactivates a node, -1 for none.
     """
+    # An enclosure of a difference: the least of what comes less the most of what goes.
     low = _sums(added_by, units.low, size) - _sums(removed_by, units.high, size)
     if units.exact:
         return low, low

@@ -64,6 +64,8 @@ def dual_bound(
 def _part(problem: Problem, price: float, shared: Fraction, low: Fraction, high: Fraction) -> Fraction:
     """What a member adds to the bound at a price of its own."""
     size = problem.hierarchy.units.size
+    # The relaxation is computed at a double: this one counts, exactly, in place of what was asked for. Any price is
+    # valid.
     per_unit = rescale(price, Fraction(1), size)
     own = Fraction(per_unit) / size
     return Fraction(relaxed_value(problem, per_unit)) - max(shared - own, 0) * low + max(own - shared, 0) * high
@@ -77,6 +79,7 @@ def clearing_price(own: np.ndarray, low: np.ndarray, high: np.ndarray, capacity:
     if high.sum() <= capacity:
         return 0.0
     order = np.argsort(own)
+    # What all ask for once the price has passed the first, the first two ... members' own prices.
     asked = high.sum() - np.cumsum((high - low)[order])
     enough = np.flatnonzero(asked <= capacity)
     return float(own[order[enough[0] if enough.size else -1]])

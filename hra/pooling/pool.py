@@ -120,7 +120,8 @@ class Pool:
                 part_of(solution, place, problem.hierarchy, member.hierarchy)
                 for member, place in zip(problems, places, strict=True)
             ]
-        shares = Shares(problems, self.traversal, self.limits.within(problems), problem.budget)
+        mixed = any(member.hierarchy.units.decimal != problem.hierarchy.units.decimal for member in problems)
+        shares = Shares(problems, self.traversal, self.limits.within(problems), problem.budget, mixed)
         solution = shares.settle(self._unions)
         return solution or _hold(shares, places), shares.solutions
 

@@ -28,6 +28,9 @@ from hra.solvers.duals import shortfall_of
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
+# More than what a sum of costs that count as decimals and one of doubles can differ by.
+_SPARE = 1 - 2.0**-30
+
 
 @dataclass(eq=False)
 class Shares:
@@ -36,6 +39,7 @@ class Shares:
     Attributes
     ----------
     limits : with what each member can use, see `MemberLimits.within`.
+    mixed : whether members count costs as decimals where the pool counts doubles, so that sums may differ by rounding.
     solutions : one per member.
     free : bool [M], members that share one price; the others are held at a limit.
     reserved : float64 [M], what the others cannot have: the cost, or the minimum if that is more.
@@ -47,6 +51,7 @@ class Shares:
     traversal: Traversal
     limits: MemberLimits
     budget: float
+    mixed: bool = False
     solutions: list[Solution] = field(init=False)
     free: np.ndarray = field(init=False)
     reserved: np.ndarray = field(init=False)
@@ -61,6 +66,7 @@ class Shares:
     def settle(self, unions: Unions) -> Solution | None:
         """Hold members at their limits until all are within; the joint solution if nobody had to be held."""
         joint = None
+        # Ends: every turn but the last holds at least one more member, and none is let go.
         while self.free.any():
             problem, joint = self._share_rest(unions)
             if self.free.all():
@@ -80,7 +86,8 @@ class Shares:
         problems = [self.problems[i] for i in members]
         whole, places = unions.of([problem.hierarchy for problem in problems])
         # Where costs have no common unit, the rest may round to less than the base.
-        rest = max(whole.units.less(self.budget, self.reserved[~self.free].tolist()), whole.base_cost)
+        rest = whole.units.less(self.budget, self.reserved[~self.free].tolist())
+        rest = max(rest if self.free.all() else self._below(rest), whole.base_cost)
         problem = join_problems(whole, problems, places, rest)
         solution = self.traversal.solve(problem)
         for i, place in zip(members, places, strict=True):
@@ -95,9 +102,22 @@ class Shares:
         above = excess.sum() >= missing.sum()
         outside, limit = (excess > 0, self.limits.high) if above else (missing > 0, self.limits.low)
         for i in np.flatnonzero(outside).tolist():
-            self._give(i, self.traversal.solve(replace(self.problems[i], budget=float(limit[i]))))
-        self.free &= ~outside
+            budget = self._below(min(float(limit[i]), self._left_for(i)))
+            self.free[i] = False
+            self._give(i, self.traversal.solve(replace(self.problems[i], budget=max(budget, self._base(i)))))
         return bool(outside.any())
+
+    def _left_for(self, i: int) -> float:
+        """What the others leave to a member: those that are held what they have, the free ones what they begin with.
+
+        Less than its limit only where members shrink: what the others may become cheaper by is not there yet.
+        """
+        begin = [max(self._base(j), float(self.limits.low[j])) for j in range(len(self.problems))]
+        others = np.delete(np.where(self.free, begin, self.reserved), i)
+        return self.problems[i].hierarchy.units.less(self.budget, others.tolist())
+
+    def _base(self, i: int) -> float:
+        return self.problems[i].hierarchy.base_cost
 
     def _top_up(self) -> None:
         """Let held members spend what nobody could, those that would pay most for it first."""
@@ -105,11 +125,16 @@ class Shares:
         for i in sorted(held, key=self._pays):
             problem, others = self.problems[i], np.delete(self.reserved, i).tolist()
             room = min(float(self.limits.high[i]), problem.hierarchy.units.less(self.budget, others))
+            room = self._below(room)
             if room <= self.reserved[i]:
                 continue
             more = self.traversal.solve(replace(problem, budget=room))
             if total(problem.gain, more.selected) > total(problem.gain, self.solutions[i].selected):
                 self._give(i, more)
+
+    def _below(self, budget: float) -> float:
+        """So much less of a budget that what rounding may add to the costs of all fits as well."""
+        return budget * _SPARE if self.mixed else budget
 
     def _pays(self, i: int) -> float:
         """What a member would pay for a cost unit, negative."""

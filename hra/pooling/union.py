@@ -38,6 +38,17 @@ def union(members: Sequence[Hierarchy]) -> tuple[Hierarchy, list[np.ndarray]]:
     return Hierarchy.from_topology(cost, shape, cost_unit=units[0]), refinements
 
 
+def edge_order(members: Sequence[Hierarchy], refinements: Sequence[np.ndarray]) -> np.ndarray:
+    """Which edge of the members, one after the other, each edge of their `union` is: int [E].
+
+    Parameters
+    ----------
+    refinements : per member, int [R_i], see `union`.
+    """
+    edges = np.concatenate([place[member.edges] for member, place in zip(members, refinements, strict=True)])
+    return np.lexsort((edges[:, 0], edges[:, 1]))
+
+
 class Unions:
     """Remembers the last few unions, so that a pool over the same hierarchies joins them only once."""
 

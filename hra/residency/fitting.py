@@ -10,6 +10,7 @@ import numpy as np
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.residency.pool import ResidentPool
+from hra.residency.pool_kernels import PINNED
 from hra.residency.trace import Trace
 from hra.traversals.hull import Hull
 
@@ -40,7 +41,7 @@ class Fitter:
         items, weights = self.wanted.demands[chosen], self._weights[chosen]
         cost = np.where(self.residents.parents[items] == -1, 0, self.residents.cost[items])
         if cost.sum() > self.capacity:
-            keep = self._choose(items, weights, cost)
+            keep = self._choose(items, weights)
             items, weights = items[keep], weights[keep]
         return items, weights
 
@@ -49,21 +50,22 @@ class Fitter:
         weights = self.wanted.weights
         return np.ones(self.wanted.demands.size) if weights is None else weights
 
-    def _choose(self, items: np.ndarray, weights: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    def _choose(self, items: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Which of the items [n] are held, bool: the most weight within the pool, parents before children."""
-        position = np.full(self.residents.cost.size, -1, np.int32)
-        position[items] = np.arange(items.size, dtype=np.int32)
-        above = self.residents.parents[items]
-        # Items become refinements themselves, so that the coarsest, which cost nothing here, are chosen too.
-        parent = np.where(above >= 0, position[above], -1)
-        hierarchy = _refinements(parent, cost)
+        place = self._hierarchy.added_by[1 + items]
         there = self.residents.resident[items]
-        gain = np.zeros(items.size)
-        gain[hierarchy.added_by[1:]] = weights * np.where(there, 1 + self.hysteresis, 1.0)
-        problem = Problem(hierarchy, gain, 0.0, float(self.capacity), "weight", True, gain.copy)
-        return Hull().solve(problem).selected[hierarchy.added_by[1:]]
+        gain = np.zeros(len(self._hierarchy))
+        gain[place] = weights * np.where(there, 1 + self.hysteresis, 1.0)
+        problem = Problem(self._hierarchy, gain, 0.0, float(self.capacity), "weight", True, gain.copy)
+        return Hull().solve(problem).selected[place]
 
+    @cached_property
+    def _hierarchy(self) -> Hierarchy:
+        """All items below one root that costs nothing: every item is added by a refinement of its own.
 
-def _refinements(parent: np.ndarray, cost: np.ndarray) -> Hierarchy:
-    """The forest of items below one root that costs nothing: every item is added by a refinement of its own."""
-    return Hierarchy.tree(np.concatenate([[-1], parent + 1]), np.concatenate([[0], cost]), mode="add")
+        So the coarsest ones, which cost nothing here, are chosen like all others. It serves every frame; what a frame
+        does not want gains nothing in it.
+        """
+        parent, cost = self.residents.parents, self.residents.cost
+        above = np.concatenate([[-1], np.maximum(parent, -1) + 1])
+        return Hierarchy.tree(above, np.concatenate([[0], np.where(parent == PINNED, 0, cost)]), mode="add")

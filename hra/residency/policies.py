@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hra.errors import HraError
+from hra.residency.age import AgeEviction
 from hra.residency.belady import Belady
 from hra.residency.godot import GodotRule
 from hra.residency.look_ahead import LookAhead
@@ -31,6 +32,7 @@ def policies(names: str, trace: Trace, upload_bytes: int | None = None, prefetch
         "godot": [GodotRule()],
         "bias": [UniformBias()],
         "refuse": [Refusing()],
+        "age": [AgeEviction()],
         "look-ahead": [LookAhead(frames) for frames in (0, 30, 300, None)],
         "streaming": [Streaming(frames, upload_bytes, prefetch) for frames in (0, 30, 300)],
     }

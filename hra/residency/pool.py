@@ -12,7 +12,15 @@ from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
 from hra.model.arrays import frozen, indices, numbers
 from hra.residency.explanation import Explanation
 from hra.residency.order import priority_order
-from hra.residency.pool_kernels import FREE, PINNED, PoolLimits, advance, empty_state, load
+from hra.residency.pool_kernels import (
+    FREE,
+    PINNED,
+    PoolLimits,
+    advance,
+    empty_state,
+    keep_with_parents,
+    load,
+)
 
 _NO_LIMIT = 2**62
 
@@ -54,7 +62,7 @@ class ResidentPool:
     ----------
     cost : int [N], bytes of each item, > 0.
     parents : int [N] or None, the coarser item of each, -1 for the coarsest, which are resident from the start and
-        for ever. None if the items do not depend on each other.
+        for ever, -2 for what depends on no other item. None is -2 for all.
     pool_bytes : the most that is ever resident.
     upload_bytes : the most that one frame loads, None for no limit; the coarsest items do not count.
     prefetch : how many of the frames that are known to come are loaded ahead.
@@ -79,7 +87,7 @@ class ResidentPool:
     ) -> None:
         self.cost = _checked_cost(cost)
         count = self.cost.size
-        self.parents = np.full(count, FREE, np.int32) if parents is None else indices("parents", parents, -1, count)
+        self.parents = np.full(count, FREE, np.int32) if parents is None else indices("parents", parents, FREE, count)
         if self.parents.size != count:
             raise ArrayError(f"{self.parents.size} parents of {count} items", where="parents")
         self.pool_bytes = _limit("pool_bytes", pool_bytes)
@@ -115,7 +123,9 @@ class ResidentPool:
         """Bytes of what is resident."""
         return int(self._state.used[0])
 
-    def advance(self, wanted: Any, gain: Any = None, upcoming: Sequence[Any] = ()) -> FrameChanges:
+    def advance(
+        self, wanted: Any, gain: Any = None, upcoming: Sequence[Any] = (), ready: np.ndarray | None = None
+    ) -> FrameChanges:
         """Serve one frame.
 
         Parameters
@@ -123,6 +133,7 @@ class ResidentPool:
         wanted : int [n], items that the frame wants, all of which fit into the pool; with each item its parents.
         gain : float [n] or None, what each is worth, >= 0; None for all alike.
         upcoming : what the next frames are expected to want, the next one first, each int [m] with the parents first.
+        ready : bool [N], what can be loaded in this frame because its data has arrived; None for everything.
 
         Raises
         ------
@@ -137,7 +148,7 @@ class ResidentPool:
         for ahead in range(len(soon) - 1, -1, -1):
             self.coming[soon[ahead]] = self.frame + 2 + ahead
         prefetched = np.concatenate([np.empty(0, np.int32), *soon[: self.prefetch]])
-        return self.serve(wanted[order], gain[order], prefetched)
+        return self.serve(wanted[order], gain[order], prefetched, ready)
 
     def _checked_order(self, wanted: np.ndarray, gain: np.ndarray) -> np.ndarray:
         """The order in which what is wanted is loaded."""
@@ -159,21 +170,32 @@ class ResidentPool:
         """The next frame that is known to want each item, int64 [N]; who calls `serve` keeps it up to date."""
         return self._state.coming
 
-    def serve(self, queue: np.ndarray, gain: np.ndarray, soon: np.ndarray) -> FrameChanges:
+    def serve(
+        self, queue: np.ndarray, gain: np.ndarray, soon: np.ndarray, ready: np.ndarray | None = None
+    ) -> FrameChanges:
         """`advance` without checks, for traces that have passed them.
 
         Parameters
         ----------
         queue : int32 [n], what is wanted in order of loading; gain : float64 [n].
         soon : int32 [m], what is loaded ahead, the next frame's items first; `coming` tells when they are wanted.
+        ready : bool [N], what can be loaded; None for everything.
         """
         self.frame += 1
         self._gain[self._queue] = 0.0
         self._gain[queue], self._queue = gain, queue
         limits = PoolLimits(self.pool_bytes, self.upload_bytes)
         state, events = self._state, self._events
-        count = advance(state, self.cost, self.parents, self.frame, queue, soon, limits, events)
+        now = queue if ready is None else self._loadable(queue, ready)
+        soon = soon if ready is None else soon[ready[soon] | state.there[soon]]
+        count = advance(state, self.cost, self.parents, self.frame, now, soon, limits, events)
         return FrameChanges(events[:count].copy(), queue[~state.there[queue]])
+
+    def _loadable(self, queue: np.ndarray, ready: np.ndarray) -> np.ndarray:
+        """What of the queue is there or can be loaded with all that comes before it."""
+        possible = ready | self._state.there
+        keep_with_parents(queue, self.parents, possible)
+        return queue[possible[queue]]
 
     def explain(self, item: int) -> Explanation:
         """Why an item is resident, queued or evicted.

@@ -106,6 +106,7 @@ def _may_go(state, parents, item, frame):
 @njit(cache=True)
 def _least_recent(state, parents, frame, victims):
     """The least recently wanted item that can go and that no known frame wants, or -1."""
+    # The list is a ring that begins and ends at this entry, which is no item.
     end = state.after.size - 1
     while True:
         item = state.after[end] if victims.cursor[0] < 0 else victims.cursor[0]
@@ -151,6 +152,8 @@ def _make_room(state, items, frame, needed, pool, until, leaving, events, e):
             if len(heap) == 0 or -heap[0][0] <= until:
                 return e
             victim = -heapq.heappop(heap)[1]
+            # The heap is made once and not kept up to date: what has gone, or is wanted or refined by now, is passed
+            # over.
             if not state.there[victim] or not _may_go(state, parents, victim, frame):
                 continue
         _evict(state, cost, parents, victim, frame)
@@ -160,6 +163,14 @@ def _make_room(state, items, frame, needed, pool, until, leaving, events, e):
         events[e] = -1 - victim
         e += 1
     return e
+
+
+@njit(cache=True)
+def keep_with_parents(queue, parents, possible):
+    """Make impossible, in place, what of ``queue`` has a parent that is; parents come first in it."""
+    for item in queue:
+        if parents[item] >= 0 and not possible[parents[item]]:
+            possible[item] = False
 
 
 @njit(cache=True)

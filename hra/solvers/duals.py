@@ -62,15 +62,15 @@ def certify(problem: Problem, selected: np.ndarray, price: float, share: np.ndar
     ----------
     share : float64 [E], how surplus is split over predecessors, or None where each refinement has at most one.
     """
-    order, everything_else = problem.hierarchy.predecessors, _everything_else(problem.gain, selected)
-    if 0.0 < price < np.inf and everything_else > 0.0:
+    order, rest = problem.hierarchy.predecessors, everything_else(problem.gain, selected)
+    if 0.0 < price < np.inf and rest > 0.0:
         split, flow = np.ones(order[1].size) if share is None else share, np.empty(order[1].size)
         # A copy, since Numba compiles once more for a set that cannot be written.
         lost = distance(*order, problem.gain, problem.cost, price, split, selected.copy(), problem.capacity, flow)
-        if lost < everything_else:
+        if lost < rest:
             return Certificate(price, problem.hierarchy.units.size, flow, lost)
     # Without a price everything that is left may be gained.
-    return Certificate(0.0, problem.hierarchy.units.size, np.zeros(order[1].size), everything_else)
+    return Certificate(0.0, problem.hierarchy.units.size, np.zeros(order[1].size), rest)
 
 
 def shortfall_of(problem: Problem, solution: Solution) -> float:
@@ -111,7 +111,8 @@ def _add(high, low, x):
 
 
 @njit(cache=True)
-def _everything_else(gain, selected):
+def everything_else(gain, selected):
+    """What is not selected [R] gains, rounded up."""
     high, low = 0.0, 0.0
     for r in range(gain.size):
         if not selected[r]:

@@ -155,11 +155,15 @@ def _complete(among, predecessors, successors, ranks, capacity, least, selected)
     capacity : what remains after the refinements that are selected already.
     """
     (before, needed), (priority, _, cost, after, _) = predecessors, ranks
+    # Room for all: within a window a refinement is pushed once, when it is ready from the start, or by its last
+    # predecessor.
     heap, left = np.empty(cost.size, np.int32), capacity
     for reach in _WINDOWS:
         best = _best_left(among, cost, priority, before, needed, left, least, selected)
         if best < 0.0:
             break
+        # What opens up later with a higher priority is above the floor too: a window misses nothing that would come
+        # first.
         floor = max(least, best * reach)
         size = np.int64(0)  # a plain 0 would be a type of its own, for which the heap is compiled once more
         for r in among:

@@ -76,8 +76,10 @@ def _approach(problem: Problem, previous: np.ndarray, target: np.ndarray, change
     order = np.lexsort((np.arange(rank.size), -rank))
     additions, removals = order[(target & ~selected)[order]], order[(selected & ~target)[order]][::-1]
     left = problem.capacity - total(problem.cost, selected)
-    _move(*hierarchy.predecessors, problem.cost, additions, removals, left, changes, selected)
-    return selected
+    left = _move(*hierarchy.predecessors, problem.cost, additions, removals, left, changes, selected)
+    # Where what would make room are refinements that cost less than nothing, it may take more changes than allowed, and
+    # the budget comes first.
+    return selected if left >= 0 else target
 
 
 @njit(cache=True)
@@ -90,7 +92,10 @@ def _fall(offsets, predecessors, rank):
 
 @njit(cache=True)
 def _move(offsets, predecessors, cost, additions, removals, left, changes, selected):
-    """Drop what does not fit, then add from the front of ``additions``, dropping from ``removals`` to make room."""
+    """Drop what does not fit, then add from the front of ``additions``, dropping from ``removals`` to make room.
+
+    Returns what is left of the capacity, less than 0 where dropping was not enough.
+    """
     gone = 0
     while left < 0.0 and gone < removals.size:
         selected[removals[gone]] = False
@@ -113,3 +118,4 @@ def _move(offsets, predecessors, cost, additions, removals, left, changes, selec
         selected[r] = True
         left = room - cost[r]
         changes -= needed + 1
+    return left

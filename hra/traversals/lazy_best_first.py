@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import HraError, InvalidBudget, RepairWarning
-from hra.model.budget import check_budget
+from hra.model.budget import check_covered, check_number
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.units import exactly
 from hra.solvers.lazy.allocation import LazyAllocation
@@ -87,11 +87,13 @@ class LazyBestFirst:
     ) -> Iterator[LazyAllocation]:
         """Better and better allocations; the limits count anew for each. Ends when nothing is left that fits."""
         tree = LazyTree(hierarchy, metric, context)
-        budget = check_budget(budget, tree.freeze().hierarchy)
-        if math.isinf(budget) and self.max_expansions is None and self.seconds is None:
+        search = _Search(tree, check_number(budget))
+        fits = search.cost <= search.limit
+        check_covered(search.budget, _covering(search.cost), hierarchy.cost_unit, fits=fits)
+        if math.isinf(search.budget) and self.max_expansions is None and self.seconds is None:
             what = "an infinite budget never ends on a hierarchy that is made on demand"
             raise InvalidBudget(what, where="budget", fix="set max_expansions or seconds, or a finite budget")
-        return self._improve(_Search(tree, budget))
+        return self._improve(search)
 
     def _improve(self, search: _Search) -> Iterator[LazyAllocation]:
         while True:
@@ -172,3 +174,9 @@ class _Search:
 
 def _worth(gain: float, cost: float) -> float:
     return gain / cost if cost > 0 else math.inf
+
+
+def _covering(cost: Fraction) -> float:
+    """The least double that counts as at least ``cost``."""
+    nearest = float(cost)
+    return nearest if exactly(nearest) >= cost else math.nextafter(nearest, math.inf)

@@ -21,6 +21,7 @@ def project_boxes(boxes: Any, view: DepthView) -> tuple[np.ndarray, np.ndarray]:
 
 def project_spheres(spheres: Any, view: DepthView) -> tuple[np.ndarray, np.ndarray]:
     """See :func:`hra.kernels.culling.projection.project_spheres`; returns rectangles [K, 4] and depths [K]."""
+    # All that the tangents need of the matrix beside the centre's clip coordinates is products of its rows.
     normals = view.oriented[:, :3]
     lengths = tuple(np.linalg.norm(view.planes[:, :3], axis=1).tolist())
     camera = *_rows(view), _tuples(normals @ normals.T), lengths, _target(view)
@@ -35,6 +36,8 @@ def visible(project: Project, bounds: Any, view: DepthView, data: Any, layout: L
     # Part by part, so that rectangles and depths are still in the cache when they are looked up.
     def work(part: slice) -> None:
         rects, depth = project(bounds[part], view)
+        # The negation keeps NaN visible. With ``depth`` at hand the look-up refines rectangles that are not yet
+        # decided.
         found[part] = ~is_hidden(depth, rect_reduce(data, layout, rects, None, reduce, depth))
 
     for_each(ranges(len(bounds)), bounds.nbytes, work)

@@ -12,6 +12,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.kernels.culling.depth_view import ROUNDING
 
+# Six rows of 256 float64 are 12 KiB, which stay in the first cache.
 _BLOCK = 256
 
 
@@ -35,6 +36,7 @@ def _rounding(rows, x, y, z):
 
 @njit(inline="always")
 def _least(row, x0, y0, z0, x1, y1, z1):
+    # An affine function is least over a box where each of its terms is least by itself: no corner has to be visited.
     a, b, c = row[0], row[1], row[2]
     return min(a * x0, a * x1) + min(b * y0, b * y1) + min(c * z0, c * z1) + row[3]
 
@@ -58,6 +60,8 @@ def _at_corner(terms, corner, last):
 @njit(inline="always")
 def _corner_extremes(rows, x0, y0, z0, x1, y1, z1):
     """Least x, y, z and largest x, y over w of the corners of a box."""
+    # A quotient of affine functions is quasilinear where w > 0: its level sets are planes, so that its extremes over a
+    # box are at corners. Where w may be 0 or less, the caller takes the bounds as `whole` and drops these numbers.
     in_x, in_y = _terms(rows[0], x0, y0, z0, x1, y1, z1), _terms(rows[1], x0, y0, z0, x1, y1, z1)
     in_z, in_w = _terms(rows[2], x0, y0, z0, x1, y1, z1), _terms(rows[3], x0, y0, z0, x1, y1, z1)
     low_x, low_y, low_z, high_x, high_y = np.inf, np.inf, np.inf, -np.inf, -np.inf
@@ -72,6 +76,11 @@ def _corner_extremes(rows, x0, y0, z0, x1, y1, z1):
 @njit(inline="always")
 def _tangents(value, w, square, own, mixed, last):
     """Extremes of value / w over a sphere: roots s of ``(value - s w)**2 = square * |row - s last row|**2``."""
+    # The planes value = s w through the sphere's rim touch it where the centre is a radius away from them, in units of
+    # the normal row - s last: a s**2 - 2 b s + c = 0. Where least_w = w - radius * |last| > 0, a is positive, so that
+    # the roots come in order, and b**2 - a c = square * (|w row - value last|**2 - square * (|row|**2 |last|**2 - (row
+    # . last)**2)) is at least 0, since the first term is at least (w / |last|)**2 times the bracket: what is below 0 is
+    # rounding.
     a = w * w - square * last
     b = value * w - square * mixed
     c = value * value - square * own
@@ -83,6 +92,8 @@ def _tangents(value, w, square, own, mixed, last):
 def _bounds(finite, outside, whole, low, high, least_w, rounding, target):
     """Rectangle x0, y0, x1, y1 and depth from the extremes of x, y, z over w."""
     width, height, sign, slack = target
+    # x / w moves by at most (dx + |x / w| dw) / w, and |x / w| <= 1 wherever a pixel is drawn; half the width makes
+    # pixels of it. least_w is the least w in the bounds, so the margin holds for all of their points.
     scale = 1.0 / least_w
     margin_x = 0.5 * width * ((rounding[0] + rounding[3]) * scale)
     margin_y = 0.5 * height * ((rounding[1] + rounding[3]) * scale)
@@ -91,8 +102,11 @@ def _bounds(finite, outside, whole, low, high, least_w, rounding, target):
     x1 = np.floor(min((1 + high[0]) * 0.5 * width + margin_x, width - 1.0))
     y0 = np.floor(max((1 - high[1]) * 0.5 * height - margin_y, 0.0))
     y1 = np.floor(min((1 - low[1]) * 0.5 * height + margin_y, height - 1.0))
+    # The same for z / w, which is at most 1; reversed depth shrinks with the distance, and low[2] is then the nearest
+    # point's -z / w, so that its own size is taken.
     share = 1.0 if sign > 0 else -low[2]
     nearest = sign * (low[2] - slack - (rounding[2] + share * rounding[3]) * scale)
+    # Combined by & and |, not by "and" and "or", which would be branches.
     nowhere = finite & (outside | ((not whole) & ((x0 > x1) | (y0 > y1))))
     usual = finite & (not whole) & (not nowhere)
     first_x, first_y = x0 if usual else 0.0, y0 if usual else 0.0
@@ -104,9 +118,11 @@ def _bounds(finite, outside, whole, low, high, least_w, rounding, target):
 @njit(inline="always")
 def _box(corners, rows, planes, target):
     x0, y0, z0, x1, y1, z1 = corners
+    # A sum that overflows counts as not finite, too: the bounds are then taken as anywhere, never as nowhere.
     finite = abs(x0 + y0 + z0 + x1 + y1 + z1) < np.inf
     rounding, tolerance = _rounding(rows, max(abs(x0), abs(x1)), max(abs(y0), abs(y1)), max(abs(z0), abs(z1)))
     least_w = _least(rows[3], x0, y0, z0, x1, y1, z1)
+    # Asked for what holds and negated: comparisons with NaN are false, so that NaN ends up as `whole`.
     whole = not ((_least(planes[0], x0, y0, z0, x1, y1, z1) > 0) & (least_w > rounding[3]))
     outside = False
     for p in range(6):  # beside the frustum is what no rectangle will tell
@@ -135,6 +151,7 @@ def _sphere(sphere, rows, planes, products, lengths, target):
 @njit(cache=True, nogil=True)
 def _gather(bounds, begin, block):
     """Coordinates of the bounds from ``begin`` on as rows of ``block``; returns how many there are."""
+    # Transposed, so that one coordinate of all bounds of the block is contiguous: that is what vectorises.
     count = min(block.shape[1], len(bounds) - begin)
     for i in range(count):
         for j in range(bounds.shape[1]):
@@ -153,11 +170,13 @@ def _scatter(block, begin, count, rects, depth):
 @njit(cache=True, nogil=True, error_model="numpy")
 def project_boxes(boxes, rows, planes, target, rects, depth):
     """Rectangles and depths of boxes [K, 6]."""
+    # Divisions by 0 give infinities here (error_model), which `whole` or `finite` keep out of the result.
     block = np.empty((6, _BLOCK))
     for begin in range(0, len(boxes), _BLOCK):
         count = _gather(boxes, begin, block)
         for i in range(count):
             corners = block[0, i], block[1, i], block[2, i], block[3, i], block[4, i], block[5, i]
+            # The result takes the place of the coordinates, which have all been read.
             block[0, i], block[1, i], block[2, i], block[3, i], block[4, i] = _box(corners, rows, planes, target)
         _scatter(block, begin, count, rects, depth)
 

@@ -51,6 +51,8 @@ def _affine(points: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def _tangents(clip: np.ndarray, products: np.ndarray, square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Extremes [K, 3] of x / w, y / w, z / w: roots s of ``(c - s w)**2 = radius**2 |row - s last row|**2``."""
     w = clip[:, 3:]
+    # a > 0 where the sphere lies before the eye (w > radius |last|), so that the smaller root comes first; see
+    # `numba_projection` for the sign of the discriminant. Elsewhere the caller does not use the roots.
     a = w * w - square * products[3, 3]
     b = clip[:, :3] * w - square * products[3, :3]
     c = np.square(clip[:, :3]) - square * np.diag(products)[:3]
@@ -76,17 +78,22 @@ def _bounds(
     least, most : [K, 6], extremes of the distances from the planes, in units of w.
     """
     rounding = ROUNDING * _affine(largest, np.abs(view.oriented))
+    # Half an image of |x / w| = 1 in pixels, times what x / w may be off by: (dx + |x / w| dw) / w, |x / w| <= 1 in
+    # view.
     margin = np.array([view.width, view.height]) / 2 * (rounding[:, :2] + rounding[:, 3:]) / w[:, None]
     left, right = ((1 + x[:, 0]) * view.width / 2 for x in (low, high))
     top, bottom = ((1 - y[:, 1]) * view.height / 2 for y in (high, low))
     last = np.array([view.width, view.height]) - 1
     first_pixel = np.maximum(np.floor(np.stack([left, top], 1) - margin), 0)
     last_pixel = np.minimum(np.floor(np.stack([right, bottom], 1) + margin), last)
+    # Reversed depth is z / w = -low at the nearest point, which bounds its own share of dw; else z / w <= 1.
     share = -low[:, 2] if view.reversed_depth else 1.0
     depth = view.sign * (low[:, 2] - view.slack - (rounding[:, 2] + share * rounding[:, 3]) / w)
 
+    # A plane is w plus or minus x, y or z, or z alone: it is off by no more than both together.
     beyond = most < -(rounding[:, 3] + rounding[:, :3].max(axis=1))[:, None]
     finite = np.isfinite(largest).all(axis=1)
+    # Negated as a whole: comparisons with NaN are false.
     whole = ~(finite & (least[:, 0] > 0) & (w > rounding[:, 3]))
     beside = np.where(whole, beyond[:, 2:].any(axis=1), (first_pixel > last_pixel).any(axis=1))
     outside = finite & (beyond[:, :2].any(axis=1) | beside)

@@ -1,4 +1,4 @@
-"""Projection of bounds in Warp, one thread per box or sphere; the same steps as in numba_backend, in float64."""
+"""Projection of bounds in Warp, one thread per box or sphere; the same steps as in numba_projection, in float64."""
 
 # Warp compiles this file itself: its types are no Python types, and variables that a loop changes are declared by a
 # cast.
@@ -97,6 +97,7 @@ def _write(
     """Store the rectangle and depth of bounds beyond the near plane, from extremes of x, y and z over w."""
     one = wp.float64(1.0)
     none = wp.float64(0.0)
+    # As in `numba_projection._bounds`: what x / w may be off by in view, (dx + dw) / least_w, in pixels.
     half_width = wp.float64(0.5) * wp.float64(lens.width)
     half_height = wp.float64(0.5) * wp.float64(lens.height)
     margin_x = half_width * ((rounding[0] + rounding[3]) / least_w)
@@ -113,6 +114,7 @@ def _write(
     rects[k, 1] = wp.int32(y0)
     rects[k, 2] = wp.int32(x1)
     rects[k, 3] = wp.int32(y1)
+    # z / w is at most 1, and at most its value at the nearest point, -low[2], where depth is reversed.
     share = wp.where(lens.sign > none, one, -low[2])
     error = (rounding[2] + share * rounding[3]) / least_w
     depth[k] = wp.float32(lens.sign * (low[2] - lens.slack - error))
@@ -144,12 +146,14 @@ def project_boxes(
         point = wp.vec4d(x, y, z, wp.float64(1.0))
         clip = lens.matrix * point
         signed = lens.planes * point
+        # Quotients of affine functions are extreme at corners where w > 0; else `whole` passes over them.
         ratio = wp.vec3d(clip[0], clip[1], clip[2]) / clip[3]
         least_w = wp.min(least_w, clip[3])
         least_near = wp.min(least_near, signed[0])
         most = wp.max(most, signed)
         low = wp.min(low, ratio)
         high = wp.max(high, ratio)
+    # Negated as a whole, so that NaN is `whole`.
     whole = not (least_near > wp.float64(0.0) and least_w > rounding[3])
     if whole or _is_beyond(most, tolerance, False):
         _set(lens, k, not _is_beyond(most, tolerance, whole), rects, depth)
@@ -160,6 +164,7 @@ def project_boxes(
 @wp.func
 def _root(value: wp.float64, w: wp.float64, square: wp.float64, own: wp.float64, mixed: wp.float64, last: wp.float64):
     """Extremes of value / w over a sphere: roots s of ``(value - s w)**2 = square * |row - s last row|**2``."""
+    # Positive where least_w > 0: the roots come in order. See `numba_projection._tangents`.
     a = w * w - square * last
     b = value * w - square * mixed
     c = value * value - square * own

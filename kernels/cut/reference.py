@@ -48,17 +48,22 @@ def _at(forest: LevelForest, gain: np.ndarray, price: float) -> tuple[np.ndarray
 def _search(forest: LevelForest, gain: np.ndarray, capacity: float) -> tuple[np.ndarray, float, float, float, float]:
     """The set at the least price met that fits; ``low`` and ``high`` are (price, spent, gained) around the capacity."""
     bound, spent, gained = _totals(_sweep(forest, gain, 0.0), forest)
+    # At price 0 every gain counts, none being negative: the sum of all.
     everything = bound
     if spent <= capacity:
         selected, spent, gained, _, _ = _at(forest, gain, 0.0)
         return selected, spent, gained, _outward(max(bound, gained), everything, len(forest)), 0.0
     low = (0.0, spent, gained)
+    # Only what is free is taken at an infinite price, which fits any capacity: the search always has a set to return.
     high = (math.inf, *_totals(_sweep(forest, gain, math.inf), forest)[1:])
     bound_price, price, is_chord = 0.0, _chord(low, high), True
+    # ``low`` costs too much and ``high`` fits, which every step keeps while it moves one of them to a price between:
+    # the search ends at the latest where no float is left there.
     for _ in range(MAX_STEPS):
         if not low[0] < price < high[0]:
             break
         value, spent, gained = _totals(_sweep(forest, gain, price), forest)
+        # Weak duality: at any price >= 0 no set within the capacity gains more than this (Everett 1963).
         if value + price * capacity < bound:
             bound, bound_price = value + price * capacity, price
         settled = is_chord and not high[1] < spent < low[1]  # no hull point lies between
@@ -80,6 +85,7 @@ def _outward(bound: float, everything: float, size: int) -> float:
 
 
 def _chord(low: tuple[float, ...], high: tuple[float, ...]) -> float:
+    # Not divided by 0: one cost is above the capacity, the other is not.
     return (low[2] - high[2]) / (low[1] - high[1])
 
 
@@ -102,6 +108,8 @@ def _sweep(forest: LevelForest, gain: np.ndarray, price: float) -> np.ndarray:
         for k in range(int((last - first).max(initial=0))):
             has_child = first + k < last
             level[:, has_child] += best[:, (first + k)[has_child]]
+        # Taken with the best of what is beneath, or left with all of it: 0, also where the value just comes to nothing,
+        # so that the smallest of the best sets is found.
         level[:, ~(level[0] > 0)] = 0.0
     return best
 
@@ -111,6 +119,7 @@ def _totals(best: np.ndarray, forest: LevelForest) -> tuple[float, float, float]
     sums = best[:, : forest.roots]
     while True:
         groups = max(1, -(-sums.shape[1] // GROUP))
+        # Adding the zeros of the padding changes no sum, so that backends may leave them out.
         padded = np.zeros((3, groups * GROUP))
         padded[:, : sums.shape[1]] = sums
         # A cumulative sum adds from left to right; numpy.sum does not.

@@ -38,6 +38,7 @@ def price_search(forest: LevelForest, gain: Any, capacity: Any) -> Result:
     unfinished = wp.zeros(1, dtype=wp.int32, device=device)
     state = [sweep.price, bound, bound_price, sweep.is_done, unfinished]
 
+    # The first sweep is at price 0, the second at the infinite price that the first kernel sets.
     start = [sweep.totals(), limits, brackets, sweep.price, bound, sweep.is_done]
     wp.launch(warp_prices.begin_search, members, start, device=device)
     everything = wp.clone(bound)
@@ -93,6 +94,7 @@ class _Sweep:
     def totals(self) -> Any:
         """Value, cost and gain of the best set of each member that is not done, [B, 1]."""
         forest, device, members = self.forest, self.gain.device, self.gain.shape[0]
+        # A launch is done before the next one reads: the triples of the level below are complete.
         for begin, end in reversed(forest.levels):
             inputs = [begin, forest.first_child, forest.cost, self.gain, self.price, self.is_done, self.best]
             wp.launch(warp_sweeps.sweep_level, (members, end - begin), inputs, device=device)
@@ -114,6 +116,7 @@ class _Sweep:
     def select(self) -> Any:
         """The sets of the last sweep, bool [B, R]."""
         selected = new(self.gain.shape, wp.bool, self.gain.device)
+        # Coarse to fine: the level above has been decided.
         for begin, end in self.forest.levels:
             inputs = [begin, self.forest.parent, self.best, selected]
             wp.launch(warp_sweeps.select_level, (selected.shape[0], end - begin), inputs, device=selected.device)

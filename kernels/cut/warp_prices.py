@@ -27,6 +27,7 @@ class Bracket:
 
 @wp.func
 def _chord(bracket: Bracket) -> wp.float64:
+    # The one costs more than the capacity and the other does not: no division by 0.
     return (bracket.low_gained - bracket.high_gained) / (bracket.low_spent - bracket.high_spent)
 
 
@@ -62,6 +63,7 @@ def begin_search(
     """From the sweep at price 0: done, or next the price at which only what is free is taken."""
     member = wp.tid()
     total = totals[member, 0]
+    # All gains: the bound of price 0.
     bound[member] = total[0]
     is_done[member] = total[1] <= capacity[member]
     brackets[member] = _narrow(brackets[member], wp.float64(0.0), total[1], total[2], is_done[member])
@@ -123,6 +125,7 @@ def next_price(
     is_slow = bracket.low_spent - bracket.high_spent > wp.float64(0.5) * width
     # After a chord that did not halve what lies between the ends, the middle is tried once.
     bracket.is_chord = not (bracket.is_chord and can_bisect and is_slow)
+    # Strictly between both prices, or the member is done: no float is tried twice.
     tried = _chord(bracket)
     if not bracket.is_chord:
         tried = _middle(bracket.low_price, bracket.high_price)
@@ -152,5 +155,6 @@ def round_outward(
 ):
     """Bounds never below what exact sums would give: see `ROUNDING` in `hra.kernels.cut.reference`."""
     member = wp.tid()
+    # The set's own gain is a sum of its own and may exceed a rounded bound.
     margin = wp.float64(size) * (rounding * everything[member] + least)
     bound[member] = wp.max(bound[member], lowest[member]) + margin

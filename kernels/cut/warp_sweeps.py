@@ -38,6 +38,7 @@ def sweep_level(
     if cost[r] > wp.float64(0.0):  # inf * 0 is no number
         paid = price[member] * cost[r]
     total = wp.vec3d(own - paid, cost[r], own)
+    # From left to right, as the reference adds.
     for child in range(first_child[r], first_child[r + 1]):
         total += best[member, child]
     # Taken with the best of what is beneath, or left with all of it.

@@ -48,6 +48,7 @@ class LaplacianPyramid:
         burt = implementation(PACKAGE, backend, data)
         total = burt.copy(data)
         if self.layout.size:
+            # Coarsest first: each level is whole again before it is expanded.
             for coarse, fine in pairwise(reversed(self.layout.stacks(total))):
                 burt.add_expanded(coarse, fine, 1.0)
         return self.layout.views(give_back(total, self.data))[0]

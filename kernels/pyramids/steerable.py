@@ -114,6 +114,8 @@ def _analyse(pixels: np.ndarray, scales: int, orientations: int) -> tuple[np.nda
     spectrum, size, bands = spectrum * grid.lowpass(1), image, []
     for size, cutoff in _steps(image, scales):
         grid = FrequencyGrid.of(size, image)
+        # High-pass and low-pass of one cutoff have squares that sum to 1, and so have the orientations: energy is
+        # split, not lost.
         band_pass = spectrum * grid.highpass(cutoff / 2)
         oriented = [_inverse(band_pass * grid.orient(k, orientations), size) for k in range(orientations)]
         bands.append(np.stack(oriented))

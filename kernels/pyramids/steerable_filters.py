@@ -47,6 +47,8 @@ class FrequencyGrid:
         power = np.full_like(cosine, norm)
         for _ in range(order):
             power *= cosine
+        # A real band needs a spectrum with conjugate values at opposite frequencies, where odd powers of the cosine
+        # differ in sign: these become imaginary.
         return power * np.complex64((-1j) ** order)
 
     def _octaves(self, cutoff: float) -> np.ndarray:
@@ -55,6 +57,7 @@ class FrequencyGrid:
 
 def _made(level: tuple[int, int], image: tuple[int, int]) -> FrequencyGrid:
     rows, columns = (np.fft.fftfreq(level[0], 1 / level[0]), np.fft.rfftfreq(level[1], 1 / level[1]))
+    # In units of the Nyquist frequency of the image, not of the level, which keeps the lowest of the same frequencies.
     y, x = 2 * rows[:, None, None] / image[0], 2 * columns[None, :, None] / image[1]
     radius = np.hypot(x, y)
     with np.errstate(divide="ignore"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -144,8 +145,9 @@ class Context:
         self.release()
 
     def __del__(self) -> None:
-        # The context that a thread keeps for itself is forgotten, not released, when the thread ends.
-        if not getattr(self, "_released", True):
+        # The context that a thread keeps for itself is forgotten, not released, when the thread ends. When the
+        # interpreter does, ModernGL's own names are gone, and so is the context.
+        if not getattr(self, "_released", True) and not sys.is_finalizing():
             self.release()
 
     def _check_usable(self) -> None:

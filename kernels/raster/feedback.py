@@ -114,6 +114,8 @@ class FeedbackBuffer(Target):
         texture, footprint = image[..., 0], np.where(image[..., 0] == EMPTY, 0x3F800000, image[..., 1])
         table = np.append(self.textures.tail, 0)  # for pixels without a texture
         tail = table[np.minimum(texture, len(self.textures))]
+        # The exponent of the float32 is floor(log2), exactly; footprints are at least 1, so that there is no sign or
+        # subnormal.
         level = np.minimum((footprint >> 23).astype(np.int64) - 127, tail).astype(np.int32)
         return FeedbackImage(texture, footprint.view(np.float32), level, image[..., 2:].astype(np.int32))
 
@@ -124,6 +126,8 @@ class FeedbackBuffer(Target):
             found = self._compact(gl)
         found = found[np.argsort(found[:, 0])].astype(np.int64)
         table = self.textures
+        # Tiles are numbered through all levels of all textures: the last level that begins at or before a number holds
+        # it.
         row = np.searchsorted(table.first_tile, found[:, 0], side="right") - 1
         texture = np.searchsorted(table.first_level, row, side="right") - 1
         y, x = np.divmod(found[:, 0] - table.first_tile[row], table.grids[row, 0])

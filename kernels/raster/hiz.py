@@ -57,6 +57,7 @@ class HiZ(Resource):
             self._target.depth.use(0)
             self.buffer.bind_to_storage_buffer(0)
             program.run(groups(width, 64), groups(height, 4))
+            # What the shader wrote must be visible to those that reduce it.
             gl.memory_barrier()
             reduce_levels(self.context, self.buffer, self.layout, np.dtype(np.float32), self.reduce)
 

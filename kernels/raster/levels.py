@@ -35,6 +35,7 @@ def reduce_levels(context: Context, data: moderngl.Buffer, layout: Layout, dtype
         program["source_begin"], program["target_begin"], end = layout.offsets[level : level + 3]
         if is_bytes:
             program["target_end"] = end
+            # Bytes are written four at a time, as the words of the buffer, which levels need not begin at.
             program.run(groups(end - layout.offsets[level + 1] + 3, 4 * 64))
         else:
             program["images"] = layout.images

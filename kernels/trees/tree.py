@@ -105,6 +105,8 @@ def _breadth_first(parent, children, node, first_child, offsets):
     count = size - starts[size]
     node[:count] = listed[starts[size] :]
     levels, p = 0, 0
+    # Ends with the last level that has children. A cycle hangs under no root and is never queued, so that ``count``
+    # stays below N, which tells the caller.
     while p < count:
         levels += 1
         offsets[levels] = count

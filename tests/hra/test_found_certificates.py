@@ -11,12 +11,13 @@ import pytest
 import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.exact_batch import exact_solutions
-from hra.errors import ArrayError, HraError, InfeasibleShares, MetricError
+from hra.errors import ArrayError, BudgetTooSmall, HraError, InfeasibleShares, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.topology import Topology
 from hra.traversals.base import Traversal
 from tests.helpers.allocators import Plain, Table, allocate
+from tests.helpers.instances import Given, Instance, NoMetric
 from tests.helpers.rational import Exactly
 from tests.helpers.traversals import TRAVERSALS
 
@@ -253,3 +254,79 @@ def test_a_search_takes_nothing_without_its_predecessors_where_prices_overflow(n
     assert best is not None
     assert best <= Fraction(found.upper_bound)
     assert hra.verify(found).ok
+
+
+def test_lazy_roots_are_paid_in_the_numbers_that_lazy_costs_count_as():
+    """Doubles of which the budget covers the sum, while the decimals that they print as add up to more."""
+
+    class Roots(hra.LazyHierarchy):
+        def roots(self):
+            return [0, 1]
+
+        def expand(self, node):
+            return []
+
+        def cost(self, nodes):
+            return np.array([5e-324, 4e-323])[nodes]
+
+    class Nothing(hra.LazyMetric):
+        def evaluate(self, nodes, context):
+            return np.zeros(len(nodes))
+
+    with pytest.raises(BudgetTooSmall, match="at least 5e-323"):
+        hra.LazyBestFirst().allocate(Roots(), Nothing(), 4.4e-323)
+    assert hra.LazyBestFirst().allocate(Roots(), Nothing(), 5e-323).cost <= 5e-323
+
+
+def test_a_limit_on_changes_gives_way_where_only_additions_make_room():
+    """What was there costs 1 of 0; only the addition that removes its node would bring it back within the budget."""
+    removed = np.array([4, -1, -1, -1, -1, -1, -1, -1])
+    edges = np.array([(p, r) for r in (4, 5, 6) for p in (0, 1, 2) if (p, r) != (2, 4)])
+    graph = Topology(7, np.array([0, 1, 2, 3, 4, 5, 6, -1]), removed, edges)
+    hierarchy = Hierarchy.from_topology(np.array([1.0, 0, 0, 0, 0, 0, 0, 0]), graph)
+    before = np.arange(7) == 0
+    problem = Problem(
+        hierarchy, np.array([0.0] * 6 + [1.0]), 0.0, 0.0, "gain", True, lambda: np.ones(7), previous=before
+    )
+    found = Allocation(problem, hra.Coherent(max_churn=2).solve(problem), 0.0)
+    assert (found.cost, found.gain) == (0.0, 1.0)
+
+
+def test_minimum_shares_count_the_budget_as_costs_count():
+    """A quarter of four thirds is one node of a third, though the decimals that they print as say a little more."""
+    tree = Hierarchy.tree([-1] + [0] * 6, [1 / 3] * 7, mode="add", attributes={"level": np.array([0] + [1] * 6)})
+    found = gains(tree, [0.0] + [1.0] * 6, 4 * (1 / 3), hra.LevelShares(shares={0: 0.25}, level="level"))
+    assert (found.gain, found.upper_bound) == (3.0, 3.0)
+
+
+def test_limited_pools_keep_their_budget_where_members_count_in_other_numbers():
+    """Three tenths are 0.3 as decimals, and more than the double 0.3 beside a cost that shares no unit with them."""
+    graph = Topology(3, np.arange(3), np.full(3, -1), np.array([(0, 2), (1, 2)]))
+    tenths = Hierarchy.from_topology(np.full(3, 0.1), graph)
+    tiny = Hierarchy.from_topology(
+        np.array([1e-30]), Topology(1, np.array([0]), np.array([-1]), np.zeros((0, 2), np.int64))
+    )
+    tables = (tenths, [0, 0, 1.0]), (tiny, [1.0])
+    members = [Plain(hierarchy, Table(values, kind="gain"), hra.Hull()) for hierarchy, values in tables]
+    found = hra.pool(*members, limits=[(None, None), (None, 0.0)]).allocate([None, None], 0.3)
+    assert found.whole.cost <= 0.3
+    assert hra.verify(found.whole).ok
+
+
+def test_limited_pools_reserve_what_members_cost_before_they_shrink():
+    """A first step that makes room is not taken yet when another member is held at its limit."""
+    shrinks = Hierarchy.from_topology(
+        np.array([0.75, 0, 0, 0]),
+        Topology(1, np.array([-1, -1, 0, 0]), np.array([0, -1, -1, -1]), np.zeros((0, 2), np.int64)),
+    )
+    one_after_another = Topology(3, np.arange(3), np.full(3, -1), np.array([(0, 2)]))
+    chain = Hierarchy.from_topology(np.array([0.5, 0, 0.375]), one_after_another)
+    apart = Topology(3, np.arange(3), np.full(3, -1), np.zeros((0, 2), np.int64))
+    flat = Hierarchy.from_topology(np.array([0, 0.375, 0.375]), apart)
+    tables = (shrinks, [0.0]), (chain, [0, 0, 1.0]), (flat, [1e-300] * 3)
+    instances = [Instance(hierarchy, np.array(values), np.inf) for hierarchy, values in tables]
+    members = [Given(instance.hierarchy, NoMetric(), hra.Hull()) for instance in instances]
+    found = hra.pool(*members, limits=[(None, None), (None, None), (None, 0.4)]).allocate(instances, 0.75)
+    assert found.whole.cost <= 0.75
+    assert found.members[2].cost <= 0.4
+    assert hra.verify(found.whole).ok

@@ -79,6 +79,17 @@ def test_meshes_are_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     assert mesh._repr_png_() is None
 
 
+@pytest.mark.gl
+def test_cluster_meshes_are_pictures() -> None:
+    pytest.importorskip("pyvista")
+    clusters = meshes.build(hra.samples.path("skull.ply"))
+    seen, source = (
+        pixels(mesh._repr_png_()).astype(int) for mesh in (clusters, meshes.load(hra.samples.path("skull.ply")))
+    )
+    assert np.abs(seen - source).mean() < 1
+    assert (seen == pixels(clusters.with_cost("bytes")._repr_png_())).all()
+
+
 def test_chains_are_tables() -> None:
     chain = meshes.lod_chain(hra.samples.path("skull.ply"), [0.5, 0.1])
     shown = cells(chain._repr_html_())

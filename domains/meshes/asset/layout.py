@@ -12,11 +12,14 @@ import numpy as np
 from hra.errors import ArrayError, FileError
 
 SUFFIXES = (".hra",)
-VERSION = 1
+PLAIN, COMPRESSED = 1, 2
+VERSIONS = (PLAIN, COMPRESSED)
 # A byte above 127, both line ends and end-of-file: what transfers as text damage first (the signature of PNG).
 MAGIC = b"\x89HRA\r\n\x1a\n"
 # Pages are at most this long, and begin at multiples of the unit in which systems map and read files.
 PAGE_BYTES = 2**17
+# Compressed pages are smaller, so that what is held follows the view more closely; see docs/residency.md.
+SLOT_BYTES = 2**15
 PAGE_ALIGNMENT = 4096
 SECTION_ALIGNMENT = 64
 # Corners name the vertices of their cluster by one byte.
@@ -50,6 +53,7 @@ class AssetHeader:
     vertices, triangles : of all levels together.
     clusters, pages, sections : how many there are.
     directory_crc : CRC-32 of the directory, which follows the header.
+    version : 1 for plain pages, 2 for compressed ones.
     """
 
     file_bytes: int
@@ -59,11 +63,12 @@ class AssetHeader:
     pages: int
     sections: int
     directory_crc: int
+    version: int = PLAIN
 
     def pack(self) -> bytes:
         """The bytes of the header."""
         counts = (self.file_bytes, self.vertices, self.triangles, self.clusters, self.pages, self.sections)
-        body = _HEADER.pack(MAGIC, _BYTE_ORDER, VERSION, *counts, self.directory_crc, 0, 0)[:-4]
+        body = _HEADER.pack(MAGIC, _BYTE_ORDER, self.version, *counts, self.directory_crc, 0, 0)[:-4]
         return body + struct.pack("<I", zlib.crc32(body))
 
     @classmethod
@@ -81,12 +86,12 @@ class AssetHeader:
         _, order, version, *counts, reserved, crc = _HEADER.unpack_from(data)
         if order != _BYTE_ORDER:
             raise FileError("the mesh asset is not little-endian", where=where, fix=REBUILD)
-        if version != VERSION:
-            fix = "update hra" if version > VERSION else REBUILD
-            raise FileError(f"version {version} of the mesh asset is not read, only {VERSION}", where=where, fix=fix)
+        if version not in VERSIONS:
+            fix = "update hra" if version > max(VERSIONS) else REBUILD
+            raise FileError(f"version {version} of the mesh asset is not read, only 1 and 2", where=where, fix=fix)
         if crc != zlib.crc32(data[: HEADER_BYTES - 4]) or reserved:
             raise FileError("the header of the mesh asset is damaged", where=where, fix=REBUILD)
-        header = cls(*counts)
+        header = cls(*counts, version=version)
         if header.file_bytes != len(data):
             claim = f"the mesh asset has {len(data)} bytes, its header says {header.file_bytes}"
             raise FileError(claim, where=where, fix="copy it again")

@@ -16,7 +16,7 @@ from hra.domains.meshes.asset.layout import AssetHeader, Kind
 from hra.domains.meshes.asset.mapped import MappedFile, map_file
 from hra.domains.meshes.asset.pages import Page, read_page
 from hra.domains.meshes.asset.streams import POSITION, vertex_attributes
-from hra.domains.meshes.asset.tables import Tables, read_tables
+from hra.domains.meshes.asset.tables import Tables, read_tables, vertex_bytes
 from hra.domains.meshes.asset.welding import weld_pages
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.report import BuildReport
@@ -99,6 +99,16 @@ class MeshAsset:
     def page_bytes(self) -> np.ndarray:
         """What each page takes, int64 [P]."""
         return self._tables.page_bytes
+
+    @property
+    def slot_bytes(self) -> int:
+        """What every page takes while it is held: a slot that fits the largest one, so that nothing fragments."""
+        return int(self._tables.slot_bytes)
+
+    @cached_property
+    def read_bytes(self) -> np.ndarray:
+        """What each page takes from its reading to its upload, int64 [P]: in the file, and as arrays."""
+        return self._tables.read_bytes(vertex_bytes(self._file))
 
     @cached_property
     def page_of(self) -> np.ndarray:

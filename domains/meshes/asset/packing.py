@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Packed:
     def of(cls, indices: np.ndarray, offsets: np.ndarray, order: np.ndarray) -> Packed:
         """From the vertex numbers uint32 [3 T] of clusters that begin at ``offsets`` [N + 1]."""
         ordered, corner_offsets = take_runs(indices, offsets, order)
-        vertices, corners, counts = _localize(ordered, corner_offsets)
+        vertices, corners, counts = localize(ordered, corner_offsets)
         return cls(vertices, corners, run_offsets(counts), corner_offsets)
 
     def page_ends(self, groups: np.ndarray, vertex_bytes: int, limit: int) -> np.ndarray:
@@ -54,7 +54,29 @@ class Packed:
         vertex_bytes : of each vertex of each cluster.
         """
         size = np.diff(self.vertex_offsets) * vertex_bytes + np.diff(self.corner_offsets)
-        return np.array(_page_ends(size.tolist(), groups.tolist(), limit))
+        return page_ends(size, groups, limit)
+
+    def by_first_use(self) -> tuple[Packed, np.ndarray]:
+        """The same with vertices numbered by first use, and the old number of each new one, int64 [V]."""
+        _, first = np.unique(self.vertices, return_index=True)
+        old = self.vertices[np.sort(first)].astype(np.int64)
+        new = np.empty(len(old), np.uint32)
+        new[old] = np.arange(len(old), dtype=np.uint32)
+        return replace(self, vertices=new[self.vertices]), old
+
+    def compressed(self, ends: np.ndarray, streams: Mapping[str, np.ndarray]) -> Iterator[bytes]:
+        """The bytes of the pages that end at ``ends`` [P] in compressed form, each vertex once; see `codec`."""
+        from hra.domains.meshes.asset.codec import encode_page
+
+        begin = 0
+        for end in ends.tolist():
+            begins = np.repeat(self.vertex_offsets[begin:end], np.diff(self.corner_offsets[begin : end + 1]))
+            corners = self.corners[self.corner_offsets[begin] : self.corner_offsets[end]]
+            indices = self.vertices[begins + corners]
+            distinct, rows = local_vertices(indices)
+            carried = {"": distinct, **{name: stream[distinct] for name, stream in streams.items()}}
+            yield encode_page(indices, rows, carried)
+            begin = end
 
     def pages(self, ends: np.ndarray, streams: Mapping[str, np.ndarray]) -> Iterator[bytes]:
         """The bytes of the pages that end at ``ends`` [P]; ``streams`` are arrays over the vertices of the mesh."""
@@ -68,7 +90,7 @@ class Packed:
 
 
 @njit(cache=True)
-def _localize(indices, offsets):
+def localize(indices, offsets):
     """Distinct vertices of each run of ``indices``, the runs as places among them, and how many each run has."""
     vertices, corners = np.empty(indices.size, np.uint32), np.empty(indices.size, np.uint8)
     counts, total = np.empty(offsets.size - 1, np.int64), 0
@@ -83,7 +105,9 @@ def _localize(indices, offsets):
     return vertices[:total].copy(), corners, counts
 
 
-def _page_ends(size: list[int], groups: list[int], limit: int) -> list[int]:
+def page_ends(sizes: np.ndarray, runs: np.ndarray, limit: int) -> np.ndarray:
+    """Where each page ends, int64 [P], for clusters of these ``sizes`` [N] whose groups are ``runs`` [N] of numbers."""
+    size, groups = sizes.tolist(), runs.tolist()
     ends, used, c = [], 0, 0
     while c < len(size):
         last, whole = c + 1, size[c]
@@ -100,4 +124,4 @@ def _page_ends(size: list[int], groups: list[int], limit: int) -> list[int]:
             used += size[k]
         c = last
     ends.append(len(size))
-    return ends
+    return np.array(ends)

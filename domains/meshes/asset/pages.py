@@ -9,15 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
+from hra.domains.meshes.asset.codec import Corrupt, decode_page
+from hra.domains.meshes.asset.grid import Grid
 from hra.domains.meshes.asset.layout import Kind
 from hra.domains.meshes.asset.mapped import MappedFile
+from hra.domains.meshes.asset.streams import POSITION
 from hra.domains.meshes.asset.tables import Tables
 from hra.domains.meshes.ragged import take_runs
+from hra.model.arrays import frozen
 
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """Some clusters, one after the other. All arrays are read-only views of the mapped file.
+    """Some clusters, one after the other. All arrays are read-only; of plain pages they are views of the file.
 
     Attributes
     ----------
@@ -67,11 +71,35 @@ def read_page(file: MappedFile, tables: Tables, page: int) -> Page:
     vertex_offsets, corner_offsets = (
         offsets[begin : end + 1] - offsets[begin] for offsets in (tables.vertex_offsets, tables.corner_offsets)
     )
+    if tables.grid is not None:
+        return _decode(file, tables.grid, data, tables.order[begin:end], vertex_offsets, corner_offsets)
     arrays = _split(file, data, int(vertex_offsets[-1]))
     vertices, corners = arrays.pop(""), np.frombuffer(data, np.uint8)[-int(corner_offsets[-1]) :]
     if int(vertices.max()) >= file.header.vertices or not _in_range(corners, vertex_offsets, corner_offsets):
         raise file.error(f"page {page} of the mesh asset names a vertex that is not there")
     return Page(tables.order[begin:end], vertices, arrays, corners, vertex_offsets, corner_offsets)
+
+
+def _decode(
+    file: MappedFile,
+    grid: Grid,
+    data: memoryview,
+    clusters: np.ndarray,
+    vertex_offsets: np.ndarray,
+    corner_offsets: np.ndarray,
+) -> Page:
+    """A compressed page."""
+    forms = {name: (file.entries[name].dtype, file.entries[name].shape) for name in file.names(Kind.VERTEX)}
+    forms[POSITION] = np.dtype("<u2"), (3,)
+    try:
+        found = decode_page(data, forms, np.diff(vertex_offsets), corner_offsets)
+    except Corrupt as error:
+        raise file.error(f"a page of the mesh asset cannot be decoded, with cluster {clusters[0]}") from error
+    if int(found.vertices.max()) >= file.header.vertices:
+        raise file.error("a page of the mesh asset names a vertex that is not there")
+    streams = {name: frozen(stream[found.rows]) for name, stream in found.streams.items()}
+    streams[POSITION] = frozen(grid.positions(streams[POSITION]))
+    return Page(clusters, frozen(found.vertices), streams, frozen(found.corners), vertex_offsets, corner_offsets)
 
 
 def _split(file: MappedFile, data: memoryview, count: int) -> dict[str, np.ndarray]:

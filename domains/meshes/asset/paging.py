@@ -80,7 +80,7 @@ def wanted_pages(asset: MeshAsset, allocation: Allocation, parents: np.ndarray) 
 
 
 def page_trace(asset: MeshAsset, allocations: Sequence[Allocation]) -> Trace:
-    """What a sequence of allocations demands of a pool of pages, for the policies of `hra.residency`.
+    """What a sequence of allocations demands of a pool of slots, for the policies of `hra.residency`.
 
     Parameters
     ----------
@@ -104,7 +104,8 @@ def page_trace(asset: MeshAsset, allocations: Sequence[Allocation]) -> Trace:
     counts = np.array([len(pages) for pages, _ in frames], np.int64)
     pages = np.concatenate([np.empty(0, np.int64), *(pages for pages, _ in frames)])
     gains = np.concatenate([np.empty(0), *(gains for _, gains in frames)])
-    return Trace(offsets_of(counts), pages, asset.page_bytes, gains, parents)
+    slots = np.full(len(parents), asset.slot_bytes)
+    return Trace(offsets_of(counts), pages, slots, gains, parents)
 
 
 def drawable(asset: MeshAsset, selected: np.ndarray, resident: np.ndarray) -> np.ndarray:

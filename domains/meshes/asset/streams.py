@@ -18,6 +18,11 @@ FORMS = {POSITION: (np.dtype(np.float32), (3,))}
 FORMS |= {name: (dtype, (columns,) if columns else ()) for name, (dtype, columns) in LAYOUT.items()}
 
 
+def slot_vertex_bytes(attribute_bytes: int) -> int:
+    """What a vertex of a compressed page takes where it is drawn: three numbers of 16 bits, and its attributes."""
+    return 6 + attribute_bytes
+
+
 def vertex_streams(mesh: ClusterMesh) -> dict[str, np.ndarray]:
     """The arrays [V, ...] by name, in the order in which pages hold them."""
     carried = mesh.attributes

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.meshes.asset.layout import MAX_CLUSTER_VERTICES, PAGE_ALIGNMENT, Kind
+from hra.domains.meshes.asset.grid import Grid
+from hra.domains.meshes.asset.layout import COMPRESSED, MAX_CLUSTER_VERTICES, PAGE_ALIGNMENT, Kind
 from hra.domains.meshes.asset.mapped import MappedFile
 from hra.domains.meshes.asset.packing import storage_order
-from hra.domains.meshes.asset.streams import FORMS, POSITION
+from hra.domains.meshes.asset.streams import FORMS, POSITION, slot_vertex_bytes
 from hra.domains.meshes.ragged import run_offsets
 from hra.errors import HraError
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
 
-_LINKS = ("added_by", "removed_by", "triangle_count")
+# Tables of clusters that are no node attributes.
+_LINKS = ("added_by", "removed_by", "triangle_count", "stored")
 # Node attributes that every asset has, and those that have a fixed form where they are there.
 _REQUIRED = ("center", "radius", "error", "area", "level", "vertex_count")
 _FORMS = {
@@ -28,6 +30,8 @@ _FORMS = {
     "level": ("<i4", ()),
     "vertex_count": ("<i4", ()),
 }
+# Of an origin and a step: 65,535 steps further is still within float32.
+_FARTHEST = 1e33
 _NOT_NEGATIVE = ("radius", "error", "hausdorff", "area", "level")
 
 
@@ -43,6 +47,8 @@ class Tables:
     page_ends : int64 [P + 1], places in ``order`` where each page begins and the last one ends.
     page_offsets, page_bytes : int64 [P], where each page lies in the file; page_crc : uint32 [P].
     vertex_offsets, corner_offsets : int64 [N + 1], places of the first vertex and corner of the clusters in ``order``.
+    slot_bytes : what the largest page takes where it is drawn.
+    grid : of compressed pages, None for plain ones.
     """
 
     hierarchy: Hierarchy
@@ -54,6 +60,8 @@ class Tables:
     page_crc: np.ndarray
     vertex_offsets: np.ndarray
     corner_offsets: np.ndarray
+    slot_bytes: int
+    grid: Grid | None
 
     @property
     def page_of(self) -> np.ndarray:
@@ -61,6 +69,12 @@ class Tables:
         pages = np.empty(len(self.order), np.int64)
         pages[self.order] = np.repeat(np.arange(len(self.page_bytes)), np.diff(self.page_ends))
         return frozen(pages)
+
+    def read_bytes(self, vertex_bytes: int) -> np.ndarray:
+        """What each page takes while it is read, int64 [P]: its bytes in the file and its arrays."""
+        ends = self.page_ends
+        arrays = np.diff(self.vertex_offsets[ends]) * vertex_bytes + np.diff(self.corner_offsets[ends])
+        return self.page_bytes + arrays
 
 
 def read_tables(file: MappedFile) -> Tables:
@@ -77,20 +91,47 @@ def read_tables(file: MappedFile) -> Tables:
     vertices = hierarchy.attribute("vertex_count").astype(np.int64)
     sound = (vertices > 0) & (vertices <= np.minimum(MAX_CLUSTER_VERTICES, 3 * triangles))
     _require(file, bool(sound.all()) and file.header.vertices <= int(vertices.sum()), "vertex_count")
-    order = storage_order(hierarchy.added_by)
+    compressed = file.header.version == COMPRESSED
+    order = _stored_order(file) if compressed else storage_order(hierarchy.added_by)
+    ends = np.concatenate([[0], file.section("page_end", Kind.PAGE, "<u4").astype(np.int64)])
+    _require(file, bool((np.diff(ends) > 0).all()) and ends[-1] == len(order), "page_end")
+    offsets = run_offsets(vertices[order]), run_offsets(3 * triangles[order])
     tables = Tables(
         hierarchy,
         triangles,
         order,
-        np.concatenate([[0], file.section("page_end", Kind.PAGE, "<u4").astype(np.int64)]),
+        ends,
         file.section("page_offset", Kind.PAGE, "<u8").astype(np.int64),
         file.section("page_bytes", Kind.PAGE, "<u4").astype(np.int64),
         file.section("page_crc", Kind.PAGE, "<u4"),
-        run_offsets(vertices[order]),
-        run_offsets(3 * triangles[order]),
+        *offsets,
+        slot_bytes=int(np.diff((offsets[0] * _drawn_bytes(file, compressed) + offsets[1])[ends]).max()),
+        grid=_read_grid(file) if compressed else None,
     )
     _check_pages(file, tables)
     return tables
+
+
+def _stored_order(file: MappedFile) -> np.ndarray:
+    """The clusters as compressed pages hold them."""
+    stored = file.section("stored", Kind.CLUSTER, "<i4")
+    order = np.argsort(stored, kind="stable")
+    _require(file, np.array_equal(stored[order], np.arange(len(stored))), "stored")
+    return order
+
+
+def _drawn_bytes(file: MappedFile, compressed: bool) -> int:
+    """Bytes of one vertex of one cluster where it is drawn."""
+    if not compressed:
+        return vertex_bytes(file)
+    return slot_vertex_bytes(sum(file.entries[name].row_bytes for name in file.names(Kind.VERTEX) if name != POSITION))
+
+
+def _read_grid(file: MappedFile) -> Grid:
+    values = file.section("grid", Kind.BLOCK, "<f8")
+    sound = len(values) == 4 and bool((np.abs(values) < _FARTHEST).all()) and values[3] > 0
+    _require(file, sound, "grid")
+    return Grid(tuple(values[:3].tolist()), float(values[3]))
 
 
 def vertex_bytes(file: MappedFile) -> int:
@@ -128,10 +169,11 @@ def _read_hierarchy(file: MappedFile, triangles: np.ndarray) -> Hierarchy:
 
 
 def _check_pages(file: MappedFile, tables: Tables) -> None:
-    ends = tables.page_ends
-    _require(file, bool((np.diff(ends) > 0).all()) and ends[-1] == len(tables.order), "page_end")
     place = tables.vertex_offsets * vertex_bytes(file) + tables.corner_offsets
-    _require(file, np.array_equal(np.diff(place[ends]), tables.page_bytes), "page_bytes")
+    most = np.diff(place[tables.page_ends])
+    # What compression cannot gain is a few bytes for each of its parts.
+    sound = np.array_equal(most, tables.page_bytes) if tables.grid is None else (tables.page_bytes <= 2 * most + 4096)
+    _require(file, bool(np.all(sound)), "page_bytes")
     offsets = tables.page_offsets
     inside = (offsets >= 0) & (offsets <= len(file.data) - tables.page_bytes)
     _require(file, bool((inside & (offsets % PAGE_ALIGNMENT == 0)).all()), "page_offset")

@@ -75,6 +75,7 @@ class AttributeMetric:
         coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, prune=prune)
         if self.creases is not None and coarse.size > _WORTH * indices.size:
             if self.creases.normals is not None:
+                # Normals stand last. Those of the first wedge stand for all now, and say nothing of the surface.
                 weights[-3:] = 0
             smooth, smooth_error = meshopt.simplify(
                 self.creases.first[indices], positions, locked, target, self.values, weights, prune=prune
@@ -100,6 +101,7 @@ class AttributeMetric:
         uint32 [3 T], vertices of the same part.
         """
         wedges = np.unique(indices)
+        # Sorted by position, the wedges of each are one run, which two searches find.
         wedges = wedges[np.argsort(position_of[wedges], kind="stable")]
         begin, end = (np.searchsorted(position_of[wedges], targets, side) for side in ("left", "right"))
         result = targets.astype(np.uint32)

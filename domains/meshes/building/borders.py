@@ -59,6 +59,7 @@ def border_vertices(triangles: np.ndarray, vertex_count: int) -> tuple[np.ndarra
         edges = directed_edges(triangles[ends[triangles].sum(axis=1) > 1])
         edges = edges[ends[edges].all(axis=1)]
         low, high = edges.min(axis=1), edges.max(axis=1)
+        # An edge that does not cancel leaves a sum other than 0 at both its vertices: no other edges have to be sorted.
         undirected, which, faces = np.unique((low << 32) | high, return_inverse=True, return_counts=True)
         net = np.bincount(which, np.where(edges[:, 0] == low, 1, -1))
         chosen = undirected[(net != 0) & (faces > 1)]
@@ -83,6 +84,7 @@ def _add_edges(triangles, sums):
             value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
             value ^= value >> np.uint64(31)
             if a > b:
+                # The negative modulo 2**64, so that an edge and its reverse cancel.
                 value = ~value + np.uint64(1)
             sums[a] += value
             sums[b] += value

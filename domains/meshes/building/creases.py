@@ -37,6 +37,7 @@ class Creases:
         number, count = row_numbers(positions, kept)
         if count == len(positions):
             return None
+        # Of each set of wedges that a crease alone tells apart, the first one stands for all.
         first = first_occurrences(number, count)[number].astype(np.uint32)
         return cls(first, *group(first, len(positions)), attributes.normals)
 

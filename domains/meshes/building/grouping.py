@@ -38,6 +38,7 @@ def group_clusters(clusters: ClusterTable, geometry: Geometry, group_size: int) 
     if len(clusters) <= group_size:
         return Grouping(np.zeros(len(clusters), np.int64), shared, 0)
     sizes = clusters.sizes.astype(np.uint32)
+    # Wedges of one position are one vertex here: what is locked must hold on both sides of a seam.
     corners = geometry.by_position(clusters.indices)
     label = meshopt.partition_clusters(corners, sizes, len(shared), group_size).astype(np.int64)
     isolated = np.ones(int(label.max()) + 1, bool)
@@ -92,6 +93,7 @@ def _merge_islands(
     # An island belongs where its middle falls in the sum along the curve.
     middle = np.cumsum(weight[along]) - weight[along] / 2
     number = np.arange(len(weight))
+    # Beyond the numbers of the groups there are, so that bins and those that stay do not meet.
     number[along] = len(weight) + (middle // capacity).astype(np.int64)
     _, merged, sizes = np.unique(number, return_inverse=True, return_counts=True)
     return merged[group], int((sizes[merged[along]] > 1).sum())

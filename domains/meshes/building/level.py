@@ -131,7 +131,9 @@ def coarse_clusters(
     parts = [result for result in results if result is not None]
     rows = np.arange(len(groups.clusters))
     center, radius = enclosing_spheres(groups.clusters.center, groups.clusters.radius, groups.offsets, rows)
+    # From the simplifier's units, which are a power of two apart: without rounding.
     own_error = np.array([part.error for part in parts]) * geometry.scale
+    # Never less than that of a member: a threshold that opens a group has opened all groups above it.
     error = np.maximum(groups.reduce(np.maximum, groups.clusters.error)[done], own_error.astype(np.float32))
     counts = np.array([len(part.vertex_count) for part in parts], np.int64)
     indices, offsets, vertex_count = join(parts)
@@ -141,6 +143,7 @@ def coarse_clusters(
         members = take_runs(np.arange(len(measured_from.clusters)), measured_from.offsets, done)
         coarse = indices, offsets[run_offsets(counts)]
         deviation = two_sided_deviations(measured_from.clusters, members, geometry.positions, coarse, workers)
+    # Monotone as the error is; the maximum of two bounds from the same source is none the less one.
     finer = groups.reduce(np.maximum, groups.clusters.hausdorff)[done]
     own_area = surface_area(geometry.positions, indices, offsets)
     return ClusterTable(

@@ -80,6 +80,8 @@ def build_levels(
     pending = source_clusters(geometry, triangles, settings.cluster_size, workers)
     rows = built.add(pending)
     whole, ahead = min(_WHOLE, int(_WHOLE_SHARE * len(triangles))), None
+    # Ends: a round takes triangles away, or all groups are stuck. Then they get twice as large until one group holds
+    # everything, and if that is stuck, nothing is left to try.
     while pending.indices.size > 3 * max(whole, MAX_TRIANGLES):
         if ahead is None and pending.indices.size <= 3 * _AHEAD * whole:
             ahead = pending
@@ -88,6 +90,7 @@ def build_levels(
         offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
         groups, rows, before = Groups(pending.take(order), offsets), rows[order], pending.indices.size
         kept = Kept.of(grouping.shared, borders)
+        # Only groups of the largest size are clustered beside neighbours: smaller ones may still get what they touch.
         step = CoarseStep(settings.cluster_size, coarse=2 * group_size > _LARGEST_GROUP)
         results = simplify_groups(groups, geometry, kept, step, workers, countdown)
         done = np.array([result is not None for result in results])
@@ -127,6 +130,7 @@ def coarse_first(built: BuiltLevels) -> tuple[ClusterTable, np.ndarray]:
     table, last = concatenate(built.tables[::-1]), len(built.members) - 1
     made_by = np.where(table.made_by >= 0, last - table.made_by, -1)
     member_of = np.full(len(table), -1, np.int64)
+    # ``rows`` and ``made_by`` count as the clusters were made, fine to coarse.
     for group, rows in enumerate(built.members):
         member_of[rows] = last - group
     return table.renumber(made_by), member_of[order]

@@ -157,6 +157,7 @@ def build_meshlets(indices: np.ndarray, positions: np.ndarray, max_triangles: in
     count = lib.meshopt_buildMeshletsFlex(
         *(descriptors.ctypes.data, vertices.ctypes.data, corners.ctypes.data),
         *(indices.ctypes.data, indices.size, positions.ctypes.data, len(positions), positions.strides[0]),
+        # The 0 weighs cones of normals: clusters are to be simplified, not culled by where they face.
         *(MAX_VERTICES, min_triangles, max_triangles, 0.0, SPLIT_FACTOR),
     )
     return Meshlets(descriptors[:count], vertices, corners)
@@ -226,6 +227,7 @@ def simplify(
         *(positions.ctypes.data, len(positions), positions.strides[0]),
         *_attribute_arguments(attributes, weights, len(positions)),
         *(locked.ctypes.data, target),
+        # No limit on the error: only the target ends it.
         *(np.finfo(np.float32).max, options, ctypes.byref(error)),
     )
     return result[:count], error.value

@@ -68,6 +68,9 @@ def split_into_clusters(
     vertices, local = local_vertices(indices)
     meshlets = meshopt.build_meshlets(local, positions[vertices], cluster_size)
     vertex_count, triangle_count = meshlets.descriptors[:, 2], meshlets.descriptors[:, 3]
+    # A meshlet is four numbers: where its vertices and its corners begin, and how many vertices and triangles it has.
+    # Its corners are bytes that count through its own vertices, these count through the group's, those through the
+    # mesh's.
     offsets = run_offsets(3 * triangle_count.astype(np.int64))
     expanded = np.empty(offsets[-1], np.uint32)
     _expand(meshlets.descriptors, meshlets.vertices, meshlets.corners, vertices, expanded)
@@ -92,6 +95,8 @@ def simplify_group(
     if not step.reach(coarse, indices):
         return None
     result = split_into_clusters(coarse, geometry.unit_positions, step.cluster_size, error)
+    # Clusters store a shared vertex once each: fewer triangles in more ragged clusters may need more vertices than
+    # before.
     return result if result.vertex_count.sum() <= vertex_references else None
 
 

@@ -36,6 +36,7 @@ def source_clusters(geometry: Geometry, triangles: np.ndarray, cluster_size: int
     indices, offsets, vertex_count = join(parts)
     count = len(vertex_count)
     vertices = _distinct(indices, offsets, np.full(len(geometry.positions), -1, np.int32), int(vertex_count.sum()))
+    # Vertices as spheres of no radius.
     points = np.zeros(len(geometry.positions), np.float32)
     center, radius = enclosing_spheres(geometry.positions, points, run_offsets(vertex_count), vertices)
     return ClusterTable(

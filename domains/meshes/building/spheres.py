@@ -34,6 +34,7 @@ def _enclose(centers, radii, items, low, high, trial, center):
             most = max(most, centers[items[k], axis] + radii[items[k]])
         trial[axis] = (least + most) / 2
     best, share = np.inf, _FIRST_SHARE
+    # Any centre is valid, since the radius is what reaches the farthest sphere from it: steps only make it smaller.
     for _ in range(_STEPS):
         reach, i = _farthest(centers, radii, items, low, high, trial)
         if reach < best:

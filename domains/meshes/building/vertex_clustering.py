@@ -47,6 +47,7 @@ def cluster_vertices(
     unit = points / (points.max() or 1.0)
     kind = np.zeros(len(vertices), np.int64) if materials is None else _material_sets(corners, materials)
     if pinned is not None:
+        # A kind of its own shares its cell with nobody.
         alone = pinned[vertices]
         kind[alone] = kind.max(initial=0) + 1 + np.arange(alone.sum())
     # What the last grid leaves was counted; that no finer one fits holds only as far as counts grow with the grid.
@@ -74,6 +75,8 @@ def _material_sets(corners: np.ndarray, materials: np.ndarray) -> np.ndarray:
 
 def _cells(unit: np.ndarray, side: int, kind: np.ndarray) -> np.ndarray:
     """The cell of each point [n, 3] of the unit cube in a grid of ``side`` cells for each kind, without gaps."""
+    # Twelve bits for each axis leave 27 for the kinds, one a vertex at most: int64 holds meshes of 1.3e8 vertices in a
+    # group.
     x, y, z = np.minimum((unit * side).astype(np.int64), side - 1).T
     return np.unique(((kind * side + x) * side + y) * side + z, return_inverse=True)[1].reshape(-1)
 
@@ -88,5 +91,6 @@ def _representatives(cells: np.ndarray, points: np.ndarray, border: np.ndarray) 
     count = np.bincount(cells)
     mean = np.stack([np.bincount(cells, points[:, axis]) / count for axis in range(3)], axis=1)
     distance = np.linalg.norm(points - mean[cells], axis=1)
+    # The last key counts first: by cell, border vertices before others, near ones before far ones.
     order = np.lexsort((distance, ~border, cells))
     return order[np.searchsorted(cells[order], np.arange(len(count)))]

@@ -70,6 +70,7 @@ def _split(vertices: np.ndarray, normals: np.ndarray, bent: np.ndarray) -> tuple
     smooth, edges = np.flatnonzero(~bent), np.flatnonzero(bent)
     number = np.empty(vertices.size, np.int64)
     _, first, number[smooth] = np.unique(vertices[smooth], return_index=True, return_inverse=True)
+    # Normals by their bits: only equal ones share a vertex.
     rows = np.column_stack([vertices[edges], normals[edges].view(np.uint32)])
     _, sharp, of_edge = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     number[edges] = of_edge.reshape(-1) + first.size
@@ -79,6 +80,7 @@ def _split(vertices: np.ndarray, normals: np.ndarray, bent: np.ndarray) -> tuple
 def _corner_normals(mesh: TriangleMesh) -> tuple[np.ndarray, np.ndarray]:
     """The normal of each corner, of unit length, float32 [3 F, 3], and whether it is at an edge, bool [3 F]."""
     points = mesh.positions[mesh.triangles].astype(np.float64)
+    # Cross products are as long as twice the area: their sums are means by area.
     weighted = np.repeat(np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0]), 3, axis=0)
     position, count = mesh.position_of[mesh.triangles].reshape(-1), len(mesh.positions)
     own, area = _unit(weighted), np.linalg.norm(weighted, axis=1)
@@ -101,6 +103,7 @@ def _sums_within(weighted: np.ndarray, own: np.ndarray, position: np.ndarray) ->
     _, place = np.unique(position, return_inverse=True)
     offsets, order = group(place, int(place.max(initial=-1)) + 1)
     count = np.diff(offsets)[place]
+    # All pairs of corners at one position: each corner as often as there are corners, and these by turns.
     one = np.repeat(np.arange(place.size), count)
     within = np.arange(one.size) - np.repeat(np.cumsum(count) - count, count)
     other = order[offsets[place[one]] + within]

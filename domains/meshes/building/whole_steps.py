@@ -55,11 +55,13 @@ def whole_steps(
     finer = [Groups.single(ahead)]
     meshes = _smaller(ahead.indices, top.indices.size, geometry, kept, cluster_size)
     for group, mesh in enumerate(meshes, first_group):
+        # Rounded up, but for a sixteenth of a level: eight steps of 2**(-1/8) may come to a little more than a halving.
         halvings = math.log2(top.indices.size / mesh.indices.size)
         numbers = {
             "level": min(level + max(1, math.ceil(halvings - 1 / 16)), int(below.clusters.level.max()) + 1),
             "first_group": group,
         }
+        # The coarsest of the meshes that are still fine enough.
         while len(finer) > 1 and finer[1].clusters.indices.size >= _FINER * mesh.indices.size:
             finer.pop(0)
         measured_from = finer[0] if certified else None

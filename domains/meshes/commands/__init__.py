@@ -34,6 +34,9 @@ def build(
     certified: Annotated[
         bool, typer.Option(help="Bound how far cuts are from the source; takes three times as long.")
     ] = True,
+    grid_bits: Annotated[
+        int | None, typer.Option(min=8, max=16, help="Compress, with positions on a grid of so many bits.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="All processors by default.")] = None,
     memory: Annotated[str, typer.Option(help="What reading may take beside 4 bytes for each of the file.")] = "256MiB",
     json_file: JsonOption = None,
@@ -46,7 +49,7 @@ def build(
         limits = Limits(memory_bytes=byte_count(memory))
         clusters = meshes.build(source, **settings, threads=threads, progress=progress, limits=limits)
     with running(f"writing {out.name}"):
-        clusters.save(out)
+        clusters.save(out, grid_bits)
         record = _facts(meshes.open_asset(out))
     write_json(json_file, record)
     show(f"{source.name} -> {out}", record.items())
@@ -93,6 +96,7 @@ def _facts(asset: Any) -> dict[str, Any]:
         "materials": len(asset.materials),
         "pages": len(asset.page_bytes),
         "page_bytes": int(asset.page_bytes.sum()),
+        "slot_bytes": asset.slot_bytes,
         **{f"build_{name}": value for name, value in report.items() if name not in asset.facts},
         **{f"build_{name}": value for name, value in settings.items()},
     }

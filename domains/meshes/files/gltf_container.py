@@ -23,8 +23,9 @@ def split_glb(data: bytes, where: str) -> tuple[bytes, memoryview | None]:
         raise FileError("the file is too short for a GLB header", where=where)
     magic, version, length = _HEADER.unpack_from(data)
     if magic != _MAGIC or version != 2:
-        fix = "export it as glTF 2.0"
-        raise FileError("this is not a GLB file of version 2", where=where, fix=fix)
+        what = f"this is GLB {version}, only 2 is read" if magic == _MAGIC else "this is not a GLB file"
+        fix = "convert it: npx gltf-pipeline -i OLD.glb -o NEW.glb; or export it as glTF 2.0"
+        raise FileError(what, where=where, fix=fix)
     if not _HEADER.size + _CHUNK.size <= length <= len(data):
         raise _damaged(where)
     chunks = _chunks(memoryview(data)[:length], where)

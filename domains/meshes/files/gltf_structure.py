@@ -238,9 +238,7 @@ def check_structure(header: dict[str, Any], where: str) -> None:
     ------
     FileError : names the property, a version that is not 2, or an extension that is required and not read.
     """
-    asset = header.get("asset")
-    if isinstance(asset, dict) and asset.get("version") in ("1.0", "1.1"):  # whose lists are objects
-        _check_version(asset, where)
+    _check_first_version(header, where)
     try:
         _HEADER(header, header)
         for number, animation in enumerate(header.get("animations", [])):
@@ -275,3 +273,12 @@ def _check_version(asset: dict[str, Any], where: str) -> None:
     else:
         return
     raise FileError(f"glTF {needed} is not read, only 2.0", where=f"{where}, asset", fix="export it as glTF 2.0")
+
+
+def _check_first_version(header: dict[str, Any], where: str) -> None:
+    """Refuse glTF 1, whose lists are objects by name, and whose version may be missing, a number or a text."""
+    asset = header.get("asset")
+    version = asset.get("version") if isinstance(asset, dict) else None
+    if str(version).startswith("1") or (version is None and isinstance(header.get("meshes"), dict)):
+        fix = "convert it: npx gltf-pipeline -i OLD.gltf -o NEW.glb; or export it as glTF 2.0"
+        raise FileError("this is glTF 1, which is not read, only 2.0", where=f"{where}, asset", fix=fix)

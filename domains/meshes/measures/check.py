@@ -109,6 +109,7 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
     certified = "hausdorff" in hierarchy.node
     measured = chosen[::_MEASURED_EVERY] if certified else []
     whole = TriangleMesh(clusters.positions, source)
+    # Samples can show that a bound is exceeded, not that it holds everywhere.
     shares = [_share_of_bound(clusters, cut, whole, samples, rng) for cut in measured]
     return CheckReport(
         falling_errors=_falling(hierarchy, "error"),

@@ -71,6 +71,7 @@ def group_deviations(positions: np.ndarray, moved: Patches, onto: Patches, enoug
     most = int(np.diff(onto.offsets[onto.groups]).max(initial=0)) // 3
     memory = (surface_memory(most), patch_memory(most), (*parts_memory(), *quarters_memory()), pieces_memory())
     _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, result)
+    # To nearest first, which may be down, then one up: never below the float64.
     return np.nextafter(result.astype(np.float32), np.float32(np.inf))
 
 
@@ -82,6 +83,8 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
     indices, offsets, deviation = moved.indices, moved.offsets, moved.deviation
     for g in range(result.size):
         begin, end = onto.offsets[onto.groups[g]], onto.offsets[onto.groups[g + 1]]
+        # Counted from a point of the group, coordinates are as small as it: what they lose by rounding is a part of its
+        # extent, wherever in space it lies.
         for axis in range(3):
             origin[axis] = positions[onto.indices[begin], axis]
         fill_triangles(positions, onto.indices, begin, end, origin, triangles, balls, runs)
@@ -115,8 +118,10 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
                     start, over = _nearest_label(corners, labels, triangles), (triangles, balls, runs, count)
                     reach = bound_by_quarters(corners, labels, start, over, gaps, walls, behind, waiting, room)
                 bound = max(bound, deviation[c] + reach)
+                # The group's bound is no tighter than this triangle's: to cut the others further would be in vain.
                 if bound > accepted:
                     accepted = bound * TOLERANCE
+        # Outward: distances are computed in float64, points of pieces are rounded as well.
         result[g] = bound + extent * _ROUNDING
 
 
@@ -131,6 +136,8 @@ def _mark(positions, onto, g, origin, triangles, near, seen, reach_of):
         off = np.float64(onto.deviation[c])
         for i in range(onto.offsets[c], onto.offsets[c + 1]):
             v, k = onto.indices[i], (i - begin) // 3
+            # A vertex of this surface lies on its triangles, so it is as far from the source as the least of them, and
+            # no search is needed for it.
             triangles[k, OFF] = off
             if seen[v] != g or off < reach_of[v]:
                 near[v], seen[v], reach_of[v] = k, g, off
@@ -146,6 +153,8 @@ def _at_one_label(corners, labels, reach_at, triangles, room):
     ``reach_at`` [3] is known: how far each corner is from its own label.
     """
     for i in range(3):
+        # All three distances have to be from one triangle: only then does convexity speak for what is between the
+        # corners.
         k, most = labels[0, i], reach_at[i]
         if (i > 0 and k == labels[0, 0]) or (i == 2 and k == labels[0, 1]):
             continue
@@ -164,6 +173,7 @@ def _at_one_label(corners, labels, reach_at, triangles, room):
 @njit(cache=True, nogil=True)
 def _nearest_label(corners, labels, triangles):
     """Which of the labels of the corners is nearest to the centroid."""
+    # Only tightness depends on the choice.
     x, y, z = centroid(corners)
     best, which = np.inf, labels[0, 0]
     for i in range(3):

@@ -9,6 +9,7 @@ from hra.compiling import njit
 
 def patch_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Memory for ``count`` triangles: walls, what is behind them, and a hash table of their sides."""
+    # At least twice as many slots as there are sides, so that a search for a free one is short, and ends.
     slots = 16
     while slots < 6 * count:
         slots *= 2

@@ -27,6 +27,7 @@ def bound_by_pieces(corners, labels, surface, gaps, room):
     """A bound for the triangle ``corners[0]``; pieces within ``room`` are not split further."""
     # However the triangle is cut, the largest of the pieces' bounds is one for all of it.
     bound, stacked, used = 0.0, 1, 1
+    # Ends: a turn either takes a piece off the stack or makes one more of at most `_MAX_PIECES`.
     while stacked:
         stacked -= 1
         reach, best, far = _best_label(corners, labels, stacked, surface[0], room)
@@ -34,6 +35,7 @@ def bound_by_pieces(corners, labels, surface, gaps, room):
             bound = max(bound, reach)
             room = max(room, bound)
             continue
+        # No bound is much less than what the cut, a point of the piece, is off, and ``room`` need not be.
         used += 1
         stacked += 2
         least = _split(corners, labels, stacked - 2, best, far, surface, gaps, room)
@@ -104,6 +106,7 @@ def _split(corners, labels, at, best, far, surface, gaps, room):
             corners[at + 1, corner, axis] = corners[at, corner, axis]
     corners[at, far, 0], corners[at, far, 1], corners[at, far, 2] = x, y, z
     corners[at + 1, near, 0], corners[at + 1, near, 1], corners[at + 1, near, 2] = x, y, z
+    # The label of the cut is the triangle nearest to it, by which the halves are tried next.
     labels[at, far] = labels[at + 1, near] = label
     labels[at, 3], labels[at + 1, 3] = best, other
     return least

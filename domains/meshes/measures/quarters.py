@@ -19,6 +19,7 @@ _LONG, _FAR = 6, 3
 
 def quarters_memory() -> tuple[np.ndarray, np.ndarray]:
     """Memory for the triangles that wait: their corners, and how often each was quartered."""
+    # Depth first, three quarters wait at each of `_LONG` depths beside the one in work, and one quartering writes four.
     return np.empty((3 * _LONG + 4, 3, 3)), np.empty(3 * _LONG + 4, np.int64)
 
 
@@ -42,6 +43,7 @@ def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memo
         deep = depth[left]
         _copy(waiting, left, corners, 0)
         if deep:
+            # The middle is a point of the triangle: about as much as that is off, every bound has to be.
             x, y, z = centroid(corners)
             start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[start, OFF]))
@@ -60,6 +62,7 @@ def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memo
                 labels[0, i], _ = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             labels[0, 3] = start
             most = max(most, bound_by_pieces(corners, labels, surface, gaps, room))
+        # The largest of all bounds counts, so that no other one has to be less than it.
         room = max(room, most)
     return most
 

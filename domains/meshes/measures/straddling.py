@@ -45,6 +45,7 @@ def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts
             points[0, i, axis] = corners[i, axis]
     parts[0, 0], parts[0, 1], parts[0, 2] = 3, start, -1
     rest = len(points) - 1
+    # Ends: a turn takes a part off the stack for good, or it is one of the visits, which are counted.
     while waiting:
         waiting -= 1
         count, k, entry = parts[waiting, 0], parts[waiting, 1], parts[waiting, 2]
@@ -60,10 +61,14 @@ def bound_by_walls(corners, start, triangles, walls, behind, room, points, parts
         for i in range(count):
             _copy(points, waiting, i, rest, i)
         for side in range(3):
+            # Beyond the side that a part came through is where it came from: it would go back and forth. Where nothing
+            # is behind a side, what sticks out stays and is measured from this triangle.
             if side == entry or behind[k, side] < 0:
                 continue
             if 2 * count > _MOST_CORNERS:
                 return -1.0
+            # Places from the top of the stack on are free, that of the part in work among them: what is cut off waits
+            # there.
             outside, inside = _cut(points, rest, count, walls, k, side, room * _SLACK, waiting)
             if outside:
                 parts[waiting, 0], parts[waiting, 1], parts[waiting, 2] = (
@@ -109,6 +114,7 @@ def _cut(points, part, count, walls, k, side, slack, to):
     for i in range(count):
         here = _height(points, part, i, walls, k, side, slack)
         if (before < 0 and here > 0) or (before > 0 and here < 0):
+            # Heights change linearly along the side, and signs differ: the share is within 0 .. 1.
             share = before / (before - here)
             for axis in range(3):
                 value = points[part, last, axis] + share * (points[part, i, axis] - points[part, last, axis])

@@ -51,5 +51,6 @@ def surface_points(mesh: TriangleMesh, count: int, rng: np.random.Generator) -> 
     area = surface_area(mesh.positions, mesh.triangles.reshape(-1), offsets)
     weight = area / area.sum() if area.sum() > 0 else None
     chosen = mesh.triangles[rng.choice(len(mesh.triangles), count, p=weight)]
+    # Uniform over barycentric coordinates, and so over a triangle.
     shares = rng.dirichlet([1, 1, 1], count)
     return np.einsum("sc,sca->sa", shares, mesh.positions[chosen].astype(np.float64))

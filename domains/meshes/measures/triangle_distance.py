@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
+from hra.domains.meshes.triangle_mesh import check_positions, check_triangles
 
 # Column of triangles for what is added to distances from them.
 OFF = 9
@@ -28,6 +29,7 @@ def square_distance(x, y, z, triangles, k):
     ax, ay, az = x - triangles[k, 0], y - triangles[k, 1], z - triangles[k, 2]
     bx, by, bz = ax - sx, ay - sy, az - sz
     cx, cy, cz = ax - tx, ay - ty, az - tz
+    # Products of both sides with the way from each corner to the point: their signs tell the region that it is above.
     at_a, at_a2 = sx * ax + sy * ay + sz * az, tx * ax + ty * ay + tz * az
     # The regions of the plane that are nearest to a corner come first, then those of sides, then the inside.
     if at_a <= 0 and at_a2 <= 0:
@@ -38,6 +40,7 @@ def square_distance(x, y, z, triangles, k):
     at_c, at_c2 = sx * cx + sy * cy + sz * cz, tx * cx + ty * cy + tz * cz
     if at_c2 >= 0 and at_c <= at_c2:
         return cx * cx + cy * cy + cz * cz
+    # Barycentric coordinates of the foot, but for a factor.
     first, second, third = at_b * at_c2 - at_c * at_b2, at_c * at_a2 - at_a * at_c2, at_a * at_b2 - at_b * at_a2
     if third <= 0 and at_a >= 0 and at_a > at_b and at_b <= 0:
         return _square_length(ax, ay, az, sx, sy, sz, at_a / (at_a - at_b))
@@ -50,6 +53,7 @@ def square_distance(x, y, z, triangles, k):
     if not (first >= 0 and second >= 0 and third >= 0 and total > 0):
         # By rounding no region may claim the point. The corners belong to the triangle in any case.
         return min(ax * ax + ay * ay + az * az, bx * bx + by * by + bz * bz, cx * cx + cy * cy + cz * cz)
+    # Within 0 .. 1 and together at most 1, but for rounding: a point of the triangle.
     s, t = second / total, third / total
     return _square_length(ax - s * sx, ay - s * sy, az - s * sz, tx, ty, tz, t)
 
@@ -70,6 +74,7 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
         are neighbours in clusters.
     guess : a near triangle saves time; gaps : [m], memory to work in.
     """
+    # What the guess already reaches makes the balls of most others too far away to look at.
     best, which = square_distance(x, y, z, triangles, guess), guess
     reach = np.sqrt(best)
     # Without branches the compiler tests several balls at once.
@@ -110,6 +115,7 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls, run
             triangles[k, 3 + axis] = np.float64(positions[b, axis]) - first
             triangles[k, 6 + axis] = np.float64(positions[c, axis]) - first
             balls[axis, k] = triangles[k, axis] + (triangles[k, 3 + axis] + triangles[k, 6 + axis]) / 3
+        # The ball is around the centroid; the farthest corner decides, since balls are convex.
         square = 0.0
         for corner in range(3):
             reach = 0.0
@@ -142,6 +148,10 @@ def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.n
 
     Every run of triangles is looked at, in about a nanosecond each.
 
+    Raises
+    ------
+    MeshError : points or positions that are not finite numbers [n, 3], no triangles, or a vertex that is not there.
+
     Examples
     --------
     >>> import numpy as np
@@ -151,6 +161,10 @@ def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.n
     >>> meshes.nearest_distances(points, corners, np.array([[0, 1, 2]], np.uint32))
     array([0.5, 1. ])
     """
+    # Compiled loops index without checks: what is out of range would be read from somewhere.
+    check_positions(points, "points")
+    check_positions(positions, "positions")
+    check_triangles(triangles, len(positions), "triangles")
     origin = positions[0].astype(np.float64)
     corners, balls, runs, gaps = surface_memory(len(triangles))
     indices = np.ascontiguousarray(triangles).reshape(-1)

@@ -11,7 +11,7 @@ from hra.domains.tokens.channels.bands import band_channels, oriented_channels
 from hra.domains.tokens.channels.color import color_channels
 from hra.domains.tokens.channels.frame import eccentricity, motion
 from hra.domains.tokens.channels.gradient import gradient_channels
-from hra.domains.tokens.features import checked_features, project
+from hra.domains.tokens.features import check_features, project
 from hra.domains.tokens.relevance.saliency import saliency
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.errors import ArrayError
@@ -165,7 +165,7 @@ def texture_array(
         "eccentricity": eccentricity(grey.shape, gaze, cell),
     }
     if model is not None:
-        features = project(checked_features(model, channels["motion"].shape), len(MODEL_CHANNELS))
+        features = project(check_features(model, channels["motion"].shape), len(MODEL_CHANNELS))
         channels.update({CHANNELS[number]: features[..., i] for i, number in enumerate(MODEL_CHANNELS)})
     names = sorted(channels, key=_NUMBERS.__getitem__)
     # One map after the other in memory: interleaving a million pixels takes longer than most channels.

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, moved, taken
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, move_to, take_rows
 from hra.domains.tokens.embedding.overlaps import Overlaps, Regions
 from hra.errors import ArrayError
 
 _SAME = 1e-6  # of a cell's area
 
 
-def pooled(features: FeatureGrid, regions: Regions, count: int, size: Grid, patch: int) -> Any:
+def pool_regions(features: FeatureGrid, regions: Regions, count: int, size: Grid, patch: int) -> Any:
     """Area-weighted mean of the features below each of ``count`` tokens' regions, [count, D].
 
     Parameters
@@ -33,7 +33,7 @@ def weighted(token: np.ndarray, cell: np.ndarray, weight: np.ndarray, values: An
     return _torch_means(token, cell, weight, values, count)
 
 
-def selected(features: FeatureGrid, regions: Regions, count: int, size: Grid, patch: int) -> Any:
+def select_cells(features: FeatureGrid, regions: Regions, count: int, size: Grid, patch: int) -> Any:
     """The feature of the cell that each of ``count`` tokens is, [count, D].
 
     Raises
@@ -50,15 +50,15 @@ def selected(features: FeatureGrid, regions: Regions, count: int, size: Grid, pa
         what = f"token {int(np.argmin(found))} is not one cell of a grid of {features.grid[0]} x {features.grid[1]}"
         fix = "pool the features, or choose cells of the grid, as GridTopK does at the encoder's patch size"
         raise ArrayError(what, where="select", fix=fix)
-    return taken(features.values, found)
+    return take_rows(features.values, found)
 
 
 def _torch_means(token: np.ndarray, cell: np.ndarray, weight: np.ndarray, values: Any, count: int) -> Any:
     """As `_means`, on the tensor's device and with its gradient; sums of half precision are made in float32."""
     wide = values.float() if values.itemsize < 4 else values
-    parts = wide[moved(cell, values)] * moved(weight, values).to(wide.dtype)[:, None]
+    parts = wide[move_to(cell, values)] * move_to(weight, values).to(wide.dtype)[:, None]
     total = wide.new_zeros((count, values.shape[1]))
-    return total.index_add(0, moved(token, values), parts).to(values.dtype)
+    return total.index_add(0, move_to(token, values), parts).to(values.dtype)
 
 
 @njit(cache=True)

@@ -57,12 +57,12 @@ class FeatureGrid:
         return np.linspace(0, size[0], rows + 1), np.linspace(0, size[1], columns + 1)
 
 
-def taken(values: Any, index: np.ndarray) -> Any:
+def take_rows(values: Any, index: np.ndarray) -> Any:
     """Rows ``index`` int [n] of NumPy or torch ``values`` [N, D]."""
-    return values[index if isinstance(values, np.ndarray) else moved(index, values)]
+    return values[index if isinstance(values, np.ndarray) else move_to(index, values)]
 
 
-def moved(array: np.ndarray, like: Any) -> Any:
+def move_to(array: np.ndarray, like: Any) -> Any:
     """An array as a tensor on the device of ``like``."""
     from torch import from_numpy
 

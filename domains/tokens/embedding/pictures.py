@@ -12,7 +12,7 @@ from hra.images import load_image
 from hra.images.arrays import as_image
 
 
-def loaded(image: Any) -> Any:
+def load_if_path(image: Any) -> Any:
     """What `hra.images.as_image` takes: of a path its file, anything else as it is.
 
     Raises
@@ -32,7 +32,7 @@ def picture(image: Any, size: tuple[int, int]) -> np.ndarray:
     if image is None:
         fix = "pass the image, or the TokenContext that was allocated"
         raise ArrayError("an encoder needs the image, which tokens do not keep", where="image", fix=fix)
-    pixels = image.pyramid.image if hasattr(image, "pyramid") else as_image(loaded(image))
+    pixels = image.pyramid.image if hasattr(image, "pyramid") else as_image(load_if_path(image))
     if pixels.shape[:2] != size:
         what = f"the image has {pixels.shape[0]} x {pixels.shape[1]} pixels, that of the tokens {size[0]} x {size[1]}"
         raise ArrayError(what, where="image", fix="pass the image that the tokens were made of")

@@ -69,7 +69,7 @@ class BandTokens(TokenSet):
 
     def reconstruct(self) -> np.ndarray:
         """The sum of what the tokens show, float32 [H, W, 3], clipped to [0, 1]; the image, if all are here."""
-        coefficients = pasted(self.values, self.places, self._bands, self.patch)
+        coefficients = paste(self.values, self.places, self._bands, self.patch)
         return np.clip(self.frame.synthesise(coefficients, self.image_size, self.patch), 0, 1)
 
     def encode(self, encoder: Encoder, image: Any = None) -> Any:
@@ -151,7 +151,7 @@ def band_values(coefficients: Sequence[np.ndarray], patch: int) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def pasted(values: np.ndarray, positions: np.ndarray, bands: Sequence[Band], patch: int) -> list[np.ndarray]:
+def paste(values: np.ndarray, positions: np.ndarray, bands: Sequence[Band], patch: int) -> list[np.ndarray]:
     """Coefficients float32 [h, w, 3] of all bands from patches; 0 where there is none."""
     coefficients = []
     for number, band in enumerate(bands):

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from hra.domains.tokens.frequency.frames import Band, Frame
-from hra.domains.tokens.patches.halving import halved
+from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.pyramid import full_depth
 from hra.errors import ArrayError
 
@@ -43,14 +43,14 @@ class HaarFrame(Frame):
         rows, columns = (-extent % self.cell(image.shape[:2], patch) for extent in image.shape[:2])
         levels = [np.pad(image, ((0, rows), (0, columns), (0, 0)), mode="edge")]
         while len(levels) < self._depth(image.shape[:2], patch):
-            levels.append(halved(levels[-1]))
-        return [fine - _repeated(coarse) for fine, coarse in pairwise(levels)] + levels[-1:]
+            levels.append(halve(levels[-1]))
+        return [fine - _repeat(coarse) for fine, coarse in pairwise(levels)] + levels[-1:]
 
     def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
         """Each scale repeated and added to the next finer one, from the means on."""
         image = coefficients[-1]
         for residual in coefficients[-2::-1]:
-            image = _repeated(image) + residual
+            image = _repeat(image) + residual
         return image[: image_size[0], : image_size[1]]
 
     def cell(self, image_size: tuple[int, ...], patch: int) -> int:
@@ -62,6 +62,6 @@ class HaarFrame(Frame):
         return min(self.scales, full_depth(image_size, patch))
 
 
-def _repeated(pixels: np.ndarray) -> np.ndarray:
+def _repeat(pixels: np.ndarray) -> np.ndarray:
     """Every pixel as 2 x 2 pixels."""
     return pixels.repeat(2, axis=0).repeat(2, axis=1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.domains.tokens.cells import cell_borders, cell_labels, cell_means
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.features import Encoder, checked_features
+from hra.domains.tokens.features import Encoder, check_features
 from hra.domains.tokens.gestalt.gestalt import Gestalt, Size
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.patches.reconstruct import reconstruct
@@ -66,18 +66,18 @@ class CompressedGestalt(Gestalt):
         """
         pyramid = context.pyramid
         finest = pyramid.values(pyramid.positions[: pyramid.offsets[1]])
-        return self._compressed(finest.reshape(*pyramid.grids[0], -1), pyramid)
+        return self._compress(finest.reshape(*pyramid.grids[0], -1), pyramid)
 
-    def encoded(self, pyramid: PatchPyramid, encoder: Encoder) -> np.ndarray:
+    def encode(self, pyramid: PatchPyramid, encoder: Encoder) -> np.ndarray:
         """The compressed features of the finest patches, float32 [rows * columns, D].
 
         Raises
         ------
         MetricError : features of another grid than that of the patches; see also `values`.
         """
-        return self._compressed(checked_features(encoder(pyramid.image), pyramid.grids[0]), pyramid)
+        return self._compress(check_features(encoder(pyramid.image), pyramid.grids[0]), pyramid)
 
-    def _compressed(self, finest: np.ndarray, pyramid: PatchPyramid) -> np.ndarray:
+    def _compress(self, finest: np.ndarray, pyramid: PatchPyramid) -> np.ndarray:
         grid, width = self.grid(pyramid.image.shape[:2], pyramid.patch), finest.shape[2]
         compressed = to_numpy(self.compressor(finest, grid))
         if compressed.shape != (*grid, width) or not np.isfinite(compressed).all():

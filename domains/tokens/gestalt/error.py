@@ -31,11 +31,11 @@ class GestaltError(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error that each patch takes away, float64 [N]; base tokens, which are always there, take none."""
-        removed = context.pixel_weight * context.pyramid.once((self.gestalt, "error"), lambda: self._squared(context))
+        removed = context.pixel_weight * context.pyramid.once((self.gestalt, "error"), lambda: self._squares(context))
         level, x, y = (hierarchy.attribute(name) for name in ("level", "x", "y"))
         return np.where(level == 0, removed[y, x], 0.0)
 
-    def _squared(self, context: TokenContext) -> np.ndarray:
+    def _squares(self, context: TokenContext) -> np.ndarray:
         """Squared error of every finest patch while the gestalt shows it, float64 [rows, columns]."""
         image, patch = context.pyramid.image, context.pyramid.patch
         shown = self.gestalt.image(self.gestalt.base(context), image.shape[:2], patch)

@@ -57,7 +57,7 @@ class Gestalt(ABC):
         """The base tokens, row by row: float32 [rows * columns, patch * patch * 3]."""
 
     @abstractmethod
-    def encoded(self, pyramid: PatchPyramid, encoder: Encoder) -> Any:
+    def encode(self, pyramid: PatchPyramid, encoder: Encoder) -> Any:
         """What an encoder makes of the base tokens, row by row: [rows * columns, D], NumPy or torch as it returns."""
 
     @abstractmethod

@@ -8,10 +8,10 @@ from typing import Any, final
 import numpy as np
 
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.embedding.crops import encoded
+from hra.domains.tokens.embedding.crops import encode_boxes
 from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.gestalt.gestalt import Gestalt, Size
-from hra.domains.tokens.patches.downsample import resized, restored
+from hra.domains.tokens.patches.downsample import resize, restore
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.patches.reconstruct import reconstruct
 
@@ -52,24 +52,24 @@ class ResizedGestalt(Gestalt):
         pyramid = PatchPyramid.build(self._small(context.pyramid), patch=context.pyramid.patch, levels=1)
         return pyramid.values(pyramid.positions)
 
-    def encoded(self, pyramid: PatchPyramid, encoder: Encoder) -> Any:
-        """The features of the smaller image; see `Gestalt.encoded`."""
+    def encode(self, pyramid: PatchPyramid, encoder: Encoder) -> Any:
+        """The features of the smaller image; see `Gestalt.encode`."""
         small = self._small(pyramid)
         rows, columns = self.grid(pyramid.image.shape[:2], pyramid.patch)
         y, x = np.divmod(np.arange(rows * columns), columns)
         boxes = np.stack([x, y, x + 1, y + 1], axis=1) * pyramid.patch
-        return encoded(small, encoder, pyramid.patch, boxes)
+        return encode_boxes(small, encoder, pyramid.patch, boxes)
 
     def image(self, values: np.ndarray, size: Size, patch: int) -> np.ndarray:
         """The smaller image enlarged; see `Gestalt.image`."""
         rows, columns = self.grid(size, patch)
         y, x = np.divmod(np.arange(rows * columns), columns)
         positions = np.stack([np.zeros_like(x), x, y], axis=1)
-        return restored(reconstruct(values, positions, self._reduced_size(size, patch), patch), size)
+        return restore(reconstruct(values, positions, self._reduced_size(size, patch), patch), size)
 
     def _small(self, pyramid: PatchPyramid) -> np.ndarray:
         image = pyramid.image
-        return np.clip(resized(image, self._reduced_size(image.shape[:2], pyramid.patch)), 0, 1)
+        return np.clip(resize(image, self._reduced_size(image.shape[:2], pyramid.patch)), 0, 1)
 
     def _reduced_size(self, size: Size, patch: int) -> Size:
         return min(self.rows * patch, size[0]), min(self.columns * patch, size[1])

@@ -8,11 +8,11 @@ from typing import Any, final
 import numpy as np
 
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.embedding.crops import stacked
+from hra.domains.tokens.embedding.crops import stack_rows
 from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.gestalt.gestalt import Gestalt, boxes_between, cells_between
 from hra.domains.tokens.gestalt.vector import GestaltKind, gestalt_vector
-from hra.domains.tokens.patches.encoding import encoded_levels, pyramid_of
+from hra.domains.tokens.patches.encoding import encode_levels, pyramid_of
 from hra.domains.tokens.patches.pyramid import patch_boxes
 from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.domains.tokens.token_boxes import mean_over_boxes
@@ -105,8 +105,8 @@ class GestaltTokens(TokenSet):
     def encode(self, encoder: Encoder, image: Any = None) -> Any:
         """What an encoder makes of base and saccades, each at its own resolution; see `TokenSet.encode`."""
         pyramid = pyramid_of(image, self.image_size, self.patch)
-        base = self.gestalt.encoded(pyramid, encoder)
-        return stacked([base, encoded_levels(pyramid, self._places, encoder)] if len(self.saccades) else [base])
+        base = self.gestalt.encode(pyramid, encoder)
+        return stack_rows([base, encode_levels(pyramid, self._places, encoder)] if len(self.saccades) else [base])
 
     def token_map(self) -> np.ndarray:
         """The saccade that covers each pixel, or the base token: int32 [H, W]."""

@@ -54,25 +54,25 @@ def laplacian_bands(image: torch.Tensor, levels: int) -> list[torch.Tensor]:
     """The band-pass levels, finest first, and the low-pass rest of images [B, C, H, W], all differentiable."""
     bands = []
     for _ in range(levels - 1):
-        coarse = _blurred(image, 1)[:, :, ::2, ::2]
+        coarse = _blur(image, 1)[:, :, ::2, ::2]
         spread = torch.zeros_like(image)
         spread[:, :, ::2, ::2] = coarse
-        bands.append(image - _blurred(spread, 2))
+        bands.append(image - _blur(spread, 2))
         image = coarse
     return [*bands, image]
 
 
-def _blurred(image: torch.Tensor, gain: float) -> torch.Tensor:
+def _blur(image: torch.Tensor, gain: float) -> torch.Tensor:
     """``gain`` times the binomial along each axis, mirrored about the outermost pixels."""
     # A single pixel has only itself as neighbour.
     for axis in [axis for axis in (2, 3) if image.shape[axis] > 1]:
         kernel = gain * torch.tensor(_BINOMIAL, dtype=image.dtype, device=image.device)
         kernel = kernel.reshape((1, 1, 5, 1) if axis == 2 else (1, 1, 1, 5)).expand(image.shape[1], 1, -1, -1)
-        image = functional.conv2d(_mirrored(image, axis), kernel, groups=image.shape[1])
+        image = functional.conv2d(_mirror(image, axis), kernel, groups=image.shape[1])
     return image
 
 
-def _mirrored(image: torch.Tensor, axis: int) -> torch.Tensor:
+def _mirror(image: torch.Tensor, axis: int) -> torch.Tensor:
     """Two more pixels on both sides, also of two pixels, which `torch`'s own reflection refuses."""
     extent = image.shape[axis]
     period = 2 * (extent - 1)

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from hra.domains.tokens.channels.texture_array import MODEL_CHANNELS, texture_array
-from hra.domains.tokens.features import Encoder, TextEncoder, checked_features, project
+from hra.domains.tokens.features import Encoder, TextEncoder, check_features, project
 from hra.domains.tokens.learned.query_vector import query_vector
 from hra.domains.tokens.learned.scorer import RelevanceScorer
 
@@ -43,7 +43,7 @@ class ScorerRelevance:
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Scores [ceil(H/patch), ceil(W/patch)], float32 of any sign; say by `calibrated` what they are worth."""
         with torch.no_grad():
-            return self._scores(context.image, context.query, context.encoded).numpy(force=True)
+            return self._scores(context.image, context.query, context.encode).numpy(force=True)
 
     def scores(self, image: np.ndarray, query: str) -> Tensor:
         """The same as a tensor [rows, columns] with a gradient by the scorer's weights."""
@@ -66,7 +66,7 @@ class ScorerRelevance:
         if self.encoder is None:
             return None
         grid = (-(-image.shape[0] // self.patch), -(-image.shape[1] // self.patch))
-        return checked_features(encode(self.encoder), grid)
+        return check_features(encode(self.encoder), grid)
 
     def _embedding(self, query: str) -> Any:
         """The query as the coupling compares it with features, [D or 16]."""

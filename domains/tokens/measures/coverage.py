@@ -68,7 +68,7 @@ def coverage(tokens: TokenSet, context: TokenContext, region: np.ndarray | None 
     """
     detail, weight = _shown(tokens, context), pixel_relevance(context)
     if region is not None:
-        detail, weight = (values[_checked(region, detail.shape)] for values in (detail, weight))
+        detail, weight = (values[_check(region, detail.shape)] for values in (detail, weight))
     shown = np.isfinite(detail)
     even = np.ones_like(weight)
     weight = weight if weight.any() else even
@@ -135,7 +135,7 @@ def _shown(tokens: TokenSet, context: TokenContext) -> np.ndarray:
     return detail
 
 
-def _checked(region: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
+def _check(region: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
     region = np.asarray(region, bool)
     if region.shape != size:
         raise ArrayError(f"a region of {region.shape} in an image of {size}", where="region")

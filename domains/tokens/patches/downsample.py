@@ -45,19 +45,19 @@ def uniform_downsample(image: Any, budget: int, patch: int = 16) -> np.ndarray:
     pixels = as_image(image)
     height, width = pixels.shape[:2]
     rows, columns = patch_grid(height, width, budget, patch)
-    return restored(resized(pixels, (min(rows * patch, height), min(columns * patch, width))), (height, width))
+    return restore(resize(pixels, (min(rows * patch, height), min(columns * patch, width))), (height, width))
 
 
-def restored(reduced: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+def restore(reduced: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """A down-sampled image [h, w, 3] at ``size`` (height, width) again, float32 in [0, 1]; see `uniform_downsample`.
 
     Raises
     ------
     MissingExtra : Pillow is not installed.
     """
-    enlarged = resized(reduced, size)
+    enlarged = resize(reduced, size)
     for _ in range(_BACK_PROJECTIONS):
-        enlarged += resized(reduced - resized(enlarged, reduced.shape[:2]), size)
+        enlarged += resize(reduced - resize(enlarged, reduced.shape[:2]), size)
     return np.clip(enlarged, 0, 1)
 
 
@@ -79,7 +79,7 @@ def patch_grid(height: int, width: int, budget: int, patch: int = 16) -> tuple[i
     return int(rows[best]), int(columns[best])
 
 
-def resized(pixels: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+def resize(pixels: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """Lanczos-resampled float32 [h, w, 3] of another (height, width), not clipped.
 
     Raises

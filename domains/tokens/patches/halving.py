@@ -7,7 +7,7 @@ import numpy as np
 from hra.kernels import build_pyramid
 
 
-def halved(pixels: np.ndarray) -> np.ndarray:
+def halve(pixels: np.ndarray) -> np.ndarray:
     """Means of 2 x 2 pixels, [H, W, C] to [ceil(H/2), ceil(W/2), C]; an odd edge is repeated.
 
     The pyramid kernel keeps the mean of odd sizes by cells of fractional width, which no longer lie on patches.

@@ -7,7 +7,7 @@ import numpy as np
 from hra.domains.tokens.blocks import block_means
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.patches.pyramid import PatchPyramid
-from hra.domains.tokens.relevance.base import checked_relevance
+from hra.domains.tokens.relevance.base import check_relevance
 
 
 def level_relevance(context: TokenContext, level: int) -> np.ndarray:
@@ -28,4 +28,4 @@ def level_relevance(context: TokenContext, level: int) -> np.ndarray:
     scores = seen.scorer(seen)
     if np.shape(scores) == pyramid.grids[0] != pyramid.grids[level]:
         return block_means(context.relevance, 2**level)
-    return checked_relevance(scores, seen.grid, seen.cover)
+    return check_relevance(scores, seen.grid, seen.cover)

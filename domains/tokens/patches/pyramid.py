@@ -9,11 +9,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hra.domains.tokens.patches.halving import halved
+from hra.domains.tokens.blocks import block_means
+from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.level_errors import error_sums, squared_errors
 from hra.domains.tokens.patches.quadtree import Quadtree, quadtree
 from hra.errors import ArrayError
 from hra.images.arrays import as_image
+from hra.kernels import build_pyramid
 
 Made = TypeVar("Made")
 
@@ -59,17 +61,14 @@ class PatchPyramid:
         ImageError : wrong layout, dtype or values.
         ArrayError : patch or levels out of range.
         """
-        pixels = np.array(as_image(image))  # a copy: the caller may reuse its buffer before the tokens are made
+        pixels = np.ascontiguousarray(as_image(image))
         if patch < 2 or patch % 2:
             raise ArrayError(f"patch must be even and at least 2, got {patch}", where="patch")
         if levels is not None and levels < 1:
             raise ArrayError(f"levels must be at least 1, got {levels}", where="levels")
         depth = full_depth(pixels.shape[:2], patch)
         depth = depth if levels is None else min(levels, depth)
-        stack = [pixels]
-        while len(stack) < depth:
-            stack.append(halved(stack[-1]))
-        return cls(tuple(stack), patch)
+        return cls(tuple(_halvings(pixels, depth)), patch)
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What ``make`` returned when first asked for ``key``: anything that the image alone decides."""
@@ -116,9 +115,17 @@ class PatchPyramid:
         return quadtree(tuple(self.grids))
 
     @cached_property
+    def patch_means(self) -> np.ndarray:
+        """Mean of every finest patch, [rows, columns, 3]: a level of the pyramid where all patches are whole."""
+        level = self.patch.bit_length() - 1
+        whole = 1 << level == self.patch and not any(extent % self.patch for extent in self.image.shape[:2])
+        return self.levels[level] if whole and level < len(self.levels) else block_means(self.image, self.patch)
+
+    @property
     def errors_by_level(self) -> np.ndarray:
         """Squared error of each finest patch while a level shows all, [L, rows, columns]; see `squared_errors`."""
-        return squared_errors(self.levels, self.patch)
+        # Python 3.11 computes a cached property of one object at a time, whatever the thread.
+        return self.once("errors", lambda: squared_errors(self.levels, self.patch))
 
     def boxes(self, positions: np.ndarray) -> np.ndarray:
         """Pixels (x0, y0, x1, y1), end excluded, that patches [K, 3] at (level, x, y) cover, int32 [K, 4]."""
@@ -155,6 +162,15 @@ class PatchPyramid:
         # A level of whole patches is not copied: `np.pad` would do so even for nothing.
         padded = np.pad(pixels, ((0, pad[0]), (0, pad[1]), (0, 0)), mode="edge") if any(pad) else pixels
         return padded.reshape(rows, self.patch, columns, self.patch, 3)
+
+
+def _halvings(pixels: np.ndarray, depth: int) -> list[np.ndarray]:
+    """An image, copied since the caller may reuse its buffer, and its halvings: at once as far as sizes are even."""
+    even = min((extent & -extent).bit_length() for extent in pixels.shape[:2])
+    stack = list(build_pyramid(pixels, reduce="mean", levels=min(even, depth)).levels)
+    while len(stack) < depth:
+        stack.append(halve(stack[-1]))
+    return stack
 
 
 def full_depth(image_size: tuple[int, ...], patch: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.blocks import block_sums
-from hra.domains.tokens.patches.halving import halved
+from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.interpolation import refine
 
 _NO_TOKENS = np.float32(0.5)  # mid-grey, where there is not even a mean
@@ -46,7 +46,7 @@ class _Canvas:
         """The known patches on top of ``background``."""
         height, width, channels = self.pixels.shape
         # The mask for every channel: broadcasting along three entries takes twice as long.
-        shown = _enlarged(self.known, patch, height, width * channels, channels).reshape(self.pixels.shape)
+        shown = _enlarge(self.known, patch, height, width * channels, channels).reshape(self.pixels.shape)
         return np.where(shown, self.pixels, background)
 
 
@@ -54,7 +54,7 @@ def _pull(values: np.ndarray, positions: np.ndarray, image_size: tuple[int, int]
     """What the tokens tell about each level, from fine to coarse."""
     canvases = [_paste(None, values, positions, image_size, patch, 0)]
     for level in range(1, int(positions[:, 0].max(initial=0)) + 1):
-        canvases.append(_paste(_halved(canvases[-1]), values, positions, image_size, patch, level))
+        canvases.append(_paste(_halve(canvases[-1]), values, positions, image_size, patch, level))
     return canvases
 
 
@@ -81,9 +81,9 @@ def _paste(
     return pasted if below is None else _Canvas(pasted.over(below.pixels, patch), known | below.known)
 
 
-def _halved(canvas: _Canvas) -> _Canvas:
+def _halve(canvas: _Canvas) -> _Canvas:
     """The next coarser level; a patch is known if all its children are."""
-    return _Canvas(halved(canvas.pixels), block_sums((~canvas.known).astype(np.int32), 2) == 0)
+    return _Canvas(halve(canvas.pixels), block_sums((~canvas.known).astype(np.int32), 2) == 0)
 
 
 def _push(canvases: list[_Canvas], patch: int, mean: np.float32) -> np.ndarray:
@@ -92,10 +92,10 @@ def _push(canvases: list[_Canvas], patch: int, mean: np.float32) -> np.ndarray:
     for canvas in canvases[-2::-1]:
         height, width = canvas.pixels.shape[:2]
         image = canvas.over(refine(image, height, width), patch)
-        covered = _enlarged(covered, 2, *canvas.known.shape) | canvas.known
+        covered = _enlarge(covered, 2, *canvas.known.shape) | canvas.known
     return _Canvas(image, covered).over(mean, patch)
 
 
-def _enlarged(mask: np.ndarray, size: int, height: int, width: int, wider: int = 1) -> np.ndarray:
+def _enlarge(mask: np.ndarray, size: int, height: int, width: int, wider: int = 1) -> np.ndarray:
     """Every entry repeated ``size`` x ``size * wider`` times, cut to [height, width]."""
     return mask.repeat(size * wider, axis=1)[:, :width].repeat(size, axis=0)[:height]

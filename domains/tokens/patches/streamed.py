@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hra.domains.tokens.blocks import block_sums
-from hra.domains.tokens.patches.halving import halved
+from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.pyramid import full_depth
 from hra.errors import ArrayError
 from hra.images.arrays import as_image
@@ -115,7 +115,7 @@ class StreamedImage:
         image = self.overview[level - self.first] if known else self.source
         pixels = as_image(image[y * side : (y + 1) * side, x * side : (x + 1) * side])
         for _ in range(0 if known else level):
-            pixels = halved(pixels)
+            pixels = halve(pixels)
         missing = [(0, self.patch - extent) for extent in pixels.shape[:2]]
         return np.pad(pixels, [*missing, (0, 0)], mode="edge")
 
@@ -132,7 +132,7 @@ def _blocks(source: Sliced, size: tuple[int, int], side: int) -> Iterator[tuple[
 
 def _step(pixels: np.ndarray, level: int, patch: int) -> tuple[np.ndarray, np.ndarray]:
     """The next coarser level, and the squared error that it adds in every patch of this one."""
-    coarse = halved(pixels)
+    coarse = halve(pixels)
     shown = coarse.repeat(2, axis=0)[: pixels.shape[0]].repeat(2, axis=1)[:, : pixels.shape[1]]
     squares = np.square(pixels - shown).sum(axis=2) * np.float32(4.0**level)
     return coarse, block_sums(squares, patch)

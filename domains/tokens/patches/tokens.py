@@ -10,7 +10,7 @@ import numpy as np
 from hra.domains.tokens.blocks import block_means
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.features import Encoder
-from hra.domains.tokens.patches.encoding import encoded_levels, pyramid_of
+from hra.domains.tokens.patches.encoding import encode_levels, pyramid_of
 from hra.domains.tokens.patches.pyramid import patch_boxes
 from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.domains.tokens.token_boxes import finest_on_top
@@ -86,7 +86,7 @@ class PatchTokens(TokenSet):
     def encode(self, encoder: Encoder, image: Any = None) -> Any:
         """What an encoder makes of each token: every level is encoded as a whole, see `TokenSet.encode`."""
         pyramid = pyramid_of(image, self.image_size, self.patch)
-        return encoded_levels(pyramid, self.places, encoder)
+        return encode_levels(pyramid, self.places, encoder)
 
     def reconstruct(self) -> np.ndarray:
         """The image from these tokens alone, float32 [H, W, 3] in [0, 1]; see `reconstruct.reconstruct`."""

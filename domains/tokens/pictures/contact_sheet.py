@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.patches.downsample import resized
-from hra.errors import ArrayError, MissingExtra
+from hra.domains.tokens.patches.downsample import resize
+from hra.domains.tokens.pictures.lettering import GAP, written
+from hra.errors import ArrayError
 
-_GAP = 8  # pixels between pictures
-_TEXT = 13  # pixels of a line's type
 _LINE = 18  # pixels of a line
 
 
@@ -74,27 +73,14 @@ def contact_sheet(panels: Sequence[Panel], columns: int = 2, width: int = 360) -
 def _cell(panel: Panel, width: int, lines: int) -> np.ndarray:
     """The panel's pictures with its text below, on white."""
     small = [_thumbnail(picture, width) for picture in panel.pictures]
-    below = np.full((lines * _LINE + _GAP, small[0].shape[1], 3), 255, np.uint8)
-    columns = [np.pad(picture, ((_GAP, 0), (_GAP, 0), (0, 0)), constant_values=255) for picture in small]
+    below = np.full((lines * _LINE + GAP, small[0].shape[1], 3), 255, np.uint8)
+    columns = [np.pad(picture, ((GAP, 0), (GAP, 0), (0, 0)), constant_values=255) for picture in small]
     text = np.pad(below, ((0, 0), (0, sum(column.shape[1] for column in columns) - width), (0, 0)), constant_values=255)
-    return np.concatenate([np.concatenate(columns, axis=1), _written(text, panel.lines)])
+    return np.concatenate([np.concatenate(columns, axis=1), written(text, panel.lines, height=_LINE)])
 
 
 def _thumbnail(picture: np.ndarray, width: int) -> np.ndarray:
     pixels = picture / np.float32(255) if picture.dtype == np.uint8 else picture
     height = max(1, round(width * pixels.shape[0] / pixels.shape[1]))
-    small = resized(np.ascontiguousarray(pixels, np.float32), (height, width))
+    small = resize(np.ascontiguousarray(pixels, np.float32), (height, width))
     return np.rint(255 * np.clip(small, 0, 1)).astype(np.uint8)
-
-
-def _written(canvas: np.ndarray, lines: Sequence[str]) -> np.ndarray:
-    """``canvas`` uint8 [h, w, 3] with lines of black text from its top left."""
-    try:
-        from PIL import Image, ImageDraw, ImageFont
-    except ImportError as error:
-        raise MissingExtra.of("pillow", "tokens") from error
-    picture = Image.fromarray(canvas)
-    draw, font = ImageDraw.Draw(picture), ImageFont.load_default(_TEXT)
-    for number, line in enumerate(lines):
-        draw.text((_GAP, number * _LINE), line, fill=(0, 0, 0), font=font)
-    return np.asarray(picture)

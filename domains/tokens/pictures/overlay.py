@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.tokens.token_set import TokenSet
 from hra.errors import ArrayError
 from hra.images.arrays import as_image
+
+if TYPE_CHECKING:
+    from hra.domains.tokens.token_set import TokenSet
 
 # From fine to coarse, then again from the start: M. Okabe and K. Ito, readable with colour-blindness.
 _COLOURS = np.array(
@@ -21,7 +23,8 @@ _DIMMED = 0.35  # brightness of what no token covers
 def overlay(image: Any, tokens: TokenSet) -> np.ndarray:
     """The image with the outline of every token, coloured by level: orange is the finest.
 
-    Covered pixels keep their colour, all others are dimmed.
+    Covered pixels keep their colour, all others are dimmed. Lines lie behind what is darker than they are on light
+    ground, and behind what is lighter on dark ground, so that they cross no text out.
 
     Parameters
     ----------
@@ -51,10 +54,27 @@ def overlay(image: Any, tokens: TokenSet) -> np.ndarray:
         raise ArrayError(f"an image of {pixels.shape[:2]} for tokens of {tokens.image_size}", where="overlay")
     shown = tokens.token_map()
     picture = np.rint(255 * pixels * np.where(shown >= 0, 1, _DIMMED)[..., None]).astype(np.uint8)
+    light = _light(pixels, shown, len(tokens))
     outline = _borders(shown, max(1, max(tokens.image_size) // 800)) & (shown >= 0)
-    colour = _COLOURS[np.rint(tokens.detail).astype(int) % len(_COLOURS)]
-    picture[outline] = colour[shown[outline]]
+    picture[outline] = _behind(picture[outline], level_colours(tokens.levels)[shown[outline]], light[shown[outline]])
     return picture
+
+
+def level_colours(levels: Any) -> np.ndarray:
+    """The colour of each of the ``levels`` (int [..]), uint8 [.., 3]."""
+    return _COLOURS[np.asarray(levels, int) % len(_COLOURS)]
+
+
+def _behind(pixels: np.ndarray, lines: np.ndarray, light: np.ndarray) -> np.ndarray:
+    """Lines uint8 [n, 3] behind the strokes of pixels uint8 [n, 3], on ``light`` ground or dark, bool [n]."""
+    return np.where(light[:, None], np.minimum(pixels, lines), np.maximum(pixels, lines))
+
+
+def _light(pixels: np.ndarray, shown: np.ndarray, count: int) -> np.ndarray:
+    """Whether the pixels [H, W, 3] that each of ``count`` tokens shows are light on average, bool [count]."""
+    number, brightness = shown.ravel() + 1, pixels.mean(axis=2).ravel()
+    total = np.bincount(number, brightness, count + 1)[1:]
+    return total > 0.5 * np.bincount(number, minlength=count + 1)[1:]
 
 
 def _borders(shown: np.ndarray, thickness: int) -> np.ndarray:

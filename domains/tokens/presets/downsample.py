@@ -65,18 +65,18 @@ class Downsample(TokenAllocator[GestaltTokens]):
         """
         context = self._context(context)
         budget = check_budget(budget, context.hierarchy(GridBuilder()))
-        return self._sized(context, budget).allocate(context, budget, previous=previous, pinned=pinned)
+        return self._allocator_for(context, budget).allocate(context, budget, previous=previous, pinned=pinned)
 
     def realize(self, allocation: Allocation) -> GestaltTokens:
         """The tokens of an allocation."""
-        return self._sized(allocation.context, allocation.budget).realize(allocation)
+        return self._allocator_for(allocation.context, allocation.budget).realize(allocation)
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """Refused: the grid follows from the budget."""
         what = "a down-sampled image has no hierarchy without a budget, from which its grid follows"
         raise HraError(what, where="Downsample", fix="allocate with a budget; in pools and curves use PyramidSampling")
 
-    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
         """The allocator over the grid of ``budget``."""
         pyramid = context.pyramid
         height, width = pyramid.image.shape[:2]

@@ -58,15 +58,15 @@ class FoveatedPyramid(TokenAllocator[PatchTokens]):
 
     def realize(self, allocation: Allocation) -> PatchTokens:
         """The tokens of an allocation, with their fixation."""
-        return self._looked(super().realize(allocation), allocation.context)
+        return self._mark_gaze(super().realize(allocation), allocation.context)
 
     def realize_batch(self, choices: Iterable[Choice]) -> list[PatchTokens]:
         """The tokens of what `allocate_batch` chose, with their fixations."""
         choices = list(choices)
         sets = super().realize_batch(choices)
-        return [self._looked(tokens, choice.context) for tokens, choice in zip(sets, choices, strict=True)]
+        return [self._mark_gaze(tokens, choice.context) for tokens, choice in zip(sets, choices, strict=True)]
 
-    def _looked(self, tokens: PatchTokens, context: Any) -> PatchTokens:
+    def _mark_gaze(self, tokens: PatchTokens, context: Any) -> PatchTokens:
         context = self._context(context)
         scorer = context.scorer
         if not isinstance(scorer, FoveatedRelevance):  # the context of another method

@@ -63,7 +63,7 @@ class FrequencyAware(TokenAllocator[BandTokens]):
         traversal = Apportion(partial(largest_remainder, minimum=0), importance="share")
         super().__init__(builder, metric, traversal, relevance=relevance, patch=patch)
 
-    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens]:
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens]:
         """A single band, the image itself, where the budget covers it."""
         if not covers(budget, context) or self.builder == _WHOLE:
             return self

@@ -45,5 +45,5 @@ class GestaltSaccades(TokenAllocator[GestaltTokens]):
         builder = GestaltBuilder(ResizedGestalt() if gestalt is None else gestalt)
         super().__init__(builder, RelevanceGain(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=1)
 
-    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
         return finest_base(context) if covers(budget, context) else self

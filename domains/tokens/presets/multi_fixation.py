@@ -121,7 +121,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         Parameters, errors : as for `TokenAllocator.allocate`.
         """
         context = self._context(context)
-        allocator = self._sized(context, check_budget(budget, context.hierarchy(self.builder)))
+        allocator = self._allocator_for(context, check_budget(budget, context.hierarchy(self.builder)))
         if allocator is not self:
             return [allocator.allocate(context, budget, previous=previous, pinned=pinned)]
         budgets = self._budgets(context, budget)
@@ -147,7 +147,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
             return tokens
         return replace(tokens, fixations=allocation.metric.fixations(allocation.cut))
 
-    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
         return finest_patches() if covers(budget, context) else self
 
     def _budgets(self, context: TokenContext, budget: float) -> list[int]:

@@ -157,7 +157,7 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
         builder, metric = ScoredPatchesBuilder(level_weight, split, score), AttributeGain("score", "weighted relevance")
         super().__init__(builder, metric, traversal, relevance=relevance, patch=patch, levels=levels)
 
-    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
         return finest_patches() if covers(budget, context) else self
 
 

@@ -10,10 +10,10 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.attribute_gain import AttributeGain
 from hra.domains.tokens.blocks import block_sums
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.embedding.embeddings import pooled
+from hra.domains.tokens.embedding.embeddings import pool_regions
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid
 from hra.domains.tokens.embedding.overlaps import Regions
-from hra.domains.tokens.frequency.band_tokens import BandPatches, BandTokens, pasted
+from hra.domains.tokens.frequency.band_tokens import BandPatches, BandTokens, paste
 from hra.domains.tokens.frequency.builder import cut_band_tokens
 from hra.domains.tokens.frequency.residual_frame import HaarFrame
 from hra.domains.tokens.patches.pyramid import PatchPyramid
@@ -43,7 +43,7 @@ class ResidualBuilder(TokenBuilder[BandTokens]):
         energies = pyramid.once((self.frame, "energies"), lambda: _energies(self.frame, pyramid))
         cell = self.frame.cell(pyramid.image.shape[:2], pyramid.patch)
         weight = _by_cell(context.relevance, pyramid.image.shape[:2], cell, pyramid.patch)
-        attributes = {**places, "gain": _weighted(energies, weight, cell, pyramid.patch)}
+        attributes = {**places, "gain": _weigh(energies, weight, cell, pyramid.patch)}
         ones = np.ones(len(positions))
         return Hierarchy.tree(_parents(positions), ones, mode="add", attributes=attributes, cost_unit="tokens")
 
@@ -86,7 +86,7 @@ class ResidualScales(TokenAllocator[BandTokens]):
         builder = ResidualBuilder(HaarFrame(scales))
         super().__init__(builder, metric, Hull(spend_all=True), relevance=relevance, patch=patch, levels=scales)
 
-    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens]:
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens]:
         """A single scale, the image itself, where the budget covers it: residuals are a third more tokens."""
         if not covers(budget, context) or self.builder == _WHOLE:
             return self
@@ -108,11 +108,11 @@ def _parents(positions: np.ndarray) -> np.ndarray:
 def _energies(frame: HaarFrame, pyramid: PatchPyramid) -> list[np.ndarray]:
     """Squared residuals of every coefficient times the pixels that it covers, at each scale: float64 [h, w]."""
     values = BandPatches.of(pyramid, frame)
-    residuals = pasted(values.values, values.positions, values.bands, pyramid.patch)
+    residuals = paste(values.values, values.positions, values.bands, pyramid.patch)
     return [4.0**level * (each.astype(np.float64) ** 2).sum(axis=2) for level, each in enumerate(residuals)]
 
 
-def _weighted(energies: list[np.ndarray], weight: np.ndarray, cell: int, patch: int) -> np.ndarray:
+def _weigh(energies: list[np.ndarray], weight: np.ndarray, cell: int, patch: int) -> np.ndarray:
     """What each patch of each scale takes off the relevance-weighted mean squared error, float64 [N].
 
     The mean is over the extended image, in which the residuals are orthogonal.
@@ -138,4 +138,4 @@ def _by_cell(relevance: np.ndarray, image_size: tuple[int, int], cell: int, patc
     y, x = np.divmod(np.arange(grid[0] * grid[1]), grid[1])
     boxes = np.minimum(np.stack([x, y, x + 1, y + 1], axis=1) * cell, np.tile(image_size[::-1], 2))
     features = FeatureGrid.of(relevance[..., None])
-    return pooled(features, Regions.of(boxes), len(boxes), image_size, patch).astype(np.float64).reshape(grid)
+    return pool_regions(features, Regions.of(boxes), len(boxes), image_size, patch).astype(np.float64).reshape(grid)

@@ -124,7 +124,7 @@ def _tree(
     for level in range(top, -1, -1):
         parts.append((np.full(x.size, level), x, y, own[level][y, x], inherited[level][y, x], weights[level][y, x]))
         parents.append(parent)
-        refined = _refined(own[level][y, x], least, equal) if level else np.zeros(0, np.int64)
+        refined = _refine(own[level][y, x], least, equal) if level else np.zeros(0, np.int64)
         equal -= int(np.count_nonzero(own[level][y, x][refined] == least))
         number, begin = begin + refined, begin + x.size
         if not refined.size:
@@ -142,6 +142,6 @@ def _tree(
     )
 
 
-def _refined(error: np.ndarray, least: float, equal: int) -> np.ndarray:
+def _refine(error: np.ndarray, least: float, equal: int) -> np.ndarray:
     """The patches above ``least`` and the first ``equal`` ones of those at it, ascending."""
     return np.union1d(np.flatnonzero(error > least), np.flatnonzero(error == least)[:equal])

@@ -123,7 +123,7 @@ class TwoPass(TokenAllocator[GestaltTokens]):
         scores = self._scores(self._context(context))
         return scores.size + (extra if 1 - normalised_entropy(scores) < threshold else 0)
 
-    def _sized(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
         return finest_base(context) if covers(budget, context) else self
 
     def _scores(self, context: TokenContext) -> np.ndarray:

@@ -33,7 +33,7 @@ def visual_features(context: TokenContext) -> np.ndarray:
     return described - described.mean(axis=(0, 1))
 
 
-def pooled(features: np.ndarray, labels: np.ndarray, count: int, patch: int) -> np.ndarray:
+def pool_patches(features: np.ndarray, labels: np.ndarray, count: int, patch: int) -> np.ndarray:
     """Mean feature of every region, each patch weighted by the pixels that it shares with the region.
 
     Parameters

@@ -14,7 +14,7 @@ from hra.domains.tokens.regions.importance import importance
 from hra.domains.tokens.regions.merged_labels import linkage_features
 from hra.domains.tokens.regions.patch_regions import PatchRegions
 from hra.domains.tokens.regions.region_source import RegionSource, patch_grid, patch_labels
-from hra.domains.tokens.regions.region_tree import RegionTree, parents_of, summed
+from hra.domains.tokens.regions.region_tree import RegionTree, parents_of, sum_up
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.kernels.trees import Tree
 
@@ -71,7 +71,7 @@ def smaller_first(merges: np.ndarray, areas: np.ndarray) -> np.ndarray:
     merges : int [L - 1, 2]; areas : int [L], of the leaves, > 0.
     """
     leaves = len(areas)
-    made = summed(Tree.of(parents_of(merges)), areas)[leaves:]
+    made = sum_up(Tree.of(parents_of(merges)), areas)[leaves:]
     order = np.argsort(made, kind="stable")
     number = np.arange(leaves + len(merges))
     number[leaves + order] = leaves + np.arange(len(merges))

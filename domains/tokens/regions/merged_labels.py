@@ -7,7 +7,7 @@ import numpy as np
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.regions.adjacency import region_edges
 from hra.domains.tokens.regions.agglomeration import Linkage, agglomerate
-from hra.domains.tokens.regions.descriptors import colours, pooled, textures, visual_features
+from hra.domains.tokens.regions.descriptors import colours, pool_patches, textures, visual_features
 from hra.domains.tokens.regions.region_tree import RegionTree
 
 
@@ -42,9 +42,9 @@ def linkage_features(context: TokenContext, labels: np.ndarray, count: int, link
     """What `agglomerate` takes for a linkage: features of each region, texture or centroid in the last two columns."""
     patch = context.pyramid.patch
     if linkage is Linkage.COLOUR:
-        return pooled(np.concatenate([colours(context), textures(context)], axis=-1), labels, count, patch)
+        return pool_patches(np.concatenate([colours(context), textures(context)], axis=-1), labels, count, patch)
     features = visual_features(context)
     if linkage is Linkage.AVERAGE:
         features = features / np.maximum(np.linalg.norm(features, axis=-1, keepdims=True), 1e-12)
     y, x = np.indices(features.shape[:2], np.float32) + np.float32(0.5)
-    return pooled(np.concatenate([features, x[..., None], y[..., None]], axis=-1), labels, count, patch)
+    return pool_patches(np.concatenate([features, x[..., None], y[..., None]], axis=-1), labels, count, patch)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.regions.cells import split_regions
-from hra.domains.tokens.regions.descriptors import pooled
+from hra.domains.tokens.regions.descriptors import pool_patches
 from hra.domains.tokens.regions.importance import importance
 from hra.domains.tokens.regions.patch_regions import PatchRegions
 from hra.domains.tokens.regions.region_errors import region_errors
@@ -63,7 +63,7 @@ class RegionCellsBuilder(TokenBuilder[RegionTokens]):
         patch = context.pyramid.patch
         capacity = np.maximum(np.bincount(labels[::patch, ::patch].ravel(), minlength=count), 1)
         stratum = np.repeat(np.arange(count), capacity)
-        worth = pooled(importance(context)[..., None], labels, count, patch)[:, 0]
+        worth = pool_patches(importance(context)[..., None], labels, count, patch)[:, 0]
         attributes = {"stratum": stratum, "importance": worth[stratum]}
         return Hierarchy.flat(np.ones(stratum.size), attributes=attributes, cost_unit="tokens")
 

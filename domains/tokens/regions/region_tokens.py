@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.embedding.overlaps import Regions, runs
-from hra.domains.tokens.regions.descriptors import pooled
+from hra.domains.tokens.regions.descriptors import pool_patches
 from hra.domains.tokens.regions.painting import paint, region_values
 from hra.domains.tokens.regions.region_tree import region_boxes
 from hra.domains.tokens.token_set import TokenSet
@@ -52,7 +52,7 @@ class RegionTokens(TokenSet):
         """The tokens of ``count`` regions, each with at least one pixel of ``labels`` int32 [H, W]."""
         patch = context.pyramid.patch
         values = region_values(context.pyramid.image, labels, region_boxes(labels, count), patch)
-        relevance = pooled(context.relevance[..., None], labels, count, patch)[:, 0]
+        relevance = pool_patches(context.relevance[..., None], labels, count, patch)[:, 0]
         height, width = labels.shape
         return cls(values, labels, relevance, (height, width), patch)
 

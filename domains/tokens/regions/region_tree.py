@@ -51,7 +51,7 @@ class RegionTree:
     @cached_property
     def areas(self) -> np.ndarray:
         """Pixels of every node, int64 [N]."""
-        return summed(self.tree, np.bincount(self.labels.ravel(), minlength=self.leaves)).astype(np.int64)
+        return sum_up(self.tree, np.bincount(self.labels.ravel(), minlength=self.leaves)).astype(np.int64)
 
     @cached_property
     def boxes(self) -> np.ndarray:
@@ -83,7 +83,7 @@ def parents_of(merges: np.ndarray) -> np.ndarray:
     return parent
 
 
-def summed(tree: Tree, leaves: np.ndarray) -> np.ndarray:
+def sum_up(tree: Tree, leaves: np.ndarray) -> np.ndarray:
     """Sum of the values [L] of the leaves below every node, float64 [N]."""
     return reduce_up(tree, leaves.astype(np.float64)[:, None], "sum")[:, 0]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.tokens.features import Encoder, TextEncoder, checked_features
+from hra.domains.tokens.features import Encoder, TextEncoder, check_features
 from hra.errors import ArrayError, MetricError
 from hra.model.arrays import numbers, to_numpy
 
@@ -47,7 +47,7 @@ class CrossAttentionRelevance:
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Attention [h, w] on the encoder's grid, float64, adds up to 1."""
-        features = context.encoded(self.encoder)
+        features = context.encode(self.encoder)
         return cross_attention(features, self.text_encoder(context.query), self.query_projection, self.key_projection)
 
 
@@ -98,7 +98,7 @@ def cross_attention(patches: Any, text: Any, query_projection: Any, key_projecti
     MetricError : unusable patch embeddings.
     ArrayError : a text embedding or projections whose sizes do not fit, or not finite.
     """
-    features = checked_features(patches, np.shape(patches)[:2])
+    features = check_features(patches, np.shape(patches)[:2])
     keys = _matrix("key_projection", key_projection, features.shape[2])
     embedding = numbers("text embedding", to_numpy(text))
     projected = embedding @ _matrix("query_projection", query_projection, embedding.size, keys.shape[1])

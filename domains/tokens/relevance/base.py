@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.tokens.relevance.resample import resampled
+from hra.domains.tokens.relevance.resample import resample
 from hra.errors import HraWarning, MetricError
 from hra.model.arrays import to_numpy
 
@@ -54,10 +54,10 @@ def checked_scores(values: Any, grid: tuple[int, int], cover: tuple[float, float
     if bad.size:
         y, x = bad[0]
         raise MetricError(f"the relevance is {scores[y, x]}", where=f"row {y}, column {x}")
-    return resampled(scores, grid, cover)
+    return resample(scores, grid, cover)
 
 
-def checked_relevance(values: Any, grid: tuple[int, int], cover: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:
+def check_relevance(values: Any, grid: tuple[int, int], cover: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:
     """Scores as weights: where some are negative, all are shifted until the least is 0, and a warning says so.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hra.domains.tokens.relevance.base import Relevance, checked_scores
-from hra.domains.tokens.relevance.resample import resampled
+from hra.domains.tokens.relevance.resample import resample
 from hra.errors import MetricError
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ class CoarseToFineRelevance:
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Scores [ceil(H/patch), ceil(W/patch)], float64."""
         level = min(self.level, len(context.pyramid.levels) - 1)
-        scores = resampled(self._scored(context, context.pyramid.levels[level]), context.grid, context.cover)
+        scores = resample(self._score(context, context.pyramid.levels[level]), context.grid, context.cover)
         for y, x in self._best_tiles(scores) if level else ():
             rows, columns = slice(y, y + self.tile), slice(x, x + self.tile)
             pixels = (slice(part.start * context.patch, part.stop * context.patch) for part in (rows, columns))
-            scores[rows, columns] = self._scored(context, context.image[tuple(pixels)])
+            scores[rows, columns] = self._score(context, context.image[tuple(pixels)])
         return scores
 
-    def _scored(self, context: TokenContext, image: np.ndarray) -> np.ndarray:
+    def _score(self, context: TokenContext, image: np.ndarray) -> np.ndarray:
         part = context.seeing(image)
         context.count("patches scored", part.grid[0] * part.grid[1])
         return checked_scores(self.relevance(part), part.grid, part.cover)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.tokens.features import Encoder, TextEncoder, checked_features
+from hra.domains.tokens.features import Encoder, TextEncoder, check_features
 from hra.model.arrays import numbers, to_numpy
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class CosineRelevance:
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Cosines [h, w] on the encoder's grid, float32 in [-1, 1]."""
-        return cosine_similarity(context.encoded(self.encoder), self.text_encoder(context.query))
+        return cosine_similarity(context.encode(self.encoder), self.text_encoder(context.query))
 
 
 def cosine_similarity(patches: Any, text: Any) -> np.ndarray:
@@ -64,7 +64,7 @@ def cosine_similarity(patches: Any, text: Any) -> np.ndarray:
     ------
     MetricError : unusable patch embeddings. ArrayError : a text embedding of another length, or not finite.
     """
-    features = checked_features(patches, np.shape(patches)[:2])
+    features = check_features(patches, np.shape(patches)[:2])
     query = numbers("text embedding", to_numpy(text), features.shape[2]).astype(np.float32)
     length = np.linalg.norm(features, axis=-1) * np.linalg.norm(query)
     return np.divide(features @ query, length, out=np.zeros_like(length), where=length > 0)

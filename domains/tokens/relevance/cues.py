@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.domains.tokens.relevance.saliency import saliency
+from hra.domains.tokens.relevance.saliency import centre_surround
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 
@@ -41,7 +41,7 @@ class CueRelevance:
 
 def _content(context: TokenContext) -> np.ndarray:
     """What follows from the image alone."""
-    salient = _unit(saliency(context.image, context.patch))
+    salient = _unit(centre_surround(context.pyramid.patch_means))
     return 0.2 + 0.4 * salient + 0.4 * _unit(text_likeness(context.image, context.patch))
 
 

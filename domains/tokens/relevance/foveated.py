@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.fixation.finders import FixationFinder, PeakFixation
-from hra.domains.tokens.relevance.base import Relevance, checked_relevance
+from hra.domains.tokens.relevance.base import Relevance, check_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.errors import ArrayError
 
@@ -74,6 +74,6 @@ class FoveatedRelevance:
 
         def score() -> tuple[FoveatedRelevance, np.ndarray]:
             # With the scores this object is kept, so that no other one has its number.
-            return self, checked_relevance(base(context), context.grid, context.cover)
+            return self, check_relevance(base(context), context.grid, context.cover)
 
         return context.once((FoveatedRelevance, id(self)), score)[1]

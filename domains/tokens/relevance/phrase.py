@@ -14,15 +14,15 @@ from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.domains.tokens.text import reader
 from hra.domains.tokens.text.labelled_values import labelled_values
 from hra.domains.tokens.text.likeness_lines import likeness_lines
-from hra.domains.tokens.text.lines import RUNNING, TextLine
+from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.matching import match_scores, named_exactly
 from hra.domains.tokens.text.rows import patches_under, right_neighbour
+from hra.domains.tokens.text.running import paragraph_heads, running
 
 if TYPE_CHECKING:
     from hra.domains.tokens.context import TokenContext
 
 _COARSE_SIDE = 512  # lines are found on the first level whose longer side is at most so many pixels
-_SQUEEZE, _SQUEEZE_LONG = 0.8, 0.62
 _READ_WIDTH = 6000  # pixels of the recogniser's input at most, about half a second on a core
 _ROUND = 4  # long lines that are read before looking whether one answers
 _SHARPNESS = 12.0  # between a match's score and its share of the relevance
@@ -69,9 +69,10 @@ class PhraseRelevance:
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float64, > 0."""
-        if self.read is None and not reader.can_read():
-            return np.asarray(CueRelevance()(context), np.float64)
         reads = self.read is not False
+        # Without a question nothing that could be read decides anything.
+        if (reads and not context.query) or (self.read is None and not reader.can_read()):
+            return np.asarray(CueRelevance()(context), np.float64)
         lines = context.pyramid.once((PhraseRelevance, reads), lambda: _found(context, reads))
         weights = None
         if lines:
@@ -107,8 +108,6 @@ def _is_print(textual: np.ndarray, line: TextLine, context: TokenContext) -> boo
 
 def _answers(context: TokenContext, lines: Sequence[TextLine]) -> np.ndarray | None:
     """Relevance by the question; None where no line matches it."""
-    if not context.query:
-        return None
     lines = _read(context, lines)
     places = labelled_values(lines)
     scores = match_scores(context.query, [entry for entry, _, _ in places])
@@ -127,14 +126,14 @@ def _answers(context: TokenContext, lines: Sequence[TextLine]) -> np.ndarray | N
 def _read(context: TokenContext, lines: Sequence[TextLine]) -> list[TextLine]:
     """The lines, some of them read: in rounds, until one says what is asked or the budget of reading is spent."""
     level = max(_level(context) - 2, 0)
-    known, left = list(lines), _READ_WIDTH
+    image, scale = context.pyramid.levels[level], 2.0**level
+    widths, known, left = reader.reading_widths(image, scale, lines), list(lines), _READ_WIDTH
     for chosen in _rounds(lines):
-        squeeze = _SQUEEZE_LONG if lines[chosen[0]].aspect >= RUNNING else _SQUEEZE
         affordable = []
         for number in chosen:
-            left -= reader.reading_width(lines[number], squeeze)
+            left -= widths[number]
             affordable += [number] if left >= 0 else []
-        read = reader.read_lines(context.pyramid.levels[level], 2.0**level, [lines[i] for i in affordable], squeeze)
+        read = reader.read_lines(image, scale, [lines[i] for i in affordable], [widths[i] for i in affordable])
         for number, line in zip(affordable, read, strict=True):
             known[number] = line
         context.count("lines read", len(read))
@@ -145,11 +144,15 @@ def _read(context: TokenContext, lines: Sequence[TextLine]) -> list[TextLine]:
 
 
 def _rounds(lines: Sequence[TextLine]) -> list[list[int]]:
-    """Numbers of the lines in the order of reading: short ones, which are labels and values, then running text."""
-    short = [number for number, line in enumerate(lines) if line.aspect < RUNNING]
-    long = [number for number, line in enumerate(lines) if line.aspect >= RUNNING]
-    rounds = [sorted(short, key=lambda number: lines[number].aspect)] if short else []
-    return [*rounds, *(long[first : first + _ROUND] for first in range(0, len(long), _ROUND))]
+    """Numbers of the lines in the order of reading: labels and values first, then running text.
+
+    Of running text the first lines of paragraphs come first, as one skims.
+    """
+    long, heads = running(lines), paragraph_heads(lines)
+    short = sorted(np.flatnonzero(~long).tolist(), key=lambda number: lines[number].aspect)
+    text = [*np.flatnonzero(long & heads).tolist(), *np.flatnonzero(long & ~heads).tolist()]
+    parts = [text[first : first + _ROUND] for first in range(0, len(text), _ROUND)]
+    return [short, *parts] if short else parts
 
 
 def _by_layout(context: TokenContext, lines: Sequence[TextLine]) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def resampled(values: np.ndarray, grid: tuple[int, int], cover: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:
+def resample(values: np.ndarray, grid: tuple[int, int], cover: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:
     """A map over the whole image on another grid: each cell gets the mean over its area.
 
     The map divides the image evenly; the mean over the image does not change. One on the same grid is returned as is.

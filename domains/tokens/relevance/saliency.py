@@ -24,9 +24,14 @@ def saliency(image: np.ndarray, patch: int = 16) -> np.ndarray:
     -------
     float32 [ceil(H/patch), ceil(W/patch)], >= 0; zero everywhere for a constant image.
     """
-    centre = block_means(image, patch)
-    contrast = [np.linalg.norm(centre - _surround(centre, sigma), axis=-1) for sigma in _SURROUNDS]
-    return np.sum(contrast, axis=0).astype(np.float32)
+    return centre_surround(block_means(image, patch))
+
+
+def centre_surround(means: np.ndarray) -> np.ndarray:
+    """`saliency` of the mean colours of patches, [h, w, 3]."""
+    centre = np.asarray(means, np.float64)
+    distances = [np.linalg.norm(centre - _surround(centre, sigma), axis=-1) for sigma in _SURROUNDS]
+    return np.sum(distances, axis=0).astype(np.float32)
 
 
 def _surround(cells: np.ndarray, sigma: float) -> np.ndarray:

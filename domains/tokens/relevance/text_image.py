@@ -56,7 +56,7 @@ class TextImageRelevance:
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Cosines [h, w] on the model's grid, float32 in [-1, 1]."""
-        return cosine_similarity(context.encoded(self.patch_features), self.text_feature(context.query))
+        return cosine_similarity(context.encode(self.patch_features), self.text_feature(context.query))
 
     def patch_features(self, image: np.ndarray) -> np.ndarray:
         """Features of the model's patches in the common space, [h, w, D]."""

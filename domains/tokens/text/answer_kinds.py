@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-_DATE = rf"\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{2,4}}|\d{{1,2}}\s*(?:{_MONTHS})|(?:{_MONTHS})[a-z]*\.?\s*\d"
+# A coarse read may lose one of two dots: eight digits and the other.
+_MISREAD = r"(?<!\d)(?=(?:\d[./-]?){8}(?![\d./-]))\d+[./-]\d+"
+_DATE = rf"\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{2,4}}|{_MISREAD}|\d{{1,2}}\s*(?:{_MONTHS})|(?:{_MONTHS})[a-z]*\.?\s*\d"
 _MONEY = r"\d+[.,]\d\d(?!\d|[.,/-])"
 # Words of a question, and what its answer looks like; the first that fits counts.
 _KINDS = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hra.domains.tokens.text.words import content_words, likeness
+
 # Labels (whole words, the first that is found counts), and what is asked where they are meant.
 _GLOSSES = (
     (r"sub ?total|net", "the price of the goods without tax, before tax is added"),
@@ -33,7 +35,26 @@ _GLOSSES = (
 )
 
 
+_LEAST, _MISREAD = 3, 0.85  # letters of a word that may be misread, and the share of them that must be right
+# Known labels of one plain word.
+_SINGLE = [
+    (word, meaning) for words, meaning in _GLOSSES for word in words.split("|") if word.isalpha() and len(word) > _LEAST
+]
+_WORDS = 3  # that mean something; a text of more is a sentence, whatever words are in it
+
+
 def gloss(label: str) -> str | None:
-    """Other words for what ``label`` means; None for a label that is not known."""
+    """Other words for what ``label`` means, misread letters forgiven; None for a label that is not known."""
+    if len(content_words(label)) > _WORDS:
+        return None
     said = label.lower()
-    return next((meaning for words, meaning in _GLOSSES if re.search(rf"\b(?:{words})\b", said)), None)
+    exact = (meaning for words, meaning in _GLOSSES if re.search(rf"\b(?:{words})\b", said))
+    return next(exact, None) or _misread(said)
+
+
+def _misread(label: str) -> str | None:
+    """The meaning of the known word that a word of the label is most like."""
+    words = [word for word in content_words(label) if len(word) >= _LEAST]
+    alike = [(likeness(word, other), meaning) for word in words for other, meaning in _SINGLE]
+    best = max(alike, key=lambda one: one[0], default=(0.0, None))
+    return best[1] if best[0] >= _MISREAD else None

@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-RUNNING = 12.0
-"""Aspect from which a line is running text, no label and no value."""
-
 
 @dataclass(frozen=True, eq=False)
 class TextLine:

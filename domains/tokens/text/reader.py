@@ -14,6 +14,7 @@ from hra.errors import MissingExtra
 
 _HEIGHT = 48  # of the lines that the recogniser was trained with, in pixels
 _BATCH = 4
+_LETTER, _LEAST_WIDTH = 11, 16  # pixels: the recogniser steps by 8
 _OPTIONS = {
     "Global.log_level": "error",
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,
@@ -48,19 +49,29 @@ def found_lines(image: np.ndarray, scale: float) -> list[TextLine]:
     return [] if boxes is None else [TextLine(np.asarray(box, np.float64) * scale) for box in boxes]
 
 
-def reading_width(line: TextLine, squeeze: float = 1.0) -> int:
-    """Pixels of the recogniser's input along a line, what reading it costs."""
-    return max(round(line.aspect * _HEIGHT * squeeze), 16)
+def reading_widths(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> list[int]:
+    """Pixels of the recogniser's input along each line, what reading it costs: as narrow as letters stay legible.
+
+    A letter is about as wide as small letters are high, which is the height of the rows that most strokes cross.
+
+    Parameters
+    ----------
+    image : float32 [h, w, 3] in [0, 1], a copy of the image.
+    scale : pixels of the image per pixel of the copy.
+    """
+    return [_legible_width(_strip(image, line.quad / scale, _full_width(line))) for line in lines]
 
 
-def read_lines(image: np.ndarray, scale: float, lines: Sequence[TextLine], squeeze: float = 1.0) -> list[TextLine]:
+def read_lines(
+    image: np.ndarray, scale: float, lines: Sequence[TextLine], widths: Sequence[int] | None = None
+) -> list[TextLine]:
     """The same lines with their text.
 
     Parameters
     ----------
     image : float32 [h, w, 3] in [0, 1], a copy of the image.
     scale : pixels of the image per pixel of the copy.
-    squeeze : letters are made narrower by it, which makes reading as much cheaper.
+    widths : see `reading_widths`; by default letters keep their proportions.
 
     Raises
     ------
@@ -70,10 +81,20 @@ def read_lines(image: np.ndarray, scale: float, lines: Sequence[TextLine], squee
         return []
     from rapidocr.ch_ppocr_rec import TextRecInput
 
-    pixels = _bgr(image)
-    strips = [_strip(pixels, line.quad / scale, reading_width(line, squeeze)) for line in lines]
+    widths = [_full_width(line) for line in lines] if widths is None else widths
+    strips = [_strip(image, line.quad / scale, width) for line, width in zip(lines, widths, strict=True)]
     texts = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=False)).txts
     return [line.saying(text) for line, text in zip(lines, texts, strict=True)]
+
+
+def _full_width(line: TextLine) -> int:
+    return max(round(line.aspect * _HEIGHT), _LEAST_WIDTH)
+
+
+def _legible_width(strip: np.ndarray) -> int:
+    strokes = np.abs(np.diff(strip[..., 1].astype(np.float32), axis=1)).mean(axis=1)
+    height = np.count_nonzero(strokes >= strokes.max() / 2)
+    return int(np.clip(_LETTER * strip.shape[1] / height, _LEAST_WIDTH, strip.shape[1]))
 
 
 @cache
@@ -89,10 +110,11 @@ def _bgr(image: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.round(255 * image[..., ::-1]).astype(np.uint8))
 
 
-def _strip(pixels: np.ndarray, quad: np.ndarray, width: int) -> np.ndarray:
+def _strip(image: np.ndarray, quad: np.ndarray, width: int) -> np.ndarray:
     """A line made straight, uint8 [48, width, 3]."""
     import cv2
 
     corners = np.array([[0, 0], [width, 0], [width, _HEIGHT], [0, _HEIGHT]], np.float32)
     matrix = cv2.getPerspectiveTransform(quad.astype(np.float32), corners)
-    return cv2.warpPerspective(pixels, matrix, (width, _HEIGHT), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    line = cv2.warpPerspective(image, matrix, (width, _HEIGHT), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    return _bgr(np.clip(line, 0, 1))

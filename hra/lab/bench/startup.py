@@ -15,6 +15,7 @@ from hra.errors import HraError
 from hra.lab import samples
 from hra.lab.bench.suite import Scale
 
+_MESHES, _PICTURES = ("meshoptimizer:simplify", "trimesh:Trimesh"), ("OpenImageIO:ImageBuf", "matplotlib.figure:Figure")
 _CALL = "import sys; from hra.cli import main; sys.argv[0] = 'hra'; main()"
 
 
@@ -24,12 +25,14 @@ class StartupBenchmark:
 
     Attributes
     ----------
-    arguments : of Python; of ``hra`` where they do not begin with "-c".
+    arguments : of Python; of ``hra`` where they do not begin with "-c". In them ``{folder}`` is a folder for files.
+    before : of a process that is not measured and makes what the others read.
     """
 
     name: str
     arguments: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
 
     def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
         """Seconds of the clock and of all processors; small runs compile first, unmeasured, in the usual cache.
@@ -39,9 +42,12 @@ class StartupBenchmark:
         HraError : the command failed.
         """
         with tempfile.TemporaryDirectory() as folder:
-            cache = {"NUMBA_CACHE_DIR": folder} if scale == "full" else {}
-            cold = self._run(cache)
-            warm = [self._run(cache) for _ in range(repeat)]
+            os.mkdir(f"{folder}/cache")
+            cache = {"NUMBA_CACHE_DIR": f"{folder}/cache"} if scale == "full" else {}
+            if self.before:
+                self._run(self.before, folder, {})
+            cold = self._run(self.arguments, folder, cache)
+            warm = [self._run(self.arguments, folder, cache) for _ in range(repeat)]
         wall, cpu = (statistics.median(times) for times in zip(*warm, strict=True))
         measured = cold if scale == "full" else (None, None)
         return {
@@ -53,11 +59,11 @@ class StartupBenchmark:
             "peer": None,
         }
 
-    def _run(self, variables: dict[str, str]) -> tuple[float, float]:
+    def _run(self, arguments: tuple[str, ...], folder: str, variables: dict[str, str]) -> tuple[float, float]:
         """Seconds of the clock and of the processor that one process takes."""
-        code = () if self.arguments[0] == "-c" else ("-c", _CALL)
+        code = () if arguments[0] == "-c" else ("-c", _CALL)
         before, start = os.times(), time.perf_counter()
-        command = [sys.executable, *code, *self.arguments]
+        command = [sys.executable, *code, *(argument.replace("{folder}", folder) for argument in arguments)]
         # Python's own cache of compiled modules belongs to a warm start, however this process was called.
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         done = subprocess.run(command, env={**inherited, **variables}, capture_output=True, text=True)
@@ -72,7 +78,11 @@ class StartupBenchmark:
 
 def startup_suite() -> tuple[StartupBenchmark, ...]:
     """All benchmarks, in the order of the table; none has a peer."""
-    photo = str(samples.path("photo.jpg"))
+    photo, skull = (str(samples.path(name)) for name in ("photo.jpg", "skull.ply"))
+    build, cut = (
+        ("mesh", "build", skull, "-o", "{folder}/a.hra"),
+        ("mesh", "cut", "{folder}/a.hra", "--triangles", "10k"),
+    )
     return (
         StartupBenchmark("python", ("-c", "pass")),
         StartupBenchmark("import_hra", ("-c", "import hra")),
@@ -80,4 +90,7 @@ def startup_suite() -> tuple[StartupBenchmark, ...]:
         StartupBenchmark("help", ("--help",)),
         StartupBenchmark("doctor", ("doctor",)),
         StartupBenchmark("tokens_allocate", ("tokens", "allocate", photo), needs=("PIL.Image:open",)),
+        StartupBenchmark("mesh_build", build, needs=_MESHES),
+        StartupBenchmark("mesh_cut", cut, needs=_MESHES, before=build),
+        StartupBenchmark("demo", ("demo", "--out", "{folder}/out"), needs=(*_MESHES, *_PICTURES)),
     )

@@ -23,6 +23,7 @@ class SuiteName(StrEnum):
     meshes = "meshes"
     tokens = "tokens"
     textures = "textures"
+    residency = "residency"
     startup = "startup"
     models = "models"
 
@@ -30,7 +31,9 @@ class SuiteName(StrEnum):
 def bench(
     suite: Annotated[
         SuiteName,
-        typer.Argument(help="The solver, kernels, meshes, textures, visual tokens, commands from nothing, or models."),
+        typer.Argument(
+            help="The solver, kernels, meshes, textures, residency, visual tokens, commands from nothing, or models."
+        ),
     ],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
     repeat: Annotated[int, typer.Option(help="Rounds per row and budget; medians are shown.")] = 5,
@@ -61,14 +64,23 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
 
         return token_suite(device)
     if not device.on_host:
-        others = {SuiteName.core: "solver", SuiteName.meshes: "mesh package", SuiteName.startup: "command line"}
-        others[SuiteName.models] = "models suite"
+        others = {
+            SuiteName.core: "solver",
+            SuiteName.meshes: "mesh package",
+            SuiteName.startup: "command line",
+            SuiteName.residency: "streaming of pages",
+            SuiteName.models: "models suite",
+        }
         what = others.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
     if suite is SuiteName.textures:
         from hra.lab.bench.textures.suite import texture_suite
 
         return texture_suite()
+    if suite is SuiteName.residency:
+        from hra.lab.bench.residency.suite import residency_suite
+
+        return residency_suite(data)
     if suite is SuiteName.meshes:
         from hra.lab.bench.meshes.suite import mesh_suite
 

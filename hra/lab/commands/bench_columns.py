@@ -59,7 +59,7 @@ def _count(key: str) -> Callable[[Row], str]:
 
 def _results(row: Row) -> str:
     """What a row of the textures suite found, a line each."""
-    return "\n".join(f"{name} {number:,.4g}" for name, number in row["results"].items())
+    return "\n".join(f"{name} {number:,.4g}" for name, number in row["results"].items() if number is not None)
 
 
 _TIMES = {
@@ -96,6 +96,10 @@ TABLES: Mapping[str, BenchTable] = {
     "textures": BenchTable(
         "milliseconds beside the peer, and what else was found",
         {name: _TIMES[name] for name in ("n", "ours", "peer", "ratio")} | {"results": _results},
+    ),
+    "residency": BenchTable(
+        "milliseconds of processor time per step, and mean errors in px2 by pool (share of all pages) and rule",
+        {"pages": _TIMES["n"], "a step": _milliseconds("ours_s"), "results": _results},
     ),
     "startup": BenchTable(
         "milliseconds of a process from its start to its end, by the clock and by processors; cold compiles first",

@@ -28,12 +28,14 @@ def demo(
     make_folder(out)
     record, pictures = _run_sections()
     from hra.lab.demo.report import picture_files, render_html
+    from hra.lab.demo.words import label, shown
 
     page = render_html(record, pictures).encode()
     write_folder(out, {**picture_files(pictures), "report.json": json_bytes(record), "report.html": page})
     write_json(json_file, record)
     for name in _SECTIONS:
-        show(name, ((key, value) for key, value in record[name].items() if not isinstance(value, dict)))
+        figures = {key: value for key, value in record[name].items() if not isinstance(value, dict)}
+        show(name, ((label(key), shown(key, value)) for key, value in figures.items()))
     typer.echo(f"report: {out / 'report.html'}")
 
 

@@ -22,6 +22,7 @@ class SuiteName(StrEnum):
     core = "core"
     meshes = "meshes"
     questions = "questions"
+    residency = "residency"
     reducers = "reducers"
     tokens = "tokens"
 
@@ -29,7 +30,9 @@ class SuiteName(StrEnum):
 def evaluate(
     suite: Annotated[
         SuiteName,
-        typer.Argument(help="core: rules of selection. meshes: images. tokens, reducers: methods. questions: answers."),
+        typer.Argument(
+            help="core: rules. meshes: images. tokens, reducers: methods. questions: answers. residency: pages."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
@@ -93,6 +96,20 @@ def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     return record, lambda: render(record)
 
 
+def _residency(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Pages of meshes: orders, pools and a path."""
+    from hra.lab.evaluation.residency.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+
+    def pages() -> Mapping[str, bytes]:
+        from hra.lab.evaluation.residency.page import render
+
+        return render(record)
+
+    return record, pages
+
+
 def _reducers(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Published reducers, timed and counted."""
     from hra.lab.evaluation.reducers.page import render
@@ -140,10 +157,10 @@ def _show_meshes(record: dict[str, Any]) -> None:
 
 def _show_tokens(record: dict[str, Any]) -> None:
     """The tables of the page."""
-    from hra.lab.evaluation.token_methods.tables import method_table
+    from hra.lab.evaluation.token_methods.tables import groups_of, method_table
 
-    for kind in dict.fromkeys(image["kind"] for image in record["images"]):
-        typer.echo(f"{kind}\n\n{method_table([row for row in record['rows'] if row['kind'] == kind])}\n")
+    for group, rows in groups_of(record["rows"]).items():
+        typer.echo(f"{group}\n\n{method_table(rows)}\n")
 
 
 def _show_questions(record: dict[str, Any]) -> None:
@@ -153,6 +170,18 @@ def _show_questions(record: dict[str, Any]) -> None:
     typer.echo(f"{read_table(record['read'])}\n")
     for kind in dict.fromkeys(row["kind"] for row in record["shown"]):
         typer.echo(f"{kind}\n\n{shown_table([row for row in record['shown'] if row['kind'] == kind])}\n")
+
+
+def _show_residency(record: dict[str, Any]) -> None:
+    """The error that each page order leaves, in percent of that of the coarsest level."""
+    shares = list(record["orders"][0]["errors"])
+    table = Table(title="error left, % of the coarsest level's", title_justify="left", box=box.SIMPLE)
+    for column in ("mesh", "KiB", "order", "pages", *shares):
+        table.add_column(column, no_wrap=True)
+    for row in record["orders"]:
+        errors = (f"{100 * error:.3g}" for error in row["errors"].values())
+        table.add_row(row["mesh"], str(row["page_kib"]), row["order"], str(row["pages"]), *errors)
+    print_wide(table, 110)
 
 
 def _show_reducers(record: dict[str, Any]) -> None:
@@ -166,6 +195,7 @@ _SUITES = {
     SuiteName.core: (_core, _show_core),
     SuiteName.meshes: (_meshes, _show_meshes),
     SuiteName.questions: (_questions, _show_questions),
+    SuiteName.residency: (_residency, _show_residency),
     SuiteName.reducers: (_reducers, _show_reducers),
     SuiteName.tokens: (_tokens, _show_tokens),
 }

@@ -12,7 +12,7 @@ from hra.camera import Camera
 from hra.compiling import Stopwatch
 from hra.domains import meshes
 from hra.lab import samples
-from hra.lab.demo.pictures import curves, distinct_colours, draw_mesh
+from hra.lab.demo.pictures import curves, distinct_colours, draw_mesh, title_size
 from hra.traversals.base import Traversal
 from hra.traversals.best_first import BestFirst
 from hra.traversals.exact import Exact
@@ -62,7 +62,7 @@ def _clusters(clusters: meshes.ClusterMesh, camera: Camera, budgeted: Allocation
         triangles = clusters.triangles(allocation.cut)
         cluster = np.repeat(allocation.cut, clusters.triangles_per_cluster[allocation.cut])
         draw_mesh(axes, clusters.positions, triangles, colours[cluster], camera)
-        axes.set_title(f"{len(triangles):,} triangles in {allocation.cut.size} clusters", fontsize=9)
+        axes.set_title(f"{len(triangles):,} triangles,\n{allocation.cut.size} clusters", fontsize=title_size(11))
     return figure
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,13 @@ from hra.camera import Camera
 
 # Colours that stay apart for colour-blind readers (Okabe and Ito 2008).
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+_POINTS = 72  # to an inch
+
+
+def title_size(width: float) -> float:
+    """Points of a title's type on a figure of ``width`` inches that a screen of 390 pixels still shows readably."""
+    return 1.6 * width
 
 
 def png(figure: Figure) -> bytes:
@@ -54,12 +62,16 @@ def distinct_colours(count: int, seed: int = 1) -> np.ndarray:
 
 def images(panels: Sequence[tuple[str, np.ndarray]], columns: int, width: float = 5.5) -> Figure:
     """Images [H, W, 3] under their titles in rows of ``columns``, each ``width`` inches wide."""
-    rows = -(-len(panels) // columns)
-    height = width * max(image.shape[0] / image.shape[1] for _, image in panels) + 0.3
+    rows, size = -(-len(panels) // columns), title_size(columns * width)
+    # A letter is about half as wide as it is high.
+    titles = [textwrap.fill(title, int(width * _POINTS / (0.55 * size))) for title, _ in panels]
+    lines = max(title.count("\n") + 1 for title in titles)
+    height = width * max(image.shape[0] / image.shape[1] for _, image in panels) + lines * 1.4 * size / _POINTS
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-    for axes, (title, image) in zip(figure.subplots(rows, columns, squeeze=False).flat, panels, strict=True):
+    grid = figure.subplots(rows, columns, squeeze=False).flat
+    for axes, title, (_, image) in zip(grid, titles, panels, strict=True):
         axes.imshow(image if image.dtype == np.uint8 else np.clip(image, 0, 1))
-        axes.set_title(title, fontsize=9)
+        axes.set_title(title, fontsize=size)
         axes.axis("off")
     return figure
 

@@ -27,7 +27,7 @@ $sections</body></html>
 _WORDS = {
     "meshes": (
         "Meshes: triangles",
-        "A skull as a graph of clusters of at most 128 triangles, cut to a triangle budget and to a pixel error.",
+        "A skull as a graph of clusters of at most 64 triangles, cut to a triangle budget and to a pixel error.",
     ),
     "textures": (
         "Textures: bytes",

@@ -25,7 +25,7 @@ class Needs:
 
     Attributes
     ----------
-    All are whole numbers of units (see `hra.units`).
+    All are whole numbers of units (see `hra.model.units`).
 
     levels : int64 [K], the levels that need something.
     required : float64 [K], cost of the active nodes that each needs, base included.
@@ -60,13 +60,14 @@ class Needs:
         """
         hierarchy, of_node = problem.hierarchy, node_levels(problem.hierarchy, level)
         levels = np.array(sorted({*shares, *least}), np.int64)
-        budget = exactly(min(problem.budget, hierarchy.total_cost))
+        count = hierarchy.units.exactly
+        budget = count(min(problem.budget, hierarchy.total_cost))
         required, excess, change = np.empty(levels.size), np.empty(levels.size), [-problem.cost]
         for i, label in enumerate(levels.tolist()):
             here = of_node == label
             low, high = (np.where(here, units, 0.0) for units in (hierarchy.units.low, hierarchy.units.high))
             more, less = (high, low) if loose else (low, high)
-            amount = max(exactly(shares.get(label, 0.0)) * budget, exactly(least.get(label, 0.0)))
+            amount = max(exactly(shares.get(label, 0.0)) * budget, count(least.get(label, 0.0)))
             required[i] = _require(amount / hierarchy.units.size, more, rounds_up=hierarchy.units.exact or not loose)
             delta = _change(hierarchy, more, less)
             excess[i] = more[hierarchy.added_by < 0].sum() - required[i]

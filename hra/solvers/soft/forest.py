@@ -31,8 +31,8 @@ class SoftForest:
     parents : int64 [refinements of the level] for each level but the first, positions within the level above.
     order : int64 [R], the caller's number of each refinement, or None if the caller uses level order too.
     base_cost : cost of what is there before any refinement.
-    unit_cost, room : float64 [R] and a function from a budget to a capacity, in whole units (see `hra.units`): what
-        hard cuts are decided by, so that they never exceed a budget.
+    unit_cost, room : float64 [R] and a function from a budget to a capacity, in whole units (see `hra.model.units`):
+        what hard cuts are decided by, so that they never exceed a budget.
     """
 
     parent: np.ndarray

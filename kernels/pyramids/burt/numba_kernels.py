@@ -60,10 +60,12 @@ def reduce_rows(source, target, channels, first, last):
     """Write rows of the blurred and halved ``source``."""
     size, margin = source.shape[2], 2 * channels
     width = size // channels
+    # The kernel reaches two pixels to either side: so many mirrored ones stand around each row.
     row = np.empty(size + 2 * margin, np.float32)
     for image in range(target.shape[0]):
         for y in range(first, last):
             inner = row[margin : margin + size]
+            # The kernel is separable: across rows first, then along the one that is left.
             _blur_rows(source[image], 2 * y, inner)
             for x in (-2, -1, width, width + 1):
                 for c in range(channels):
@@ -120,6 +122,8 @@ def add_expanded_rows(coarse, fine, channels, sign, first, last):
     size, height, width = coarse.shape[2], fine.shape[1], fine.shape[2] // channels
     row = np.empty(size + 2 * channels, np.float32)
     inner = row[channels : channels + size]
+    # Coarse pixel i lies on fine pixel 2i, and the image is mirrored on the fine grid: coarse -1 is fine -2. The period
+    # of the mirrored image is even, so that even pixels meet even ones.
     left, right = _mirror(-2, width) // 2, _mirror(2 * (size // channels), width) // 2
     for image in range(fine.shape[0]):
         for y in range(first, last):

@@ -1,6 +1,6 @@
 """Warp kernels of REDUCE and EXPAND, one thread per output value; a level is [B, H, W, C]."""
 
-# Warp compiles this file itself: see warp_kernels.
+# Warp compiles this file itself: see `levels.warp_kernels`.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 # ruff: noqa: UP018

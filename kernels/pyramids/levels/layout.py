@@ -89,6 +89,7 @@ class Layout:
 def _level_sizes(height: int, width: int, levels: int | None) -> tuple[tuple[int, int], ...]:
     _check_levels(levels)
     sizes = [(height, width)]
+    # Ends: halving rounds up, which leaves nothing but 1 as it is.
     while max(height, width) > 1 and min(height, width) > 0 and len(sizes) != levels:
         height, width = halve(height), halve(width)
         sizes.append((height, width))

@@ -67,6 +67,7 @@ def _compare(
         given = windows, image[part], against[part], FINER, reduce == "min"
         numba_rectangles.any_reaches(data, tables, *given, found)
         nothing = identity(reduce, data.dtype)
+        # The caller may only compare with ``against``, so that it stands for everything that reaches it.
         numba_rectangles.bound(windows, found, against[part], _beyond(against[part], reduce), nothing, result[part])
 
     for_each(ranges(len(rects)), rects.nbytes, work)
@@ -77,7 +78,7 @@ def _beyond(values: np.ndarray, reduce: Reduce) -> np.ndarray:
     """The next smaller value of each, for minima the next larger one."""
     if values.dtype == np.uint8:
         return np.where(values < 255, values + 1, 255) if reduce == "min" else np.where(values > 0, values - 1, 0)
-    return np.nextafter(values, np.float32(np.inf if reduce == "min" else -np.inf))
+    return np.nextafter(values, values.dtype.type(np.inf if reduce == "min" else -np.inf))
 
 
 def look_up_tables(layout: Layout) -> Tables:
@@ -90,8 +91,13 @@ def look_up_tables(layout: Layout) -> Tables:
 def _in_single_precision(
     data: np.ndarray, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None
 ) -> np.ndarray:
-    against = None if against is None else against.astype(np.float32)
-    return rect_reduce(data.astype(np.float32), layout, rects, batch_index, reduce, against).astype(np.float16)
+    limit = None if against is None else against.astype(np.float32)
+    found = rect_reduce(data.astype(np.float32), layout, rects, batch_index, reduce, limit)
+    result = found.astype(np.float16)
+    if against is None:
+        return result
+    # What lies beyond ``against`` by a float32 would become equal to it, and so reach it.
+    return np.where((result == against) & (found != limit), _beyond(against, reduce), result)
 
 
 def _reduce_level(
@@ -106,6 +112,7 @@ def _reduce_level(
     def work(block: Block) -> None:
         # The mean of an odd height reads the row before, too. Its copy is written twice then, with the same values.
         origin = max(2 * block.first - height % 2, 0)
+        # Where the image ends before 2 * last, so do the slices.
         images, rows = slice(block.begin, block.end), slice(origin, 2 * block.last)
         if image is not None:
             source[images, rows] = image[images, rows]

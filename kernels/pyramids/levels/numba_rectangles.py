@@ -61,12 +61,17 @@ def any_reaches(data, tables, rects, image, against, finer, smallest, found):
         windows, images = rects[begin : begin + _BLOCK], image[begin : begin + _BLOCK]
         limits, answers = against[begin : begin + _BLOCK], found[begin : begin + _BLOCK]
         places = offsets, columns, pixels, windows, images
+        # Nothing is asked of empty rectangles, which get a level and a place like any other, so that the loops need no
+        # branch.
         _choose_levels(windows, bits, finer, level, finest)
         _locate_centers(places, finest, index)
         _try_centers(data, windows, index, limits, smallest, answers)
         count = _list_open(windows, answers, listed)
+        # At its own level the four corners are all of a rectangle: where none reaches, nothing finer does, and False
+        # stands.
         _try_corners(data, places, level, limits, smallest, listed, count, is_open)
         count = _keep_open(listed, count, is_open)
+        # At the finest level they are only a sample: one that reaches settles it, else the levels between are searched.
         _try_corners(data, places, finest, limits, smallest, listed, count, is_open)
         for i in range(count):
             k = listed[i]
@@ -87,6 +92,8 @@ def _locate_centers(places, level, index):
     offsets, columns, pixels, rects, image = places
     for k in range(len(rects)):
         at = level[k]
+        # The middle, (x0 + x1) / 2, and its pixel at the level in one shift. An empty rectangle, (0, 0, -1, -1), gives
+        # -1.
         x, y = (rects[k, 0] + rects[k, 2]) >> (at + 1), (rects[k, 1] + rects[k, 3]) >> (at + 1)
         index[k] = offsets[at] + image[k] * pixels[at] + max(y, 0) * columns[at] + max(x, 0)
 
@@ -102,6 +109,7 @@ def _list_open(rects, found, listed):
     """List rectangles that hold pixels, none of which is found; the last entry may be written in vain."""
     count = 0
     for k in range(len(rects)):
+        # Written always, counted only if open: a condition in its place could not be foretold.
         listed[count] = k
         count += (not found[k]) & (rects[k, 0] <= rects[k, 2])
     return count

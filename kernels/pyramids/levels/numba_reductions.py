@@ -109,6 +109,7 @@ def _mean_codec(reduce: Reduce, dtype: np.dtype, channels: int) -> Codec | None:
 def _by_way_of_floats(
     write: BlockReduction, codec: Codec, source: np.ndarray, origin: int, target: np.ndarray, first: int, height: int
 ) -> None:
+    # Block by block: what is decoded is still in the cache when it is reduced.
     values = np.empty(target.shape, np.float32)
     write(codec.decode(source), origin, values, first, height)
     codec.encode(values, target)

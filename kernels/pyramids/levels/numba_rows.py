@@ -49,6 +49,7 @@ def extremum_rows(source, origin, target, first, height, channels, smallest):
     """Write the maxima (minima if ``smallest``) of 2 x 2 pixels."""
     for image in range(target.shape[0]):
         for y in range(target.shape[1]):
+            # The last row of an odd height is its own partner: an extremum does not mind to count it twice.
             top = 2 * (first + y)
             upper, lower = source[image, top - origin], source[image, min(top + 1, height - 1) - origin]
             _extremum_row(upper, lower, target[image, y], channels, smallest)
@@ -131,6 +132,7 @@ def sum_columns(row, target, channels, unit):
 @njit(cache=True, nogil=True)
 def mean_rows(source, origin, target, first, height, channels):
     """Write the means of the pixels under each pixel, float32."""
+    # Shares are divided before they are added up: sums of large float32 do not overflow.
     unit_y = np.float32(1.0 / divisor_of(height))
     unit_x = np.float32(1.0 / divisor_of(source.shape[2] // channels))
     row = np.empty(source.shape[2], np.float32)
@@ -206,6 +208,8 @@ def encode(linear, encoded, colors, thresholds, first, bins_per_step):
         for c in range(linear.shape[1]):
             value = linear[x, c]
             if c < colors:
+                # Rounding may lift the mean of white above 255, but not by a bin. A bin holds one threshold at most, so
+                # that one comparison finds the byte.
                 byte = first[int(value * bins_per_step)]
                 encoded[x, c] = byte + (value >= thresholds[byte + 1])
             else:

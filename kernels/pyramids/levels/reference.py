@@ -36,6 +36,7 @@ def rect_reduce(
     result = _look_up(data, layout, rects, image, reduce, 0)
     if against is None:
         return result
+    # What is finer only brings an extremum nearer to the truth: what is decided stays decided.
     for finer in range(1, FINER + 1):
         undecided = ~(result < against) if reduce == "max" else ~(result > against)
         result[undecided] = _look_up(data, layout, rects[undecided], image[undecided], reduce, finer)
@@ -55,6 +56,8 @@ def _look_up(
         now = pending & ((x1 >> coarse) - (x0 >> coarse) <= 1) & ((y1 >> coarse) - (y0 >> coarse) <= 1)
         left, top, right, bottom = (corner[now] >> level for corner in (x0, y0, x1, y1))
         pixels, here = pixels.reshape(layout.images, height, width), image[now]
+        # What is at most two pixels wide is at most 2 << finer wide so much finer. Past the last pixel of a rectangle
+        # that pixel is read again, which no extremum minds.
         for y, x in np.ndindex(2 << finer, 2 << finer):
             found = pixels[here, np.minimum(top + y, bottom), np.minimum(left + x, right)]
             result[now] = combine(result[now], found)

@@ -194,6 +194,7 @@ def rect_extremum(
     best = nothing
     if x0 <= x1 and y0 <= y1 and image >= 0 and image < images:
         level = int(0)
+        # Ends on top at the latest: that is one pixel, where both differences are 0.
         while wp.max((x1 >> level) - (x0 >> level), (y1 >> level) - (y0 >> level)) > 1:
             level += 1
         begin = offsets[level] + image * sizes[level, 0] * sizes[level, 1]
@@ -214,6 +215,7 @@ def rect_extremum(
                     best = _better(data[begin + y * sizes[level, 1] + x], best, smallest)
                     x += 1
                     if _reaches(best, against[k], smallest):
+                        # Both loops end.
                         x = sizes[level, 1]
                         y = sizes[level, 0]
                 y += 1

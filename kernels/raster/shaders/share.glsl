@@ -1,4 +1,4 @@
-// How the pixels of an axis share an output pixel; derived in hra.kernels.reference.
+// How the pixels of an axis share an output pixel; derived in hra.kernels.pyramids.levels.reference.
 
 // Weight of pixel 2i + tap in output pixel i, over `divisor`.
 uint share(uint i, int tap, uint count) {

@@ -23,14 +23,16 @@ def morton_codes(points: np.ndarray, low: np.ndarray, side: float, bits: int, dt
 
 
 def sort_keys(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See :func:`hra.kernels.trees.points.sorting.sort_keys`."""
+    """See :func:`hra.kernels.trees.points.morton.sort_keys`."""
     return _radix_sort(np.array(keys), np.arange(keys.size, dtype=np.int32))
 
 
 def grow(codes: np.ndarray, axes: int, leaf_size: int) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray]:
     """See :func:`hra.kernels.trees.points.building.build_tree`: level offsets, parent, begin and end of every node."""
+    # Every inner node has at least two children, so that there are fewer of them than points.
     room = max(2 * codes.size - 1, 0)
     parent, begin, end = (np.empty(room, np.int32) for _ in range(3))
+    # Each level of cells fixes at least one digit more than the one above; a level of single points may follow.
     offsets = np.zeros(codes.itemsize * 8 + 2, np.int64)
     levels = _grow(np.ascontiguousarray(codes), axes, leaf_size, parent, begin, end, offsets)
     count = int(offsets[levels])
@@ -80,6 +82,7 @@ def _spread_3(x):
 
 @njit(cache=True)
 def _cell(value, low, side, cells):
+    # The upper border would be a cell of its own, and rounding or given bounds may lead beyond: both are cut off.
     place = (np.float64(value) - low) / side * cells
     return np.uint64(np.int64(min(max(place, 0.0), cells - 1.0)))
 
@@ -110,6 +113,7 @@ def _radix_sort(keys, order):
     for i in range(size):
         for p in range(passes):
             starts[p, _byte(keys[i], 8 * p)] += 1
+    # Two buffers take turns; which one holds the result depends on how many passes there were.
     other_keys, other_order = np.empty_like(keys), np.empty_like(order)
     for p in range(passes):
         if size == 0 or starts[p, _byte(keys[0], 8 * p)] == size:
@@ -135,6 +139,7 @@ def _digit_shift(low, high, axes):
     """Where the highest digit begins in which two different codes differ."""
     # The highest bit of the exclusive or is where the two part (Karras 2012).
     differing, shift = np.uint64(low ^ high), 0
+    # A shift by 64 or more would have no defined value.
     while differing >> np.uint64(shift + axes) != 0 and shift + axes < 64:
         shift += axes
     return np.uint64(shift)
@@ -146,6 +151,7 @@ def _run_end(codes, begin, end, shift):
     prefix = np.uint64(codes[begin]) >> shift
     # Codes are sorted, so that those with one prefix follow each other.
     low, high = begin + 1, end
+    # Everything before ``low`` has the prefix, nothing from ``high`` on: the two meet where the run ends.
     while low < high:
         middle = (low + high) // 2
         if np.uint64(codes[middle]) >> shift == prefix:
@@ -189,6 +195,7 @@ def _link(parent, begin, order, leaf, first_child):
         first_child[v] = child
         while child < parent.size and parent[child] == v:
             child += 1
+        # A node without children is a single point, the only one of its range.
         if first_child[v] == child:
             leaf[order[begin[v]]] = v
     first_child[parent.size] = parent.size

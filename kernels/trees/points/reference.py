@@ -24,7 +24,7 @@ def morton_codes(points: np.ndarray, low: np.ndarray, side: float, bits: int, dt
 
 
 def sort_keys(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See :func:`hra.kernels.trees.points.sorting.sort_keys`."""
+    """See :func:`hra.kernels.trees.points.morton.sort_keys`."""
     order = np.argsort(keys, kind="stable")
     return keys[order], order.astype(np.int32)
 

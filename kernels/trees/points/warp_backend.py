@@ -21,6 +21,7 @@ def extent(points: Any) -> np.ndarray:
     """Least and largest coordinates [2, D], float64; NaN if one is not finite."""
     low = high = view(points)
     while True:
+        # Extrema of extrema: the first round reads the points twice, as low and as high.
         groups = -(-low.shape[0] // _GROUP)
         found = [new((groups, low.shape[1]), wp.float64, low.device) for _ in range(2)]
         wp.launch(warp_kernels.group_extent, found[0].shape, [low, high, _GROUP, *found], device=low.device)
@@ -41,7 +42,7 @@ def morton_codes(points: Any, low: np.ndarray, side: float, bits: int, dtype: np
 
 
 def sort_keys(keys: Any) -> tuple[Any, Any]:
-    """See :func:`hra.kernels.trees.points.sorting.sort_keys`."""
+    """See :func:`hra.kernels.trees.points.morton.sort_keys`."""
     source = view(keys)
     count, device = source.shape[0], source.device
     # The sort needs as much memory again behind both arrays.
@@ -64,6 +65,7 @@ def grow(codes: Any, axes: int, leaf_size: int) -> tuple[list[int], Any, Any, An
         for array, value in ((parent, -1), (begin, 0), (end, points)):
             array[:1].fill_(value)
         offsets.append(1)
+    # Ends with the level that has no children: its two offsets are equal, and the last one is left out below.
     while offsets[-1] > (offsets[-2] if len(offsets) > 1 else 0):
         first, next_level = offsets[-2:]
         size = next_level - first

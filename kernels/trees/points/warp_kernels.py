@@ -30,6 +30,7 @@ def group_extent(
     for k in range(begin, wp.min(low.shape[0], begin + group)):
         a, b = wp.float64(low[k, axis]), wp.float64(high[k, axis])
         small, large = wp.min(small, a), wp.max(large, b)
+        # 0 for finite values, else NaN, which minima and maxima pass over.
         spoilt += (a - a) + (b - b)
     least[i, axis] = small + spoilt
     most[i, axis] = large + spoilt
@@ -38,6 +39,7 @@ def group_extent(
 @wp.func
 def _spread_2(cell: wp.uint64) -> wp.uint64:
     x = cell
+    # See `numba_backend`: parts move apart, and each step halves them.
     x = (x | (x << wp.uint64(16))) & wp.uint64(0x0000FFFF0000FFFF)
     x = (x | (x << wp.uint64(8))) & wp.uint64(0x00FF00FF00FF00FF)
     x = (x | (x << wp.uint64(4))) & wp.uint64(0x0F0F0F0F0F0F0F0F)
@@ -127,6 +129,7 @@ def count_children(
 ):
     """How many children each node of a level has."""
     i = wp.tid()
+    # Counted first and written by the next kernel: only then is it known where each node's children begin.
     start, stop = int(begin[first + i]), int(end[first + i])
     count = wp.int32(0)
     if stop - start > 1:
@@ -157,6 +160,7 @@ def write_children(
     start, stop = int(begin[first + i]), int(end[first + i])
     if stop - start == 1:
         return
+    # The running sum of the counts says where to write: no atomics, and the order of the serial loops.
     child = int(next_level)
     if i > 0:
         child = next_level + ends[i - 1]

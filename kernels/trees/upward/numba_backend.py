@@ -76,6 +76,8 @@ def _sum_up(node, first_child, nodes):
                 for c in range(total.size):
                     total[c] += nodes[b, node[k], c]
             for c in range(total.size):
+                # Summed in float64 in the order of the children and rounded once: what makes the backends agree to the
+                # bit.
                 nodes[b, node[p], c] = total[c]
 
 
@@ -83,6 +85,7 @@ def _sum_up(node, first_child, nodes):
 def _mean_up(node, first_child, weights, nodes):
     total = np.empty(nodes.shape[2])
     for b in range(len(nodes)):
+        # One row of weights serves all members, or each has its own.
         weight = weights[min(b, len(weights) - 1), :, 0]
         for p in range(node.size - 1, -1, -1):
             begin, end = first_child[p], first_child[p + 1]

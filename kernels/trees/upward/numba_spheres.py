@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from hra.compiling import njit
-from hra.kernels.trees.upward.reference import DECAY, FIRST_SHARE, GROWTH, LEAST, STEPS
+from hra.kernels.trees.upward.reference import DECAY, FIRST_SHARE, GROWTH, LEAST, STEPS, SURE
 
 
 @njit(cache=True)
@@ -48,6 +48,7 @@ def _middle_of_box(balls, count, trial):
 def _approach(balls, count, trial, best, center):
     """Move ``trial`` to the farthest sphere with falling steps; what beats ``best`` goes into ``center``."""
     share = FIRST_SHARE
+    # Any centre would do, since the radius is measured around it afterwards: the steps only decide how small it gets.
     for _ in range(STEPS):
         reach, k = _farthest(balls, count, trial)
         if reach < best:
@@ -65,16 +66,31 @@ def _approach(balls, count, trial, best, center):
 
 
 @njit(cache=True)
+def _surely_within(balls, count, largest):
+    """Whether the largest sphere holds the others in exact arithmetic, not just by rounded distances."""
+    for k in range(count):
+        x, y, z = balls[k, 0] - balls[largest, 0], balls[k, 1] - balls[largest, 1], balls[k, 2] - balls[largest, 2]
+        distance = math.sqrt(x * x + y * y + z * z)
+        # About one centre no distance is rounded, and no radius is larger. Differences of distinct floats are not 0.
+        if distance > 0.0 and (distance + balls[k, 3]) * SURE > balls[largest, 3]:
+            return False
+    return True
+
+
+@njit(cache=True)
 def _enclose(balls, count, largest, trial, center):
     """Write a float32 centre of a small sphere to ``center`` and return its radius, rounded up."""
     for axis in range(3):
         center[axis] = balls[largest, axis]
     best, far = _farthest(balls, count, center)
-    # The largest sphere holds all others.
+    # The largest sphere holds all others; where only rounding may say so, it grows by one float32.
     if best <= balls[largest, 3]:
-        return np.float32(balls[largest, 3])
+        radius = balls[largest, 3]
+        return np.float32(radius if _surely_within(balls, count, largest) else radius * GROWTH + LEAST)
     # The smallest sphere around two touches the far sides of both: its centre is on the line between theirs.
     if count == 2:
+        # Not 0: best is beyond the largest radius. The far sides are best + radius apart; half of that less the radius
+        # is how far the centre moves.
         distance = best - balls[far, 3]
         share = (best - balls[largest, 3]) / (2.0 * distance)
         for axis in range(3):

@@ -13,6 +13,10 @@ from hra.kernels.trees.tree import Tree
 STEPS, FIRST_SHARE, DECAY = 12, 0.2, 0.8
 # One float32 up: the product is rounded down by at most half of that, and the summand serves below 2**-126.
 GROWTH, LEAST = 1 + 2.0**-23, 2.0**-149
+# A computed reach is below the exact one by at most 4.5 u of it, u = 2**-53: under the root, which halves them, 2 u of
+# the difference, 1 u of its square and 2 u of the sums; then one each of the root and of the sum with the radius. 8 u,
+# less one of the product, are allowed for.
+SURE = 1 + 2.0**-50
 
 
 def sum_up(tree: Tree, leaves: np.ndarray) -> np.ndarray:
@@ -86,7 +90,8 @@ def _enclosing(centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.f
     center = centers[largest]
     best, far = _farthest(centers, radii, center)
     if best <= radii[largest]:
-        return center.astype(np.float32), np.float32(radii[largest])
+        is_sure = _surely_within(centers, radii, largest)
+        return center.astype(np.float32), np.float32(radii[largest] if is_sure else radii[largest] * GROWTH + LEAST)
     if len(radii) == 2:
         center = center + (centers[far] - center) * ((best - radii[largest]) / (2.0 * (best - radii[far])))
     else:
@@ -94,6 +99,13 @@ def _enclosing(centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.f
     center = center.astype(np.float32)
     reach = _farthest(centers, radii, center.astype(np.float64))[0]
     return center, np.float32(reach * GROWTH + LEAST)
+
+
+def _surely_within(centers: np.ndarray, radii: np.ndarray, largest: int) -> bool:
+    """Whether the largest sphere holds the others in exact arithmetic, not just by rounded distances."""
+    x, y, z = (centers - centers[largest]).T
+    distance = np.sqrt(x * x + y * y + z * z)
+    return bool(((distance == 0) | ((distance + radii) * SURE <= radii[largest])).all())
 
 
 def _approach(centers: np.ndarray, radii: np.ndarray, best: float, center: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ FIRST_SHARE = wp.constant(wp.float64(constants.FIRST_SHARE))
 DECAY = wp.constant(wp.float64(constants.DECAY))
 GROWTH = wp.constant(wp.float64(constants.GROWTH))
 LEAST = wp.constant(wp.float64(constants.LEAST))
+SURE = wp.constant(wp.float64(constants.SURE))
 
 
 @wp.kernel
@@ -42,10 +43,12 @@ def sum_level(
     """Sums of the children of one level."""
     b, i, c = wp.tid()
     p = begin + i
+    # A leaf, whose value has been placed. Inner nodes read the level below, which the launch before has written.
     if first_child[p] == first_child[p + 1]:
         return
     total = wp.float64(0.0)
     for k in range(first_child[p], first_child[p + 1]):
+        # In float64, in the order of the children and rounded once, as all backends do.
         total += wp.float64(nodes[b, node[k], c])
     nodes[b, node[p], c] = nodes.dtype(total)
 
@@ -126,10 +129,37 @@ def _farthest(
     for k in range(begin + 1, end):
         ball = _ball(centers, radii, b, node[k])
         reach = _reach(ball, center)
+        # Strictly, so that of equals the first one wins, as on the host.
         if reach > best:
             best = reach
             far = ball
     return far
+
+
+@wp.func
+def _xyz(ball: wp.vec4d) -> wp.vec3d:
+    return wp.vec3d(ball[0], ball[1], ball[2])
+
+
+@wp.func
+def _surely_within(
+    centers: wp.array3d(dtype=wp.float32),
+    radii: wp.array3d(dtype=wp.float32),
+    node: wp.array(dtype=wp.int32),
+    b: int,
+    begin: int,
+    end: int,
+    largest: wp.vec4d,
+) -> bool:
+    """Whether the largest sphere holds the others in exact arithmetic, not just by rounded distances."""
+    center = _xyz(largest)
+    for k in range(begin, end):
+        ball = _ball(centers, radii, b, node[k])
+        x, y, z = ball[0] - center[0], ball[1] - center[1], ball[2] - center[2]
+        distance = wp.sqrt(x * x + y * y + z * z)
+        if distance > wp.float64(0.0) and (distance + ball[3]) * SURE > largest[3]:
+            return False
+    return True
 
 
 @wp.func
@@ -149,11 +179,6 @@ def _middle_of_box(
         low = wp.min(low, wp.vec3d(ball[0] - ball[3], ball[1] - ball[3], ball[2] - ball[3]))
         high = wp.max(high, wp.vec3d(ball[0] + ball[3], ball[1] + ball[3], ball[2] + ball[3]))
     return (low + high) / wp.float64(2.0)
-
-
-@wp.func
-def _xyz(ball: wp.vec4d) -> wp.vec3d:
-    return wp.vec3d(ball[0], ball[1], ball[2])
 
 
 @wp.func
@@ -211,14 +236,18 @@ def enclose_level(
     radius = wp.float32(largest[3])
     if best > largest[3]:
         if last - first == 2:
+            # As in `numba_spheres._enclose`; best > largest[3] >= far[3], so that the quotient exists.
             share = (best - largest[3]) / (wp.float64(2.0) * (best - far[3]))
             center = center + (_xyz(far) - center) * share
         else:
             center = _approach(centers, radii, node, b, first, last, center, best)
         for axis in range(3):
+            # The radius is measured from the centre as it is stored.
             center[axis] = wp.float64(wp.float32(center[axis]))
         far = _farthest(centers, radii, node, b, first, last, center)
         radius = wp.float32(_reach(far, center) * GROWTH + LEAST)
+    elif not _surely_within(centers, radii, node, b, first, last, largest):
+        radius = wp.float32(largest[3] * GROWTH + LEAST)
     for axis in range(3):
         centers[b, node[p], axis] = wp.float32(center[axis])
     radii[b, node[p], 0] = radius

@@ -36,11 +36,11 @@ def test_methods_are_listed_with_a_sentence():
 @pytest.mark.parametrize("method", ["grid", "log-polar", "residual-scales"])
 def test_allocate_by_name(method: str, picture: Path):
     record = picture.parent / "t.json"
-    run("allocate", picture, "--method", method, "--budget", 12, "-o", picture.parent / "o.png", "--json", record)
+    run("allocate", picture, "--method", method, "--budget", "0.012k", "-o", picture.parent / "o.png", "--json", record)
     result = json.loads(record.read_text())
     assert result["method"] == method
     assert result["count"] == len(result["boxes"]) == len(result["detail"]) == 12
-    assert Image.open(picture.parent / "o.png").size == (112, 80)
+    assert Image.open(picture.parent / "o.png").width == 2 * (5 * 112 + 16)  # enlarged, beside each other
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hra import Hull
 from hra.domains import tokens
 from hra.domains.tokens.channels.texture_array import texture_array
-from hra.domains.tokens.features import checked_features, project
+from hra.domains.tokens.features import check_features, project
 from hra.errors import ArrayError, MetricError
 
 
@@ -58,14 +58,14 @@ def test_a_bad_feature_is_named():
     features = np.zeros((2, 3, 4))
     features[1, 2, 3] = np.inf
     with pytest.raises(MetricError, match=r"features\[1, 2, 3\]"):
-        checked_features(features, (2, 3))
+        check_features(features, (2, 3))
 
 
 def test_features_of_another_grid_are_resampled_by_area():
     halves = np.array([[[0.0], [6.0]]])
-    assert checked_features(halves, (2, 3))[..., 0].tolist() == [[0, 3, 6], [0, 3, 6]]
+    assert check_features(halves, (2, 3))[..., 0].tolist() == [[0, 3, 6], [0, 3, 6]]
     wide = np.random.default_rng(0).random((24, 24, 5))
-    assert checked_features(wide, (8, 12)).mean(axis=(0, 1)) == pytest.approx(wide.mean(axis=(0, 1)), rel=1e-5)
+    assert check_features(wide, (8, 12)).mean(axis=(0, 1)) == pytest.approx(wide.mean(axis=(0, 1)), rel=1e-5)
 
 
 def test_projection_keeps_scalar_products_on_average():
@@ -120,4 +120,4 @@ def test_encoders_need_not_be_hashable():
 
     model = Unhashable()
     context = allocator(model).context(np.zeros((32, 32, 3), np.uint8), "")
-    assert np.array_equal(context.features, context.encoded(model).astype(np.float32)) and model.runs == 1
+    assert np.array_equal(context.features, context.encode(model).astype(np.float32)) and model.runs == 1

@@ -106,12 +106,14 @@ def best_within(whole: Allocation, members: Sequence[Instance], limits: Sequence
 
 
 def _choices(member: Instance, pair: Pair, read: Any) -> list[tuple[Fraction, Fraction]]:
-    exactly = Exactly.of(member.problem, read)
+    """Costs as the pool's budget counts them, of sets within the limits, which count in the member's own numbers."""
+    exactly, own = Exactly.of(member.problem, read), Exactly.of(member.problem)
+    high = None if pair[1] is None else reader(member.hierarchy.node_cost)(pair[1])
     useful = member.gain > 0
     take_with_predecessors(*member.hierarchy.predecessors, useful)
     low = ZERO if pair[0] is None else min(read(pair[0]), exactly.spent(useful))
-    sets = [(exactly.spent(s), exactly.gained(s)) for s in closed_sets(exactly)]
-    return _undominated([(max(c, low), g) for c, g in sets if pair[1] is None or c <= read(pair[1])])
+    sets = [s for s in closed_sets(exactly) if high is None or own.spent(s) <= high]
+    return _undominated([(max(exactly.spent(s), low), exactly.gained(s)) for s in sets])
 
 
 def _undominated(choices: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:

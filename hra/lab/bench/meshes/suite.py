@@ -9,6 +9,7 @@ from hra.lab.bench.meshes.build_row import BuildBenchmark
 from hra.lab.bench.meshes.cut_rows import BudgetBenchmark, PixelsBenchmark
 from hra.lab.bench.meshes.growth_row import GrowthBenchmark
 from hra.lab.bench.meshes.inputs import Input
+from hra.lab.bench.meshes.instances_row import InstancesBenchmark
 from hra.lab.bench.meshes.load_row import LoadBenchmark
 from hra.lab.bench.suite import Row
 from hra.lab.inputs.mesh_sources import DATA, fetch
@@ -37,6 +38,8 @@ def mesh_suite(data: Path = DATA) -> tuple[Row, ...]:
         BuildBenchmark("build_dragon_871k", dragon),
         BudgetBenchmark("cut_budget", cut, _BUDGET),
         PixelsBenchmark("cut_pixels", cut),
+        InstancesBenchmark("instances_10000_tenth", 0.1),
+        InstancesBenchmark("instances_10000_all", 1.0),
         LoadBenchmark("load_asset", cut),
         GrowthBenchmark("growth"),
     )

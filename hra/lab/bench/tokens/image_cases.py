@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains import tokens
-from hra.domains.tokens.patches.downsample import patch_grid, resized, restored
+from hra.domains.tokens.patches.downsample import patch_grid, resize, restore
 from hra.images import load_image, psnr
 from hra.lab import samples
 from hra.lab.bench.devices import Device
@@ -35,7 +35,7 @@ def reconstruction(side: int, device: Device, *, source: str) -> Case:
     """Crops of ``side`` pixels of the sample ``source``, one in each round."""
     require_host(device)
     crops = list(_crops(source, side))
-    smaller = Contender("Lanczos, back-projected", lambda shown: restored(shown.small, shown.image.shape[:2]))
+    smaller = Contender("Lanczos, back-projected", lambda shown: restore(shown.small, shown.image.shape[:2]))
     others, absent = gather(device, {"Pillow": host_only(smaller)})
     own = Contender("hra", lambda shown: shown.tokens.reconstruct())
     moved = crops[0].tokens.values.nbytes + crops[0].image.nbytes
@@ -68,4 +68,4 @@ def _crops(source: str, side: int) -> Iterator[Shown]:
         y, x = (int(rng.integers(extent - side + 1)) for extent in image.shape[:2])
         crop = np.ascontiguousarray(image[y : y + side, x : x + side])
         chosen = allocator.realize(allocator.allocate((crop, ""), budget))
-        yield Shown(crop, chosen, resized(crop, (rows * _PATCH, columns * _PATCH)))
+        yield Shown(crop, chosen, resize(crop, (rows * _PATCH, columns * _PATCH)))

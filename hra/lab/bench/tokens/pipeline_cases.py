@@ -51,7 +51,7 @@ def parts(side: int, *, method: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "image.png"
         save_png(path, image)
-        rounds = [_timed(allocator, path, image, count) for _ in range(_ROUNDS + 1)][1:]
+        rounds = [_time(allocator, path, image, count) for _ in range(_ROUNDS + 1)][1:]
     medians = {name: float(np.median([each[name] for each in rounds])) for name in rounds[0]}
     return {"count": count, "parts_cpu_s": medians}
 
@@ -62,7 +62,7 @@ def tokens_of(method: str, side: int) -> int:
     return min(budget_of(side) + base, (side // 16) ** 2)
 
 
-def _timed(allocator: tokens.TokenAllocator[Any], path: Path, image: np.ndarray, count: int) -> dict[str, float]:
+def _time(allocator: tokens.TokenAllocator[Any], path: Path, image: np.ndarray, count: int) -> dict[str, float]:
     seconds: dict[str, float] = {}
 
     def step(name: str, do: Callable[[], Any]) -> Any:

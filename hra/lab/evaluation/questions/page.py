@@ -10,6 +10,7 @@ from hra.lab.evaluation.questions.reading import BUDGETS, DOWN, FULL, ORACLE, PA
 from hra.lab.evaluation.questions.tables import read_share, read_table, shown_table
 from hra.lab.evaluation.questions.text import PAGE
 
+_SECONDS = 0.5
 _LAYOUTS = ("receipt", "form", "letter")
 
 
@@ -32,9 +33,10 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
         read=read_table(read),
         ratio=_ratios(read, PHRASE),
         paraphrased=_ratios(read, PARAPHRASED),
-        budgets=_listed(map(str, BUDGETS)),
+        budgets=_list(map(str, BUDGETS)),
         median=f"{np.median(seconds):.2f}",
         late=f"{np.percentile(seconds, 95):.2f}",
+        quick=f"{np.mean(np.array(seconds) <= _SECONDS):.0%}",
         found=f"{np.mean([row['counts'].get('lines found', 0) for row in phrase]):.0f}",
         lines=f"{np.mean([row['counts'].get('lines read', 0) for row in phrase]):.0f}",
         findings="\n".join(f"- {line}" for line in findings(read)),
@@ -44,12 +46,9 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
         adversarial=sum(pair["adversarial"] for pair in asked),
         page=shown_table([row for row in record["shown"] if row["kind"] == "page"]),
         canvas=shown_table([row for row in record["shown"] if row["kind"] == "canvas"]),
+        misleading=shown_table([row for row in record["shown"] if row["adversarial"] and row["preset"] == "pyramid"]),
     )
     return {"questions.md": text.encode()}
-
-
-def _layout(read: list[dict[str, Any]], name: str) -> str:
-    return f"### {name.title()}s\n\n{read_table(read, lambda row: name in row['page'])}"
 
 
 def findings(read: list[dict[str, Any]]) -> list[str]:
@@ -62,14 +61,14 @@ def findings(read: list[dict[str, Any]]) -> list[str]:
             if (ratio := _ratio(read, method, budget)) < (0.95 if budget >= 64 else 0.9)
         ]
         wanted = ".95 of the oracle from 64 tokens on and .90 at 37"
-        lines.append(f"The aim for {method} was {wanted}: " + (f"missed, {_listed(short)}." if short else "met."))
+        lines.append(f"The aim for {method} was {wanted}: " + (f"missed, {_list(short)}." if short else "met."))
         lost = [b for b in BUDGETS if read_share(read, method, b) < read_share(read, DOWN, b)]
-        lines.append(f"{method} is below down-sampling at {_listed(map(str, lost)) if lost else 'no budget'}.")
+        lines.append(f"{method} is below down-sampling at {_list(map(str, lost)) if lost else 'no budget'}.")
     return lines
 
 
 def _ratios(read: list[dict[str, Any]], method: str) -> str:
-    return _listed(f"{_ratio(read, method, budget):.2f}" for budget in BUDGETS)
+    return _list(f"{_ratio(read, method, budget):.2f}" for budget in BUDGETS)
 
 
 def _ratio(read: list[dict[str, Any]], method: str, budget: int) -> float:
@@ -77,5 +76,5 @@ def _ratio(read: list[dict[str, Any]], method: str, budget: int) -> float:
     return read_share(read, method, budget) / best if best else 1.0
 
 
-def _listed(parts: Any) -> str:
+def _list(parts: Any) -> str:
     return ", ".join(parts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.lab.evaluation.token_methods.images import packaged
+from hra.lab.evaluation.token_methods.images import load_packaged
 from hra.lab.inputs.documents.document import Document, Field
 from hra.lab.inputs.documents.fields import FIELDS
 from hra.lab.inputs.documents.generate import documents
@@ -79,7 +79,7 @@ def _canvas(random: np.random.Generator, labelled: bool) -> Iterator[Pair]:
     canvas, boxes = sheet.pixels(), {}
     shown = [_PICTURES[i] for i in random.permutation(len(_PICTURES))[:4]]
     for i, (package, file, name) in enumerate(shown):
-        tile = _tile(packaged(package, file), int(random.integers(160, 225)))
+        tile = _tile(load_packaged(package, file), int(random.integers(160, 225)))
         y, x = (int(random.integers(16, 384 - 64 - len(tile))) + 384 * place for place in divmod(i, 2))
         boxes[name] = (x, y, x + len(tile), y + len(tile))
         canvas[y : y + len(tile), x : x + len(tile)] = tile

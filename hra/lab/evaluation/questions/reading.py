@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from hra.domains import tokens
 from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.meaning import can_embed
 from hra.domains.tokens.text.reader import read_lines
 from hra.lab.inputs.documents.document import Document, Field
 from hra.lab.inputs.documents.fields import FIELDS
@@ -37,7 +39,25 @@ def read_rows(count: int, progress: Callable[[str], None]) -> Iterator[dict[str,
         field = document.fields[int(random.integers(len(document.fields)))]
         paraphrase = FIELDS[field.kind].paraphrases[int(random.integers(2))]
         about = {"page": document.name, "photographed": document.photographed, "field": field.kind}
-        yield from ({**about, **row} for row in _page(document, field, paraphrase))
+        with _one_core():
+            rows = list(_page(document, field, paraphrase))
+        yield from ({**about, **row} for row in rows)
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """Lets torch use one thread, as the other networks do."""
+    if not can_embed():
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _page(document: Document, field: Field, paraphrase: str) -> Iterator[dict[str, Any]]:

@@ -18,8 +18,8 @@ BUDGETS = (16, 64, 137, 273)
 NO_RELEVANCE = "-"
 # These choose by image and budget alone, whatever the relevance says.
 _BLIND = frozenset(("downsample", "uniform-grid", "random", "even-pyramid", "difficulty-aware", "residual-scales"))
-_SLOW = frozenset(("semantic-atlas", "semantic-tree", "hybrid-atlas", "frequency-aware"))
-_EVERY = 8  # slow presets answer every eighth question
+
+Pyramids = Callable[[int | None], tokens.PatchPyramid]
 
 
 def relevances(pair: Pair) -> dict[str, tokens.Relevance]:
@@ -40,13 +40,12 @@ def shown_rows(pair: Pair, number: int, progress: Callable[[str], None]) -> list
     """One row per preset, relevance and budget: the share of the box at full detail, None where refused."""
     base = tokens.TokenContext.of(pair.image, pair.query)
     maps = {name: np.asarray(relevance(base)) for name, relevance in relevances(pair).items()}
+    pyramid = cache(lambda levels: tokens.PatchPyramid.build(pair.image, levels=levels))
     rows = []
     for preset in tokens.PRESETS:
-        if preset in _SLOW and number % _EVERY:
-            continue
         progress(f"question {number}: {preset}")
         for name, scores in _for_preset(preset, maps).items():
-            rows += _rows(pair, preset, name, scores)
+            rows += _rows(pair, preset, name, scores, pyramid)
     return rows
 
 
@@ -54,13 +53,14 @@ def _for_preset(preset: str, maps: Mapping[str, np.ndarray]) -> dict[str, np.nda
     return {NO_RELEVANCE: maps["uniform"]} if preset in _BLIND else dict(maps)
 
 
-def _rows(pair: Pair, preset: str, name: str, scores: np.ndarray) -> list[dict[str, Any]]:
+def _rows(pair: Pair, preset: str, name: str, scores: np.ndarray, pyramid: Pyramids) -> list[dict[str, Any]]:
     kind = tokens.PRESETS[preset]
     takes = "relevance" in inspect.signature(kind).parameters
     # A constant map is meant here.
     relevance = tokens.UniformRelevance() if name in ("uniform", NO_RELEVANCE) else lambda context: scores
     allocator = kind(relevance=relevance) if takes else kind()
-    context = allocator.context(pair.image, pair.query)
+    # What the image alone decides is computed once for all presets of as many levels.
+    context = tokens.TokenContext(pyramid(allocator.levels), pair.query, allocator.relevance, allocator.encoder)
     about = {"kind": pair.kind, "adversarial": pair.adversarial, "preset": preset, "relevance": name}
     return [{**about, "budget": budget, "share": _share(allocator, context, budget, pair.box)} for budget in BUDGETS]
 

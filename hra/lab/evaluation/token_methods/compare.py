@@ -13,10 +13,14 @@ from hra.errors import BudgetTooSmall, HierarchyError, MetricError, MissingExtra
 from hra.lab.evaluation.token_methods.judge import Judged, judge, warm_up
 from hra.traversals.base import Traversal
 
+# What a sheet should fit into, and what frame and text of a panel take of it, in pixels.
+_SCREEN, _FRAME, _TEXT = (1920, 1080), 8, 72
+_MOST_COLUMNS, _LEAST_WIDTH = 6, 140
+
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Methods that ran, in the order of `hra.domains.tokens.PRESETS`, others last, and why the others could not."""
+    """Methods that ran, by falling PSNR of what their tokens give back, and why the others could not."""
 
     judged: tuple[Judged, ...]
     skipped: dict[str, str]
@@ -53,23 +57,43 @@ def compare(
             judged.append(judge(name, allocator, judging, budget))
         except (BudgetTooSmall, HierarchyError, MetricError, MissingExtra) as error:
             skipped[name] = error.what
-    return Compared(tuple(judged), skipped)
+    return Compared(tuple(sorted(judged, key=lambda one: -one.row["psnr_db"])), skipped)
 
 
 def sheet_of(image: np.ndarray, compared: Compared) -> np.ndarray:
-    """Overlay and reconstruction of every method with its numbers, uint8 [H, W, 3]."""
-    panels = [
+    """The image, then overlay and reconstruction of every method with its numbers, best first: uint8 [H, W, 3]."""
+    height, width = image.shape[:2]
+    original = tokens.Panel((image, np.ones_like(image)), ("the image", f"{width:,} x {height:,} pixels", ""))
+    panels = [original] + [
         tokens.Panel((tokens.overlay(image, one.tokens), one.tokens.reconstruct()), _lines(one.row))
         for one in compared.judged
     ]
-    return tokens.contact_sheet(panels)
+    columns, width = _layout(len(panels), height / width)
+    return tokens.contact_sheet(panels, columns, width)
 
 
-def _lines(row: dict) -> tuple[str, str]:
+def _layout(panels: int, ratio: float) -> tuple[int, int]:
+    """Columns of panels, and pixels of a picture's width: as wide as a screen of 1920 x 1080 allows.
+
+    Parameters
+    ----------
+    ratio : height of a picture by its width.
+    """
+    fitting = []
+    for columns in range(1, _MOST_COLUMNS + 1):
+        across = _SCREEN[0] // columns // 2 - _FRAME
+        down = (_SCREEN[1] // -(-panels // columns) - _TEXT) / ratio
+        fitting.append((int(min(across, down)), -columns))
+    width, columns = max(fitting)
+    # What does not fit at a readable size is scrolled.
+    return (-columns, width) if width >= _LEAST_WIDTH else (_MOST_COLUMNS, _LEAST_WIDTH)
+
+
+def _lines(row: dict) -> tuple[str, str, str]:
     gap = row["residual_gap"]
     proof = "no certificate" if gap is None else f"residual gap {gap:.2%}"
-    shown = f"shown {row['coverage']['area']:.0%}, mean level {row['coverage']['mean_detail']:.2f}"
     return (
-        f"{row['method']}: {row['count']:,} tokens, {row['psnr_db']:.2f} dB, {shown}",
-        f"gain {row['gain']:.3f}, {proof}, {row['total_ms']:.0f} ms ({row['select_ms']:.1f} to select)",
+        f"{row['method']}: {row['psnr_db']:.2f} dB, gain {row['gain']:.3f}",
+        f"{row['count']:,} tokens, shown {row['coverage']['area']:.0%}, level {row['coverage']['mean_detail']:.2f}",
+        f"{proof}, {row['total_ms']:.0f} ms",
     )

@@ -43,16 +43,18 @@ class Picture:
     ----------
     source : file and place of the crop.
     kind : what it is counted as.
+    small : whether it is smaller than a crop, so that the same share of its patches is another number of tokens.
     """
 
     source: str
     kind: Kind
     image: np.ndarray
     query: str
+    small: bool = False
 
 
 def pictures(crops: int, side: int) -> Iterator[Picture]:
-    """Crops of the samples at places that are always the same, then what packages carry.
+    """Crops of the samples at places that are always the same, then what packages carry, large ones cut to a crop.
 
     Parameters
     ----------
@@ -66,12 +68,19 @@ def pictures(crops: int, side: int) -> Iterator[Picture]:
             y, x = (int(rng.integers(extent - side + 1)) for extent in image.shape[:2])
             yield Picture(f"{name} at {x}, {y}", kind, np.ascontiguousarray(image[y : y + side, x : x + side]), query)
     for package, name, kind in _PACKAGED[: crops * len(_SAMPLES)]:
-        image = packaged(package, name)
+        image = load_packaged(package, name)
         if image is not None:
-            yield Picture(f"{package.split('.')[0]}: {name.split('/')[-1]}", kind, image, "")
+            small = min(image.shape[:2]) < side
+            source = f"{package.split('.')[0]}: {name.split('/')[-1]}"
+            yield Picture(source, kind, image if small else _middle(image, side), "", small)
 
 
-def packaged(package: str, name: str) -> np.ndarray | None:
+def _middle(image: np.ndarray, side: int) -> np.ndarray:
+    y, x = ((extent - side) // 2 for extent in image.shape[:2])
+    return np.ascontiguousarray(image[y : y + side, x : x + side])
+
+
+def load_packaged(package: str, name: str) -> np.ndarray | None:
     """An image of an installed package, None where package or file is missing."""
     try:
         file = resources.files(package).joinpath(name)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains import tokens
 from hra.lab.evaluation.token_methods.run import BASELINE, FIRST, ORACLE
-from hra.lab.evaluation.token_methods.tables import ahead_of, baseline_psnr, method_table
+from hra.lab.evaluation.token_methods.tables import ahead_of, baseline_psnr, groups_of, method_table
 from hra.lab.evaluation.token_methods.text import PAGE
 
 _TREE = "semantic-tree"
@@ -21,21 +21,21 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
     ----------
     record : of `hra.lab.evaluation.token_methods.run.run`.
     """
-    kinds = {kind: [row for row in record["rows"] if row["kind"] == kind] for kind in ("photos", "documents")}
-    spread = {kind: _mean(record["images"], "worst_tenth", kind) for kind in kinds}
+    groups = groups_of(record["rows"])
+    spread = {kind: _mean(record["images"], "worst_tenth", kind) for kind in ("photos", "documents")}
     text = PAGE.substitute(
-        {kind: method_table(rows) for kind, rows in kinds.items()},
+        tables="\n\n".join(f"## {_heading(name, rows)}\n\n{method_table(rows)}" for name, rows in groups.items()),
         images=len(record["images"]),
         baseline=BASELINE,
         first=FIRST,
         oracle=ORACLE,
         photo_share=f"{spread['photos']:.0%}",
         document_share=f"{spread['documents']:.0%}",
-        oracle_photos=f"{_ahead(kinds['photos'], ORACLE):.2f}",
-        oracle_documents=f"{_ahead(kinds['documents'], ORACLE):.2f}",
-        tree_photos=f"{_ahead(kinds['photos'], _TREE):+.2f}",
-        tree_documents=f"{_ahead(kinds['documents'], _TREE):+.2f}",
-        findings="\n".join(f"- {line}" for kind, rows in kinds.items() for line in _findings(kind, rows)),
+        oracle_photos=f"{_ahead(groups['photos'], ORACLE):.2f}",
+        oracle_documents=f"{_ahead(groups['documents'], ORACLE):.2f}",
+        tree_photos=f"{_ahead(groups['photos'], _TREE):+.2f}",
+        tree_documents=f"{_ahead(groups['documents'], _TREE):+.2f}",
+        findings="\n".join(f"- {line}" for name, rows in groups.items() for line in _findings(name, rows)),
         methods="\n".join(
             f"- `{name}` is `{kind.__name__}`: {_summary(kind)}" for name, kind in tokens.PRESETS.items()
         ),
@@ -45,15 +45,22 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
     return {"tokens.md": text.encode()}
 
 
-def _findings(kind: str, rows: list[dict[str, Any]]) -> list[str]:
+def _heading(group: str, rows: list[dict[str, Any]]) -> str:
+    """The group, how many tokens are spent, and on how many images."""
+    budgets = sorted({row["budget"] for row in rows})
+    spent = str(budgets[0]) if len(budgets) == 1 else f"{budgets[0]} to {budgets[-1]}"
+    return f"{group.capitalize()}: {spent} tokens, {len({row['source'] for row in rows})} images"
+
+
+def _findings(group: str, rows: list[dict[str, Any]]) -> list[str]:
     """Who beats down-sampling, and who loses to it."""
     names = [name for name in dict.fromkeys(row["method"] for row in rows) if name != BASELINE]
     ahead = {name: _ahead(rows, name) for name in names}
     better = sorted((name for name in names if ahead[name] > 0), key=lambda name: -ahead[name])
     worse = sorted((name for name in names if ahead[name] <= 0), key=lambda name: -ahead[name])
     return [
-        f"{kind}, better than down-sampling on average: {_list_rows(better, ahead)}.",
-        f"{kind}, worse: {_list_rows(worse, ahead)}.",
+        f"{group}, better than down-sampling on average: {_list_rows(better, ahead)}.",
+        f"{group}, worse: {_list_rows(worse, ahead)}.",
     ]
 
 

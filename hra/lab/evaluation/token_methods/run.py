@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,10 @@ from hra.lab.evaluation.token_methods.judge import judge, warm_up
 from hra.traversals.exact import Exact
 
 BASELINE, FIRST, ORACLE = "downsample", "grid", "oracle"
-_BUDGET, _PATCHES = 273, 4096
+_PATCHES, _BUDGET, _WITH_BASE = 4096, 273, 529
+# These spend 256 tokens on a base before they choose, and are shown beside a few others that spend as many.
+_BASED = ("gestalt-saccades", "two-pass")
+_BESIDE = (BASELINE, FIRST, ORACLE, "pyramid", "even-pyramid", "foveated")
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,9 @@ FULL = MethodSizes()
 SMALL = MethodSizes(crops=1, side=320)
 
 
-def budget_for(patches: int) -> int:
-    """273 tokens for 4,096 patches or more, the same share of fewer."""
-    return min(_BUDGET, round(patches * _BUDGET / _PATCHES))
+def budget_for(patches: int, budget: int = _BUDGET) -> int:
+    """The same share of ``patches`` as ``budget`` is of 4,096."""
+    return round(patches * budget / _PATCHES)
 
 
 def methods() -> dict[str, tokens.TokenAllocator[Any]]:
@@ -61,25 +64,37 @@ def run(sizes: MethodSizes, progress: Callable[[str], None]) -> dict[str, Any]:
     allocators, rows, images, skipped, warm = methods(), [], [], [], set[str]()
     for picture in pictures(sizes.crops, sizes.side):
         judging = tokens.PyramidSampling().context(picture.image, picture.query)
-        budget = budget_for(judging.relevance.size)
-        images.append({**_image(picture, judging), "budget": budget})
-        for name, allocator in allocators.items():
-            progress(f"{picture.source}: {name}")
-            try:
-                if name not in warm:
-                    warm_up(allocator, picture.image, picture.query)
-                    warm.add(name)
-                row = judge(name, allocator, judging, budget).row
-            except (BudgetTooSmall, MissingExtra) as error:
-                skipped.append({"source": picture.source, "method": name, "reason": error.what})
-                continue
-            rows.append({"source": picture.source, "kind": picture.kind, **row})
+        images.append(_image(picture, judging))
+        for group, budget, names in _tasks(picture, judging.relevance.size, list(allocators)):
+            for name in names:
+                progress(f"{picture.source}: {name}")
+                about = {"source": picture.source, "group": group, "method": name}
+                try:
+                    if name not in warm:
+                        warm_up(allocators[name], picture.image, picture.query)
+                        warm.add(name)
+                    rows.append({**about, **judge(name, allocators[name], judging, budget).row})
+                except (BudgetTooSmall, MissingExtra) as error:
+                    skipped.append({**about, "reason": error.what})
     return {"images": images, "rows": rows, "skipped": skipped}
+
+
+def _tasks(picture: Picture, patches: int, names: list[str]) -> Iterator[tuple[str, int, list[str]]]:
+    """Groups that a picture belongs to, with budget and methods: a mean is of one number of tokens, if of large images.
+
+    Bases have 256 tokens whatever the image, so that small ones would be all base.
+    """
+    group = f"small {picture.kind}" if picture.small else picture.kind
+    yield group, budget_for(patches), [name for name in names if name not in _BASED]
+    if not picture.small:
+        chosen = [name for name in names if name in _BASED + _BESIDE]
+        yield f"{picture.kind}, with a base", budget_for(patches, _WITH_BASE), chosen
 
 
 def _image(picture: Picture, context: tokens.TokenContext) -> dict[str, Any]:
     height, width = picture.image.shape[:2]
-    size = {"width": width, "height": height, "patches": context.relevance.size}
+    patches = context.relevance.size
+    size = {"width": width, "height": height, "patches": patches, "budget": budget_for(patches)}
     return {"source": picture.source, "kind": picture.kind, "query": picture.query, **size, **_spread(context)}
 
 

@@ -12,12 +12,20 @@ from hra.lab.evaluation.token_methods.run import BASELINE
 Rows = Sequence[Mapping[str, Any]]
 
 
+def groups_of(rows: Rows) -> dict[str, list[Any]]:
+    """Rows by group, in order: large images first, then the same with a base, then small ones."""
+    names = sorted(
+        dict.fromkeys(row["group"] for row in rows), key=lambda name: (name.startswith("small"), "," in name)
+    )
+    return {name: [row for row in rows if row["group"] == name] for name in names}
+
+
 def method_table(rows: Rows) -> str:
     """One line per method, means over the images of ``rows``, in the order of what they gain over down-sampling.
 
     Parameters
     ----------
-    rows : of one kind of image, as `hra.lab.evaluation.token_methods.run.run` returns them.
+    rows : of one group of images, as `hra.lab.evaluation.token_methods.run.run` returns them.
     """
     of = {name: [row for row in rows if row["method"] == name] for name in dict.fromkeys(row["method"] for row in rows)}
     baseline = baseline_psnr(rows)

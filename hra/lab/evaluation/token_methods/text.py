@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from string import Template
 
-PAGE = Template("""# Token methods compared
+from hra.lab.evaluation.token_methods.guide import GUIDE
 
+PAGE = Template(
+    GUIDE
+    + """
 Written by one command; choices and qualities are the same every time, milliseconds are those of the machine, in
 processor time:
 
     hra eval tokens --out docs
 
-Every method shows $images real images with exactly 273 tokens of 16 x 16 pixels; images of fewer than 4,096 patches get
-the same share of theirs. `hra tokens compare IMAGE` does it for an image of yours and draws a contact sheet; the
+Every method shows $images real images with exactly 273 tokens of 16 x 16 pixels. Images of fewer than 4,096 patches get
+the same share of theirs and have tables of their own, so that no mean is over 19 and 273 tokens. Methods that spend 256
+tokens on a base first are shown with what they were made for, 529 tokens, beside others with as many.
+`hra tokens compare IMAGE` does it for an image of yours and draws a contact sheet; the
 [tutorial](tutorials/273-tokens.md) does it in Python. Numbers are means over the images, unless they say otherwise.
-Where a method refuses a small image's budget, they are of fewer images; differences are always between the same ones.
 
 - **PSNR, SSIM** of the image that the tokens alone give back.
 - **over down-sampling**: PSNR less that of `$baseline`, the whole image made smaller until its patches are the budget.
@@ -35,13 +39,7 @@ measures: hardly any other cut of the same pyramid shows the whole image better.
 PSNR counts every pixel alike. A method that leaves out what a question does not need *must* lose by it. Whether a model
 answers better with its tokens is not measured here, and no number on this page says so.
 
-## Photos
-
-$photos
-
-## Documents
-
-$documents
+$tables
 
 ## What the numbers say
 
@@ -65,5 +63,6 @@ $methods
 
 $sources
 
-$skipped""")
+$skipped"""
+)
 """Placeholders are filled in by `hra.lab.evaluation.token_methods.page.render`."""

@@ -13,19 +13,19 @@ from hra.lab.inputs.documents.fields import Random
 _DESK = 0.35
 
 
-def photographed(document: Document, random: Random) -> Document:
+def photograph(document: Document, random: Random) -> Document:
     """The page on a desk, seen from a little aside by a hand-held camera; answers move with it."""
     height, width = document.image.shape[:2]
     corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float64)
     seen = corners * 0.94 + np.array([width, height]) * 0.03
     seen += random.uniform(-0.025, 0.025, (4, 2)) * min(width, height)
     matrix = _homography(corners, seen)
-    image = _developed(_projected(document.image, matrix), random)
-    fields = tuple(replace(field, quad=_moved(field.quad, matrix)) for field in document.fields)
+    image = _develop(_project(document.image, matrix), random)
+    fields = tuple(replace(field, quad=_move(field.quad, matrix)) for field in document.fields)
     return Document(f"photo of {document.name}", image, fields, document.texts, photographed=True)
 
 
-def scanned(document: Document, random: Random) -> Document:
+def scan(document: Document, random: Random) -> Document:
     """The page with the grain of paper and scanner."""
     noise = random.normal(0, 0.012, document.image.shape[:2])[..., None]
     image = np.clip(document.image + noise, 0, 1).astype(np.float32)
@@ -41,12 +41,12 @@ def _homography(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return np.append(solved, 1).reshape(3, 3)
 
 
-def _moved(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def _move(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     homogeneous = np.column_stack([points, np.ones(len(points))]) @ matrix.T
     return homogeneous[:, :2] / homogeneous[:, 2:]
 
 
-def _projected(image: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def _project(image: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """The page on a grey desk, resampled bicubically."""
     from PIL import Image
 
@@ -60,7 +60,7 @@ def _projected(image: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return np.asarray(seen, np.float32) / 255
 
 
-def _developed(image: np.ndarray, random: Random) -> np.ndarray:
+def _develop(image: np.ndarray, random: Random) -> np.ndarray:
     """Light that falls off to a side, the lens' blur, noise by brightness, and JPEG."""
     from PIL import Image, ImageFilter
 

@@ -26,7 +26,7 @@ class FieldKind:
     labels : how it may be printed.
     value : a random value of it.
     rehearsed : a paraphrase to develop a method with.
-    paraphrases : questions that share no word with any label, for the evaluation.
+    paraphrases : questions that share no word with these labels, for the evaluation.
     """
 
     labels: tuple[str, ...]

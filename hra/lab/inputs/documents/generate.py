@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hra.lab.inputs.documents.camera import photographed, scanned
+from hra.lab.inputs.documents.camera import photograph, scan
 from hra.lab.inputs.documents.document import Document
 from hra.lab.inputs.documents.forms import form
 from hra.lab.inputs.documents.letters import letter
@@ -27,4 +27,4 @@ def documents(count: int, seed: int = 0) -> Iterator[Document]:
     for number in range(count):
         random = np.random.default_rng((seed, number))
         page = _LAYOUTS[number % len(_LAYOUTS)](number, random)
-        yield (photographed if number % 3 == 2 else scanned)(page, random)
+        yield (photograph if number % 3 == 2 else scan)(page, random)

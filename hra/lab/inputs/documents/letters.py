@@ -26,7 +26,7 @@ def letter(number: int, random: Random) -> Document:
     y = paragraph(sheet, margin, 90, lines=2, random=random) + size
     fields = []
     for kind in random.permutation(_KINDS)[: int(random.integers(4, 7))]:
-        fields.append(_stated(sheet, margin, y, str(kind), random))
+        fields.append(_state(sheet, margin, y, str(kind), random))
         y = paragraph(sheet, margin, y + 1.6 * size, lines=int(random.integers(2, 4)), random=random) + size
     return Document(f"letter {number}", sheet.pixels(), tuple(fields), tuple(sheet.texts))
 
@@ -41,7 +41,7 @@ def paragraph(sheet: Sheet, margin: int, y: float, *, lines: int, random: Random
     return y
 
 
-def _stated(sheet: Sheet, margin: int, y: float, kind: str, random: Random) -> Field:
+def _state(sheet: Sheet, margin: int, y: float, kind: str, random: Random) -> Field:
     label, value = str(random.choice(FIELDS[kind].labels)), FIELDS[kind].value(random)
     before = f"Please note the {label.lower().rstrip('.')}: "
     corners = sheet.text(margin, y, before)

@@ -194,6 +194,15 @@ def test_broken_files_are_typed_errors(case: str, tmp_path: Path, no_network: No
     assert path.name in error.value.where or error.value.where.endswith((".bin", "passwd"))
 
 
+@pytest.mark.parametrize("asset", [{"asset": {"version": "1.0"}}, {"asset": {"version": 1}}, {"asset": {}}, {}])
+def test_the_first_version_is_named_with_what_converts_it(asset: dict[str, Any], tmp_path: Path) -> None:
+    header = {"meshes": {"mesh_0": {"primitives": []}}, **asset}  # its lists are objects by name
+    for name, content in {"a.gltf": json.dumps(header), "a.glb": glb(gltf(), version=1)}.items():
+        with pytest.raises(FileError, match=r"(glTF|GLB) 1") as error:
+            meshes.load(written(tmp_path, name, content))
+        assert "npx gltf-pipeline" in error.value.fix
+
+
 def test_truncation_anywhere_is_an_error_or_a_mesh(bumpy: meshes.TriangleMesh, tmp_path: Path) -> None:
     small = meshes.from_arrays(POINTS, FACES)
     for suffix in (".glb", ".ply", ".stl"):

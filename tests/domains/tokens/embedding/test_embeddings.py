@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.embedding.embeddings import pooled
+from hra.domains.tokens.embedding.embeddings import pool_regions
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid
 from hra.domains.tokens.embedding.overlaps import Regions
 from hra.errors import ArrayError
@@ -123,6 +123,15 @@ def test_samples_and_regions_are_encoded_one_by_one(smooth_noise, name):
     np.testing.assert_allclose(chosen.encode(patch_means), expected, atol=1e-5)
 
 
+def test_samples_share_the_calls_of_an_encoder_of_batches(smooth_noise):
+    chosen, sizes = chosen_by("log-polar", smooth_noise(96, 128)), []
+    encoder = tokens.BatchEncoder(lambda images: sizes.append(len(images)) or images.mean((1, 2), keepdims=True), 16)
+    np.testing.assert_allclose(chosen.encode(encoder), chosen.encode(patch_means), atol=1e-5)
+    assert sum(sizes) == len(chosen) and len(sizes) == -(-len(chosen) // 16)
+    with pytest.raises(ArrayError, match="1 features for 16 images"):
+        chosen.encode(tokens.BatchEncoder(lambda images: images[:1], 16))
+
+
 def test_the_base_of_a_gestalt_is_encoded_in_the_small_picture(smooth_noise):
     image = smooth_noise(96, 128)
     chosen = chosen_by("gestalt-saccades", image, 20)
@@ -219,5 +228,5 @@ def test_random_boxes_on_any_grid_share_areas_exactly(height, width, rows, colum
     features = rng.normal(size=(rows, columns, 2)).astype(np.float32)
     fine = features.repeat(height, axis=0).repeat(width, axis=1)  # cell borders on whole steps of 1/rows, 1/columns
     expected = [fine[y0 * rows : y1 * rows, x0 * columns : x1 * columns].mean(axis=(0, 1)) for x0, y0, x1, y1 in boxes]
-    found = pooled(FeatureGrid.of(features), Regions.of(boxes), 4, (height, width), patch=1000)
+    found = pool_regions(FeatureGrid.of(features), Regions.of(boxes), 4, (height, width), patch=1000)
     np.testing.assert_allclose(found, expected, atol=1e-4)

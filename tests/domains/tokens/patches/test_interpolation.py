@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.patches.halving import halved
+from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.interpolation import refine
 
 
@@ -33,7 +33,7 @@ def test_matches_the_plain_formula(height, width, seed):
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 10))
 def test_halving_undoes_it(rows, columns, seed):
     coarse = np.random.default_rng(seed).random((rows, columns, 3)).astype(np.float32)
-    assert halved(refine(coarse, 2 * rows, 2 * columns)) == pytest.approx(coarse, abs=1e-6)
+    assert halve(refine(coarse, 2 * rows, 2 * columns)) == pytest.approx(coarse, abs=1e-6)
 
 
 def test_polynomials_of_degree_four_are_exact_inside():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hra.domains.tokens.blocks import block_means
+from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.errors import ArrayError
 
@@ -73,3 +77,20 @@ def test_a_long_strip_does_not_grow_with_its_padding():
 def test_bad_sizes_are_refused(patch, levels):
     with pytest.raises(ArrayError):
         PatchPyramid.build(np.zeros((8, 8, 3), np.float32), patch=patch, levels=levels)
+
+
+@pytest.mark.parametrize("size", [*SIZES, (96, 160), (128, 64)])
+@pytest.mark.parametrize("patch", [12, 16])
+def test_patch_means_are_those_of_the_pixels_whatever_the_level_they_are_taken_from(smooth_noise, size, patch):
+    image = smooth_noise(*size)
+    means = PatchPyramid.build(image, patch=patch).patch_means
+    assert np.allclose(means, block_means(image, patch), atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [(64, 96), (96, 36), (33, 64)])
+def test_levels_are_halvings_of_each_other_and_copies_of_the_image(smooth_noise, size):
+    image = smooth_noise(*size)
+    pyramid = PatchPyramid.build(image)
+    assert not any(np.shares_memory(level, image) for level in pyramid.levels)
+    for finer, coarser in pairwise(pyramid.levels):
+        assert np.array_equal(coarser, halve(finer))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.frequency.band_tokens import pasted
+from hra.domains.tokens.frequency.band_tokens import paste
 from hra.domains.tokens.frequency.residual_frame import HaarFrame
 from hra.domains.tokens.presets.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.presets.residual_scales import ResidualScales
@@ -84,7 +84,7 @@ def test_what_is_left_wrong_is_the_residual_where_no_scale_divides_the_patch(smo
     context = allocator.context(image, "")
     allocation = allocator.allocate(context, int(allocator.hierarchy_for(context).base_cost) + 60)
     shown = HaarFrame(5).synthesise(
-        pasted(*(getattr(allocator.realize(allocation), name) for name in ("values", "places", "_bands", "patch"))),
+        paste(*(getattr(allocator.realize(allocation), name) for name in ("values", "places", "_bands", "patch"))),
         (224, 336),
         14,
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hra.domains import tokens
 from hra.domains.tokens import SemanticTree
 from hra.domains.tokens.regions import GridRegions, Linkage, PatchRegions, RegionTokens, RegionTreeBuilder
-from hra.domains.tokens.regions.descriptors import pooled
+from hra.domains.tokens.regions.descriptors import pool_patches
 from hra.domains.tokens.regions.region_errors import region_errors
 
 LINKAGES = list(Linkage)
@@ -112,7 +112,7 @@ def test_pooled_features_are_means_over_pixels(height, width, seed):
     labels = generator.integers(-1, 4, (height, width)).astype(np.int32)
     features = generator.random((-(-height // 8), -(-width // 8), 2))
     pixels = features.repeat(8, axis=0).repeat(8, axis=1)[:height, :width]
-    found = pooled(features, labels, 4, 8)
+    found = pool_patches(features, labels, 4, 8)
     for region in range(4):
         inside = pixels[labels == region]
         assert found[region] == pytest.approx(inside.mean(axis=0) if len(inside) else np.zeros(2))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.domains.tokens.relevance.base import checked_scores
-from hra.domains.tokens.relevance.resample import resampled
+from hra.domains.tokens.relevance.resample import resample
 from hra.errors import HraWarning, MetricError
 
 
@@ -19,7 +19,7 @@ from hra.errors import HraWarning, MetricError
 def test_resampling_keeps_the_mean_over_the_image(rows, columns, height, width):
     values = np.random.default_rng(rows).random((rows, columns))
     context = tokens.TokenContext.of(np.zeros((height, width, 3), np.float32))
-    found = resampled(values, context.grid, context.cover)
+    found = resample(values, context.grid, context.cover)
     assert found.shape == context.grid
     assert values.min() - 1e-9 <= found.min() and found.max() <= values.max() + 1e-9
     if values.shape != context.grid:
@@ -95,7 +95,7 @@ def test_a_relevance_sees_the_context_and_an_encoder_runs_once_per_image():
 
     def relevance(context):
         assert (context.query, context.patch, context.grid) in (("cat", 8, (4, 6)), ("dog", 8, (4, 6)))
-        return context.encoded(encoder)[..., 0] + np.arange(3)
+        return context.encode(encoder)[..., 0] + np.arange(3)
 
     context = tokens.GridTopK(relevance, patch=8).context(np.zeros((32, 48, 3), np.float32), "cat")
     assert context.relevance[0].tolist() == [1, 1, 2, 2, 3, 3]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.relevance.base import checked_relevance
+from hra.domains.tokens.relevance.base import check_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.saliency import saliency
 from hra.domains.tokens.relevance.spatial_words import spatial_words
@@ -118,7 +118,7 @@ def test_a_constant_image_is_uniformly_relevant():
 @pytest.mark.parametrize("kind", [np.float64, np.int8])
 def test_negative_scores_are_shifted_never_cut_and_a_warning_says_so(kind):
     with pytest.warns(HraWarning, match="calibrated"):
-        assert checked_relevance(np.array([[-3, -1], [0, 2]], kind), (2, 2)).tolist() == [[0.0, 2.0], [3.0, 5.0]]
+        assert check_relevance(np.array([[-3, -1], [0, 2]], kind), (2, 2)).tolist() == [[0.0, 2.0], [3.0, 5.0]]
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,4 @@ def test_negative_scores_are_shifted_never_cut_and_a_warning_says_so(kind):
 )
 def test_unusable_scores_are_refused(scores):
     with pytest.raises(MetricError):
-        checked_relevance(scores, (1, 2))
+        check_relevance(scores, (1, 2))

@@ -9,7 +9,8 @@ from hra.domains.tokens.text.answer_kinds import answer_pattern
 from hra.domains.tokens.text.glosses import gloss
 from hra.domains.tokens.text.labelled_values import labelled_values
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.matching import Entry, can_embed, match_scores, named_exactly, split_line
+from hra.domains.tokens.text.matching import Entry, match_scores, named_exactly, split_line
+from hra.domains.tokens.text.meaning import can_embed
 from hra.domains.tokens.text.rows import below_neighbour, patches_under, right_neighbour
 
 
@@ -47,10 +48,12 @@ def test_a_line_is_split_before_its_value(text, label, value):
         ("which number should I ring?", "0886 432605", "33.21"),
         ("how heavy is it?", "2.5 kg", "33.21"),
         ("at what hour was it?", "07:16", "716"),
+        ("when was it?", "202408-14", "20240814"),
+        ("what is the issued on?", "14 Aug 2023", "33.21"),
     ],
 )
 def test_a_question_says_what_its_answer_looks_like(question, right, wrong):
-    pattern = answer_pattern(question)
+    pattern = answer_pattern(question) or answer_pattern(gloss(question) or "")
     assert pattern is not None and pattern.search(right) and not pattern.search(wrong)
 
 
@@ -97,6 +100,19 @@ def test_values_stand_to_the_right_or_below_and_a_page_keeps_to_one():
     below = [line(0, 0, "Total"), line(300, 0, "Weight"), line(0, 25, "12.50"), line(300, 25, "3 kg")]
     best = [entry for entry, _, _ in labelled_values(below) if not entry.doubt]
     assert [(entry.label, entry.value) for entry in best] == [("Total", "12.50"), ("Weight", "3 kg")]
+
+
+def test_lines_of_a_paragraph_are_no_labels_of_each_other():
+    below = [line(0, 0, "we are glad to be of service to you"), line(0, 25, "the total effort was shared by all")]
+    assert [entry.value for entry, _, _ in labelled_values(below)] == ["", ""]
+
+
+def test_a_number_without_a_label_is_guessed_where_its_kind_is_asked_for():
+    lonely = [line(0, 0, "Total"), line(300, 0, "12.50"), line(0, 90, "1 Feb 2026")]
+    entries = [entry for entry, _, _ in labelled_values(lonely)]
+    assert entries[-1] == Entry("", "1 Feb 2026") and len(entries) == 2
+    scores = match_scores("on which day did this happen?", entries)
+    assert scores.argmax() == 1 and scores[1] == pytest.approx(0.45)
 
 
 def test_rows_follow_the_tilt_of_a_photograph():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+
 import numpy as np
 import pytest
 
 from hra.domains import tokens
 from hra.domains.tokens.text.likeness_lines import likeness_lines
-from hra.domains.tokens.text.reader import can_read, found_lines, read_lines
+from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.reader import can_read, found_lines, read_lines, reading_widths
 from hra.lab.inputs.documents.typeset import Sheet
 
 needs_reader = pytest.mark.skipif(not can_read(), reason="needs the extra ocr")
@@ -32,6 +35,36 @@ def test_what_is_printed_is_found_on_a_small_copy_and_read():
     assert len(lines) == len(quads)
     read = read_lines(image, 1.0, lines)
     assert [one.text for one in read][1:] == ["TOTAL", "319.10", "Change", "4.64"]
+
+
+@needs_reader
+def test_a_line_is_read_as_narrow_as_its_letters_allow_however_loose_its_box():
+    sheet = Sheet((1024, 200), "STIXGeneral.ttf", 24)
+    text = "an account of the journey follows below"
+    quad = sheet.text(40, 80, text)
+    loose = quad + np.array([[-6, -14], [6, -14], [6, 14], [-6, 14]])
+    tight, wide = (TextLine(corners) for corners in (quad, loose))
+    widths = reading_widths(sheet.pixels(), 1.0, [tight, wide])
+    assert all(9 * len(text) < width < 14 * len(text) for width in widths)
+    read = [
+        read_lines(sheet.pixels(), 1.0, [one], [width])[0].text
+        for one, width in zip((tight, wide), widths, strict=True)
+    ]
+    assert all(SequenceMatcher(None, one, text).ratio() > 0.9 for one in read)
+
+
+@needs_reader
+def test_of_a_long_letter_the_first_lines_of_paragraphs_are_read_first():
+    sheet = Sheet((1024, 1440), "DejaVuSans.ttf", 24)
+    filler = "and please keep this copy of our terms for your own records"
+    for number in range(7):
+        sheet.text(60, 60 + 180 * number, "Please note the total of all these goods: 83.40" if number == 6 else filler)
+        for below in (38, 76):
+            sheet.text(60, 60 + 180 * number + below, filler)
+    context = tokens.PyramidSampling(tokens.PhraseRelevance(read=True)).context(sheet.pixels(), "what is the total?")
+    y, x = np.unravel_index(int(context.relevance.argmax()), context.relevance.shape)
+    assert abs(16 * y - (60 + 180 * 6)) < 40 and 16 * x > 400
+    assert context.counts["pixels of width read"] <= 6000
 
 
 def test_lines_are_found_by_their_strokes():

@@ -28,7 +28,7 @@ from hra.traversals.threshold import Threshold
 
 _NAMES = {
     "build_bumpy_1310k", "build_bumpy_1310k_normals", "build_bumpy_1310k_certified", "build_dragon_871k", "cut_budget",
-    "cut_pixels", "load_asset", "growth",
+    "cut_pixels", "instances_10000_tenth", "instances_10000_all", "load_asset", "growth",
 }  # fmt: skip
 
 
@@ -52,6 +52,11 @@ def test_every_row_is_there_with_the_documented_fields(rows: dict):
         assert len(row["peers"]) + len(row["absent"]) == 4
     assert rows["cut_budget"]["gap"] <= rows["cut_budget"]["peer_residual_gap"] + 1
     assert 0 < rows["cut_budget"]["spent"] <= 1
+    for name, least in (("instances_10000_tenth", 30), ("instances_10000_all", 590)):
+        row = rows[name]
+        assert least <= row["in_view"] <= row["n"] and row["warm_s"] > 0
+        assert 0.99 < row["spent"] <= 1 and 0 <= row["residual_gap"] < 0.05
+        assert row["residual_of_union"] > 0.95 and row["residual_of_tolerance"] > 1
     assert rows["growth"]["growth"] > 0 and len(rows["growth"]["by_triangles"]) == 2
 
 

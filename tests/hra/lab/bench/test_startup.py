@@ -20,6 +20,9 @@ def test_the_suite_covers_what_a_new_user_calls_first():
         "help",
         "doctor",
         "tokens_allocate",
+        "mesh_build",
+        "mesh_cut",
+        "demo",
     ]
 
 
@@ -49,3 +52,12 @@ def test_cold_runs_compile_into_a_cache_of_their_own(tmp_path: Path):
 def test_a_command_that_fails_is_no_row():
     with pytest.raises(HraError, match="broken ended with exit code 2"):
         StartupBenchmark("broken", ("nothing",)).measure("small", 1, 0.0)
+
+
+def test_what_comes_before_is_made_in_the_same_folder_and_not_measured():
+    make = ("-c", "import sys; open(sys.argv[1], 'x').write('made')", "{folder}/made")
+    read = ("-c", "import sys; sys.exit(open(sys.argv[1]).read() != 'made')", "{folder}/made")
+    row = StartupBenchmark("read", read, before=make).measure("small", 2, 0.0)
+    assert row["name"] == "read" and row["cold_wall_s"] is None and row["wall_s"] > 0
+    with pytest.raises(HraError, match="exit code 1"):
+        StartupBenchmark("read", read).measure("small", 1, 0.0)

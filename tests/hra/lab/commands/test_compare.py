@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from hra.domains.tokens import Panel, contact_sheet
+from hra.lab.evaluation.token_methods.compare import _layout
 from tests.helpers.command import run_hra
 
 
@@ -25,16 +27,31 @@ def run(picture: Path, *arguments: object) -> None:
 
 def test_compare_draws_a_sheet_and_writes_a_row_per_method(picture: Path, capsys: pytest.CaptureFixture[str]):
     record, sheet = picture.parent / "c.json", picture.parent / "s.png"
-    chosen = "grid,pyramid,gestalt-saccades"
+    chosen = "pyramid,grid,gestalt-saccades"
     run(picture, "--methods", chosen, "-o", sheet, "--json", record)
     result = json.loads(record.read_text())
-    assert [row["method"] for row in result["rows"]] == ["grid", "pyramid"]
+    assert [row["method"] for row in result["rows"]] == ["grid", "pyramid"]  # best first: on noise, whole patches
+    assert result["rows"][0]["psnr_db"] > result["rows"][1]["psnr_db"]
     assert result["skipped"].keys() == {"gestalt-saccades"}  # its base alone is 35 tokens
     assert "skipped gestalt-saccades" in capsys.readouterr().out
     for row in result["rows"]:
         assert row["count"] == 12 and row["total_ms"] > 0
         assert row.keys() >= {"psnr_db", "ssim", "gain", "efficiency", "redundancy", "coverage", "empty_cells"}
-    assert Image.open(sheet).size[0] == 4 * 368
+    width, height = Image.open(sheet).size
+    assert 1800 <= width <= 1920 and height <= 1080  # the image and two methods fill a screen
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.5625, 1.0, 1.414])
+@pytest.mark.parametrize("panels", [1, 2, 3, 23])
+def test_sheets_fit_a_screen(panels: int, ratio: float):
+    picture = np.zeros((round(100 * ratio), 100, 3), np.float32)
+    columns, width = _layout(panels, ratio)
+    sheet = contact_sheet([Panel((picture, picture), ("a", "b", "c"))] * panels, columns, width)
+    assert sheet.shape[0] <= 1080 and sheet.shape[1] <= 1920
+
+
+def test_pictures_too_high_for_a_screen_stay_readable():
+    assert _layout(23, 20.0)[1] >= 100
 
 
 def test_unknown_methods_are_refused(picture: Path, capsys: pytest.CaptureFixture[str]):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hra.domains import tokens
 from hra.domains.tokens.text.reader import can_read
 from hra.lab.evaluation.questions import reading, showing
 from hra.lab.evaluation.questions.page import findings, render
 from hra.lab.evaluation.questions.pairs import pairs
+from hra.lab.evaluation.questions.run import FULL
 
 BUDGETS = reading.BUDGETS
 
@@ -61,7 +63,28 @@ def test_the_oracle_shows_more_of_the_box_than_no_knowledge_does():
     shares = {}
     for name in ("uniform", "oracle"):
         scores = np.asarray(showing.relevances(pair)[name](base))
-        rows = showing._rows(pair, "pyramid", name, scores)
+        rows = showing._rows(pair, "pyramid", name, scores, lambda levels: base.pyramid)
         assert [row["budget"] for row in rows] == list(showing.BUDGETS)
         shares[name] = [row["share"] for row in rows]
     assert shares["oracle"][-1] == 1 and shares["oracle"][1] > shares["uniform"][1]
+
+
+@pytest.mark.skipif(not can_read(), reason="needs the extra ocr")
+def test_two_questions_to_one_page_take_different_tokens_where_the_answers_lie_apart():
+    asked = list(pairs(4, 0))
+    apart = 0
+    for one, other in zip(asked[::2], asked[1::2], strict=True):
+        assert one.image is other.image and one.query != other.query
+        if one.box[3] + 16 > other.box[1] and other.box[3] + 16 > one.box[1]:
+            continue
+        allocator = tokens.PyramidSampling(tokens.PhraseRelevance(read=True))
+        base = allocator.context(one.image, one.query)
+        cuts = [set(allocator.allocate(base.asking(query), 37).cut.tolist()) for query in (one.query, other.query)]
+        assert cuts[0] != cuts[1]
+        apart += 1
+    assert apart >= 2
+
+
+def test_pairs_are_many_and_a_third_of_them_adversarial():
+    asked = list(pairs(FULL.pages, FULL.canvases))
+    assert len(asked) >= 40 and sum(pair.adversarial for pair in asked) >= len(asked) / 3

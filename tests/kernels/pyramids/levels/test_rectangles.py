@@ -137,7 +137,7 @@ def test_bad_arguments_are_refused(pyramid, rects, index, message):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.uint8])
 def test_comparisons_decide_as_the_truth_would_or_keep(dtype, backend, random, make_image):
     image = make_image((97, 131, 1), dtype)
     rects = random_rects(random, 97, 131, 400)

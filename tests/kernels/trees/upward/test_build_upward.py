@@ -141,6 +141,16 @@ def test_spheres_contain_the_spheres_of_their_children_exactly(backend, seed):
         np.testing.assert_array_equal(radii[tree.leaf], 0 if given_radius is None else radius)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("aside", [1e-9, 1e-20, 2**-24, 2**-11])
+def test_a_sphere_that_sticks_out_by_less_than_rounding_shows_is_enclosed(backend, aside):
+    star = Tree.of([-1, 0, 0, 0])
+    center = np.array([[0, 0, 0], [1, aside, 0], [0, 0, 0]], np.float32)
+    centers, radii = spheres_up(star, center, np.array([1, 0, 1], np.float32), backend=backend)
+    assert all(contains((centers[0], radii[0]), (centers[v], radii[v])) for v in (1, 2, 3))
+    assert radii[0] <= 1 + 2**-22
+
+
 @given(seed=seeds)
 def test_spheres_are_small(seed):
     rng = np.random.default_rng(seed)

@@ -1,0 +1,135 @@
+"""What of a cluster mesh goes into a file: tables of clusters and pages, streams of vertices, and the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hra.domains.meshes.asset.layout import (
+    COMPRESSED,
+    MAX_CLUSTER_VERTICES,
+    PAGE_BYTES,
+    PLAIN,
+    SLOT_BYTES,
+    Kind,
+    portable,
+)
+from hra.domains.meshes.asset.packing import Packed, storage_order
+from hra.domains.meshes.asset.streams import POSITION, slot_vertex_bytes, vertex_streams
+from hra.errors import MeshError
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.cluster_mesh import ClusterMesh
+
+Sections = Mapping[str, tuple[Kind, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """The parts of a file.
+
+    Attributes
+    ----------
+    version : of the format.
+    tables : sections by name; zeros hold the place of what is known only when pages are written.
+    streams : arrays [V, ...] in the forms in which readers give them.
+    pages : the bytes of one page after the other.
+    """
+
+    version: int
+    tables: dict[str, tuple[Kind, np.ndarray]]
+    streams: dict[str, np.ndarray]
+    pages: Iterable[bytes]
+
+
+def plain(mesh: ClusterMesh) -> Body:
+    """All values to the bit, vertices of each cluster for themselves, pages in the order of groups."""
+    used, indices = _used_vertices(mesh)
+    streams = {name: portable(array[used]) for name, array in vertex_streams(mesh).items()}
+    order = storage_order(mesh.hierarchy.added_by)
+    packed = _packed(mesh, indices, order)
+    vertex_bytes = 4 + sum(array.nbytes for array in streams.values()) // len(used)
+    ends = packed.page_ends(mesh.hierarchy.added_by[order], vertex_bytes, PAGE_BYTES)
+    offsets = packed.vertex_offsets * vertex_bytes + packed.corner_offsets
+    sizes = np.diff(offsets[ends], prepend=0)
+    tables = _cluster_tables(mesh, streams[POSITION]) | _page_tables(ends, sizes)
+    return Body(PLAIN, tables, streams, packed.pages(ends, streams))
+
+
+def compressed(mesh: ClusterMesh, grid_bits: int) -> Body:
+    """Positions on one grid, vertices of each page once, in compressed form; near groups share a page."""
+    from hra.domains.meshes.asset.grid import on_grid
+    from hra.domains.meshes.asset.page_order import near_order
+
+    mesh, grid = on_grid(mesh, grid_bits)
+    used, indices = _used_vertices(mesh)
+    carried = vertex_streams(mesh)
+    vertex_bytes = slot_vertex_bytes(sum(a.nbytes for n, a in carried.items() if n != POSITION) // len(mesh.positions))
+    cluster_bytes = _vertex_counts(mesh) * vertex_bytes + 3 * mesh.triangles_per_cluster
+    order = near_order(mesh.hierarchy, cluster_bytes, SLOT_BYTES)
+    packed, renamed = _packed(mesh, indices, order).by_first_use()
+    streams = {name: portable(array[used[renamed]]) for name, array in carried.items()}
+    ends = packed.page_ends(_runs(mesh.hierarchy.added_by[order]), vertex_bytes, SLOT_BYTES)
+    places = streams | {POSITION: grid.snap(streams[POSITION])}
+    pages = list(packed.compressed(ends, places))
+    tables = _cluster_tables(mesh, streams[POSITION]) | _page_tables(ends, np.array([len(page) for page in pages]))
+    stored = np.empty(len(order), "<i4")
+    stored[order] = np.arange(len(order), dtype="<i4")
+    tables["stored"] = Kind.CLUSTER, stored
+    tables["grid"] = Kind.BLOCK, np.array([*grid.origin, grid.step], "<f8")
+    return Body(COMPRESSED, tables, streams, pages)
+
+
+def _runs(groups: np.ndarray) -> np.ndarray:
+    """Rising numbers of runs of equal ``groups`` [N]."""
+    return np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
+
+
+def _vertex_counts(mesh: ClusterMesh) -> np.ndarray:
+    return mesh.hierarchy.attribute("vertex_count").astype(np.int64)
+
+
+def _used_vertices(mesh: ClusterMesh) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices that some cluster uses, and the indices as places among them."""
+    used = np.zeros(len(mesh.positions), bool)
+    used[mesh.indices] = True
+    if used.all():
+        return np.arange(len(used)), mesh.indices
+    number = np.cumsum(used, dtype=np.int64) - 1
+    return np.flatnonzero(used), number[mesh.indices].astype(np.uint32)
+
+
+def _packed(mesh: ClusterMesh, indices: np.ndarray, order: np.ndarray) -> Packed:
+    """The clusters in storage ``order``, each with vertices of its own."""
+    packed = Packed.of(indices, mesh.offsets, order)
+    if np.diff(packed.vertex_offsets).max() > MAX_CLUSTER_VERTICES:
+        raise MeshError(f"a cluster has more than {MAX_CLUSTER_VERTICES} vertices", fix="use a smaller cluster_size")
+    return packed
+
+
+def _cluster_tables(mesh: ClusterMesh, positions: np.ndarray) -> dict[str, tuple[Kind, np.ndarray]]:
+    hierarchy = mesh.hierarchy
+    columns = {
+        "added_by": hierarchy.added_by,
+        "removed_by": hierarchy.removed_by,
+        "triangle_count": mesh.triangles_per_cluster.astype("<u2"),
+        **dict(sorted(hierarchy.node.items())),
+    }
+    bounds = np.stack([positions.min(axis=0), positions.max(axis=0)])
+    return {"bounds": (Kind.BLOCK, bounds)} | {
+        name: (Kind.CLUSTER, portable(column)) for name, column in columns.items()
+    }
+
+
+def _page_tables(ends: np.ndarray, sizes: np.ndarray) -> dict[str, tuple[Kind, np.ndarray]]:
+    """What is known of pages before they are written; zeros hold the place of the rest."""
+    columns = {
+        "page_end": ends.astype("<u4"),
+        "page_bytes": sizes.astype("<u4"),
+        "page_offset": np.zeros(len(ends), "<u8"),
+        "page_crc": np.zeros(len(ends), "<u4"),
+    }
+    return {name: (Kind.PAGE, column) for name, column in columns.items()}

@@ -1,0 +1,133 @@
+"""Pages in compressed form: each vertex once, on the asset's grid, by meshoptimizer's codecs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hra.domains.meshes.asset.packing import localize
+from hra.domains.meshes.asset.streams import POSITION
+from hra.domains.meshes.ragged import run_offsets
+from hra.errors import MissingExtra
+
+Forms = Mapping[str, tuple[np.dtype, tuple[int, ...]]]
+"""Type and row shape of streams by name."""
+
+# A place on the grid while it is compressed: three numbers of 16 bits, and a fourth that is 0.
+_PLACE = np.dtype(("<u2", (4,)))
+
+
+class Corrupt(Exception):
+    """A page that cannot be decoded."""
+
+
+@dataclass(frozen=True, eq=False)
+class DecodedPage:
+    """What a compressed page holds.
+
+    Attributes
+    ----------
+    vertices : uint32 [n], for each vertex of each cluster its number in the mesh.
+    rows : uint32 [n], where each of them stands in the streams.
+    streams : arrays [m, ...] of distinct vertices by name; "position" are places on the grid, uint16 [m, 3].
+    corners : uint8 [3 T], vertices of the cluster.
+    vertex_offsets : int64 [K + 1], where each cluster begins among the vertices.
+    """
+
+    vertices: np.ndarray
+    rows: np.ndarray
+    streams: Mapping[str, np.ndarray]
+    corners: np.ndarray
+    vertex_offsets: np.ndarray
+
+
+def encode_page(vertices: np.ndarray, corners: np.ndarray, streams: Mapping[str, np.ndarray]) -> bytes:
+    """One page.
+
+    Parameters
+    ----------
+    vertices : uint32 [3 T], vertex numbers of all triangles of the page.
+    corners : uint32 [3 T], the same as rows of the streams.
+    streams : arrays [m, ...] of the distinct vertices, whose numbers stand under ""; "position" are uint16 [m, 3].
+    """
+    codec, count = _codec(), len(streams[""])
+    parts = [codec.encode_index_sequence(streams[""].astype(np.uint32), count, int(vertices.max()) + 1)]
+    for name, rows in streams.items():
+        if name:
+            packed = _padded(rows) if name == POSITION else np.ascontiguousarray(rows)
+            parts.append(codec.encode_vertex_buffer(packed, count, packed.nbytes // count))
+    parts.append(codec.encode_index_buffer(corners, len(corners), count))
+    head = np.array([count, *(len(part) for part in parts)], "<u4")
+    return b"".join([head.tobytes(), *parts])
+
+
+def decode_page(data: memoryview, forms: Forms, counts: np.ndarray, corner_offsets: np.ndarray) -> DecodedPage:
+    """The page in ``data``.
+
+    Parameters
+    ----------
+    forms : of all streams, in the order of the file.
+    counts : int64 [K], vertices of each cluster; corner_offsets : int64 [K + 1], where its corners begin.
+
+    Raises
+    ------
+    Corrupt : the bytes are none of such a page.
+    """
+    parts = _parts(data, len(forms) + 3)
+    count = int(parts[0])
+    if not 0 < count <= int(counts.sum()):
+        raise Corrupt
+    codec = _codec()
+    try:
+        numbers = codec.decode_index_sequence(count, 4, parts[1])
+        rows_of = zip(forms.items(), parts[2:-1], strict=True)
+        streams = {name: _decoded(codec, part, count, *form) for (name, form), part in rows_of}
+        corners = codec.decode_index_buffer(int(corner_offsets[-1]), 4, parts[-1])
+    except (RuntimeError, ValueError) as error:
+        raise Corrupt from error
+    if int(corners.max()) >= count:
+        raise Corrupt
+    rows, local, found = localize(corners, corner_offsets)
+    if not np.array_equal(found, counts):
+        raise Corrupt
+    return DecodedPage(numbers[rows], rows, streams, local, run_offsets(found))
+
+
+def _parts(data: memoryview, count: int) -> list[Any]:
+    """The number of vertices, then the parts as bytes."""
+    if len(data) < 4 * count:
+        raise Corrupt
+    head = np.frombuffer(data, "<u4", count).astype(np.int64)
+    ends = 4 * count + np.cumsum(head[1:])
+    if ends[-1] != len(data) or (head[1:] == 0).any():
+        raise Corrupt
+    starts = ends - head[1:]
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    return [head[0], *(np.frombuffer(data[begin:end], np.uint8) for begin, end in spans)]
+
+
+def _decoded(codec: Any, part: np.ndarray, count: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """One stream [count, *shape]; places on the grid without the fourth number."""
+    width = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+    if dtype == np.uint16:
+        width = _PLACE.itemsize
+    raw = codec.decode_vertex_buffer(count, width, part, np.dtype((np.void, width)))
+    rows = np.frombuffer(raw, dtype).reshape(count, -1)
+    return rows[:, :3] if dtype == np.uint16 else rows.reshape(count, *shape)
+
+
+def _padded(places: np.ndarray) -> np.ndarray:
+    padded = np.zeros((len(places), 4), "<u2")
+    padded[:, :3] = places
+    return padded
+
+
+def _codec() -> Any:
+    try:
+        import meshoptimizer
+    except ImportError as error:
+        raise MissingExtra.of("meshoptimizer", "meshes") from error
+    return meshoptimizer

@@ -1,0 +1,91 @@
+"""How one choice of a scene follows the other: what each instance had in the last step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hra.allocating.allocation import Allocation
+from hra.domains.meshes.scene_allocation import SceneAllocation
+from hra.errors import HierarchyError
+from hra.model.budget import check_budget
+from hra.model.hierarchy import Hierarchy
+from hra.model.problem import Problem
+from hra.pooling.copies_allocation import CopiesAllocation
+from hra.pooling.pool import PooledAllocation
+from hra.traversals.base import Solution
+
+
+def taken_before(previous: SceneAllocation, names: np.ndarray, hierarchy: Hierarchy) -> np.ndarray:
+    """What the last step took of the instances ``names`` [I], bool [R, I]; nothing of those that were not in view.
+
+    Raises
+    ------
+    HierarchyError : one of them was another mesh.
+    """
+    result, (hierarchies, kind_of) = np.zeros((len(hierarchy), len(names)), np.bool_), previous.hierarchies
+    member = _places(previous.names, names)
+    for kind, before in enumerate(hierarchies):
+        mine = np.flatnonzero((member >= 0) & (np.append(kind_of, -1)[member] == kind))
+        if not mine.size:
+            continue
+        if before is not hierarchy and before.structure_digest != hierarchy.structure_digest:
+            what = "an instance was another mesh in the last step"
+            raise HierarchyError(what, where="previous", fix="give it another key")
+        result[:, mine] = _taken(previous.pooled, kind, member[mine])
+    return result
+
+
+def _places(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where each of the ``wanted`` [I] is among the ``known`` [M], int [I]; -1 for nowhere."""
+    if not known.size:
+        return np.full(wanted.shape, -1)
+    order = np.argsort(known, kind="stable")
+    place = order[np.minimum(np.searchsorted(known, wanted, sorter=order), known.size - 1)]
+    return np.where(known[place] == wanted, place, -1)
+
+
+def _taken(pooled: PooledAllocation | CopiesAllocation, kind: int, members: np.ndarray) -> np.ndarray:
+    """What some members of one kind took, bool [R, K]."""
+    if isinstance(pooled, CopiesAllocation):
+        first = sum(pooled.copies.counts[:kind])
+        return pooled.selected[kind][:, pooled.order[members] - first]
+    return np.stack([pooled.members[member].selected for member in members.tolist()], axis=1)
+
+
+def seen_before(
+    previous: SceneAllocation, names: Sequence[int], hierarchies: Sequence[Hierarchy], unit: str
+) -> PooledAllocation:
+    """The last step for the instances that are drawn now; those that were not in view start unrefined.
+
+    Parameters
+    ----------
+    names, hierarchies : of the drawn instances, see `SceneAllocation.names`; unit : of their errors.
+    """
+    last = dict(zip(previous.names.tolist(), previous.members, strict=True))
+    members = [
+        last.get(name) or _unrefined(hierarchy, unit, hierarchy.base_cost, previous.last_price)
+        for name, hierarchy in zip(names, hierarchies, strict=True)
+    ]
+    return PooledAllocation(previous.whole, tuple(members))
+
+
+def nothing_drawn(cost_unit: str, unit: str, budget: float) -> PooledAllocation:
+    """The allocation where no view sees anything.
+
+    Raises
+    ------
+    InvalidBudget : the budget is not a number >= 0.
+    """
+    empty = Hierarchy.flat(np.empty(0), cost_unit=cost_unit)
+    whole = _unrefined(empty, unit, check_budget(budget, empty), None)
+    return PooledAllocation(whole, ())
+
+
+def _unrefined(hierarchy: Hierarchy, unit: str, budget: float, price: float | None) -> Allocation:
+    """The coarsest level, as if no error counted."""
+    gain = np.zeros(len(hierarchy))
+    problem = Problem(hierarchy, gain, 0.0, budget, unit, True, gain.copy)
+    per_unit = None if price is None else price * float(hierarchy.units.size)
+    return Allocation(problem, Solution(np.zeros(len(hierarchy), np.bool_), per_unit), 0.0)

