@@ -1,10 +1,8 @@
 """Fewer visual tokens in a vision-language model: what each budget keeps, costs and answers.
 
-Run ``python examples/vlm_tokens.py [IMAGE]``. The model is a tiny one of random weights, so that it runs anywhere; put
+Run ``python examples/vlm_tokens.py``. The model is a tiny one of random weights, so that it runs anywhere; put
 ``AutoModelForImageTextToText.from_pretrained(NAME)`` and its processor's inputs in its place for a real one.
 """
-
-import sys
 
 import torch
 from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
@@ -29,7 +27,7 @@ def tiny_model():
 
 
 if __name__ == "__main__":
-    image = sys.argv[1] if len(sys.argv) > 1 else samples.path("photo.jpg")
+    image = samples.path("photo.jpg")
     model = tiny_model()
     ids = torch.tensor([[1] + [IMAGE_TOKEN] * CELLS + [5, 8, 13, 21]])
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": torch.randn(1, 3, 224, 224)}

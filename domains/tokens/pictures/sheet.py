@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.tokens.patches.downsample import resized
+from hra.domains.tokens.patches.downsample import resize
 from hra.domains.tokens.pictures.lettering import GAP, line_height, written
 from hra.domains.tokens.pictures.overlay import level_colours, overlay
 from hra.errors import HraError
@@ -71,7 +71,7 @@ def _sized(picture: np.ndarray) -> np.ndarray:
     longer = max(picture.shape[:2])
     if longer > _MOST:
         height, width = (max(1, round(side * _MOST / longer)) for side in picture.shape[:2])
-        picture = resized(np.ascontiguousarray(picture, np.float32), (height, width))
+        picture = resize(np.ascontiguousarray(picture, np.float32), (height, width))
     times = -(-_LEAST // longer)
     return np.rint(255 * np.clip(picture, 0, 1)).astype(np.uint8).repeat(times, 0).repeat(times, 1)
 

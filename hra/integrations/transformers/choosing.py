@@ -12,8 +12,8 @@ from torch import Tensor
 
 from hra.allocating.allocation import Allocation
 from hra.domains.tokens import Reducer, TokenAllocator, TokenContext, TokenSet
-from hra.domains.tokens.embedding.pictures import loaded
-from hra.domains.tokens.patches.downsample import resized
+from hra.domains.tokens.embedding.pictures import load_if_path
+from hra.domains.tokens.patches.downsample import resize
 from hra.domains.tokens.reducers.bipartite_regions import MergeTreeBuilder
 from hra.images.arrays import as_image
 from hra.integrations.transformers.encoding import Grid
@@ -101,8 +101,8 @@ class Choosing:
             features = given.levels[0].detach().float().cpu().numpy().reshape(*given.grid, -1)
             scorer = context.scorer if given.relevance is None else lambda context: given.relevance
             return replace(context, encoder=lambda image: features, scorer=scorer, signals=given.signals)
-        pixels = as_image(loaded(given.image))
-        pixels = pixels if pixels.shape[:2] == size else np.clip(resized(pixels, size), 0, 1)
+        pixels = as_image(load_if_path(given.image))
+        pixels = pixels if pixels.shape[:2] == size else np.clip(resize(pixels, size), 0, 1)
         return self.allocator.context(pixels, self.query)
 
     def _features(self, tokens: TokenSet, features: Tensor, grid: Grid, pixels: np.ndarray) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.patches.downsample import resized
+from hra.domains.tokens.patches.downsample import resize
 from hra.errors import ArrayError
 
 
@@ -69,7 +69,7 @@ def as_inputs(model: Any, inputs: Mapping[str, Any], picture: np.ndarray, proces
     pixels = inputs["pixel_values"]
     packed = inputs.get("image_grid_thw") is not None
     size = _packed_size(picture, model.config.vision_config) if packed else tuple(pixels.shape[-2:])
-    normal = (resized(picture, size) - mean) / deviation
+    normal = (resize(picture, size) - mean) / deviation
     tensor = torch.as_tensor(normal.astype(np.float32)).permute(2, 0, 1).to(pixels)
     if packed:
         return _packed(tensor, model.config.vision_config)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.features import checked_features
+from hra.domains.tokens.features import check_features
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.language_attention import last_token_attention
@@ -129,7 +129,7 @@ def _projected(block: Any, name: str, hidden: Tensor) -> Tensor:
 
 def on_grid(values: np.ndarray, grid: Grid) -> np.ndarray:
     """A map [h, w] or vectors [h, w, D] by area on the grid of the model's tokens, [N] or [N, D]."""
-    fitted = checked_features(values.reshape(*values.shape[:2], -1), grid)
+    fitted = check_features(values.reshape(*values.shape[:2], -1), grid)
     return fitted.reshape(grid[0] * grid[1], *values.shape[2:])
 
 
