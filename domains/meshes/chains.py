@@ -39,11 +39,10 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
 
     Returns
     -------
-    DiscreteLOD; level k has at most as many triangles as asked for (on meshes of a few thousand, where one refinement
-    is a large step, down to half as many). ``errors`` are the largest of its clusters' "hausdorff", as `build` makes
-    them: no point of the source is farther from the level, and none of the level from the source; where "error" is
-    larger it counts, because it knows of textures and normals. Of clusters without bounds they are the largest "error",
-    an estimate (``DiscreteLOD.certified`` tells).
+    DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are the largest of its clusters'
+    "hausdorff", as `build` makes them: no point of the source is farther from the level, and none of the level from the
+    source; where "error" is larger it counts, because it knows of textures and normals. Of clusters without bounds they
+    are the largest "error", an estimate (``DiscreteLOD.certified`` tells).
 
     Raises
     ------
@@ -57,7 +56,7 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     >>> from hra.domains import meshes
     >>> chain = meshes.lod_chain(hra.samples.path("skull.ply"), [0.5, 0.25, 1000])
     >>> [len(mesh.triangles) for mesh in chain.levels]
-    [21202, 10592, 982]
+    [21202, 10588, 1000]
     >>> far = chain.switch_distances(pixels=1.0, vertical_fov_degrees=60, viewport=(1920, 1080))
     """
     require_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")

@@ -56,6 +56,11 @@ class ClusterTable:
         indices, offsets = take_runs(self.indices, self.offsets, rows)
         return ClusterTable(indices, offsets, **{name: getattr(self, name)[rows] for name in _COLUMNS})
 
+    def write(self, rows: np.ndarray, clusters: ClusterTable) -> None:
+        """Overwrite ``rows`` with clusters of the same triangles."""
+        for name in _COLUMNS:
+            getattr(self, name)[rows] = getattr(clusters, name)
+
     def renumber(self, made_by: np.ndarray) -> ClusterTable:
         """The same clusters with other group numbers [N]."""
         return replace(self, made_by=made_by)

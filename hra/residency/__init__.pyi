@@ -11,8 +11,8 @@ from .lane import Lane as Lane
 from .lane import LaneFrame as LaneFrame
 from .lane import MemberFrame as MemberFrame
 from .loader import Backoff as Backoff
-from .loader import Fault as Fault
 from .loader import Loader as Loader
+from .loader import ReadFailure as ReadFailure
 from .loader import Reading as Reading
 from .look_ahead import LookAhead as LookAhead
 from .lru import LRU as LRU

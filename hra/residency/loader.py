@@ -1,4 +1,4 @@
-"""Reads items ahead of their upload: on threads, within bounded memory, with faults that are retried."""
+"""Reads items ahead of their upload: on threads, within bounded memory, with failures that are retried."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Backoff:
 
 
 @dataclass(frozen=True)
-class Fault:
+class ReadFailure:
     """A read that failed. It is reported when it first fails, and again only after it has succeeded in between.
 
     Attributes
@@ -140,7 +140,7 @@ class Loader:
     >>> with Loader(Reading(lambda item: item * item, held_bytes=np.full(9, 10), limit_bytes=20)) as loader:
     ...     loader.request([3, 5, 7])
     ...     while len(loader.arrived) < 2:
-    ...         faults = loader.collect()
+    ...         failures = loader.collect()
     ...     print(sorted(loader.arrived.items()), loader.held_bytes)
     [(3, 9), (5, 25)] 20
     """
@@ -188,25 +188,25 @@ class Loader:
                     raise FileError(what, where=f"item {item}", fix="check the file, and open it again") from error
         raise AssertionError
 
-    def collect(self) -> list[Fault]:
+    def collect(self) -> list[ReadFailure]:
         """Take in what has been read since the last call; what failed for the first time."""
-        faults = []
+        failures = []
         for item in [item for item, future in self._flying.items() if future.done()]:
             future = self._flying.pop(item)
             try:
                 self.arrived[item] = future.result()
                 self._failures.pop(item, None)
             except Exception as error:
-                faults += self._failed(item, error)
+                failures += self._failed(item, error)
         self._forget_stale()
-        return faults
+        return failures
 
-    def _failed(self, item: int, error: Exception) -> list[Fault]:
+    def _failed(self, item: int, error: Exception) -> list[ReadFailure]:
         self.held_bytes -= int(self._bytes[item])
         count = self._failures[item].count + 1 if item in self._failures else 1
         retry_at = self.reading.clock() + self.reading.backoff.seconds(count)
         self._failures[item] = _Failures(count, retry_at)
-        return [Fault(item, error, retry_at)] if count == 1 else []
+        return [ReadFailure(item, error, retry_at)] if count == 1 else []
 
     def _forget_stale(self) -> None:
         for item in [item for item, future in self._stale.items() if future.done()]:

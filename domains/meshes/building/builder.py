@@ -6,10 +6,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.levels import BuiltLevels, Settings, build_levels, coarse_first
+from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
 from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.building.progress import Countdown, Progress
 from hra.domains.meshes.building.report import BuildReport, Meter
+from hra.domains.meshes.building.settings import Settings
 from hra.domains.meshes.building.threads import Workers, processors
 from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.cluster_mesh import ClusterMesh
@@ -35,14 +36,16 @@ def build(
     its triangles, more where it has less detail, with the vertices that it shares with other groups locked, and split
     into clusters again. Each level draws other borders, so that none stays fine for ever. Every down-closed set of
     refinements is a surface without cracks, because what meets at a border was simplified with the same locked
-    vertices. Near the root all clusters are one group, which is simplified in small steps.
+    vertices. From 8,192 triangles on there are no groups: the whole mesh is simplified in small steps, which are taken
+    apart into refinements of a few triangles each.
 
     Parameters
     ----------
     source : mesh, or a mesh file (see `load`).
     cluster_size : triangles per cluster at most, a multiple of 4 from 16 to 128.
-    group_size : clusters per group, 3 .. 64. A step of a budget is half a group; smaller ones are finer, but more of
-        their vertices are locked borders, so that the same triangles leave a larger error (`docs/mesh-quality.md`).
+    group_size : clusters per group, 3 .. 64, above 8,192 triangles. A step of a budget is half a group there; smaller
+        ones are finer, but more of their vertices are locked borders, so that the same triangles leave a larger error
+        (`docs/mesh-quality.md`).
     certified : also bound how far the source and each cluster are from each other ("hausdorff"; see
         `hra.domains.meshes.measures.deviation`). Without it a build takes a third of the time, and thresholds in pixels
         are estimates.

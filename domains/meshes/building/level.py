@@ -106,15 +106,29 @@ def join(parts: Sequence[Simplified]) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return indices, offsets, np.concatenate([part.vertex_count for part in parts])
 
 
+def level_deviations(
+    groups: Groups, results: Sequence[Simplified | None], geometry: Geometry, workers: Workers
+) -> np.ndarray:
+    """How far the source and what each group was simplified to are from each other, float32 [G, 2], without stuck ones.
+
+    It takes twice as long as all else.
+    """
+    done = np.array([g for g, result in enumerate(results) if result is not None], np.int64)
+    parts = [result for result in results if result is not None]
+    members = take_runs(np.arange(len(groups.clusters)), groups.offsets, done)
+    indices, offsets, _ = join(parts)
+    coarse = indices, offsets[run_offsets(np.array([len(part.vertex_count) for part in parts], np.int64))]
+    return two_sided_deviations(groups.clusters, members, geometry.positions, coarse, workers)
+
+
 def coarse_clusters(
     groups: Groups,
     results: Sequence[Simplified | None],
     geometry: Geometry,
-    workers: Workers,
     *,
     level: int,
     first_group: int,
-    measured_from: Groups | None,
+    deviation: np.ndarray | None,
 ) -> ClusterTable:
     """The clusters that the groups were simplified to; stuck groups are passed over, the others numbered on.
 
@@ -124,8 +138,7 @@ def coarse_clusters(
     Parameters
     ----------
     level, first_group : numbers of the level and of its first group.
-    measured_from : what the deviations of the groups are measured from, ``groups`` or what these were simplified from;
-        None for no deviations, which take twice as long as all else.
+    deviation : float32 [G, 2], of the groups that are not stuck (`two_sided_deviations`); None where none are known.
     """
     done = np.array([g for g, result in enumerate(results) if result is not None], np.int64)
     parts = [result for result in results if result is not None]
@@ -138,11 +151,8 @@ def coarse_clusters(
     counts = np.array([len(part.vertex_count) for part in parts], np.int64)
     indices, offsets, vertex_count = join(parts)
     group = np.repeat(np.arange(len(done)), counts)
-    deviation = np.full((len(done), 2), np.inf, np.float32)
-    if measured_from is not None:
-        members = take_runs(np.arange(len(measured_from.clusters)), measured_from.offsets, done)
-        coarse = indices, offsets[run_offsets(counts)]
-        deviation = two_sided_deviations(measured_from.clusters, members, geometry.positions, coarse, workers)
+    if deviation is None:
+        deviation = np.full((len(done), 2), np.inf, np.float32)
     # Monotone as the error is; the maximum of two bounds from the same source is none the less one.
     finer = groups.reduce(np.maximum, groups.clusters.hausdorff)[done]
     own_area = surface_area(geometry.positions, indices, offsets)
@@ -156,13 +166,13 @@ def coarse_clusters(
         error=error[group],
         deviation=deviation[group],
         hausdorff=np.maximum(deviation.max(axis=1), finer)[group],
-        area=groups.reduce(np.add, groups.clusters.area)[done][group] * _shares(own_area, group),
+        area=groups.reduce(np.add, groups.clusters.area)[done][group] * shares(own_area, group),
         level=np.full(len(group), level, np.int32),
         made_by=first_group + group,
     )
 
 
-def _shares(values: np.ndarray, group: np.ndarray) -> np.ndarray:
+def shares(values: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Each value's share of its group's sum; equal shares where the sum is zero."""
     total, count = np.bincount(group, values), np.bincount(group)
     even = 1.0 / count[group]

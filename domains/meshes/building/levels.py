@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hra.domains.meshes.building.borders import Borders
+from hra.domains.meshes.building.fine_steps import FineSteps, fine_steps
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.grouping import group_clusters
-from hra.domains.meshes.building.level import Groups, coarse_clusters, simplify_groups
+from hra.domains.meshes.building.level import Groups, coarse_clusters, level_deviations, simplify_groups
 from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.progress import Countdown
+from hra.domains.meshes.building.settings import Settings
 from hra.domains.meshes.building.simplify import CoarseStep
 from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.building.threads import Workers
-from hra.domains.meshes.building.whole_steps import whole_steps
 from hra.domains.meshes.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.ragged import run_offsets
 from hra.model.arrays import group as sort_by_group
@@ -25,19 +26,8 @@ from hra.model.arrays import group as sort_by_group
 _POOR_SHARE = 0.25
 # Grouping takes minutes beyond this where every cluster touches every other: the next step is one group for all.
 _LARGEST_GROUP = 64
-# From so many triangles on, and such a part of the source, the mesh is simplified as a whole.
-_WHOLE, _WHOLE_SHARE = 4096, 1 / 16
-# Those steps begin so many times finer.
-_AHEAD = 4
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What decides the result; see `hra.domains.meshes.build`."""
-
-    cluster_size: int
-    group_size: int
-    certified: bool
+# From so many triangles on the mesh is simplified in fine steps.
+_FINE = 8192
 
 
 @dataclass
@@ -61,6 +51,22 @@ class BuiltLevels:
         """Of all tables."""
         return sum(len(table) for table in self.tables)
 
+    def exchange(self, rows: np.ndarray, table: ClusterTable) -> np.ndarray:
+        """Other clusters in place of ``rows`` [M], which no group simplifies yet; the numbers of the new ones."""
+        kept = np.ones(self.cluster_count, np.bool_)
+        kept[rows] = False
+        runs = np.split(kept, np.cumsum([len(one) for one in self.tables])[:-1])
+        self.tables = [one.take(np.flatnonzero(run)) for one, run in zip(self.tables, runs, strict=True) if run.any()]
+        self.members = [(np.cumsum(kept) - 1)[members] for members in self.members]
+        return self.add(table)
+
+    def refine(self, rows: np.ndarray, steps: FineSteps) -> None:
+        """Simplify the clusters ``rows`` [M], which no group simplifies yet, in fine ``steps``."""
+        first = len(self.members)
+        top = self.exchange(rows, steps.top)
+        both = np.concatenate([top, self.add(steps.products.renumber(steps.products.made_by + first))])
+        self.members += [both[members] for members in steps.members]
+
     def add(self, table: ClusterTable) -> np.ndarray:
         """The next table; the numbers of its clusters [N]."""
         first = self.cluster_count
@@ -79,12 +85,9 @@ def build_levels(
     built, borders, group_size = BuiltLevels(), Borders.of(geometry, triangles), settings.group_size
     pending = source_clusters(geometry, triangles, settings.cluster_size, workers)
     rows = built.add(pending)
-    whole, ahead = min(_WHOLE, int(_WHOLE_SHARE * len(triangles))), None
     # Ends: a round takes triangles away, or all groups are stuck. Then they get twice as large until one group holds
     # everything, and if that is stuck, nothing is left to try.
-    while pending.indices.size > 3 * max(whole, MAX_TRIANGLES):
-        if ahead is None and pending.indices.size <= 3 * _AHEAD * whole:
-            ahead = pending
+    while pending.indices.size > 3 * _FINE:
         grouping = group_clusters(pending, geometry, group_size)
         built.merged_islands += grouping.merged_islands
         offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
@@ -99,8 +102,8 @@ def build_levels(
         pending = groups.clusters.take(stuck)
         if done.any():
             numbers = {"level": len(built.tables), "first_group": len(built.members)}
-            measured_from = groups if settings.certified else None
-            products = coarse_clusters(groups, results, geometry, workers, **numbers, measured_from=measured_from)
+            deviation = level_deviations(groups, results, geometry, workers) if settings.certified else None
+            products = coarse_clusters(groups, results, geometry, **numbers, deviation=deviation)
             built.members += [rows[offsets[g] : offsets[g + 1]] for g in np.flatnonzero(done)]
             pending = concatenate([products, pending])
             rows = np.concatenate([built.add(products), rows[stuck]])
@@ -110,11 +113,9 @@ def build_levels(
             group_size = 2 * group_size if 2 * group_size <= _LARGEST_GROUP else len(rows)
     if pending.indices.size > 3 * MAX_TRIANGLES:
         kept = Kept.of(np.zeros(len(geometry.positions), np.uint8), borders)
-        start = {"first_group": len(built.members), "certified": settings.certified}
-        for products in whole_steps(pending, ahead or pending, geometry, kept, settings.cluster_size, workers, **start):
-            countdown.advance((pending.indices.size - products.indices.size) // 3)
-            built.members.append(rows)
-            pending, rows = products, built.add(products)
+        found = fine_steps(pending, geometry, kept, settings, workers, countdown)
+        if found is not None:
+            built.refine(rows, found)
     return built
 
 

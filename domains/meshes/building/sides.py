@@ -35,17 +35,25 @@ def two_sided_deviations(
     -------
     float32 [G, 2], in the unit of ``positions``.
     """
-    (rows, groups), (coarse_indices, coarse_at) = members, coarse
+    rows, groups = members
     indices, offsets = take_runs(fine.indices, fine.offsets, rows)
-    to_cut, to_source = np.ascontiguousarray(fine.deviation[rows].T)
-    exact = np.zeros(len(groups) - 1, np.float32)
+    lost, added = (Patches(indices, offsets, off, groups) for off in np.ascontiguousarray(fine.deviation[rows].T))
+    return patch_deviations(lost, added, positions, coarse, workers)
+
+
+def patch_deviations(
+    lost: Patches, added: Patches, positions: np.ndarray, coarse: tuple[np.ndarray, np.ndarray], workers: Workers
+) -> np.ndarray:
+    """The same of patches, with what is known of how far the source is from them, and they from the source."""
+    coarse_indices, coarse_at = coarse
+    exact = np.zeros(len(coarse_at) - 1, np.float32)
 
     def bound(batch: range) -> np.ndarray:
         at, ends = slice(batch.start, batch.stop), slice(batch.start, batch.stop + 1)
         simplified = Patches(coarse_indices, coarse_at[ends], exact[at], np.arange(len(batch) + 1))
-        lost, added = (Patches(indices, offsets, deviation, groups[ends]) for deviation in (to_cut, to_source))
-        forward = group_deviations(positions, lost, simplified, np.zeros(len(batch)))
-        backward = group_deviations(positions, simplified, added, forward.astype(np.float64))
+        own = (replaced._replace(groups=replaced.groups[ends]) for replaced in (lost, added))
+        forward = group_deviations(positions, next(own), simplified, np.zeros(len(batch)))
+        backward = group_deviations(positions, simplified, next(own), forward.astype(np.float64))
         return np.stack([forward, backward], axis=1)
 
     return np.concatenate(list(workers.map(bound, batches(len(exact), _AT_ONCE))))

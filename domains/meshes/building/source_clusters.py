@@ -35,17 +35,14 @@ def source_clusters(geometry: Geometry, triangles: np.ndarray, cluster_size: int
     parts = list(workers.map(split, batches(len(triangles), _PART)))
     indices, offsets, vertex_count = join(parts)
     count = len(vertex_count)
-    vertices = _distinct(indices, offsets, np.full(len(geometry.positions), -1, np.int32), int(vertex_count.sum()))
-    # Vertices as spheres of no radius.
-    points = np.zeros(len(geometry.positions), np.float32)
-    center, radius = enclosing_spheres(geometry.positions, points, run_offsets(vertex_count), vertices)
+    center, radius, box = own_bounds(geometry.positions, indices, offsets, vertex_count)
     return ClusterTable(
         indices=indices,
         offsets=offsets,
         vertex_count=vertex_count,
         center=center,
         radius=radius,
-        box=vertex_boxes(geometry.positions, indices, offsets),
+        box=box,
         error=np.zeros(count, np.float32),
         deviation=np.zeros((count, 2), np.float32),
         hausdorff=np.zeros(count, np.float32),
@@ -53,6 +50,17 @@ def source_clusters(geometry: Geometry, triangles: np.ndarray, cluster_size: int
         level=np.zeros(count, np.int32),
         made_by=np.full(count, -1, np.int64),
     )
+
+
+def own_bounds(
+    positions: np.ndarray, indices: np.ndarray, offsets: np.ndarray, vertex_count: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Spheres (centre, radius) and boxes of clusters around their own vertices, see `ClusterTable`."""
+    vertices = _distinct(indices, offsets, np.full(len(positions), -1, np.int32), int(vertex_count.sum()))
+    # Vertices as spheres of no radius.
+    points = np.zeros(len(positions), np.float32)
+    spheres = enclosing_spheres(positions, points, run_offsets(vertex_count), vertices)
+    return *spheres, vertex_boxes(positions, indices, offsets)
 
 
 @njit(cache=True)

@@ -28,7 +28,7 @@ from hra.domains.meshes.measures.triangle_distance import (
 )
 
 # Deviations below this part of a group's extent are as good as none: cutting for them would not end.
-_NEGLIGIBLE = 2.0**-17
+_NEGLIGIBLE = 2.0**-21
 # Rounding of the points of pieces and of distances, in parts of the group's extent.
 _ROUNDING = 2.0**-46
 

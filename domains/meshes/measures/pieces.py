@@ -11,7 +11,7 @@ from hra.compiling import njit
 from hra.domains.meshes.measures.triangle_distance import OFF, nearest_triangle, square_distance
 
 # A bound may be this much looser than what the corners of pieces show, before pieces are split further.
-TOLERANCE = 1.1
+TOLERANCE = 1.01
 # Pieces of one fine triangle at most; the last ones count with the bound that they have.
 _MAX_PIECES = 200
 _BISECTIONS = 20

@@ -60,15 +60,13 @@ def test_clusters_keep_their_limits_and_count_their_vertices(built: meshes.Clust
 
 def test_errors_spheres_and_areas_grow_from_fine_to_coarse(built: meshes.ClusterMesh) -> None:
     node = built.hierarchy.node
-    surface = node["area"][node["level"] == 0].sum()
     for coarse, fine in groups_of(built):
         assert len(coarse)
         assert len(np.unique(node["error"][coarse])) == len(np.unique(node["center"][coarse], axis=0)) == 1
         assert node["error"][coarse[0]] >= node["error"][fine].max()
         assert node["area"][coarse].sum() == pytest.approx(node["area"][fine].sum())
-        # Where the whole mesh is one group, a level may have several steps.
-        whole = node["area"][fine].sum() == pytest.approx(surface)
-        assert node["level"][coarse[0]] > node["level"][fine].max() - whole
+        # A level has many small steps.
+        assert node["level"][coarse[0]] >= max(node["level"][fine].max(), 1)
         for f in fine:
             assert _inside(node["center"][f], node["radius"][f], node["center"][coarse[0]], node["radius"][coarse[0]])
 

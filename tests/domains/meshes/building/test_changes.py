@@ -1,0 +1,102 @@
+"""What differs between two meshes, taken apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hra.domains import meshes
+from hra.domains.meshes.building.changes import Changes, independent_changes
+from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.building.regions import grown_regions
+from hra.domains.meshes.building.tracing import Lives
+from hra.domains.meshes.measures.edges import boundary_chain
+
+
+def simplified(bumpy: meshes.TriangleMesh, shares: tuple[float, ...]) -> tuple[list[np.ndarray], Geometry]:
+    """The mesh at each share, from the last one."""
+    geometry, free = Geometry.of(bumpy.positions), np.zeros(len(bumpy.positions), np.uint8)
+    found = [np.ascontiguousarray(bumpy.triangles).reshape(-1)]
+    for share in shares:
+        found.append(geometry.simplify(found[-1], free, 3 * int(found[-1].size / 3 * share))[0])
+    return found, geometry
+
+
+def rows(triangles: np.ndarray) -> list[tuple[int, ...]]:
+    return sorted(map(tuple, triangles.reshape(-1, 3).tolist()))
+
+
+def surface(changes: Changes, done: np.ndarray) -> np.ndarray:
+    """The triangles after the changes ``done`` [C]."""
+    there = (changes.made_by < 0) | done[changes.made_by]
+    gone = (changes.gone_by >= 0) & done[changes.gone_by]
+    return changes.triangles[there & ~gone]
+
+
+def test_all_changes_lead_from_the_first_mesh_to_the_last(bumpy: meshes.TriangleMesh) -> None:
+    found, geometry = simplified(bumpy, (0.9, 0.8, 0.9, 0.5))
+    changes = independent_changes(found, geometry)
+    for step, mesh in enumerate(found):
+        assert rows(surface(changes, changes.step < step)) == rows(mesh)
+    assert (changes.saved > 0).all()
+    # One collapsed edge takes two triangles away.
+    assert np.median(changes.saved) == 2
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1))
+def test_any_changes_that_need_no_others_leave_no_crack(bumpy: meshes.TriangleMesh, seed: int) -> None:
+    found, geometry = simplified(bumpy, (0.9, 0.9, 0.9))
+    changes, rng = independent_changes(found, geometry), np.random.default_rng(seed)
+    done = rng.random(len(changes)) < rng.random()
+    for change in range(len(changes)):
+        needs = changes.made_by[changes.gone_by == change]
+        done[change] &= done[needs[needs >= 0]].all()
+    assert not len(boundary_chain(surface(changes, done))[0])
+
+
+def test_an_island_that_is_removed_takes_the_nearest_triangle_along() -> None:
+    """A tetrahedron goes while a triangle beside it stays, and one far away."""
+    island = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], np.uint32)
+    others = np.array([[4, 5, 6], [7, 8, 9]], np.uint32)
+    positions = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], *np.eye(3) + 2, *np.eye(3) + 50])
+    before, after = np.concatenate([island, others]).reshape(-1), others.reshape(-1)
+    changes = independent_changes([before, after], Geometry.of(positions))
+    assert len(changes) == 1
+    assert rows(changes.triangles[changes.gone_by == 0]) == rows(np.concatenate([island, others[:1]]))
+    assert rows(changes.triangles[changes.made_by == 0]) == rows(others[:1])
+
+
+def test_repeated_triangles_are_followed_one_by_one() -> None:
+    one, two = np.array([[0, 1, 2]] * 3, np.uint32), np.array([[0, 1, 2]], np.uint32)
+    lives = Lives.of([one.reshape(-1), two.reshape(-1)])
+    assert len(lives.triangles) == 3
+    assert sorted(lives.gone.tolist()) == [1, 1, 2]
+
+
+def test_regions_need_only_earlier_ones_and_save_enough(bumpy: meshes.TriangleMesh) -> None:
+    found, geometry = simplified(bumpy, (0.9,) * 8)
+    changes = independent_changes(found, geometry)
+    enough = np.full(len(changes), 20)
+    region = grown_regions(changes, changes.triangles, enough, 2)
+    assert np.array_equal(np.unique(region), np.arange(region.max() + 1))
+    both = (changes.made_by >= 0) & (changes.gone_by >= 0)
+    assert (region[changes.made_by[both]] <= region[changes.gone_by[both]]).all()
+    saved = np.bincount(region, changes.saved)
+    assert (saved[:-1] > 0).all()
+    assert saved[saved >= 20].sum() > 0.6 * saved.sum()
+    first, last = (f(region.max() + 1, region, changes.step) for f in (_least, _most))
+    assert (last - first <= 2).all()
+
+
+def _least(count: int, region: np.ndarray, step: np.ndarray) -> np.ndarray:
+    result = np.full(count, step.max())
+    np.minimum.at(result, region, step)
+    return result
+
+
+def _most(count: int, region: np.ndarray, step: np.ndarray) -> np.ndarray:
+    result = np.zeros(count, np.int64)
+    np.maximum.at(result, region, step)
+    return result
