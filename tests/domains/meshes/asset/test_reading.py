@@ -36,8 +36,8 @@ def test_opening_and_allocating_read_no_page(skull_file: Path, reads: list[int])
     assert reads == []
     assert len(asset.page_bytes) >= 10
     mesh = allocator.realize(allocation)
-    assert reads == asset.pages_of(allocation.cut).tolist() and len(reads) <= 2
-    assert 0.9 * 2000 < len(mesh.triangles) <= 2000
+    assert reads == asset.pages_of(allocation.cut).tolist() and len(reads) <= 3
+    assert 0.98 * 2000 < len(mesh.triangles) <= 2000
 
 
 def test_the_root_lies_in_the_first_page(skull_file: Path, reads: list[int]) -> None:
