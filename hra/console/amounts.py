@@ -23,7 +23,7 @@ def count(text: str) -> float:
         return _number(text, _COUNTS, "kKmMgG")
     except (ValueError, KeyError) as error:
         fix = "write it as 10000, 10k or 2.5M"
-        raise HraError(f"{text[:60]!r} is not a number", where="argument", fix=fix) from error
+        raise HraError(f"{text[:60]!r} is not a number", fix=fix) from error
 
 
 def whole_count(text: str | int) -> int:
@@ -36,7 +36,7 @@ def whole_count(text: str | int) -> int:
     text = str(text)
     value = count(text)
     if not (0 <= value <= _MOST_BYTES and value == int(value)):
-        raise HraError(f"{text[:60]!r} is not a whole number >= 0", where="argument", fix="write it as 273 or 10k")
+        raise HraError(f"{text[:60]!r} is not a whole number >= 0", fix="write it as 273 or 10k")
     return int(value)
 
 
@@ -51,10 +51,10 @@ def byte_count(text: str) -> int:
         value = _number(text, _BYTES, "bBkKmMgGiI")
     except (ValueError, KeyError) as error:
         fix = "write it as 64MB, 512KiB or 4096"
-        raise HraError(f"{text[:60]!r} is not a byte count", where="argument", fix=fix) from error
+        raise HraError(f"{text[:60]!r} is not a byte count", fix=fix) from error
     # Bytes are counted in int64, and numbers of bytes are added up.
     if not 0 <= value <= _MOST_BYTES:
-        raise HraError(f"{text[:60]!r} is not a byte count", where="argument", fix="use a number from 0 to 1e15")
+        raise HraError(f"{text[:60]!r} is not a byte count", fix="use a number from 0 to 1e15")
     return int(value)
 
 

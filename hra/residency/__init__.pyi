@@ -8,12 +8,9 @@ from .items import ForestItems as ForestItems
 from .items import Items as Items
 from .items import PagedItems as PagedItems
 from .lane import Lane as Lane
-from .lane import LaneFrame as LaneFrame
-from .lane import MemberFrame as MemberFrame
-from .loader import Backoff as Backoff
-from .loader import Fault as Fault
+from .lane_frame import LaneFrame as LaneFrame
+from .lane_frame import MemberFrame as MemberFrame
 from .loader import Loader as Loader
-from .loader import Reading as Reading
 from .look_ahead import LookAhead as LookAhead
 from .lru import LRU as LRU
 from .paged import PagedHierarchy as PagedHierarchy
@@ -23,6 +20,9 @@ from .pool import FrameChanges as FrameChanges
 from .pool import ResidentPool as ResidentPool
 from .poses import Poses as Poses
 from .poses import load_poses as load_poses
+from .reading import Backoff as Backoff
+from .reading import ReadFailure as ReadFailure
+from .reading import Reading as Reading
 from .refusing import Refusing as Refusing
 from .streaming import Streaming as Streaming
 from .trace import Trace as Trace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -14,46 +13,11 @@ from hra.errors import BudgetTooSmall, HierarchyError, HraError
 from hra.model.arrays import offsets_of
 from hra.residency.explanation import Explanation
 from hra.residency.items import Items
-from hra.residency.loader import Fault, Loader, Reading
+from hra.residency.lane_frame import LaneFrame, MemberFrame
+from hra.residency.loader import Loader
 from hra.residency.pool import ResidentPool
 from hra.residency.pool_kernels import PINNED
-
-
-@dataclass(frozen=True, eq=False)
-class MemberFrame:
-    """What one frame asks of one member: first drop the evictions, then upload the loads, each in order.
-
-    Attributes
-    ----------
-    loads, evictions : int32, items. None of the evictions is wanted, and none is among the loads.
-    resident : bool [N], what is there after both.
-    wanted : int64 [K], ascending: the best items for the frame that fit into the pool.
-    queued : int32 [Q], what of it is not there yet, in the order in which it is loaded.
-    """
-
-    loads: np.ndarray
-    evictions: np.ndarray
-    resident: np.ndarray
-    wanted: np.ndarray
-    queued: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class LaneFrame:
-    """What one frame did.
-
-    Attributes
-    ----------
-    members : one for each member of the lane.
-    data : what was read, by member and item, for all loads; empty without a reader.
-    faults : reads that failed for the first time; their items are numbered over all members, see `Lane.member_of`.
-    held_bytes : of the items, of reads in flight and of data that waits for its upload, at the fullest moment.
-    """
-
-    members: tuple[MemberFrame, ...]
-    data: dict[tuple[int, int], object]
-    faults: tuple[Fault, ...]
-    held_bytes: int
+from hra.residency.reading import ReadFailure, Reading
 
 
 class Lane:
@@ -149,7 +113,7 @@ class Lane:
         wanted, gain = self._wanted(allocations)
         soon = [self._wanted(ahead)[0] for ahead in upcoming]
         data = self._pinned_data()
-        faults, ready = self._collect()
+        failures, ready = self._collect()
         before = self._pool.resident.copy()
         changes = self._pool.advance(wanted, gain, soon, ready)
         there = self._pool.resident
@@ -163,7 +127,7 @@ class Lane:
         self._request(changes.queued, soon)
         held = max(held, self.used_bytes)
         self.peak_bytes = max(self.peak_bytes, held)
-        return LaneFrame(self._parts(loads, evictions, wanted, changes.queued), data, tuple(faults), held)
+        return LaneFrame(self._parts(loads, evictions, wanted, changes.queued), data, tuple(failures), held)
 
     def explain(self, item: int, member: int = 0) -> Explanation:
         """Why an item is resident, queued or evicted.
@@ -202,17 +166,17 @@ class Lane:
             return {}
         return {self.member_of(item): self._loader.read_now(item) for item in self._pool.coarsest.tolist()}
 
-    def _collect(self) -> tuple[list[Fault], np.ndarray | None]:
-        """Let go of what was uploaded, take in what has arrived: first faults, and what can be loaded."""
+    def _collect(self) -> tuple[list[ReadFailure], np.ndarray | None]:
+        """Let go of what was uploaded, take in what has arrived: first failures, and what can be loaded."""
         if self._loader is None:
             return [], None
         for item in self._uploaded:
             self._loader.release(item)
         self._uploaded = []
-        faults = self._loader.collect()
+        failures = self._loader.collect()
         ready = np.zeros(self._pool.cost.size, np.bool_)
         ready[list(self._loader.arrived)] = True
-        return faults, ready
+        return failures, ready
 
     def _take(self, loads: np.ndarray) -> dict[tuple[int, int], object]:
         """The data of what is loaded; it stays until the next frame."""

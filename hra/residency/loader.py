@@ -1,112 +1,17 @@
-"""Reads items ahead of their upload: on threads, within bounded memory, with faults that are retried."""
+"""Reads items ahead of their upload: on threads, within bounded memory, with failures that are retried."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from hra.errors import BudgetTooSmall, FileError, HraError
+from hra.errors import BudgetTooSmall, FileError
 from hra.model.arrays import frozen, numbers
-
-
-class Future(Protocol):
-    """What an executor gives back, such as `concurrent.futures.Future`."""
-
-    def done(self) -> bool:
-        """Whether the call has ended."""
-        ...
-
-    def cancel(self) -> bool:
-        """Keep the call from beginning; whether that was in time."""
-        ...
-
-    def result(self) -> Any:
-        """What the call returned; raises what it raised."""
-        ...
-
-
-class Executor(Protocol):
-    """What runs reads, such as `concurrent.futures.ThreadPoolExecutor`."""
-
-    def submit(self, call: Callable[[int], Any], item: int, /) -> Future:
-        """Call ``call(item)`` some time later."""
-        ...
-
-
-@dataclass(frozen=True)
-class Backoff:
-    """When a read that failed is tried again: after ``first`` seconds, then each time twice as long, at most ``most``.
-
-    Raises
-    ------
-    HraError : a time that is not above 0.
-
-    Examples
-    --------
-    >>> from hra.residency import Backoff
-    >>> [Backoff(first=0.5, most=3.0).seconds(failures) for failures in (1, 2, 3, 4)]
-    [0.5, 1.0, 2.0, 3.0]
-    """
-
-    first: float = 0.25
-    most: float = 30.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.first <= self.most < np.inf:
-            raise HraError(
-                f"cannot wait {self.first} to {self.most} seconds", where="Backoff", fix="use 0 < first <= most"
-            )
-
-    def seconds(self, failures: int) -> float:
-        """How long to wait after so many failures in a row."""
-        return min(self.first * 2.0 ** min(failures - 1, 60), self.most)
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A read that failed. It is reported when it first fails, and again only after it has succeeded in between.
-
-    Attributes
-    ----------
-    item : what could not be read; error : why; retry_at : when it is tried again, by the loader's clock.
-    """
-
-    item: int
-    error: Exception
-    retry_at: float
-
-    def __str__(self) -> str:
-        return f"item {self.item} could not be read, and will be tried again: {type(self.error).__name__}: {self.error}"
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """How the items of a lane are read.
-
-    Attributes
-    ----------
-    read : gives the data of an item; it may be slow, runs on several threads at once, and raises what it cannot read
-        or what it reads wrongly.
-    held_bytes : [N], what each item takes in memory from its request to its upload, > 0.
-    limit_bytes : the most that all items together take between request and upload.
-    threads : how many reads run at once.
-    backoff : when reads that failed are tried again.
-    executor : what runs the reads; None for threads of its own.
-    clock : seconds, for the retries.
-    """
-
-    read: Callable[[int], Any]
-    held_bytes: np.ndarray
-    limit_bytes: int
-    threads: int = 2
-    backoff: Backoff = Backoff()
-    executor: Executor | None = None
-    clock: Callable[[], float] = time.monotonic
+from hra.residency.reading import Executor, Future, ReadFailure, Reading
 
 
 @dataclass
@@ -140,7 +45,7 @@ class Loader:
     >>> with Loader(Reading(lambda item: item * item, held_bytes=np.full(9, 10), limit_bytes=20)) as loader:
     ...     loader.request([3, 5, 7])
     ...     while len(loader.arrived) < 2:
-    ...         faults = loader.collect()
+    ...         failures = loader.collect()
     ...     print(sorted(loader.arrived.items()), loader.held_bytes)
     [(3, 9), (5, 25)] 20
     """
@@ -188,25 +93,25 @@ class Loader:
                     raise FileError(what, where=f"item {item}", fix="check the file, and open it again") from error
         raise AssertionError
 
-    def collect(self) -> list[Fault]:
+    def collect(self) -> list[ReadFailure]:
         """Take in what has been read since the last call; what failed for the first time."""
-        faults = []
+        failures = []
         for item in [item for item, future in self._flying.items() if future.done()]:
             future = self._flying.pop(item)
             try:
                 self.arrived[item] = future.result()
                 self._failures.pop(item, None)
             except Exception as error:
-                faults += self._failed(item, error)
+                failures += self._failed(item, error)
         self._forget_stale()
-        return faults
+        return failures
 
-    def _failed(self, item: int, error: Exception) -> list[Fault]:
+    def _failed(self, item: int, error: Exception) -> list[ReadFailure]:
         self.held_bytes -= int(self._bytes[item])
         count = self._failures[item].count + 1 if item in self._failures else 1
         retry_at = self.reading.clock() + self.reading.backoff.seconds(count)
         self._failures[item] = _Failures(count, retry_at)
-        return [Fault(item, error, retry_at)] if count == 1 else []
+        return [ReadFailure(item, error, retry_at)] if count == 1 else []
 
     def _forget_stale(self) -> None:
         for item in [item for item, future in self._stale.items() if future.done()]:

@@ -28,6 +28,7 @@ EXPECTED = {
     "texture_streamer.py": r"finest level 0.*at most 3,1[\d,]+ of 3,145,728 bytes at any moment; 0 pages missing",
     "token_allocation.py": r"PyramidSampling: 273 of 273 tokens.*GridTopK: 273 of 273 tokens.*uniform: .* dB",
     "train_through_a_hierarchy.py": r"step 0: 0.7\d* of.*step 60: 0.4\d* of.*images: 0.4\d*, the best cuts leave 0.4",
+    "vlm_tokens.py": r"pyramid +16 visual tokens, prompt +21.*divprune +64 visual tokens.*prefill / +1.0",
     "write_a_domain.py": r"1,000 of 1,000 steps.*distance 0.0\d+, with equal steps 1.9",
     "write_a_traversal.py": r"keeps its promises.*64 of 130 tokens.*130 of 130 tokens.*the best possible",
     "shared_budget.py": r"1.25 MiB: mesh takes \d+ %, residual .* px2 \(fixed halves: .* px2\)",

@@ -118,3 +118,22 @@ def godot_loads(trace: Trace, pool: int) -> tuple[int, int]:
             wanted_at[item] = frame
             loads += 1
     return loads, refused
+
+
+def age_loads(trace: Trace, pool: int, age: int) -> tuple[int, int]:
+    """Loads and refusals of a cache that drops what was not wanted for more than ``age`` frames, and nothing else."""
+    used_at: dict[int, int] = {}
+    loads = refused = 0
+    for f in range(len(trace)):
+        wanted = trace.frame(f).tolist()
+        used_at = {i: f if i in wanted else at for i, at in used_at.items()}
+        used_at = {i: at for i, at in used_at.items() if f - at <= age}
+        for item in wanted:
+            if item in used_at:
+                continue
+            if sum(trace.cost[list(used_at)]) + trace.cost[item] > pool:
+                refused += 1
+                continue
+            used_at[item] = f
+            loads += 1
+    return loads, refused

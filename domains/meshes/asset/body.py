@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hra.domains.meshes.asset.codec import encode_page
+from hra.domains.meshes.asset.grid import on_grid
 from hra.domains.meshes.asset.layout import (
     COMPRESSED,
     MAX_CLUSTER_VERTICES,
@@ -18,7 +20,9 @@ from hra.domains.meshes.asset.layout import (
     portable,
 )
 from hra.domains.meshes.asset.packing import Packed, storage_order
+from hra.domains.meshes.asset.page_order import near_order
 from hra.domains.meshes.asset.streams import POSITION, slot_vertex_bytes, vertex_streams
+from hra.domains.meshes.building.compact import local_vertices
 from hra.errors import MeshError
 
 if TYPE_CHECKING:
@@ -61,9 +65,6 @@ def plain(mesh: ClusterMesh) -> Body:
 
 def compressed(mesh: ClusterMesh, grid_bits: int) -> Body:
     """Positions on one grid, vertices of each page once, in compressed form; near groups share a page."""
-    from hra.domains.meshes.asset.grid import on_grid
-    from hra.domains.meshes.asset.page_order import near_order
-
     mesh, grid = on_grid(mesh, grid_bits)
     used, indices = _used_vertices(mesh)
     carried = vertex_streams(mesh)
@@ -74,13 +75,24 @@ def compressed(mesh: ClusterMesh, grid_bits: int) -> Body:
     streams = {name: portable(array[used[renamed]]) for name, array in carried.items()}
     ends = packed.page_ends(_runs(mesh.hierarchy.added_by[order]), vertex_bytes, SLOT_BYTES)
     places = streams | {POSITION: grid.snap(streams[POSITION])}
-    pages = list(packed.compressed(ends, places))
+    pages = list(_compressed_pages(packed, ends, places))
     tables = _cluster_tables(mesh, streams[POSITION]) | _page_tables(ends, np.array([len(page) for page in pages]))
     stored = np.empty(len(order), "<i4")
     stored[order] = np.arange(len(order), dtype="<i4")
     tables["stored"] = Kind.CLUSTER, stored
     tables["grid"] = Kind.BLOCK, np.array([*grid.origin, grid.step], "<f8")
     return Body(COMPRESSED, tables, streams, pages)
+
+
+def _compressed_pages(packed: Packed, ends: np.ndarray, streams: Mapping[str, np.ndarray]) -> Iterator[bytes]:
+    """The bytes of the pages that end at ``ends`` [P], each vertex once; ``streams`` are over the mesh's vertices."""
+    begin = 0
+    for end in ends.tolist():
+        indices = packed.indices(begin, end)
+        distinct, rows = local_vertices(indices)
+        carried = {"": distinct, **{name: stream[distinct] for name, stream in streams.items()}}
+        yield encode_page(indices, rows, carried)
+        begin = end
 
 
 def _runs(groups: np.ndarray) -> np.ndarray:

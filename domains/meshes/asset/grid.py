@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.errors import MeshError, RepairWarning
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.cluster_mesh import ClusterMesh
 
 GRID_BITS = 16
 """The finest grid: positions are stored as numbers of 16 bits."""

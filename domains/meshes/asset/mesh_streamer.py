@@ -15,7 +15,7 @@ from hra.model.budget import check_budget
 from hra.residency.explanation import Explanation
 from hra.residency.items import PagedItems
 from hra.residency.lane import Lane
-from hra.residency.loader import Fault, Reading
+from hra.residency.reading import ReadFailure, Reading
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +29,7 @@ class MeshUpdate:
     wanted : int64 [n], the best pages for the view that fit into the pool; queued : those that are not there yet.
     cut : int64 [K], clusters to draw: the best that the resident pages hold, a whole surface in every frame.
     pages : what was read, by page, of the loads; empty without a reader.
-    faults : reads that failed for the first time.
+    failures : reads that failed for the first time.
     held_bytes : slots, reads in flight and data that waits for its upload, at the frame's fullest moment.
     allocation : how the wanted pages were chosen, and how far from the best choice they can be at most.
 
@@ -52,7 +52,7 @@ class MeshUpdate:
     queued: np.ndarray
     cut: np.ndarray
     pages: dict[int, Page]
-    faults: tuple[Fault, ...]
+    failures: tuple[ReadFailure, ...]
     held_bytes: int
     allocation: Allocation
 
@@ -154,7 +154,7 @@ class MeshStreamer:
             part.queued,
             self.allocator.drawn(allocation, part.resident),
             pages,  # pyright: ignore[reportArgumentType]
-            frame.faults,
+            frame.failures,
             frame.held_bytes,
             allocation,
         )

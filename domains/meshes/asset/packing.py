@@ -64,19 +64,10 @@ class Packed:
         new[old] = np.arange(len(old), dtype=np.uint32)
         return replace(self, vertices=new[self.vertices]), old
 
-    def compressed(self, ends: np.ndarray, streams: Mapping[str, np.ndarray]) -> Iterator[bytes]:
-        """The bytes of the pages that end at ``ends`` [P] in compressed form, each vertex once; see `codec`."""
-        from hra.domains.meshes.asset.codec import encode_page
-
-        begin = 0
-        for end in ends.tolist():
-            begins = np.repeat(self.vertex_offsets[begin:end], np.diff(self.corner_offsets[begin : end + 1]))
-            corners = self.corners[self.corner_offsets[begin] : self.corner_offsets[end]]
-            indices = self.vertices[begins + corners]
-            distinct, rows = local_vertices(indices)
-            carried = {"": distinct, **{name: stream[distinct] for name, stream in streams.items()}}
-            yield encode_page(indices, rows, carried)
-            begin = end
+    def indices(self, begin: int, end: int) -> np.ndarray:
+        """The vertex numbers of the triangles of clusters ``begin`` to ``end`` in storage order, uint32 [3 T]."""
+        first = np.repeat(self.vertex_offsets[begin:end], np.diff(self.corner_offsets[begin : end + 1]))
+        return self.vertices[first + self.corners[self.corner_offsets[begin] : self.corner_offsets[end]]]
 
     def pages(self, ends: np.ndarray, streams: Mapping[str, np.ndarray]) -> Iterator[bytes]:
         """The bytes of the pages that end at ``ends`` [P]; ``streams`` are arrays over the vertices of the mesh."""

@@ -61,12 +61,12 @@ def portrait(tokens: TokenSet) -> bytes | None:
 
 def _framed(pictures: list[np.ndarray], tokens: TokenSet) -> np.ndarray:
     """Pictures [H, W, 3] in [0, 1] side by side above the legend."""
-    framed = [np.pad(_sized(picture), ((GAP, GAP), (GAP, GAP), (0, 0)), constant_values=255) for picture in pictures]
+    framed = [np.pad(_fit(picture), ((GAP, GAP), (GAP, GAP), (0, 0)), constant_values=255) for picture in pictures]
     row = np.concatenate(framed, axis=1)
     return np.concatenate([row, _legend(tokens, row.shape[1])])
 
 
-def _sized(picture: np.ndarray) -> np.ndarray:
+def _fit(picture: np.ndarray) -> np.ndarray:
     """``picture`` in [0, 1] as bytes, neither too large for a screen nor smaller than its legend."""
     longer = max(picture.shape[:2])
     if longer > _MOST:

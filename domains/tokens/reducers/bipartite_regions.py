@@ -46,12 +46,12 @@ def bipartite_merges(features: np.ndarray) -> np.ndarray:
         partner, best = similarity.argmax(axis=1), similarity.max(axis=1)
         source = np.argsort(-best, kind="stable")[: len(node) // 2]
         target = partner[source]
-        for even, odd in zip(source, target, strict=True):
-            merges.append((node[2 * even], node[2 * odd + 1]))
-            node[2 * odd + 1] = len(features) + len(merges) - 1
         total = mean * size[:, None]
-        np.add.at(total, 2 * target + 1, total[2 * source])
-        np.add.at(size, 2 * target + 1, size[2 * source])
+        for even, odd in zip(2 * source, 2 * target + 1, strict=True):
+            merges.append((node[even], node[odd]))
+            node[odd] = len(features) + len(merges) - 1
+            total[odd] += total[even]
+            size[odd] += size[even]
         left = np.ones(len(node), np.bool_)
         left[2 * source] = False
         node, size, mean = node[left], size[left], (total / size[:, None])[left]

@@ -11,7 +11,9 @@ from hra.model.problem import Problem
 from hra.solvers.picking.picker import Picker, directions
 
 # Rows of the table of similarities that are looked at one by one, before all are computed at once.
-_ROWS = 48
+_ROWS = 12
+# Vectors of which the whole table is kept: 64 MiB.
+_TABLE = 4096
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,12 @@ class Farthest(Picker):
         """See `Picker.pick`."""
         vectors = directions(problem, self.features)
         if taken.any():
-            first, nearest = -1, (vectors @ vectors[taken].T).max(axis=1)
-        else:
-            first, nearest = _loneliest(vectors), np.full(len(vectors), -np.inf, np.float32)
-        return _pick(vectors, nearest, taken.copy(), first, count)
+            return _pick(vectors, (vectors @ vectors[taken].T).max(axis=1), taken.copy(), -1, count)
+        first = _loneliest(vectors)
+        if first < 0 and len(vectors) <= _TABLE:
+            return _pick_from(vectors @ vectors.T, count)
+        first = _of_all(vectors) if first < 0 else first
+        return _pick(vectors, np.full(len(vectors), -np.inf, np.float32), taken.copy(), first, count)
 
 
 @njit(cache=True)
@@ -65,18 +69,29 @@ def _least(values, closed):
     return best
 
 
-def _loneliest(vectors: np.ndarray) -> int:
-    """The one whose most similar other is least similar.
+def _pick_from(table: np.ndarray, count: int) -> np.ndarray:
+    """As `_pick` with nothing taken, where all similarities are known anyway."""
+    np.fill_diagonal(table, -np.inf)
+    chosen = np.empty(count, np.int64)
+    nearest = table.max(axis=1, initial=-np.inf)
+    for step in range(count):
+        best = chosen[step] = int(nearest.argmin())
+        nearest = table[best].copy() if step == 0 else np.maximum(nearest, table[best], out=nearest)
+        nearest[chosen[: step + 1]] = np.inf
+    return chosen
 
-    Similarity is symmetric, so that each row bounds all others from below: few rows settle most images.
+
+def _loneliest(vectors: np.ndarray) -> int:
+    """The one whose most similar other is least similar, or -1 where few rows of similarities do not tell.
+
+    Similarity is symmetric, so that each row bounds all others from below.
     """
     bound = np.full(len(vectors), -np.inf, np.float32)
     known = np.zeros(len(vectors), np.bool_)
-    step = vectors[1:] * vectors[:-1]  # neighbours in the order are the most similar, as a rule
-    beside = step.sum(axis=1)
+    beside = (vectors[1:] * vectors[:-1]).sum(axis=1)  # neighbours in the order are the most similar, as a rule
     bound[1:] = beside
     bound[:-1] = np.maximum(bound[:-1], beside)
-    for _ in range(min(_ROWS, len(vectors))):
+    for _ in range(_ROWS):
         candidate = int(bound.argmin())
         if known[candidate]:
             return candidate
@@ -84,7 +99,7 @@ def _loneliest(vectors: np.ndarray) -> int:
         row[candidate] = -np.inf
         np.maximum(bound, row, out=bound)
         bound[candidate], known[candidate] = row.max(initial=-np.inf), True
-    return _of_all(vectors)
+    return -1
 
 
 def _of_all(vectors: np.ndarray) -> int:

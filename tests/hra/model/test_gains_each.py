@@ -64,6 +64,7 @@ def test_repairs_are_told() -> None:
         gains_each(hierarchy, Given(), [np.arange(14.0)], np.empty((3, 1)), np.empty(1))
 
 
+@pytest.mark.filterwarnings("ignore::hra.errors.RepairWarning")
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -1.0])
 @pytest.mark.parametrize("node", range(14))
 def test_bad_errors_are_refused_wherever_they_are(node: int, bad: float) -> None:

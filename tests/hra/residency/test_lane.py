@@ -110,7 +110,7 @@ def test_frames_go_on_while_reads_are_late_and_fail(seed: int, share: float, ext
     reading = Reading(flaky, world.cost + 1, limit, executor=machine, clock=machine.clock)
     pinned = int((world.cost + 1)[world.parents == -1].sum())
     pool = world.base + max(limit, pinned) + extra
-    lane, there, faults = Lane(world.items, pool, reading=reading), set(), 0
+    lane, there, failures = Lane(world.items, pool, reading=reading), set(), 0
     for k in range(16):
         frame = lane.advance(world.allocate(world.view(), lane.budget), [])
         flaky.share = share
@@ -118,10 +118,10 @@ def test_frames_go_on_while_reads_are_late_and_fail(seed: int, share: float, ext
         assert frame.held_bytes <= pool and lane.used_bytes <= pool
         assert set(frame.data) == {(m, i) for m, part in enumerate(frame.members) for i in part.loads.tolist()}
         assert all(data == ("data", item + 14 * m) for (m, item), data in frame.data.items())
-        faults += len(frame.faults)
+        failures += len(frame.failures)
         machine.now += 0.01
         assert k or {i for i in range(len(world.cost)) if world.parents[i] == -1} == there
-    assert faults <= flaky.failed and lane.peak_bytes <= pool
+    assert failures <= flaky.failed and lane.peak_bytes <= pool
     lane.close()
 
 

@@ -66,12 +66,12 @@ def test_faults_are_reported_once_and_retried_later_and_later() -> None:
         raise OSError("gone")
 
     loader = loader_on(machine, read)
-    faults = []
+    failures = []
     for _ in range(4000):
-        faults += loader.collect()
+        failures += loader.collect()
         loader.request([3])
         machine.now += 0.05
-    assert len(faults) == 1 and faults[0].item == 3 and "gone" in str(faults[0])
+    assert len(failures) == 1 and failures[0].item == 3 and "gone" in str(failures[0])
     waits = np.diff(calls)
     assert (np.diff(waits) > -0.11).all() and waits[0] == pytest.approx(0.25, abs=0.11)
     assert waits.max() == pytest.approx(30, abs=0.2)
@@ -86,15 +86,15 @@ def test_an_item_that_was_read_in_between_is_reported_again() -> None:
             raise ValueError("truncated")
         return item
 
-    loader, faults = loader_on(machine, read), []
+    loader, failures = loader_on(machine, read), []
     for state in (True, False, True):
         broken[0] = state
         loader.request([2])
         machine.now += 1
-        faults += loader.collect()
+        failures += loader.collect()
         loader.request(())
         machine.now += 60
-    assert [fault.item for fault in faults] == [2, 2]
+    assert [failure.item for failure in failures] == [2, 2]
 
 
 def test_a_read_that_never_ends_holds_its_bytes_and_nothing_else() -> None:

@@ -13,6 +13,7 @@ from hra.errors import HraError
 from hra.lab.inputs.drives import kitti_like, terrain_walk
 from hra.residency import (
     LRU,
+    AgeEviction,
     Belady,
     GodotRule,
     LookAhead,
@@ -25,7 +26,7 @@ from hra.residency import (
     judge,
 )
 from hra.residency.policies import policies
-from tests.helpers.residency import fewest_loads, godot_loads, look_ahead_loads, lru_loads, refusing_loads
+from tests.helpers.residency import age_loads, fewest_loads, godot_loads, look_ahead_loads, lru_loads, refusing_loads
 
 MakeTrace = Callable[..., Trace]
 SEEDS = st.integers(0, 10**6)
@@ -81,6 +82,19 @@ def test_refusing_loads_what_its_twin_loads(random_trace: MakeTrace, seed: int, 
     trace = random_trace(seed, largest=5)
     verdict = judge(Refusing(), trace, pool)
     assert (verdict.loads, verdict.refused) == refusing_loads(trace, pool, 0.75, 0.05)
+
+
+@given(seed=SEEDS, pool=POOLS, age=st.integers(0, 8))
+def test_age_loads_what_its_twin_loads(random_trace: MakeTrace, seed: int, pool: int, age: int):
+    trace = random_trace(seed, largest=5)
+    verdict = judge(AgeEviction(age), trace, pool)
+    assert (verdict.loads, verdict.refused) == age_loads(trace, pool, age)
+    assert verdict.peak_bytes <= pool
+
+
+def test_an_age_below_0_is_refused():
+    with pytest.raises(HraError, match="age"):
+        AgeEviction(-1)
 
 
 @given(seed=SEEDS, extra=POOLS)

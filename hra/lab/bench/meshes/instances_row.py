@@ -21,7 +21,7 @@ from hra.lab.bench.meshes.times import times
 from hra.lab.bench.suite import Scale
 from hra.pooling.copies_allocation import CopiesAllocation
 
-_FULL, _SMALL = 10_000, 600
+_FULL, _SMALL = 10_000, 1_000
 # Triangles for each instance in view; the skull's coarsest level has 120, its source 42,480.
 _EACH = 500
 # Of the side of the field: how far the camera moves between rounds, and between frames.
@@ -47,7 +47,7 @@ class InstancesBenchmark:
         camera = field_.camera(self.share, 0.0)
         seen = int(np.count_nonzero(instances_seen(field_.scene._placed, (meshes.View(camera),))))
         budget, small = _EACH * seen, Field.of(_SMALL)
-        Frames(small.scene, budget)(small.camera(1.0, 0.0))  # loads compiled code
+        Frames(small.scene, _EACH * _SMALL)(small.camera(1.0, 0.0))  # loads compiled code
         memory = peak_bytes(lambda: Frames(field_.scene, budget)(camera))
         peers = (
             Contender("union of all", Joined(field_.scene, budget)),

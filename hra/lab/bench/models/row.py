@@ -125,7 +125,7 @@ def _total(times: Mapping[str, float]) -> float:
     return times["encode_s"] + times["selection_s"] + times["prefill_s"] + _ANSWER * times["decode_s"]
 
 
-def model_suite(method: str = "divprune") -> tuple[ModelBenchmark, ...]:
+def model_suite(method: str = "visionzip") -> tuple[ModelBenchmark, ...]:
     """All benchmarks, in the order of the table; none has a peer but the whole model."""
     subjects = {"full": Subject(FULL), "small": Subject(SMALL)}
     names = {"prefill_all": None, "prefill_576": 576, "prefill_273": 273, "prefill_64": 64}

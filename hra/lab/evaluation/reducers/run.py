@@ -14,6 +14,7 @@ from hra.domains import tokens
 from hra.images import load_image
 from hra.lab import samples
 from hra.lab.bench.features import missing
+from hra.lab.bench.kernels.peers_torch import load
 from hra.lab.evaluation.reducers.plain import PLAIN
 
 
@@ -38,6 +39,8 @@ def run(sizes: ReducerSizes, progress: Callable[[str], None]) -> dict[str, Any]:
     ----------
     progress : is told what is being worked on.
     """
+    if not missing("torch:nn"):
+        load().set_num_threads(1)
     features, attention = _features(sizes), _attention(sizes)
     rows = []
     for name in tokens.REDUCERS:

@@ -88,7 +88,7 @@ def test_teleports_with_failing_readers_stay_within_the_pool(allocator: meshes.P
             assert sorted(update.pages) == sorted(update.loads.tolist())
             assert all(np.array_equal(p.clusters, asset.read_page(n).clusters) for n, p in update.pages.items())
             assert_whole(asset, update.cut, update.resident)
-            failed += len(update.faults)
+            failed += len(update.failures)
             machine.now += 1 / 60
     assert streamer.peak_bytes <= pool and (share > 0.1) <= failed <= flaky.failed
     streamer.close()
@@ -106,14 +106,14 @@ def test_a_truncating_reader_is_a_fault_and_no_picture(skull_clusters, tmp_path:
     asset = allocator.asset
     reading = Reading(asset.read_page, asset.read_bytes, 10**6, executor=machine, clock=machine.clock)
     streamer = meshes.MeshStreamer(allocator, 10**7, reading=reading)
-    faults = []
-    for _ in range(200):
+    failures = []
+    for _ in range(40):
         update = streamer.step(views(asset, 1)[0])
-        faults += update.faults
+        failures += update.failures
         assert_whole(asset, update.cut, update.resident)
-        machine.now += 0.1
-    assert [fault.item for fault in faults] == [3] and isinstance(faults[0].error, FileError)
-    assert update.queued.tolist() == [3] and "damaged" in str(faults[0])
+        machine.now += 0.5
+    assert [failure.item for failure in failures] == [3] and isinstance(failures[0].error, FileError)
+    assert update.queued.tolist() == [3] and "damaged" in str(failures[0])
 
 
 def test_threads_bring_all_pages(allocator: meshes.PageAllocator) -> None:
@@ -162,7 +162,6 @@ def test_what_cannot_work_says_what_would(allocator: meshes.PageAllocator, skull
         meshes.MeshStreamer(allocator, 10**6).follow(foreign)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("slowest", "share"), [(0.02, 0.0), (0.5, 0.3), (5.0, 0.9)])
 def test_a_thousand_frames_of_late_and_failing_reads(
     skull_clusters: meshes.ClusterMesh, tmp_path: Path, slowest: float, share: float
@@ -176,17 +175,17 @@ def test_a_thousand_frames_of_late_and_failing_reads(
     flaky = Flaky(asset.read_page, 0.0, seed=5)
     reading = Reading(flaky, asset.read_bytes, limit, executor=machine, clock=machine.clock)
     streamer = meshes.MeshStreamer(allocator, pool, upload_bytes=2 * asset.slot_bytes, reading=reading)
-    jumps, reported = views(asset, 20, seed=9), 0
+    jumps, reported = [allocator.allocate(camera, pool - limit) for camera in views(asset, 20, seed=9)], 0
     for frame in range(1000):
-        update = streamer.step(jumps[frame // 50])
+        update = streamer.follow(jumps[frame // 50])
         flaky.share = share
         assert update.held_bytes <= pool
         assert_whole(asset, update.cut, update.resident)
-        reported += len(update.faults)
+        reported += len(update.failures)
         machine.now += 1 / 60
     assert reported <= flaky.failed and bool(reported) == bool(share)
     flaky.share = 0.0
     for _ in range(2000):
         machine.now += 0.1
-        update = streamer.step(jumps[-1])
+        update = streamer.follow(jumps[-1])
     assert update.resident[update.wanted].all() and streamer.peak_bytes <= pool

@@ -42,7 +42,7 @@ def test_all_policies_stay_in_the_pool(run, trace: Path, tmp_path: Path, capsys:
     record, picture, pool = tmp_path / "r.json", tmp_path / "p.png", 500 * 65_536
     assert run("replay", trace, "--pool", pool, "--upload", "4MiB", "--json", record, "--picture", picture) == 0
     result = json.loads(record.read_text())
-    assert len(result["policies"]) == 12
+    assert len(result["policies"]) == 13
     for policy in result["policies"]:
         assert max(policy["per_frame"]["resident"]) <= policy["peak_bytes"] <= pool
         assert len(policy["per_frame"]["loaded"]) == result["frames"] == 6
@@ -84,7 +84,7 @@ def test_a_flight_judges_the_views_of_every_policy(run, tmp_path: Path, capsys: 
     assert run("replay", tmp_path / "n.png", "--pool", "200KiB", *options) == 0
     small = json.loads(record.read_text())
     assert small["judged_frames"] == [0, 2, 4]
-    assert len(small["policies"]) == 13 and small["policies"][0]["policy"] == "allocation"
+    assert len(small["policies"]) == 14 and small["policies"][0]["policy"] == "allocation"
     for policy in small["policies"]:
         assert policy["peak_bytes"] <= 200 * 1024
         assert len(policy["psnr"]) == len(policy["flip"]) == len(policy["residual_px2"]) == 3

@@ -31,4 +31,4 @@ def test_the_command_writes_them(tmp_path, capsys):
     file = tmp_path / "models.json"
     command = ["bench", "models", "--scale", "small", "--repeat", "1", "--names", "prefill_64", "--json", str(file)]
     assert run_hra(*command) == 0 and "prefill_64" in capsys.readouterr().out
-    assert json.loads(file.read_text())["rows"][0]["method"] == "divprune"
+    assert json.loads(file.read_text())["rows"][0]["method"] == "visionzip"

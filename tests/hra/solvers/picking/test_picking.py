@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.errors import HierarchyError, MetricError
+from hra.solvers.picking import farthest
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
 from hra.solvers.picking.picker import Picker
@@ -56,9 +57,10 @@ def test_the_farthest_are_those_of_the_definition(size, seed, data):
     assert found == plain_max_min(vectors.astype(np.float64), count)
 
 
-@pytest.mark.parametrize("size", [60, 700])
-def test_the_first_is_found_where_few_rows_do_not_settle_it(size):
+@pytest.mark.parametrize(("size", "table"), [(60, 4096), (700, 4096), (700, 10)])
+def test_the_first_is_found_where_few_rows_do_not_settle_it(size, table, monkeypatch):
     # Directions in 64 dimensions: nobody has a neighbour.
+    monkeypatch.setattr(farthest, "_TABLE", table)
     vectors = np.random.default_rng(0).normal(size=(size, 64)).astype(np.float32)
     assert cut_of([(1, Farthest())], 5, np.ones(size), features=vectors) == plain_max_min(vectors.astype(float), 5)
 
