@@ -98,7 +98,7 @@ def test_nothing_sticks_into_a_view_beside_the_surface() -> None:
         middle + np.array([0, 0, 60]), middle, (0, 1, 0), height=1 - radius.min(), far=200, viewport=(400, 400)
     )
     assert not inside_clip_volume(camera, dense_points(source_of(clusters), 4, 10**6, rng)).any()
-    assert farthest(clusters, root, camera, 50)[1] > 50
+    assert farthest(clusters, root, camera, 5000)[1] > 50
     allocation = meshes.MeshAllocator(clusters, traversal=hra.Threshold(2.0)).allocate(camera, np.inf)
     assert farthest(clusters, allocation.cut, camera, 200)[1] <= 2.0
     assert clusters.root_triangle_count < allocation.cost < 0.8 * clusters.triangle_count  # the far side stays coarse

@@ -65,7 +65,7 @@ class TestSeveralViews:
             mesh = allocator.realize(allocator.allocate(context, 2500))
             return int(inside_clip_volume(behind, mesh.positions).sum())
 
-        assert seen_behind([ahead, behind]) > 2 * seen_behind(ahead)
+        assert seen_behind([ahead, behind]) > 1.3 * seen_behind(ahead)
 
 
 class TestGaze:
