@@ -4,6 +4,8 @@ Run ``python examples/vlm_tokens.py``. The model is a tiny one of random weights
 ``AutoModelForImageTextToText.from_pretrained(NAME)`` and its processor's inputs in its place for a real one.
 """
 
+from typing import Any
+
 import torch
 from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
 
@@ -14,14 +16,19 @@ from hra.integrations.transformers import CostModel, reduce
 IMAGE_TOKEN, CELLS = 99, 256
 
 
-def tiny_model():
+def tiny_model() -> Any:
     """A model of the LLaVA kind: 16 x 16 visual tokens of a picture of 224 x 224 pixels."""
     torch.manual_seed(0)
-    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4, "num_attention_heads": 4}
+    sizes: dict[str, Any] = {
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+    }
     config = LlavaConfig(
         vision_config=CLIPVisionConfig(image_size=224, patch_size=14, **sizes),
         text_config=LlamaConfig(vocab_size=100, eos_token_id=None, **sizes),
-        image_token_id=IMAGE_TOKEN,
+        image_token_id=IMAGE_TOKEN,  # pyright: ignore[reportCallIssue]: not in its types
     )
     return LlavaForConditionalGeneration(config).eval()
 

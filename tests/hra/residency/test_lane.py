@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.errors import BudgetTooSmall, FileError, HierarchyError, HraError, InvalidBudget
+from hra.pooling.pool import PooledAllocation
 from hra.residency import ForestItems, Lane, PagedHierarchy, PagedItems, Reading
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.virtual_reads import Flaky, VirtualReads
@@ -52,14 +53,16 @@ class World:
         self.cost = np.concatenate([item.cost for item in self.items])
         self.parents = np.concatenate([self.items[0].parents, self.items[1].parents])
         self.base = int(self.forest.base_cost + self.paged.hierarchy.base_cost)
-        self.before: hra.PooledAllocation | None = None
+        self.before: PooledAllocation | None = None
 
     def view(self) -> tuple[np.ndarray, np.ndarray]:
         """Errors of both members; some see nothing."""
-        return tuple(self._errors(h) * self.random.integers(0, 2) for h in (self.forest, self.paged.content))
+        first, second = (self._errors(h) * self.random.integers(0, 2) for h in (self.forest, self.paged.content))
+        return first, second
 
     def _errors(self, hierarchy: hra.Hierarchy) -> np.ndarray:
         parent, error = hierarchy.node_parent, np.empty(hierarchy.node_cost.size)
+        assert parent is not None
         children = np.bincount(parent[parent >= 0], minlength=error.size)
         for v in range(error.size):
             most = 100.0 if parent[v] < 0 else error[parent[v]] / (children[parent[v]] or 1)
@@ -67,8 +70,8 @@ class World:
         return error
 
     def allocate(self, view, budget: float):
-        self.before = self.pool.allocate(view, budget, previous=self.before)
-        return self.before.members
+        pooled = self.before = self.pool.allocate(view, budget, previous=self.before)
+        return pooled.members
 
 
 def follow(frame, there: set[int], world: World, first: int = 14) -> None:

@@ -60,7 +60,8 @@ def test_an_island_that_is_removed_takes_the_nearest_triangle_along() -> None:
     """A tetrahedron goes while a triangle beside it stays, and one far away."""
     island = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], np.uint32)
     others = np.array([[4, 5, 6], [7, 8, 9]], np.uint32)
-    positions = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], *np.eye(3) + 2, *np.eye(3) + 50])
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    positions = np.concatenate([corners, np.eye(3) + 2, np.eye(3) + 50]).astype(np.float32)
     before, after = np.concatenate([island, others]).reshape(-1), others.reshape(-1)
     changes = independent_changes([before, after], Geometry.of(positions))
     assert len(changes) == 1
