@@ -48,7 +48,7 @@ class MeshAsset:
     ...     asset = meshes.open_asset(f"{folder}/skull.hra")
     ...     allocation = meshes.MeshAllocator(asset).allocate(hra.Camera.orbit(asset.bounds), budget=2_000)
     ...     print(asset.pages_of(allocation.cut))
-    [2]
+    [0 1 2]
     """
 
     _file: MappedFile
