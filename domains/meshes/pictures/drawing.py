@@ -30,7 +30,10 @@ _PLASTER, _BACKGROUND = (0.85, 0.82, 0.77), "#20242b"
 # Fractional parts of multiples of these fill the unit cube evenly (Roberts 2018, R3), so that hue, shade and saturation
 # of clusters with near numbers, which often touch, do not agree all at once.
 _EVEN = np.array([0.8191725134, 0.6710436067, 0.5497004779])
-_BAR = {"vertical": True, "position_x": 0.87, "position_y": 0.1, "height": 0.8, "color": "white", "fmt": "%.1e"}
+_BAR = {
+    "vertical": True, "position_x": 0.92, "position_y": 0.1, "width": 0.03, "height": 0.8,
+    "color": "white", "fmt": "%.1e",
+}  # fmt: skip
 
 
 def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Coloring = "shaded") -> np.ndarray:
@@ -144,7 +147,7 @@ def _colors(clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> tuple[np
         least, most = int(level.min()), int(level.max())
         count = most - least + 1
         # Each level has a step of the scale of its own, with its number in the middle.
-        bar = {**_BAR, "title": "level, 0 is finest\n", "n_labels": 0, "use_opacity": False}
+        bar = {**_BAR, "title": "level\n0: finest\n", "n_labels": 0, "use_opacity": False}
         scale = {"clim": (least - 0.5, most + 0.5), "n_colors": count}
         names = {float(number): str(number) for number in range(least, most + 1)}
         return level.astype(np.float32), {"cmap": "viridis", **scale, "annotations": names, "scalar_bar_args": bar}
