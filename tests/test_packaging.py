@@ -90,7 +90,8 @@ def test_the_wheel_holds_all_modules_and_data_under_their_import_names(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     samples = {f"hra/lab/data/{file.name}" for file in DATA}
     shaders = {f"hra/kernels/raster/shaders/{file.name}" for file in SHADERS}
-    assert names == modules_on_disk() | samples | shaders | {"hra/py.typed"}
+    sheet = "hra/lab/evidence/garments.png"
+    assert names == modules_on_disk() | samples | shaders | {"hra/py.typed", sheet}
 
 
 def test_the_wheel_carries_its_licences(wheel):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from hra.errors import HraError
 
 _COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
@@ -34,8 +36,10 @@ def whole_count(text: str | int) -> int:
     HraError : no whole number >= 0.
     """
     text = str(text)
+    if text.isdecimal() and len(text) < 400:  # every digit counts, of numbers beyond 2**53 too
+        return int(text)
     value = count(text)
-    if not (0 <= value <= _MOST_BYTES and value == int(value)):
+    if not (math.isfinite(value) and value >= 0 and value == int(value)):
         raise HraError(f"{text[:60]!r} is not a whole number >= 0", fix="write it as 273 or 10k")
     return int(value)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from hra.errors import MissingExtra
-from hra.lab import samples
 from hra.lab.inputs.documents.typeset import font
 
 Split = Literal["train", "validation", "test"]
@@ -73,7 +73,7 @@ def _written(name: str, text: str, height: int) -> np.ndarray:
 def _garments() -> np.ndarray:
     from hra.images import load_image
 
-    sheet = load_image(samples.path("garments.png"))[..., 0]
+    sheet = load_image(Path(__file__).parent / "garments.png")[..., 0]
     rows, columns = sheet.shape[0] // _SIDE, sheet.shape[1] // _SIDE
     tiles = sheet.reshape(rows, _SIDE, columns, _SIDE).swapaxes(1, 2)
     return tiles.reshape(len(GARMENTS), _EACH, _SIDE, _SIDE)

@@ -18,7 +18,8 @@ def test_tokens_of_a_page(tmp_path: Path):
     assert run_hra("tokens", "allocate", page, "--query", "bottom right", "-o", overlay, "--json", record) == 0
     result = json.loads(record.read_text())
     assert result["count"] == len(result["positions"]) == 273
-    assert Image.open(overlay).size == (1240, 1754)
+    width, height = Image.open(overlay).size  # the tokens on the page, and beside them what they give back
+    assert width > height > 1700
 
 
 def test_texture_replay_stays_in_the_pool(tmp_path: Path):
