@@ -154,11 +154,14 @@ class TokenContext:
         MetricError : the scorer returned no map, NaN or infinite values.
         """
         scores = check_relevance(self.scorer(self), self.grid, self.cover)
-        meant = isinstance(self.scorer, UniformRelevance) or np.ptp(self.image) == 0
-        if scores.size > 1 and np.ptp(scores) == 0 and not meant:
+        if scores.size > 1 and np.ptp(scores) == 0 and not self._is_meant():
             what = f"the relevance is {scores[0, 0]:g} everywhere, so that it decides nothing"
             warnings.warn(f"{what}; say UniformRelevance() if that is meant", HraWarning, stacklevel=2)
         return scores if scores.any() else np.ones_like(scores)
+
+    def _is_meant(self) -> bool:
+        """Whether a map that says nothing is as it should be; asks for all pixels, so only once there is such a map."""
+        return isinstance(self.scorer, UniformRelevance) or bool(np.ptp(self.image) == 0)
 
     @cached_property
     def query_matters(self) -> bool:
