@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.regions.adjacency import region_edges
 from hra.domains.tokens.regions.agglomeration import Linkage, agglomerate
@@ -38,8 +39,8 @@ class ForegroundRegions(RegionSource):
         front = scores >= min(scores.mean(), scores.max())
         background = grid_merges(np.where(front, -1, grid), grid.size)
         merges = _in_turn(background, self._merges(context, labels, np.where(front, grid, -1)), grid.size)
-        areas = np.bincount(labels.ravel(), minlength=grid.size)
-        return RegionTree(labels, smaller_first(merges, areas))
+        areas = block_counts(*labels.shape, context.patch).ravel()
+        return RegionTree(labels, smaller_first(merges, areas), cell=context.patch)
 
     def _merges(self, context: TokenContext, labels: np.ndarray, grid: np.ndarray) -> np.ndarray:
         """Merges of the patches on ``grid`` [rows, columns] (-1: not these), new nodes numbered from its size."""
@@ -47,7 +48,7 @@ class ForegroundRegions(RegionSource):
         local = np.full(grid.size + 1, -1)
         local[chosen] = np.arange(chosen.size)
         features = linkage_features(context, labels, grid.size, self.linkage)[chosen]
-        sizes = np.bincount(labels.ravel(), minlength=grid.size)[chosen]
+        sizes = block_counts(*labels.shape, context.patch).ravel()[chosen]
         merges = agglomerate(features, sizes, region_edges(local[grid]), self.linkage)
         nodes = np.concatenate([chosen, grid.size + np.arange(len(merges))])
         return nodes[merges]

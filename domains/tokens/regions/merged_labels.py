@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.regions.adjacency import region_edges
 from hra.domains.tokens.regions.agglomeration import Linkage, agglomerate
@@ -12,7 +13,12 @@ from hra.domains.tokens.regions.region_tree import RegionTree
 
 
 def merge_labels(
-    context: TokenContext, labels: np.ndarray, linkage: Linkage, *, group: np.ndarray | None = None
+    context: TokenContext,
+    labels: np.ndarray,
+    linkage: Linkage,
+    *,
+    group: np.ndarray | None = None,
+    cell: int | None = None,
 ) -> RegionTree:
     """Merge the regions of a label map up to the whole image.
 
@@ -20,12 +26,14 @@ def merge_labels(
     ----------
     labels : int32 [H, W], 0 .. L - 1, each with at least one pixel.
     group : int [L] or None, see `agglomerate`.
+    cell : see `RegionTree`.
     """
-    count = int(labels.max()) + 1
-    sizes = np.bincount(labels.ravel(), minlength=count)
+    known = labels[::cell, ::cell]  # all neighbours, if cells are
+    count = int(known.max()) + 1
+    sizes = np.bincount(labels.ravel(), minlength=count) if cell is None else block_counts(*labels.shape, cell).ravel()
     rows = linkage_features(context, labels, count, linkage)
-    merges = agglomerate(rows, sizes, region_edges(labels), linkage, group=group)
-    return RegionTree(labels, merges, 1 if group is None else _parts(merges, group))
+    merges = agglomerate(rows, sizes, region_edges(known), linkage, group=group)
+    return RegionTree(labels, merges, 1 if group is None else _parts(merges, group), cell)
 
 
 def _parts(merges: np.ndarray, group: np.ndarray) -> int:
