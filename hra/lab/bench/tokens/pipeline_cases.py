@@ -32,8 +32,7 @@ def pipeline(side: int, device: Device, *, method: str, images: int = 1) -> Case
     allocator = tokens.preset(method)
 
     def run(given: list[np.ndarray]) -> list[Any]:
-        choices = allocator.allocate_batch([(image, QUERY) for image in given], count)
-        return allocator.realize_batch(choices)
+        return allocator.tokens_batch([(image, QUERY) for image in given], count)
 
     def judge(given: list[np.ndarray], outputs: Mapping[str, list[Any]]) -> dict[str, Gaps]:
         for name, sets in outputs.items():
