@@ -35,9 +35,12 @@ def block_counts(height: int, width: int, size: int) -> np.ndarray:
 
 def block_squares(values: np.ndarray, size: int) -> np.ndarray:
     """Squares of float32 [H, W, C], summed over channels and blocks: float64 [ceil(H/size), ceil(W/size)]."""
-    height, width, channels = values.shape
+    height, width, _ = values.shape
     sums = np.zeros((-(-height // size), -(-width // size)))
-    _sum_squares(values.reshape(height, -1), size, channels, sums)
+    # Channels that lie apart in memory are taken one after the other, where they are.
+    planes = [values] if values.flags.c_contiguous else np.split(values, values.shape[2], axis=2)
+    for plane in planes:
+        _sum_squares(plane.reshape(height, -1), size, plane.shape[2], sums)
     return sums
 
 
