@@ -20,7 +20,7 @@ def patch_region_errors(tree: RegionTree, image: np.ndarray, weight: np.ndarray,
     begin, leaves = _leaves_in_order(tree.merges)
     columns = weight.shape[1]
     sums, weights = patch_sums(image, patch), np.ascontiguousarray(weight, np.float64).ravel()
-    return _errors(sums, weights, (columns, patch), tree.labels.shape, begin, leaves, tree.boxes, tree.merges)
+    return _errors(image, sums, weights, (columns, patch), begin, leaves, tree.boxes, tree.merges)
 
 
 @njit(cache=True, nogil=True)
@@ -40,7 +40,7 @@ def _leaves_in_order(merges):
 
 
 @njit(cache=True, nogil=True)
-def _errors(sums, weight, shape, size, begin, order, boxes, merges):
+def _errors(image, sums, weight, shape, begin, order, boxes, merges):
     patch = shape[1]
     error, bins = np.zeros(len(begin)), np.zeros((patch * patch, 8))
     leaves = len(merges) + 1
@@ -55,9 +55,9 @@ def _errors(sums, weight, shape, size, begin, order, boxes, merges):
             and patch % (down // patch) == 0
             and patch % (across // patch) == 0
         ):
-            own = _within(sums, weight, inside, patch, down // patch, across // patch)
+            own = _within(image, sums, weight, inside, shape, down // patch, across // patch)
         else:
-            own = _across(sums, weight, inside, box, shape, size, bins)
+            own = _across(sums, weight, inside, box, shape, image.shape, bins)
         error[v] = max(own, error[merges[v - leaves, 0]] + error[merges[v - leaves, 1]])
     return error
 
@@ -69,25 +69,55 @@ def _divides(extent, patch):
 
 
 @njit(cache=True, nogil=True)
-def _within(sums, weight, inside, patch, down, across):
+def _within(image, sums, weight, inside, shape, down, across):
     """Weighted error of patches whose bins of ``down`` x ``across`` pixels are their own."""
-    error, stride = 0.0, patch + 1
+    columns, patch = shape
+    error = 0.0
     for number in inside:
-        table, kept = sums.table[number], 0.0
-        for y in range(0, patch, down):
-            for x in range(0, patch, across):
-                for c in range(3):
-                    part = np.float64(rectangle(table, stride, y, y + down, x, x + across, c))
-                    kept += part * part
-        error += weight[number] * max(sums.squares[number] - kept / (down * across), 0.0)
+        if down <= 2 and across <= 2:
+            y, x = number // columns * patch, number % columns * patch
+            left = _of_few(image[y : y + patch, x : x + patch], down, across)
+        else:
+            left = sums.squares[number] - _shown(sums.table[number], patch, down, across)
+        error += weight[number] * max(left, 0.0)
     return error
+
+
+@njit(cache=True, nogil=True)
+def _shown(table, patch, down, across):
+    """What bins of a patch show of its summed squares."""
+    total = 0.0
+    for y in range(0, patch, down):
+        for x in range(0, patch, across):
+            for c in range(3):
+                part = np.float64(rectangle(table, patch + 1, y, y + down, x, x + across, c))
+                total += part * part
+    return total / (down * across)
+
+
+@njit(cache=True, nogil=True)
+def _of_few(pixels, down, across):
+    """Squared error of bins of at most 2 x 2 pixels: half of the squared difference of two, or that of two means."""
+    total, share = 0.0, np.float32(down / 8)
+    for y in range(0, len(pixels), down):
+        upper, lower, error = pixels[y], pixels[y + down - 1], np.float32(0)
+        for x in range(0, len(upper), across):
+            for c in range(3):
+                first, second = upper[x, c] - lower[x, c], np.float32(0)
+                if across == 2:
+                    second = upper[x + 1, c] - lower[x + 1, c]
+                    beside = (upper[x, c] + lower[x, c]) - (upper[x + 1, c] + lower[x + 1, c])
+                    error += share * beside * beside
+                error += (first * first + second * second) * np.float32(0.5)
+        total += error
+    return total
 
 
 @njit(cache=True, nogil=True)
 def _across(sums, weight, inside, box, shape, size, bins):
     """Weighted error of patches whose bins may be shared: their sums are found first, weighted and not."""
     columns, patch = shape
-    height, width = size
+    height, width, _ = size
     bins[:] = 0
     row_cut, column_cut = _cuts(box[1], box[3], patch, height), _cuts(box[0], box[2], patch, width)
     first_row, first_column = box[1] // patch, box[0] // patch
