@@ -12,7 +12,7 @@ from hra.domains.tokens.regions.adjacency import region_edges
 from hra.domains.tokens.regions.agglomeration import Linkage, agglomerate
 from hra.domains.tokens.regions.grid_regions import GridRegions, grid_merges
 from hra.domains.tokens.regions.importance import importance
-from hra.domains.tokens.regions.merged_labels import linkage_features
+from hra.domains.tokens.regions.merged_labels import patch_features
 from hra.domains.tokens.regions.patch_regions import PatchRegions
 from hra.domains.tokens.regions.region_source import RegionSource, patch_grid, patch_labels
 from hra.domains.tokens.regions.region_tree import RegionTree, parents_of, sum_up
@@ -47,7 +47,7 @@ class ForegroundRegions(RegionSource):
         chosen = np.flatnonzero(grid.ravel() >= 0)
         local = np.full(grid.size + 1, -1)
         local[chosen] = np.arange(chosen.size)
-        features = linkage_features(context, labels, grid.size, self.linkage)[chosen]
+        features = patch_features(context, self.linkage).reshape(grid.size, -1)[chosen]
         sizes = block_counts(*labels.shape, context.patch).ravel()[chosen]
         merges = agglomerate(features, sizes, region_edges(local[grid]), self.linkage)
         nodes = np.concatenate([chosen, grid.size + np.arange(len(merges))])

@@ -31,7 +31,10 @@ def merge_labels(
     known = labels[::cell, ::cell]  # all neighbours, if cells are
     count = int(known.max()) + 1
     sizes = np.bincount(labels.ravel(), minlength=count) if cell is None else block_counts(*labels.shape, cell).ravel()
-    rows = linkage_features(context, labels, count, linkage)
+    if cell == context.patch:
+        rows = patch_features(context, linkage).reshape(count, -1)
+    else:
+        rows = linkage_features(context, labels, count, linkage)
     merges = agglomerate(rows, sizes, region_edges(known), linkage, group=group)
     return RegionTree(labels, merges, 1 if group is None else _parts(merges, group), cell)
 
@@ -48,11 +51,15 @@ def _parts(merges: np.ndarray, group: np.ndarray) -> int:
 
 def linkage_features(context: TokenContext, labels: np.ndarray, count: int, linkage: Linkage) -> np.ndarray:
     """What `agglomerate` takes for a linkage: features of each region, texture or centroid in the last two columns."""
-    patch = context.pyramid.patch
+    return pool_patches(patch_features(context, linkage), labels, count, context.patch)
+
+
+def patch_features(context: TokenContext, linkage: Linkage) -> np.ndarray:
+    """`linkage_features` of every finest patch, [rows, columns, D + 2]."""
     if linkage is Linkage.COLOUR:
-        return pool_patches(np.concatenate([colours(context), textures(context)], axis=-1), labels, count, patch)
+        return np.concatenate([colours(context), textures(context)], axis=-1)
     features = visual_features(context)
     if linkage is Linkage.AVERAGE:
         features = features / np.maximum(np.linalg.norm(features, axis=-1, keepdims=True), 1e-12)
     y, x = np.indices(features.shape[:2], np.float32) + np.float32(0.5)
-    return pool_patches(np.concatenate([features, x[..., None], y[..., None]], axis=-1), labels, count, patch)
+    return np.concatenate([features, x[..., None], y[..., None]], axis=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -16,13 +17,13 @@ from hra.lab.bench.devices import Device
 from hra.lab.bench.harness import Case, Contender, Gaps
 from hra.lab.bench.kernels.checks import require
 from hra.lab.bench.kernels.peers import require_host
+from hra.lab.bench.threads import kernel_threads
 from hra.lab.bench.tokens.inputs import QUERY
 from hra.lab.bench.tokens.selection_cases import budget_of
 from hra.lab.inputs.crops import crops
 
 _CROPS, _ROUNDS, _BASE = 8, 5, 256
-METHODS = ("grid", "pyramid", "foveated", "token-dag", "multi-fixation", "log-polar", "gestalt-saccades")
-METHODS += ("residual-scales", "frequency-aware", "semantic-tree")
+METHODS = tuple(tokens.PRESETS)
 
 
 def pipeline(side: int, device: Device, *, method: str, images: int = 1) -> Case:
@@ -53,6 +54,25 @@ def parts(side: int, *, method: str) -> dict[str, Any]:
         rounds = [_time(allocator, path, image, count) for _ in range(_ROUNDS + 1)][1:]
     medians = {name: float(np.median([each[name] for each in rounds])) for name in rounds[0]}
     return {"count": count, "parts_cpu_s": medians}
+
+
+def batch(side: int, *, method: str, images: int) -> dict[str, Any]:
+    """What an image of a batch takes on all cores, beside one that is alone on one: the least of some rounds each."""
+    allocator, count, given = tokens.preset(method), tokens_of(method, side), _images(images, side)
+    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+    def seconds(parts: list[list[np.ndarray]], workers: int) -> float:
+        with kernel_threads(workers):
+            begin = time.perf_counter()
+            for part in parts:
+                allocator.tokens_batch([(image, QUERY) for image in part], count)
+            return time.perf_counter() - begin
+
+    alone = [[image] for image in given[:_CROPS]]
+    rounds = [(seconds(alone, 1) / len(alone), seconds([given], threads) / len(given)) for _ in range(_ROUNDS)]
+    single, together = (min(column) for column in zip(*rounds, strict=True))
+    shared = {"single_s": single, "per_image_and_core_s": threads * together, "to_single": threads * together / single}
+    return {"count": images * count, "images": images, "cores": threads, **shared}
 
 
 def tokens_of(method: str, side: int) -> int:
