@@ -32,5 +32,5 @@ def test_squares_are_summed_over_blocks_and_channels(height, width, size, channe
     values = np.random.default_rng(height).normal(size=(height, width, channels)).astype(np.float32)
     expected = block_sums(np.square(values.astype(np.float64)).sum(axis=2), size)
     apart = np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 2, 0)), 0, 2)
-    for given in (values, apart):
-        assert block_squares(given, size) == pytest.approx(expected, rel=1e-5)
+    for array in (values, apart):
+        assert block_squares(array, size) == pytest.approx(expected, rel=1e-5)
