@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
+from hra.solvers.copies.blocks import LANES
 
 
 @njit(cache=True)
@@ -20,6 +21,15 @@ def are_down_closed(rows, selected):
     return valid
 
 
+@njit(cache=True, fastmath={"reassoc"})
+def gain_of(gain, selected):
+    """What is selected gains, nearly."""
+    total = 0.0
+    for i in range(gain.size):
+        total += gain[i] if selected[i] else 0.0
+    return total
+
+
 @njit(cache=True)
 def count_changes(then, now):
     """In how many entries two arrays [R, I] of bools differ."""
@@ -33,21 +43,48 @@ def count_changes(then, now):
 @njit(cache=True)
 def cuts_of(added_by, removed_by, selected):
     """The nodes that are there in each lane of ``selected`` [R, I]: offsets int64 [I + 1] and ascending ids int64."""
-    lanes, count = selected.shape[1], np.zeros(selected.shape[1] + 1, np.int64)
-    there = np.empty(lanes, np.bool_)
-    for v in range(added_by.size):
-        _there(added_by[v], removed_by[v], selected, there)
-        for i in range(lanes):
-            count[i + 1] += there[i]
-    ends = np.cumsum(count)
+    lanes = selected.shape[1]
+    ends, there = np.zeros(lanes + 1, np.int64), np.empty(LANES, np.bool_)
+    for begin in range(0, lanes, LANES):
+        part, last = selected[:, begin : begin + LANES], _last(selected, begin, min(begin + LANES, lanes))
+        own = there[: part.shape[1]]
+        for v in range(added_by.size):
+            if added_by[v] <= last:
+                _there(added_by[v], removed_by[v], part, own)
+                _count(own, ends[begin + 1 :])
+    ends = np.cumsum(ends)
     nodes, place = np.empty(ends[-1], np.int64), ends[:-1].copy()
-    for v in range(added_by.size):
-        _there(added_by[v], removed_by[v], selected, there)
-        for i in range(lanes):
-            if there[i]:
-                nodes[place[i]] = v
-                place[i] += 1
+    for begin in range(0, lanes, LANES):
+        part, last = selected[:, begin : begin + LANES], _last(selected, begin, min(begin + LANES, lanes))
+        own = there[: part.shape[1]]
+        for v in range(added_by.size):
+            if added_by[v] <= last:
+                _there(added_by[v], removed_by[v], part, own)
+                _write(v, own, place[begin:], nodes)
     return ends, nodes
+
+
+@njit(cache=True)
+def _last(selected, begin, end):
+    """The last row of which something in some lanes is selected, or -1."""
+    for r in range(selected.shape[0] - 1, -1, -1):
+        if selected[r, begin:end].any():
+            return r
+    return -1
+
+
+@njit(cache=True)
+def _count(there, count):
+    for i in range(there.size):
+        count[i] += there[i]
+
+
+@njit(cache=True)
+def _write(v, there, place, nodes):
+    for i in range(there.size):
+        if there[i]:
+            nodes[place[i]] = v
+            place[i] += 1
 
 
 @njit(cache=True)

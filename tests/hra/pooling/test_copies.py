@@ -16,7 +16,8 @@ from hra.errors import BudgetTooSmall, InvalidBudget, MetricError, UnitMismatch
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import ceiling
 from hra.pooling.copies import allocate_copies, can_share
-from hra.pooling.copies_allocation import CopiesAllocation, Kind
+from hra.pooling.copies_allocation import CopiesAllocation
+from hra.pooling.copies_members import Kind
 from hra.solvers.copies.copies import Copies
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.claims import is_true, stating
