@@ -10,11 +10,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.solvers.copies.blocks import LANES, count_of, shares_of
-from hra.solvers.copies.pull import pull
 from hra.solvers.copies.taking import best_sets
-
-# Parts of its cost that a refinement may lack, of which the best is taken: copies alone, and in blocks.
-_LACKS_ALONE, _LACKS = np.array([0.0, 0.2, 0.6]), np.array([0.0, 0.4])
 
 
 @njit(cache=True, error_model="numpy")
@@ -40,14 +36,15 @@ def sets_at_price(rows, gain, price, share, reach, selected, surplus):
             stop, own = begin + reach[block], shares_of(rows, share, kind, block)
             bound += pass_on(rows, begin, stop, gain, price, own, lane, left, alive)
             if surplus.size > 0:
-                for q in range(begin, stop):
-                    _copy(left[q - begin], surplus[rows.at[q] + lane : rows.at[q] + lane + width])
+                for q in range(begin, end):
+                    at = rows.at[q] + lane
+                    if q < stop:
+                        _copy(left[q - begin], surplus[at : at + width])
+                    else:
+                        _worth(gain[at : at + width], price * rows.cost[q], surplus[at : at + width])
             while stop > begin and not alive[stop - 1 - begin]:
                 stop -= 1
-            lacks = _LACKS_ALONE if own.shape[1] > 1 else _LACKS
-            best_sets(rows, begin, stop, end, gain, price, lane, width, left, alive, selected, lacks)
-            if own.shape[1] > 1:
-                pull(rows, begin, stop, gain, price, lane, width, left, alive, selected)
+            best_sets(rows, begin, stop, end, gain, price, lane, width, left, alive, selected)
             spent += _spent(rows, begin, stop, lane, width, selected)
             reach[block] = stop - begin
     return spent, bound

@@ -113,9 +113,11 @@ def _take_over(rows, share, old_rows, old, came_from):
         count, known, was = count_of(rows, kind), count_of(old_rows, kind), 0
         for begin in range(0, count, LANES):
             own = shares_of(rows, share, kind, share.first[kind] + begin // LANES)
-            for i in range(own.shape[1]):
+            for i in range(min(LANES, count - begin)):
                 source = came_from[lane + begin + i] - old_lane
                 was = source if 0 <= source < known else was
+                if i >= own.shape[1]:
+                    continue
                 block = old.first[kind] + was // LANES
                 stride[i] = shares_of(old_rows, old, kind, block).shape[1]
                 start[i] = old.at[block] + (was % LANES if stride[i] > 1 else 0)

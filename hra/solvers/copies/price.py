@@ -12,9 +12,9 @@ from hra.solvers.copies.copies import Rows
 from hra.solvers.selection import select_threshold
 
 # The first step away from a guess that comes from the last frame or from plain ratios; steps that fail are squared.
-_LAST_STEP, _FIRST_STEP = 1.03, 1.5
+_LAST_STEP, _FIRST_STEP = 1.02, 1.5
 # Filling takes what is left, of which this part of the capacity is little; prices this close are one.
-_LITTLE, _EQUAL, _STEPS = 1e-3, 1e-6, 60
+_LITTLE, _EQUAL, _STEPS = 1e-2, 1e-4, 60
 # After so many prices that were too high everything that gains is tried.
 _DOUBTS = 2
 # Prices below this are none.
@@ -28,14 +28,17 @@ class Cleared:
 
     Attributes
     ----------
-    selected : bool, of all lanes; ``price`` per unit, at which they are the sets of their copies.
+    selected : bool, of all lanes; ``price`` per unit, at which they are the sets of their copies; they cost ``spent``.
     bound_price : the price of the least ``bound``; no choice within the capacity gains more.
+    reach : int64 [blocks], rows of each block beyond which nothing is in surplus at that price.
     """
 
     selected: np.ndarray
     price: float
+    spent: float
     bound: float
     bound_price: float
+    reach: np.ndarray
 
 
 @dataclass(eq=False)
@@ -62,8 +65,8 @@ class _Search:
             self.reach = price, reach
         bound, fits = worth + price * self.capacity, spent <= self.capacity
         least = min((self.best.bound, self.best.bound_price), (bound, price))
-        kept = (selected, price) if fits else (self.best.selected, self.best.price)
-        self.best = Cleared(*kept, *least)
+        kept = (selected, price, spent) if fits else (self.best.selected, self.best.price, self.best.spent)
+        self.best = Cleared(*kept, *least, self.reach[1])
         if fits:
             self.high = price, spent
         else:
@@ -84,7 +87,13 @@ class _Search:
 
 
 def clearing_price(
-    rows: Rows, gain: np.ndarray, share: Shares, capacity: float, guess: float | None, little: float = _LITTLE
+    rows: Rows,
+    gain: np.ndarray,
+    share: Shares,
+    capacity: float,
+    guess: float | None,
+    most: float,
+    little: float = _LITTLE,
 ) -> Cleared:
     """The least price, nearly, at which the sets of all copies fit into the capacity.
 
@@ -93,10 +102,11 @@ def clearing_price(
     gain : float64 >= 0, of all lanes; not everything that gains fits.
     share : see `sets_at_price`.
     guess : a price per unit, such as that of the last step of a sequence, or None.
+    most : see `highest_price`.
     little : which part of the capacity may be left.
     """
-    nothing = Cleared(np.zeros(gain.size, np.bool_), np.inf, np.inf, 0.0)
-    search, most = _Search(rows, gain, share, capacity, little, nothing), _highest(rows, gain)
+    nothing = Cleared(np.zeros(gain.size, np.bool_), np.inf, 0.0, np.inf, 0.0, np.empty(0, np.int64))
+    search = _Search(rows, gain, share, capacity, little, nothing)
     usable = guess is not None and 0.0 < guess < most
     step = _LAST_STEP if usable else _FIRST_STEP
     price = guess if usable and guess is not None else min(_plain_guess(rows, gain, capacity), most)
@@ -113,10 +123,10 @@ def clearing_price(
     return search.best
 
 
-def _highest(rows: Rows, gain: np.ndarray) -> float:
-    """A price at which nothing that costs anything is worth it."""
+def highest_price(rows: Rows, everything: float) -> float:
+    """A price at which nothing that costs anything is worth it, if all that there is gains ``everything``."""
     paid = rows.cost[rows.cost > 0]
-    return float(max(2.0 * gain.sum() / paid.min(), _LEAST))
+    return float(max(2.0 * everything / paid.min(), _LEAST))
 
 
 def _plain_guess(rows: Rows, gain: np.ndarray, capacity: float) -> float:

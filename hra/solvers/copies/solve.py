@@ -10,16 +10,16 @@ from hra.solvers.copies.at_price import sets_at_price
 from hra.solvers.copies.blocks import Shares, all_rows, even_shares
 from hra.solvers.copies.copies import Copies
 from hra.solvers.copies.fill import fill_copies
-from hra.solvers.copies.price import Cleared, clearing_price
+from hra.solvers.copies.price import Cleared, clearing_price, highest_price
 from hra.solvers.copies.shares import improve_shares
 from hra.solvers.copies.states import gain_of
 
 # Steps of the shares without a last step of a sequence, common ones and those of one copy alone; after one; and more.
 _FIRST = np.array([6.0, 5.0, 4.0, 3.0]), 2.0 / (1.0 + 0.1 * np.arange(12))
-_NEXT = np.ones(1), np.ones(1)
+_NEXT = np.zeros(0), np.ones(1)
 _MORE = np.array([3.0, 2.0]), np.full(6, 1.0)
 # Shares are good enough that lose so much of what is missed at best; else more steps are made, so many times.
-_GOOD, _TIMES = 0.01, 3
+_GOOD, _TIMES = 0.007, 3
 # Even shares give a first price; which part of the capacity it leaves does not matter.
 _ROUGHLY = 0.05
 
@@ -66,11 +66,11 @@ def share_out(
     rows, is_next = copies.rows, share is not None
     parts = even_shares(copies) if share is None else share
     selected, surplus = np.empty(gain.size, np.bool_), np.empty(gain.size)
-    found = Cleared(selected, 0.0, 0.0, 0.0)
+    found = Cleared(selected, 0.0, 0.0, 0.0, 0.0, all_rows(rows, parts))
     if capacity < rows.cost @ np.diff(rows.at):
         found = _clear(copies, gain, parts, capacity, guess, is_next)
         selected = found.selected
-    spent, _ = sets_at_price(rows, gain, found.price, parts, all_rows(rows, parts), selected, surplus)
+    spent, _ = sets_at_price(rows, gain, found.price, parts, found.reach, selected, surplus)
     if fill:
         fill_copies(rows, gain, surplus, found.price, capacity - spent, spend_all, selected)
     return Shared(selected, found.bound_price, parts)
@@ -80,14 +80,15 @@ def _clear(
     copies: Copies, gain: np.ndarray, share: Shares, capacity: float, guess: float | None, is_next: bool
 ) -> Cleared:
     """Find the price, and improve ``share`` in place near it: a little from step to step, more without a last one."""
-    rows = copies.rows
+    rows, everything, times = copies.rows, float(gain.sum()), 0
+    steps, most = _NEXT if is_next else _FIRST, highest_price(rows, everything)
     if not guess:
-        guess = clearing_price(rows, gain, share, capacity, None, _ROUGHLY).bound_price
-    steps, everything, times = _NEXT if is_next else _FIRST, gain.sum(), 0
+        guess = clearing_price(rows, gain, share, capacity, None, most, _ROUGHLY).bound_price
     while True:
         improve_shares(rows, gain, guess, share, all_rows(rows, share), *steps)
-        found, times = clearing_price(rows, gain, share, capacity, guess), times + 1
-        is_good = found.bound - gain_of(gain, found.selected) <= _GOOD * (everything - found.bound)
-        if is_good or times == _TIMES:
+        found, times = clearing_price(rows, gain, share, capacity, guess, most), times + 1
+        # What is left is filled up at about the price.
+        gained = gain_of(gain, found.selected) + found.price * (capacity - found.spent)
+        if found.bound - gained <= _GOOD * (everything - found.bound) or times == _TIMES:
             return found
         guess, steps = found.bound_price, _MORE

@@ -6,9 +6,12 @@ import numpy as np
 
 from hra.compiling import njit
 
+# Parts of its cost that a refinement may lack.
+_LACKS = np.array([0.0, 0.4])
+
 
 @njit(cache=True, error_model="numpy")
-def best_sets(rows, begin, stop, end, gain, price, lane, width, left, alive, selected, lacks):
+def best_sets(rows, begin, stop, end, gain, price, lane, width, left, alive, selected):
     """Fill ``selected`` with the best of several sets for each copy of a block.
 
     What is in surplus stops at each refinement that lacks a little, and what lies beneath is lost. So some more are
@@ -18,19 +21,18 @@ def best_sets(rows, begin, stop, end, gain, price, lane, width, left, alive, sel
     ----------
     begin, stop, end : the rows of the kind, of which those from ``stop`` on are not taken.
     left, alive : see `pass_on`.
-    lacks : the parts to try, 0.0 first.
     """
     trial, best, worth = np.empty((stop - begin, width), np.bool_), np.empty(width), np.empty(width)
     is_better = np.empty(width, np.bool_)
     for q in range(stop, end):
         selected[rows.at[q] + lane : rows.at[q] + lane + width] = False
-    for n in range(lacks.size):
-        _take(rows, begin, stop, price, lacks[n], left, alive, trial)
+    for n in range(_LACKS.size):
+        _take(rows, begin, stop, price, _LACKS[n], left, alive, trial)
         if n > 0:
             _trim(rows, begin, stop, left, alive, trial)
-        if lacks.size > 1:
-            worth[:] = 0.0
-            for q in range(begin, stop):
+        worth[:] = 0.0
+        for q in range(begin, stop):
+            if alive[q - begin]:
                 _add(gain[rows.at[q] + lane : rows.at[q] + lane + width], price * rows.cost[q], trial[q - begin], worth)
         for i in range(width):
             is_better[i] = n == 0 or worth[i] > best[i]
@@ -41,7 +43,7 @@ def best_sets(rows, begin, stop, end, gain, price, lane, width, left, alive, sel
 
 @njit(cache=True, error_model="numpy")
 def _take(rows, begin, stop, price, lack, left, alive, trial):
-    """Select what lacks no more than a part of its cost, and has all its predecessors."""
+    """Select what _LACKS no more than a part of its cost, and has all its predecessors."""
     for q in range(begin, stop):
         own = trial[q - begin]
         if not alive[q - begin]:
