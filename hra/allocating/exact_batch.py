@@ -12,6 +12,7 @@ from hra.model.arrays import to_numpy
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import LARGEST_TOTAL, Problem
+from hra.model.sets import first_unusable
 from hra.model.solution import Solution
 from hra.solvers.forest.pava import hull_slopes
 from hra.solvers.search.deepening import improve
@@ -107,9 +108,9 @@ def _rows(gain: Any, size: int) -> np.ndarray:
     if array.ndim != 2 or array.shape[1] != size or array.dtype.kind not in "iuf":
         raise ArrayError(f"gain must be numbers of shape [B, {size}], got {array.dtype} of {array.shape}", where="gain")
     rows = np.ascontiguousarray(array, np.float64)
-    bad = np.argwhere(~(np.isfinite(rows) & (rows >= 0)))
-    if bad.size:
-        row, r = bad[0]
+    # The least and the largest show whatever is wrong, faster than a search for it: the least of NaN is NaN.
+    if not rows.min(initial=0.0) >= 0.0 or rows.max(initial=0.0) == np.inf:
+        row, r = divmod(first_unusable(rows.ravel(), 0.0), size)
         raise ArrayError(f"gain is {rows[row, r]}", where=f"gain[{row}, {r}]", fix="pass finite gains >= 0")
     check_totals(rows)
     return rows

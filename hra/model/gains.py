@@ -117,7 +117,7 @@ def gains_from_errors(
     base = None if hierarchy.replaces else error[_counted_at_first(hierarchy)]
     warn_of_repairs(_swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain))
     # Where all that is refined is replaced, what remains are the errors of what is never replaced: no difference.
-    return gain, float(error[hierarchy.removed_by < 0].sum()) if base is None else _left(base, gain)
+    return gain, float(error[hierarchy.unreplaced].sum()) if base is None else _left(base, gain)
 
 
 def _left(base: np.ndarray, gain: np.ndarray) -> float:

@@ -292,6 +292,13 @@ class Hierarchy:
         return frozen(divisible(self.unit_cost))
 
     @cached_property
+    def unreplaced(self) -> slice | np.ndarray:
+        """Index of the nodes of full detail: a slice where they follow each other, as in level order, else int64."""
+        nodes = np.flatnonzero(self.removed_by < 0)
+        together = nodes.size > 0 and nodes[-1] - nodes[0] == nodes.size - 1
+        return slice(int(nodes[0]), int(nodes[-1]) + 1) if together else frozen(nodes)
+
+    @cached_property
     def scratch(self) -> Scratch:
         """Working memory for solvers of this hierarchy."""
         return Scratch()

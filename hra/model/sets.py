@@ -24,6 +24,21 @@ def total(values, selected):
 
 
 @njit(cache=True)
+def magnitude(values):
+    """Sum of the absolute ``values`` [R], roughly."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = values.size - values.size % 4
+    for r in range(0, whole, 4):
+        a += abs(values[r])
+        b += abs(values[r + 1])
+        c += abs(values[r + 2])
+        d += abs(values[r + 3])
+    for r in range(whole, values.size):
+        a += abs(values[r])
+    return a + b + c + d
+
+
+@njit(cache=True)
 def first_unusable(values, least):
     """The index of the first of ``values`` [N] that is not finite or below ``least``, -1 where all are usable."""
     unusable = 0

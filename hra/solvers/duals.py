@@ -27,6 +27,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.model.precise import ceiling, down, precise_total, up
 from hra.model.problem import Problem
+from hra.model.sets import magnitude
 from hra.model.solution import Solution
 
 # Products below this can be split into two doubles without overflow.
@@ -128,22 +129,17 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
     passes on no more than it has, rounded down (e >= 0). So only flows across the border of the set and unpaid worth
     inside of it count. Sums are kept as two doubles each: where gains and prices tie, nothing is left by rounding.
     """
-    n, everything = gain.size, 0.0
-    for r in range(n):
-        everything += abs(cost[r])
-    if not price * everything < _LARGEST:  # sums of infinities would be no numbers, which no comparison notices
-        flow[:] = 0.0
+    n, flow[:] = gain.size, 0.0
+    if not price * magnitude(cost) < _LARGEST:  # sums of infinities would be no numbers, which no comparison notices
         return np.inf
     high, low, terms = np.zeros(n), np.zeros(n), np.zeros(n, np.int32)  # what is received, and from how many
     lost, lost_low, spent = 0.0, 0.0, 0.0
     for r in range(n - 1, -1, -1):
-        inside, begin, end = selected[r], offsets[r], offsets[r + 1]
+        inside, paid, rest = selected[r], price * cost[r], 0.0
         spent += cost[r] * inside
-        paid, rest = price * cost[r], 0.0
         if not inside and gain[r] + high[r] < paid * _CLEARLY:
-            for k in range(begin, end):
-                flow[k] = 0.0
             continue
+        begin, end = offsets[r], offsets[r + 1]
         split = cost[r] == 0.0 or max(price, abs(paid)) < _SPLITTABLE
         if split and cost[r] != 0.0:  # 0 times a price that cannot be split would be no number
             paid, rest = _two_product(price, cost[r])
@@ -162,10 +158,9 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
         if (inside and has < 0.0) or (not inside and begin == end and has > 0.0):
             lost, lost_low = _add(lost, lost_low, abs(has))
         left = has
+        if has <= 0.0:
+            continue
         for k in range(begin, end):
-            flow[k] = 0.0
-            if has <= 0.0:
-                continue
             f = has
             if end - begin > 1:
                 f = share[k] * has

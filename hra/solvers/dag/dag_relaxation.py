@@ -76,9 +76,7 @@ def _flow(chord: Chord, share: np.ndarray) -> None:
     taken, undecided = np.zeros(gain.size, np.bool_), np.arange(gain.size)
     for _ in range(_FLOWS):
         price, selected = chord.price, taken.copy()
-        worth = gain - price * cost
-        known = chord.worth_at(price) - total(worth, taken)
-        found = max_closure(order, worth[undecided], undecided, share, known, work)
+        found = max_closure(order, (gain - price * cost)[undecided], undecided, share, work)
         best, work = found.selected, work - found.work
         selected[undecided[best]] = True
         above = chord.add(price, surplus_bound(order, gain, cost, price, share, surplus), share, selected)

@@ -33,7 +33,7 @@ class Closure(NamedTuple):
 
 
 @njit(cache=True)
-def max_closure(order, worth, among, share, known=np.inf, work=np.inf):
+def max_closure(order, worth, among, share, work=np.inf):
     """The smallest down-closed set of most worth among some refinements; all others count as taken.
 
     Parameters
@@ -42,7 +42,6 @@ def max_closure(order, worth, among, share, known=np.inf, work=np.inf):
     worth : float64 [K], gain - price * cost.
     among : int [K], ascending.
     share : float64 [E], how these K refinements split their surplus at first; becomes the split that proves the set.
-    known : a set halfway from this worth to the bound is good enough; inf asks for the best.
     work : refinements and edges that may be visited, after which a good set will do.
 
     Returns
@@ -62,8 +61,8 @@ def max_closure(order, worth, among, share, known=np.inf, work=np.inf):
         # By weak duality no closure is worth more than all surplus. That of which no deficit is in reach is the worth
         # of the set that `_select` returns (minimum cut): the best lies between, and both meet when nothing is
         # placeable.
-        placeable, bound = _surplus(left, distance, rounding)
-        if placeable <= 0.0 or 2.0 * (bound - placeable) > known + bound or visited >= work:
+        placeable = _placeable(left, distance, rounding)
+        if placeable <= 0.0 or visited >= work:
             break
         _wave(graph, flow, left, rounding, distance, queue[:reached])
     selected = _select(graph, flow, left, rounding, distance, queue)
@@ -150,14 +149,13 @@ def _distances(graph, flow, left, rounding, distance, queue):
 
 
 @njit(cache=True)
-def _surplus(left, distance, rounding):
-    """Surplus from which a deficit is in reach, and all surplus."""
-    placeable, everything = 0.0, 0.0
+def _placeable(left, distance, rounding):
+    """Surplus from which a deficit is in reach."""
+    placeable = 0.0
     for r in range(left.size):
-        if left[r] > rounding:
-            everything += left[r]
-            placeable += left[r] if distance[r] >= 0 else 0.0
-    return placeable, everything
+        if left[r] > rounding and distance[r] >= 0:
+            placeable += left[r]
+    return placeable
 
 
 @njit(cache=True)

@@ -15,9 +15,9 @@ from hra.solvers.search.penalties import find_undecided, loss_of, penalties, rel
 # The first search goes a small part of the way, each next one further by a factor. The more refinements there are to
 # choose from, the closer the optimum is to the bound; searching in vain is cheap compared with going too far at once.
 _FEWEST_PARTS, _REFINEMENTS_PER_PART, _GROWTH = 64.0, 16.0, 4.0
-# Losses, relative to all that is left to gain: at which rounding may play a part, and that no search need remove.
-_SMALL, _NEGLIGIBLE = 1e-9, 1e-13
-# What all costs together may be worth at a price.
+# A loss, relative to all that is left to gain, that no search need remove.
+_NEGLIGIBLE = 1e-13
+# Prices beyond this may overflow with costs.
 _LARGEST = 1e306
 
 
@@ -42,24 +42,18 @@ def improve(order, share, gain, cost, capacity, price, limit, states, selected):
     -------
     shortfall : no set gains more than so much more, in exact arithmetic; proven : whether the search came to its end.
     """
-    everything = 0.0
-    for r in range(cost.size):
-        everything += abs(cost[r])
+    before, predecessors = order
+    # The hull point is often the best set: then nothing but its exact distance is needed.
+    tight = distance(before, predecessors, gain, cost, price, share, selected, capacity, np.empty(predecessors.size))
+    if tight <= _NEGLIGIBLE * _left(gain, selected):
+        return tight, True
     # Where nothing that costs something fits, the price is infinite, and where it overflows with the costs, losses are
     # no numbers: no price is as valid.
-    price = price if price * max(everything, 1.0) < _LARGEST else 0.0
-    before, predecessors = order
+    price = price if tight < np.inf and price < _LARGEST else 0.0
     relaxed = relax(before, predecessors, share, gain, cost, price)
-    lost, left = loss_of(relaxed, capacity, selected), _left(gain, selected)
-    if lost <= _SMALL * left:
-        # Many ties add up to a loss that is nothing but rounding: look closer.
-        tight = distance(
-            before, predecessors, gain, cost, price, share, selected, capacity, np.empty(predecessors.size)
-        )
-        if tight <= _NEGLIGIBLE * left:
-            return tight, True
-        # On forests the bound of the relaxation is the least that this price proves, on graphs shares may round.
-        lost = lost if states is None else min(lost, tight)
+    # On forests the bound of the relaxation is the least that this price proves, on graphs shares may round.
+    lost = loss_of(relaxed, capacity, selected)
+    lost = lost if states is None else min(lost, tight)
     trial, ruled_out = np.empty(gain.size, np.bool_), 0.0
     loss_out, loss_in = penalties(relaxed, capacity)
     tolerance = lost / max(_FEWEST_PARTS, gain.size / _REFINEMENTS_PER_PART)
@@ -87,11 +81,12 @@ def improve(order, share, gain, cost, capacity, price, limit, states, selected):
 
 @njit(cache=True, nogil=True)
 def _left(gain, selected):
-    """The gain of all that is not selected [R]."""
-    left = 0.0
-    for r in range(gain.size):
-        left += 0.0 if selected[r] else gain[r]
-    return left
+    """The gain of all that is not selected [R], roughly."""
+    a, b, pairs = 0.0, 0.0, gain.size - gain.size % 2
+    for r in range(0, pairs, 2):  # two sums without branches, see `total`
+        a += gain[r] * (not selected[r])
+        b += gain[r + 1] * (not selected[r + 1])
+    return a + b + (gain[pairs] * (not selected[pairs]) if pairs < gain.size else 0.0)
 
 
 @njit(cache=True, nogil=True)

@@ -238,7 +238,7 @@ def test_a_flow_that_ends_early_leaves_a_valid_set_and_a_valid_bound(seed, price
     gain = problem_of(hierarchy, values, "gain").gain
     order, worth = hierarchy.predecessors, gain - price * hierarchy.cost
     share = rng.random(len(hierarchy.edges))
-    found = max_closure(order, worth, np.arange(gain.size), share, np.inf, float(work))
+    found = max_closure(order, worth, np.arange(gain.size), share, float(work))
     assert hierarchy.is_valid(found.selected)
     assert found.work <= work + 2 * (gain.size + share.size)
     best = best_worth(hierarchy, gain, price)
