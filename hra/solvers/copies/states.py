@@ -43,16 +43,8 @@ def count_changes(then, now):
 @njit(cache=True)
 def cuts_of(added_by, removed_by, selected):
     """The nodes that are there in each lane of ``selected`` [R, I]: offsets int64 [I + 1] and ascending ids int64."""
-    lanes = selected.shape[1]
-    ends, there = np.zeros(lanes + 1, np.int64), np.empty(LANES, np.bool_)
-    for begin in range(0, lanes, LANES):
-        part, last = selected[:, begin : begin + LANES], _last(selected, begin, min(begin + LANES, lanes))
-        own = there[: part.shape[1]]
-        for v in range(added_by.size):
-            if added_by[v] <= last:
-                _there(added_by[v], removed_by[v], part, own)
-                _count(own, ends[begin + 1 :])
-    ends = np.cumsum(ends)
+    lanes, there = selected.shape[1], np.empty(LANES, np.bool_)
+    ends = _ends(added_by, removed_by, selected)
     nodes, place = np.empty(ends[-1], np.int64), ends[:-1].copy()
     for begin in range(0, lanes, LANES):
         part, last = selected[:, begin : begin + LANES], _last(selected, begin, min(begin + LANES, lanes))
@@ -74,9 +66,27 @@ def _last(selected, begin, end):
 
 
 @njit(cache=True)
-def _count(there, count):
-    for i in range(there.size):
-        count[i] += there[i]
+def _ends(added_by, removed_by, selected):
+    """Where the nodes of each lane end [I + 1]: each refinement adds as many as it adds, and removes so many."""
+    more, base = np.zeros(selected.shape[0], np.int64), 0
+    for v in range(added_by.size):
+        if added_by[v] < 0:
+            base += 1
+        else:
+            more[added_by[v]] += 1
+        if removed_by[v] >= 0:
+            more[removed_by[v]] -= 1
+    ends = np.full(selected.shape[1] + 1, base)
+    ends[0] = 0
+    for r in range(selected.shape[0]):
+        _add(selected[r], more[r], ends[1:])
+    return np.cumsum(ends)
+
+
+@njit(cache=True)
+def _add(selected, more, count):
+    for i in range(selected.size):
+        count[i] += more * selected[i]
 
 
 @njit(cache=True)
