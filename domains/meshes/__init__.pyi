@@ -19,6 +19,7 @@ from .cluster_mesh import ClusterMesh as ClusterMesh
 from .discrete_lod import DiscreteLOD as DiscreteLOD
 from .files.read import load as load
 from .files.validate import from_arrays as from_arrays
+from .instance import Instance as Instance
 from .materials import Material as Material
 from .measures.check import CheckReport as CheckReport
 from .measures.check import check as check
@@ -29,7 +30,6 @@ from .measures.triangle_distance import nearest_distances as nearest_distances
 from .metrics import ScreenError as ScreenError
 from .pictures.drawing import render as render
 from .pictures.viewer import Viewer as Viewer
-from .scene import Instance as Instance
 from .scene import Scene as Scene
 from .scene_allocation import SceneAllocation as SceneAllocation
 from .surface_error import SurfaceError as SurfaceError

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hra.camera.placed_boxes import Eye, copies_in_view
+from hra.camera.placed_eye import Eye
+from hra.camera.placed_view import copies_in_view
 from hra.domains.meshes.placements import Placements
 from hra.domains.meshes.views import View
 

@@ -17,7 +17,7 @@ from hra.domains.meshes.displacement import (
     source_weights,
     sources_of,
 )
-from hra.domains.meshes.placed_errors import placed_mean_squares
+from hra.domains.meshes.placed_errors import placed_gains
 from hra.domains.meshes.placed_views import PlacedViews
 from hra.domains.meshes.screen_weights import ScreenWeight, mean_weights
 from hra.domains.meshes.views import View, views_of
@@ -136,12 +136,13 @@ class ScreenError(ErrorMetric):
         weights = [self._weights(hierarchy, view) for view in views_of(context)]
         return mean_squares(hierarchy, self.mean_distances(hierarchy), reduce(np.add, weights))
 
-    def evaluate_each(self, hierarchy: Hierarchy, contexts: Sequence[Any], result: np.ndarray) -> bool:
-        """`evaluate` for all copies at once, where the contexts are one world's views without gaze and weight."""
+    def gains_each(
+        self, hierarchy: Hierarchy, contexts: Sequence[Any], gain: np.ndarray, least_error: np.ndarray
+    ) -> bool:
+        """Gains of all copies at once, where the contexts are one world's views without gaze and weight."""
         if not isinstance(contexts, PlacedViews) or self.weight is not None or not contexts.even:
             return False
-        placed_mean_squares(hierarchy, self.mean_distances(hierarchy), contexts, result)
-        return True
+        return placed_gains(hierarchy, self.mean_distances(hierarchy), contexts, gain, least_error)
 
     def _weights(self, hierarchy: Hierarchy, view: View) -> np.ndarray:
         """What a squared error of one unit in each source cluster counts in a view, float64 [N]."""

@@ -1,4 +1,4 @@
-"""Errors of the clusters of many placed copies at once: what `displacement` does for one, for budgets.
+"""Gains of the groups of many placed copies at once: what `displacement` does for one, for budgets.
 
 The innermost loops run over copies, which share clusters and their order, and are vectorised.
 """
@@ -7,42 +7,71 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.camera.placed_boxes import leave_out, lenses, pixels_per_unit, planes_between
+from hra.camera.placed_boxes import square_pixels_per_unit
+from hra.camera.placed_eye import lenses
+from hra.camera.placed_view import leave_out, planes_between
 from hra.compiling import njit
 from hra.domains.meshes.displacement import MEAN_FACING
+from hra.domains.meshes.group_links import links_of
 from hra.domains.meshes.placed_views import PlacedViews
 from hra.model.hierarchy import Hierarchy
 
+# Copies at a time: what is known of them stays in the cache.
+_LANES = 64
 
-def placed_mean_squares(hierarchy: Hierarchy, distances: np.ndarray, seen: PlacedViews, result: np.ndarray) -> None:
-    """Fill ``result`` [N, B] with `hra.domains.meshes.displacement.mean_squares` of each copy, summed over views, px2.
+
+def placed_gains(
+    hierarchy: Hierarchy, distances: np.ndarray, seen: PlacedViews, gain: np.ndarray, least_error: np.ndarray
+) -> bool:
+    """Fill the gains [R, B] of each copy, and the errors [B] left at full detail, summed over views, px2.
+
+    They follow from `hra.domains.meshes.displacement.mean_squares`.
 
     Parameters
     ----------
     distances : [N], object units.
     seen : views without a gaze.
+
+    Returns
+    -------
+    Whether it did: not where the ``distances`` of a group differ, or fall from fine to coarse.
     """
+    links = links_of(hierarchy, np.square(distances.astype(np.float64)))
+    if links is None:
+        return False
     boxes, area = hierarchy.attribute("box"), hierarchy.attribute("area")
-    sources = np.flatnonzero(hierarchy.removed_by < 0)
-    for k, (view, eye) in enumerate(zip(seen.views, seen.eyes, strict=True)):
-        width, height = view.camera.viewport
-        share = MEAN_FACING / (width * height)
-        _weigh(eye, seen.placements, boxes, sources, area, view.weight, share, k == 0, result)
-    order = (*hierarchy.added_nodes, *hierarchy.removed_nodes, np.flatnonzero(hierarchy.added_by < 0))
-    _spread(*order, area, np.square(distances.astype(np.float64)), result)
+    weight, left = np.empty((len(hierarchy), _LANES)), np.zeros(len(least_error))
+    for begin in range(0, len(seen), _LANES):
+        placements = seen.placements[begin : begin + _LANES]
+        weight[:] = 0.0
+        gain[:, begin : begin + _LANES] = 0.0
+        for view, eye in zip(seen.views, seen.eyes, strict=True):
+            share = MEAN_FACING / (view.camera.viewport[0] * view.camera.viewport[1])
+            _weigh(eye, placements, boxes, area, links, view.weight, share, begin, weight, gain, left)
+        _spread(links, begin, len(placements), weight, gain)
+    least_error[:] = left
+    return True
 
 
 @njit(cache=True, error_model="numpy")
-def _weigh(eye, placements, boxes, sources, area, weight, share, is_first, result):
-    """Add to ``result`` [N, B] what a squared error of one unit in each source cluster counts in a view."""
+def _weigh(eye, placements, boxes, area, links, weight_of_view, share, begin, weight, gain, left):
+    """Add what a squared error of one unit in each source cluster counts in a view.
+
+    ``weight`` [R, lanes] is that of all source clusters that a group adds; ``gain`` [R, B] is what it saves of them.
+    """
     rows, planes, scale = lenses(eye, placements)
-    between, pixels = planes_between(planes, _around(boxes, sources)), np.empty(result.shape[1])
-    for v in sources:
-        pixels_per_unit(eye, rows, scale, boxes[v], pixels)
+    count = placements.shape[0]
+    between, pixels = planes_between(planes, _around(boxes, links.sources)), np.empty(count)
+    for s in range(links.sources.size):
+        v, r = links.sources[s], links.source_of[s]
+        square_pixels_per_unit(eye, rows, scale, boxes[v], pixels)
         leave_out(between, boxes[v], pixels)
-        if is_first:
-            result[v] = 0.0
-        _add(pixels, np.float64(area[v]) * share, weight, result[v])
+        _cover(pixels, np.float64(area[v]) * share, weight_of_view)
+        if links.source_error[s] > 0.0:
+            _add(pixels, links.source_error[s], left[begin : begin + count])
+        if r >= 0:
+            _add(pixels, 1.0, weight[r])
+            _add(pixels, links.source_drop[s], gain[r, begin : begin + count])
 
 
 @njit(cache=True, error_model="numpy")
@@ -56,42 +85,30 @@ def _around(boxes, sources):
 
 
 @njit(cache=True, error_model="numpy")
-def _add(pixels, covered, weight, result):
-    for i in range(result.size):
-        square = pixels[i] * pixels[i]
-        part = covered * square
-        result[i] += weight * square * (part if part < 1.0 else 1.0)
+def _cover(squares, covered, weight):
+    """Turn square pixels per unit of area into weights in place."""
+    for i in range(squares.size):
+        part = covered * squares[i]
+        squares[i] *= weight * (part if part < 1.0 else 1.0)
 
 
 @njit(cache=True, error_model="numpy")
-def _spread(added_at, added, removed_at, removed, base, area, square, result):
-    """Pass weights on from fine to coarse, in shares of ``area``, and turn them into errors by ``square`` [N].
-
-    A weight becomes an error once its group has passed it on; nothing passes on those of the ``base``.
-    """
-    total = np.empty(result.shape[1])
-    for r in range(added_at.size - 2, -1, -1):
-        total[:] = 0.0
-        for k in range(added_at[r], added_at[r + 1]):
-            _gather(result[added[k]], square[added[k]], total)
-        surface, count = 0.0, removed_at[r + 1] - removed_at[r]
-        for k in range(removed_at[r], removed_at[r + 1]):
-            surface += area[removed[k]]
-        for k in range(removed_at[r], removed_at[r + 1]):
-            share = area[removed[k]] / surface if surface > 0.0 else 1.0 / count
-            _scale(total, share, result[removed[k]])
-    for v in base:
-        _gather(result[v], square[v], total)
+def _spread(links, begin, count, weight, gain):
+    """Pass weights [R, lanes] on from fine to coarse, and add what of their errors each group saves."""
+    for r in range(links.first.size - 2, -1, -1):
+        own, saved = weight[r, :count], gain[r, begin : begin + count]
+        for k in range(links.first[r], links.first[r + 1]):
+            _pass(weight[links.finer[k]], links.part[k], links.drop[k], own, saved)
 
 
 @njit(cache=True, error_model="numpy")
-def _gather(weight, square, total):
-    for i in range(weight.size):
-        total[i] += weight[i]
-        weight[i] *= square
+def _pass(finer, part, drop, own, saved):
+    for i in range(own.size):
+        own[i] += part * finer[i]
+        saved[i] += drop * finer[i]
 
 
 @njit(cache=True, error_model="numpy")
-def _scale(total, share, result):
-    for i in range(result.size):
-        result[i] = total[i] * share
+def _add(values, factor, total):
+    for i in range(values.size):
+        total[i] += factor * values[i]

@@ -9,7 +9,7 @@ from typing import overload
 
 import numpy as np
 
-from hra.camera.placed_boxes import Eye
+from hra.camera.placed_eye import Eye
 from hra.domains.meshes.views import View
 
 

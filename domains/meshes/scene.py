@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,17 +10,17 @@ import numpy as np
 
 from hra.domains.meshes.allocator import Clusters, MeshAllocator
 from hra.domains.meshes.culling import instances_seen
+from hra.domains.meshes.instance import Instance
 from hra.domains.meshes.placed_metric import placed_metric
 from hra.domains.meshes.placed_views import PlacedViews
 from hra.domains.meshes.placements import Placements, keys_of
 from hra.domains.meshes.scene_allocation import SceneAllocation
-from hra.domains.meshes.scene_history import nothing_drawn, seen_before, taken_before
+from hra.domains.meshes.scene_history import check_own, nothing_drawn, seen_before
+from hra.domains.meshes.scene_sharing import share_scene
 from hra.domains.meshes.views import View, views_of
-from hra.errors import HierarchyError
 from hra.model.arrays import frozen
 from hra.model.metrics import ErrorMetric
-from hra.pooling.copies import allocate_copies, can_share
-from hra.pooling.copies_allocation import CopiesAllocation, Kind
+from hra.pooling.copies import can_share
 from hra.pooling.pool import Pool, PooledAllocation
 from hra.pooling.union import Unions
 from hra.traversals.base import Traversal
@@ -29,35 +28,6 @@ from hra.traversals.hull import Hull
 
 # Refinements of all instances in view from which on they are treated alike instead of joined (docs/decisions.md).
 _MANY = 4_000
-
-
-@dataclass(frozen=True, eq=False)
-class Instance:
-    """One copy to draw: a mesh, where it stands, and which of its clusters.
-
-    Attributes
-    ----------
-    number : its place in the order of the scene's placements.
-    mesh : shared between copies.
-    placement : float64 [4, 4], object to world.
-    cut : int64 [K], numbers of clusters.
-
-    Examples
-    --------
-    >>> import numpy as np, hra
-    >>> from hra.domains import meshes
-    >>> skull = meshes.build(hra.samples.path("skull.ply"))
-    >>> scene = meshes.Scene([(skull, np.eye(4)[None])])
-    >>> camera = hra.Camera.orbit(skull.bounds, azimuth=30, up=(0, 0, 1))
-    >>> (instance,) = scene.realize(scene.allocate(camera, budget=2_000))
-    >>> len(instance.mesh.mesh(instance.cut).triangles) <= 2_000
-    True
-    """
-
-    number: int
-    mesh: Clusters
-    placement: np.ndarray
-    cut: np.ndarray
 
 
 class Scene:
@@ -154,7 +124,8 @@ class Scene:
             cost_unit, unit = self._placed.meshes[0].hierarchy.cost_unit, self._allocators[0].metric.unit
             pooled = nothing_drawn(cost_unit, unit, budget)
         elif self._is_shared(numbers):
-            pooled = self._share(views, seen, budget, previous)
+            rule = self._placed, self._allocators, self._traversal
+            pooled = share_scene(*rule, views, seen, budget, self._names, previous)
         else:
             pooled = self._pool(views, numbers, budget, previous)
         return SceneAllocation(pooled, frozen(seen > 0), self._keys)
@@ -187,26 +158,6 @@ class Scene:
         of_world = metric is not None and placed_metric(metric, np.eye(4)) is not metric
         return size >= _MANY and not of_world and can_share(self._traversal, [mesh.hierarchy for mesh in meshes])
 
-    def _share(
-        self, views: tuple[View, ...], seen: np.ndarray, budget: float, previous: SceneAllocation | None
-    ) -> CopiesAllocation:
-        """The way for many: see `hra.pooling.copies`."""
-        kinds, lanes, placed = [], [], self._placed
-        for kind, allocator in enumerate(self._allocators):
-            own = np.flatnonzero((placed.mesh_of == kind) & (seen > 0))
-            # Those that are wholly in view side by side: of them no box needs to be tested.
-            own = own[np.argsort(-seen[own], kind="stable")]
-            if own.size:
-                hierarchy = placed.meshes[kind].hierarchy
-                before = None if previous is None else taken_before(previous, self._named(own), hierarchy)
-                contexts = PlacedViews(views, placed.matrices[own])
-                kinds.append(Kind(hierarchy, allocator.metric, contexts, before))
-                lanes.append(own)
-        price = None if previous is None else previous.last_price
-        last = previous.pooled if previous and isinstance(previous.pooled, CopiesAllocation) else None
-        order = np.argsort(np.concatenate(lanes))
-        return allocate_copies(kinds, order, budget, self._traversal, price=price, last=last)
-
     def _pool(
         self, views: tuple[View, ...], numbers: np.ndarray, budget: float, previous: SceneAllocation | None
     ) -> PooledAllocation:
@@ -214,7 +165,7 @@ class Scene:
         members = tuple(self._member(number) for number in numbers.tolist())
         contexts = list(PlacedViews(views, self._placed.matrices[numbers]))
         unit, hierarchies = members[0].metric.unit, [member.hierarchy_for(None) for member in members]
-        before = previous and seen_before(previous, self._named(numbers).tolist(), hierarchies, unit)
+        before = previous and seen_before(previous, self._names[numbers].tolist(), hierarchies, unit)
         pool = Pool(members, self._traversal, _unions=self._unions)
         return pool.allocate(contexts, budget, previous=before)
 
@@ -226,24 +177,14 @@ class Scene:
         own = placed_metric(metric, self._placed.matrices[number])
         return allocator if own is metric else MeshAllocator(allocator.cluster_mesh, own)
 
-    def _named(self, numbers: np.ndarray) -> np.ndarray:
+    @property
+    def _names(self) -> np.ndarray:
         """The keys of instances, which are their numbers where none were given."""
-        return numbers if self._keys is None else self._keys[numbers]
+        return np.arange(len(self)) if self._keys is None else self._keys
 
     def _check_follows(self, previous: SceneAllocation) -> None:
         if self._keys is None or previous.keys is None:
             self._check_own(previous)
 
     def _check_own(self, allocation: SceneAllocation) -> None:
-        own = self._placed.meshes
-        same = len(allocation.drawn) == len(self)
-        if self._keys is None or allocation.keys is None:
-            same = same and self._keys is allocation.keys
-        else:
-            same = np.array_equal(self._keys, allocation.keys)
-        if same:
-            hierarchies, kind_of = allocation.hierarchies
-            pairs = {*zip(self._placed.mesh_of[allocation.drawn].tolist(), kind_of.tolist(), strict=True)}
-            same = all(hierarchies[kind].same_as(own[mesh].hierarchy) for mesh, kind in pairs)
-        if not same:
-            raise HierarchyError("the allocation belongs to another scene", fix="use it where it was allocated")
+        check_own(allocation, self._placed, self._keys)

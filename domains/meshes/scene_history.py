@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hra.allocating.allocation import Allocation
+from hra.domains.meshes.placements import Placements
 from hra.domains.meshes.scene_allocation import SceneAllocation
 from hra.errors import HierarchyError
 from hra.model.budget import check_budget
@@ -17,6 +18,26 @@ from hra.pooling.pool import PooledAllocation
 from hra.traversals.base import Solution
 
 
+def check_own(allocation: SceneAllocation, placed: Placements, keys: np.ndarray | None) -> None:
+    """Refuse an allocation of a scene with other instances, ``placed`` and named otherwise.
+
+    Raises
+    ------
+    HierarchyError : it is one.
+    """
+    same = len(allocation.drawn) == len(placed.matrices)
+    if keys is None or allocation.keys is None:
+        same = same and keys is allocation.keys
+    else:
+        same = np.array_equal(keys, allocation.keys)
+    if same:
+        hierarchies, kind_of = allocation.hierarchies
+        pairs = {*zip(placed.mesh_of[allocation.drawn].tolist(), kind_of.tolist(), strict=True)}
+        same = all(hierarchies[kind].same_as(placed.meshes[mesh].hierarchy) for mesh, kind in pairs)
+    if not same:
+        raise HierarchyError("the allocation belongs to another scene", fix="use it where it was allocated")
+
+
 def taken_before(previous: SceneAllocation, names: np.ndarray, hierarchy: Hierarchy) -> np.ndarray:
     """What the last step took of the instances ``names`` [I], bool [R, I]; nothing of those that were not in view.
 
@@ -24,7 +45,7 @@ def taken_before(previous: SceneAllocation, names: np.ndarray, hierarchy: Hierar
     ------
     HierarchyError : one of them was another mesh.
     """
-    result, (hierarchies, kind_of) = np.zeros((len(hierarchy), len(names)), np.bool_), previous.hierarchies
+    result, (hierarchies, kind_of) = None, previous.hierarchies
     member = _places(previous.names, names)
     for kind, before in enumerate(hierarchies):
         mine = np.flatnonzero((member >= 0) & (np.append(kind_of, -1)[member] == kind))
@@ -33,8 +54,21 @@ def taken_before(previous: SceneAllocation, names: np.ndarray, hierarchy: Hierar
         if before is not hierarchy and before.structure_digest != hierarchy.structure_digest:
             what = "an instance was another mesh in the last step"
             raise HierarchyError(what, where="previous", fix="give it another key")
-        result[:, mine] = _taken(previous.pooled, kind, member[mine])
-    return result
+        taken = _taken(previous.pooled, kind, member[mine])
+        if mine.size == names.size:
+            return taken
+        result = np.zeros((len(hierarchy), len(names)), np.bool_) if result is None else result
+        result[:, mine] = taken
+    return np.zeros((len(hierarchy), len(names)), np.bool_) if result is None else result
+
+
+def copies_before(known: np.ndarray, pooled: CopiesAllocation, names: np.ndarray) -> np.ndarray:
+    """Which copy of the last step each of the instances ``names`` [I] was, int [I], -1 for none.
+
+    ``known`` are the names of the last step's members.
+    """
+    member = _places(known, names)
+    return np.where(member >= 0, pooled.order[member], -1)
 
 
 def _places(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -50,7 +84,7 @@ def _taken(pooled: PooledAllocation | CopiesAllocation, kind: int, members: np.n
     """What some members of one kind took, bool [R, K]."""
     if isinstance(pooled, CopiesAllocation):
         first = sum(pooled.copies.counts[:kind])
-        return pooled.selected[kind][:, pooled.order[members] - first]
+        return pooled.selected[kind].take(pooled.order[members] - first, axis=1)
     return np.stack([pooled.members[member].selected for member in members.tolist()], axis=1)
 
 

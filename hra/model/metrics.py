@@ -47,8 +47,15 @@ class ErrorMetric(ABC):
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Error or gain of every node [N], >= 0, for the sum objective."""
 
-    def evaluate_each(self, hierarchy: Hierarchy, contexts: Sequence[Any], result: np.ndarray) -> bool:
-        """Fill ``result`` float64 [N, B] with `evaluate` of each of B contexts, if many at once are faster so.
+    def gains_each(
+        self, hierarchy: Hierarchy, contexts: Sequence[Any], gain: np.ndarray, least_error: np.ndarray
+    ) -> bool:
+        """Fill in what follows from `evaluate` in each of B contexts, if many at once are faster so.
+
+        Parameters
+        ----------
+        gain : float64 [R, B], error that each refinement removes, >= 0.
+        least_error : float64 [B], error that remains at full detail.
 
         Returns
         -------

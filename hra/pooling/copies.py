@@ -13,7 +13,9 @@ from hra.model.budget import check_covered, check_number
 from hra.model.gains_each import gains_each
 from hra.model.hierarchy import Hierarchy
 from hra.model.units import rescale
-from hra.pooling.copies_allocation import CopiesAllocation, Kind
+from hra.pooling.copies_allocation import CopiesAllocation
+from hra.pooling.copies_members import Kind
+from hra.solvers.copies.blocks import Shares, shares_after
 from hra.solvers.copies.copies import Copies
 from hra.solvers.copies.solve import Shared, share_out
 from hra.traversals.base import Traversal
@@ -29,6 +31,7 @@ def allocate_copies(
     *,
     price: float | None = None,
     last: CopiesAllocation | None = None,
+    came_from: np.ndarray | None = None,
 ) -> CopiesAllocation:
     """Spend ``budget`` over all copies of all kinds.
 
@@ -37,7 +40,8 @@ def allocate_copies(
     order : int [M], which copy each of M members is, counted through all kinds.
     traversal : see `can_share`.
     price : gain per cost unit at which the last step of a sequence ended, or None; a guess that saves time.
-    last : the last step, if it was of the same kinds in the same order, of any copies: it saves more.
+    last : the last step: it saves more where it was of the same kinds in the same order, of any copies.
+    came_from : int [M], which copy of the last step each copy was, -1 for none of them.
 
     Raises
     ------
@@ -53,10 +57,10 @@ def allocate_copies(
     gain, least_error = np.empty(copies.lanes), tuple(np.empty(count) for count in copies.counts)
     for kind, part, left in zip(kinds, copies.parts(gain), least_error, strict=True):
         gains_each(kind.hierarchy, kind.metric, kind.contexts, part, left)
-    near = (price, None)
-    if last is not None and last.copies.hierarchies == copies.hierarchies:
-        near = (last.price, last.shared.share)
-    shared = _share_out(copies, gain, kinds, copies.capacity(budget), traversal, near)
+    share = None
+    if last is not None and came_from is not None and last.copies.hierarchies == copies.hierarchies:
+        share = shares_after(copies, last.copies, last.shared.share, came_from)
+    shared = _share_out(copies, gain, kinds, copies.capacity(budget), traversal, (price, share))
     return CopiesAllocation(tuple(kinds), order, copies, gain, least_error, shared, budget, watch.wall)
 
 
@@ -73,7 +77,7 @@ def _share_out(
     kinds: Sequence[Kind],
     capacity: float,
     traversal: Traversal,
-    near: tuple[float | None, np.ndarray | None],
+    near: tuple[float | None, Shares | None],
 ) -> Shared:
     """What the traversal chooses; a `Coherent` one sees gains in favour of what is there."""
     price, share = near

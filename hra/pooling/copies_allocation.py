@@ -6,45 +6,24 @@ allocation for each copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hra.allocating.allocation import Allocation, ratio
 from hra.errors import HraError
-from hra.model.hierarchy import Hierarchy
-from hra.model.metrics import ErrorMetric
-from hra.model.problem import Problem, refinement_peak_of
+from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.units import rescale
 from hra.pooling.bids import Bid, bid_of
-from hra.pooling.joint import join_problems
-from hra.pooling.union import edge_order, union
+from hra.pooling.copies_members import Kind, cuts_each, join_copies, lane_shares, problem_of
 from hra.solvers.copies.copies import Copies
 from hra.solvers.copies.shortfall import shortfall_of_copies
 from hra.solvers.copies.solve import Shared
-from hra.solvers.copies.states import are_down_closed, count_changes, cuts_of
-
-
-@dataclass(frozen=True, eq=False)
-class Kind:
-    """Copies of one hierarchy that one metric judges.
-
-    Attributes
-    ----------
-    contexts : one for each of I copies.
-    previous : bool [R, I], what the copies' last step took, or None outside of a sequence.
-    """
-
-    hierarchy: Hierarchy
-    metric: ErrorMetric
-    contexts: Sequence[Any]
-    previous: np.ndarray | None = None
+from hra.solvers.copies.states import are_down_closed, count_changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,14 +105,17 @@ class CopiesAllocation:
     def cuts(self) -> tuple[np.ndarray, ...]:
         """Ids of the active nodes of each member, ascending, int64 [K]."""
         return tuple(
-            self._in_order([cut for kind in zip(self.kinds, self.selected, strict=True) for cut in _cuts(*kind)])
+            self._in_order([cut for kind in zip(self.kinds, self.selected, strict=True) for cut in cuts_each(*kind)])
         )
 
     @cached_property
     def members(self) -> tuple[Allocation, ...]:
         """One allocation per member, whose budget is what the pool gave to it."""
         given = zip(
-            self._problems, self._taken, self._in_order(_each(kind.contexts for kind in self.kinds)), strict=True
+            self._problems,
+            self._taken,
+            self._in_order([context for kind in self.kinds for context in kind.contexts]),
+            strict=True,
         )
         price = self.shared.price
         return tuple(
@@ -144,30 +126,15 @@ class CopiesAllocation:
     @cached_property
     def whole(self) -> Allocation:
         """The allocation over the union of all copies; its gap certifies the split as well."""
-        problems = self._problems
-        hierarchies = [problem.hierarchy for problem in problems]
-        whole, places = union(hierarchies)
-        problem = join_problems(whole, problems, places, self.budget)
-        selected = np.empty(len(whole), np.bool_)
-        selected[np.concatenate(places)] = np.concatenate(self._taken)
-        price = rescale(self.shared.price, hierarchies[0].units.size, whole.units.size)
-        share = None if whole.parent is not None else self._shares()[edge_order(hierarchies, places)]
+        prices = self.shared.price, self._in_order(lane_shares(self.copies, self.shared.share))
         contexts = tuple(member.context for member in self.members)
-        return Allocation(problem, Solution(selected, price, share=share), self.seconds, contexts)
-
-    def _shares(self) -> np.ndarray:
-        """How each edge's successor splits its surplus, one member after the other."""
-        ends = self.copies.rows.before[self.copies.rows.first]
-        own = [self.shared.share[begin:end] for begin, end in pairwise(ends.tolist())]
-        return np.concatenate(
-            self._in_order(_each([part] * n for part, n in zip(own, self.copies.counts, strict=True)))
-        )
+        return join_copies(self._problems, self._taken, prices, self.budget, self.seconds, contexts)
 
     @cached_property
     def _problems(self) -> list[Problem]:
         """One problem per member, with an infinite budget."""
         given = zip(self.kinds, self.copies.parts(self.gain), self.least_error, strict=True)
-        return self._in_order([_problem(*of_kind, i) for of_kind in given for i in range(len(of_kind[0].contexts))])
+        return self._in_order([problem_of(*of_kind, i) for of_kind in given for i in range(len(of_kind[0].contexts))])
 
     @cached_property
     def _taken(self) -> list[np.ndarray]:
@@ -176,22 +143,3 @@ class CopiesAllocation:
     def _in_order(self, values: list[Any]) -> list[Any]:
         """One value per copy, as one per member."""
         return [values[place] for place in self.order.tolist()]
-
-
-def _problem(kind: Kind, gain: np.ndarray, least_error: np.ndarray, i: int) -> Problem:
-    metric, context = kind.metric, kind.contexts[i]
-    peak = partial(refinement_peak_of, kind.hierarchy, metric, context)
-    previous = None if kind.previous is None else np.ascontiguousarray(kind.previous[:, i])
-    own, left = np.ascontiguousarray(gain[:, i]), float(least_error[i])
-    return Problem(
-        kind.hierarchy, own, left, np.inf, metric.unit, metric.additive, peak, previous=previous, metric=metric
-    )
-
-
-def _cuts(kind: Kind, selected: np.ndarray) -> list[np.ndarray]:
-    ends, nodes = cuts_of(kind.hierarchy.added_by, kind.hierarchy.removed_by, selected)
-    return [nodes[begin:end] for begin, end in pairwise(ends.tolist())]
-
-
-def _each(lists: Iterable[Iterable[Any]]) -> list[Any]:
-    return [value for values in lists for value in values]

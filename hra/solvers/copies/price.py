@@ -7,13 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.solvers.copies.at_price import sets_at_price
+from hra.solvers.copies.blocks import Shares, all_rows
 from hra.solvers.copies.copies import Rows
 from hra.solvers.selection import select_threshold
 
 # The first step away from a guess that comes from the last frame or from plain ratios; steps that fail are squared.
-_LAST_STEP, _FIRST_STEP = 1.03, 1.5
+_LAST_STEP, _FIRST_STEP = 1.02, 1.5
 # Filling takes what is left, of which this part of the capacity is little; prices this close are one.
-_LITTLE, _EQUAL, _STEPS = 1e-3, 1e-6, 60
+_LITTLE, _EQUAL, _STEPS = 1e-2, 1e-4, 60
+# After so many prices that were too high everything that gains is tried.
+_DOUBTS = 2
 # Prices below this are none.
 _LEAST = 1e-300
 _SAMPLE = 8_192  # refinements that make the first guess
@@ -25,14 +28,17 @@ class Cleared:
 
     Attributes
     ----------
-    selected : bool, of all lanes; ``price`` per unit, at which they are the sets of their copies.
+    selected : bool, of all lanes; ``price`` per unit, at which they are the sets of their copies; they cost ``spent``.
     bound_price : the price of the least ``bound``; no choice within the capacity gains more.
+    reach : int64 [blocks], rows of each block beyond which nothing is in surplus at that price.
     """
 
     selected: np.ndarray
     price: float
+    spent: float
     bound: float
     bound_price: float
+    reach: np.ndarray
 
 
 @dataclass(eq=False)
@@ -41,20 +47,26 @@ class _Search:
 
     rows: Rows
     gain: np.ndarray
-    share: np.ndarray
+    share: Shares
     capacity: float
+    little: float
     best: Cleared
     low: tuple[float, float] = (0.0, np.inf)
     high: tuple[float, float] = (np.inf, 0.0)
+    reach: tuple[float, np.ndarray] = (np.inf, np.empty(0, np.int64))
 
     def at(self, price: float) -> bool:
         """Try a price; whether its sets fit."""
         selected = np.empty(self.gain.size, np.bool_)
-        spent, worth = sets_at_price(self.rows, self.gain, price, self.share, selected, np.empty(0))
+        # What is in surplus at no copy of a block is not at any higher price either.
+        reach = all_rows(self.rows, self.share) if price < self.reach[0] else self.reach[1].copy()
+        spent, worth = sets_at_price(self.rows, self.gain, price, self.share, reach, selected, np.empty(0))
+        if price < self.reach[0]:
+            self.reach = price, reach
         bound, fits = worth + price * self.capacity, spent <= self.capacity
         least = min((self.best.bound, self.best.bound_price), (bound, price))
-        kept = (selected, price) if fits else (self.best.selected, self.best.price)
-        self.best = Cleared(*kept, *least)
+        kept = (selected, price, spent) if fits else (self.best.selected, self.best.price, self.best.spent)
+        self.best = Cleared(*kept, *least, self.reach[1])
         if fits:
             self.high = price, spent
         else:
@@ -64,7 +76,7 @@ class _Search:
     @property
     def done(self) -> bool:
         """Whether filling can do the rest."""
-        little = self.capacity - self.high[1] <= _LITTLE * self.capacity
+        little = self.capacity - self.high[1] <= self.little * self.capacity
         return self.high[0] < np.inf and (little or self.high[0] - self.low[0] <= _EQUAL * self.high[0])
 
     def between(self, halve: bool) -> float:
@@ -74,7 +86,15 @@ class _Search:
         return float(low * (high / low) ** min(max(part, 0.02), 0.98))
 
 
-def clearing_price(rows: Rows, gain: np.ndarray, share: np.ndarray, capacity: float, guess: float | None) -> Cleared:
+def clearing_price(
+    rows: Rows,
+    gain: np.ndarray,
+    share: Shares,
+    capacity: float,
+    guess: float | None,
+    most: float,
+    little: float = _LITTLE,
+) -> Cleared:
     """The least price, nearly, at which the sets of all copies fit into the capacity.
 
     Parameters
@@ -82,17 +102,19 @@ def clearing_price(rows: Rows, gain: np.ndarray, share: np.ndarray, capacity: fl
     gain : float64 >= 0, of all lanes; not everything that gains fits.
     share : see `sets_at_price`.
     guess : a price per unit, such as that of the last step of a sequence, or None.
+    most : see `highest_price`.
+    little : which part of the capacity may be left.
     """
-    nothing = Cleared(np.zeros(gain.size, np.bool_), np.inf, np.inf, 0.0)
-    search, most = _Search(rows, gain, share, capacity, nothing), _highest(rows, gain)
+    nothing = Cleared(np.zeros(gain.size, np.bool_), np.inf, 0.0, np.inf, 0.0, np.empty(0, np.int64))
+    search = _Search(rows, gain, share, capacity, little, nothing)
     usable = guess is not None and 0.0 < guess < most
     step = _LAST_STEP if usable else _FIRST_STEP
     price = guess if usable and guess is not None else min(_plain_guess(rows, gain, capacity), most)
-    fits = search.at(price)
+    fits, tried = search.at(price), 1
     while not search.done and (np.isinf(search.high[0]) or search.low[0] == 0.0):
-        if fits and price <= _LEAST:
+        if fits and (price <= _LEAST or (tried == _DOUBTS and search.at(0.0))):
             break
-        price, step = min(max(price / step, _LEAST) if fits else price * step, most), step * step
+        price, step, tried = min(max(price / step, _LEAST) if fits else price * step, most), step * step, tried + 1
         fits = search.at(price)
     for count in range(_STEPS):
         if search.done or search.low[0] == 0.0:
@@ -101,10 +123,10 @@ def clearing_price(rows: Rows, gain: np.ndarray, share: np.ndarray, capacity: fl
     return search.best
 
 
-def _highest(rows: Rows, gain: np.ndarray) -> float:
-    """A price at which nothing that costs anything is worth it."""
+def highest_price(rows: Rows, everything: float) -> float:
+    """A price at which nothing that costs anything is worth it, if all that there is gains ``everything``."""
     paid = rows.cost[rows.cost > 0]
-    return float(max(2.0 * gain.sum() / paid.min(), _LEAST))
+    return float(max(2.0 * everything / paid.min(), _LEAST))
 
 
 def _plain_guess(rows: Rows, gain: np.ndarray, capacity: float) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.model.precise import ceiling
+from hra.solvers.copies.blocks import shares_of_copy
 from hra.solvers.copies.copies import Copies
 from hra.solvers.copies.solve import Shared
 from hra.solvers.duals import distance, everything_else
@@ -24,11 +25,10 @@ def shortfall_of_copies(copies: Copies, gain: np.ndarray, shared: Shared, capaci
     gain : float64, of all lanes.
     capacity : in units.
     """
-    ends = copies.rows.before[copies.rows.first].tolist()
     lost, spent, others = [], 0.0, []
-    lanes = zip(copies.hierarchies, copies.parts(gain), copies.parts(shared.selected), ends[:-1], ends[1:], strict=True)
-    for hierarchy, gains, taken, begin, end in lanes:
-        given = (hierarchy.unit_cost, shared.price, shared.share[begin:end])
+    lanes = zip(copies.hierarchies, copies.parts(gain), copies.parts(shared.selected), strict=True)
+    for kind, (hierarchy, gains, taken) in enumerate(lanes):
+        given = (hierarchy.unit_cost, shared.price, copies.rows, shared.share, kind)
         own, paid, rest = _distances(hierarchy.predecessors, gains, *given, taken)
         lost += own.tolist()
         spent += float(paid.sum())
@@ -41,16 +41,17 @@ def shortfall_of_copies(copies: Copies, gain: np.ndarray, shared: Shared, capaci
 
 
 @njit(cache=True)
-def _distances(order, gain, cost, price, share, selected):
+def _distances(order, gain, cost, price, rows, share, kind, selected):
     """Of each lane of ``selected`` [R, I]: the distance from its bound, its cost, and all that it does not gain."""
     offsets, predecessors = order
     lost, spent, rest = np.empty(gain.shape[1]), np.zeros(gain.shape[1]), np.empty(gain.shape[1])
     own, taken = np.empty(gain.shape[0]), np.empty(gain.shape[0], np.bool_)
     flow = np.empty(predecessors.size)
     for i in range(gain.shape[1]):
+        split = shares_of_copy(rows, share, kind, i)
         for r in range(gain.shape[0]):
             own[r], taken[r] = gain[r, i], selected[r, i]
             spent[i] += cost[r] * taken[r]
         rest[i] = everything_else(own, taken)
-        lost[i] = distance(offsets, predecessors, own, cost, price, share, taken, spent[i], flow)
+        lost[i] = distance(offsets, predecessors, own, cost, price, split, taken, spent[i], flow)
     return lost, spent, rest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
+from hra.solvers.copies.blocks import LANES
 
 
 @njit(cache=True)
@@ -20,6 +21,15 @@ def are_down_closed(rows, selected):
     return valid
 
 
+@njit(cache=True, fastmath={"reassoc"})
+def gain_of(gain, selected):
+    """What is selected gains, nearly."""
+    total = 0.0
+    for i in range(gain.size):
+        total += gain[i] if selected[i] else 0.0
+    return total
+
+
 @njit(cache=True)
 def count_changes(then, now):
     """In how many entries two arrays [R, I] of bools differ."""
@@ -33,21 +43,58 @@ def count_changes(then, now):
 @njit(cache=True)
 def cuts_of(added_by, removed_by, selected):
     """The nodes that are there in each lane of ``selected`` [R, I]: offsets int64 [I + 1] and ascending ids int64."""
-    lanes, count = selected.shape[1], np.zeros(selected.shape[1] + 1, np.int64)
-    there = np.empty(lanes, np.bool_)
-    for v in range(added_by.size):
-        _there(added_by[v], removed_by[v], selected, there)
-        for i in range(lanes):
-            count[i + 1] += there[i]
-    ends = np.cumsum(count)
+    lanes, there = selected.shape[1], np.empty(LANES, np.bool_)
+    ends = _ends(added_by, removed_by, selected)
     nodes, place = np.empty(ends[-1], np.int64), ends[:-1].copy()
-    for v in range(added_by.size):
-        _there(added_by[v], removed_by[v], selected, there)
-        for i in range(lanes):
-            if there[i]:
-                nodes[place[i]] = v
-                place[i] += 1
+    for begin in range(0, lanes, LANES):
+        part, last = selected[:, begin : begin + LANES], _last(selected, begin, min(begin + LANES, lanes))
+        own = there[: part.shape[1]]
+        for v in range(added_by.size):
+            if added_by[v] <= last:
+                _there(added_by[v], removed_by[v], part, own)
+                _write(v, own, place[begin:], nodes)
     return ends, nodes
+
+
+@njit(cache=True)
+def _last(selected, begin, end):
+    """The last row of which something in some lanes is selected, or -1."""
+    for r in range(selected.shape[0] - 1, -1, -1):
+        if selected[r, begin:end].any():
+            return r
+    return -1
+
+
+@njit(cache=True)
+def _ends(added_by, removed_by, selected):
+    """Where the nodes of each lane end [I + 1]: each refinement adds as many as it adds, and removes so many."""
+    more, base = np.zeros(selected.shape[0], np.int64), 0
+    for v in range(added_by.size):
+        if added_by[v] < 0:
+            base += 1
+        else:
+            more[added_by[v]] += 1
+        if removed_by[v] >= 0:
+            more[removed_by[v]] -= 1
+    ends = np.full(selected.shape[1] + 1, base)
+    ends[0] = 0
+    for r in range(selected.shape[0]):
+        _add(selected[r], more[r], ends[1:])
+    return np.cumsum(ends)
+
+
+@njit(cache=True)
+def _add(selected, more, count):
+    for i in range(selected.size):
+        count[i] += more * selected[i]
+
+
+@njit(cache=True)
+def _write(v, there, place, nodes):
+    for i in range(there.size):
+        if there[i]:
+            nodes[place[i]] = v
+            place[i] += 1
 
 
 @njit(cache=True)

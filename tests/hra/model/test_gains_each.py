@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.errors import MetricError, RepairWarning
+from hra.model.gains import gains_from_errors
 from hra.model.gains_each import gains_each
 from hra.model.problem import Problem
 
@@ -26,8 +27,11 @@ class Given(hra.ErrorMetric):
     def evaluate(self, hierarchy: hra.Hierarchy, context: Any) -> np.ndarray:
         return context
 
-    def evaluate_each(self, hierarchy: hra.Hierarchy, contexts: Sequence[Any], result: np.ndarray) -> bool:
-        result[:] = np.stack(contexts, axis=1)
+    def gains_each(
+        self, hierarchy: hra.Hierarchy, contexts: Sequence[Any], gain: np.ndarray, least_error: np.ndarray
+    ) -> bool:
+        for i, context in enumerate(contexts if self.together else []):
+            gain[:, i], least_error[i] = gains_from_errors(hierarchy, context, None)
         return self.together
 
 
@@ -71,7 +75,30 @@ def test_bad_errors_are_refused_wherever_they_are(node: int, bad: float) -> None
     contexts = [np.ones(14) for _ in range(3)]
     contexts[1][node] = bad
     with pytest.raises(MetricError, match="Given returned"):
-        gains_each(groups(np.random.default_rng(0)), Given(), contexts, np.empty((3, 3)), np.empty(3))
+        gains_each(groups(np.random.default_rng(0)), Given(False), contexts, np.empty((3, 3)), np.empty(3))
+
+
+@dataclass(frozen=True, eq=False)
+class Wrong(Given):
+    """One value is wrong: of the ``gain``, or of the errors that are left."""
+
+    bad: float = np.nan
+    of_gain: bool = True
+
+    def gains_each(
+        self, hierarchy: hra.Hierarchy, contexts: Sequence[Any], gain: np.ndarray, least_error: np.ndarray
+    ) -> bool:
+        gain[:], least_error[:] = 1.0, 1.0
+        (gain if self.of_gain else least_error)[..., 1] = self.bad
+        return True
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -1e-9])
+@pytest.mark.parametrize("of_gain", [True, False])
+def test_bad_gains_are_refused(bad: float, of_gain: bool) -> None:
+    wrong, contexts = Wrong(bad=bad, of_gain=of_gain), [np.ones(14)] * 3
+    with pytest.raises(MetricError, match="negative or not finite"):
+        gains_each(groups(np.random.default_rng(0)), wrong, contexts, np.empty((3, 3)), np.empty(3))
 
 
 def test_gains_that_overflow_are_refused() -> None:

@@ -16,7 +16,8 @@ from hra.errors import BudgetTooSmall, InvalidBudget, MetricError, UnitMismatch
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import ceiling
 from hra.pooling.copies import allocate_copies, can_share
-from hra.pooling.copies_allocation import CopiesAllocation, Kind
+from hra.pooling.copies_allocation import CopiesAllocation
+from hra.pooling.copies_members import Kind
 from hra.solvers.copies.copies import Copies
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.claims import is_true, stating
@@ -123,10 +124,11 @@ def test_many_copies_come_near_what_a_pool_of_them_finds(seed: int) -> None:
     size = int(rng.integers(5, 20))
     edges = [(a, b) for b in range(size) for a in range(b) if rng.random() < 2 / size]
     hierarchy = Hierarchy.dag(rng.integers(1, 9, size), np.array(edges, np.int32).reshape(-1, 2))
-    contexts = [rng.random(size) * 2.0 ** rng.integers(0, 12) for _ in range(40)]
-    budget = float(rng.uniform(0.1, 0.8)) * 40 * hierarchy.total_cost
-    found = allocate_copies([Kind(hierarchy, Rows(), contexts)], np.arange(40), budget, hra.Hull())
-    pooled = hra.pool(*[Plain(hierarchy, Rows(), hra.Hull())] * 40).allocate(contexts, budget)
+    count = int(rng.choice([40, 200]))  # with shares of their own, and more
+    contexts = [rng.random(size) * 2.0 ** rng.integers(0, 12) for _ in range(count)]
+    budget = float(rng.uniform(0.1, 0.8)) * count * hierarchy.total_cost
+    found = allocate_copies([Kind(hierarchy, Rows(), contexts)], np.arange(count), budget, hra.Hull())
+    pooled = hra.pool(*[Plain(hierarchy, Rows(), hra.Hull())] * count).allocate(contexts, budget)
     assert found.whole.gain >= 0.97 * pooled.whole.gain
     assert found.whole.upper_bound >= pooled.whole.gain
 

@@ -1,0 +1,87 @@
+"""Sets at a price: valid, bounded, and the same however many rows are left out because nothing there is in surplus."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.model.hierarchy import Hierarchy
+from hra.solvers.copies.at_price import sets_at_price
+from hra.solvers.copies.blocks import LANES, Shares, all_rows, even_shares, shares_of_copy
+from hra.solvers.copies.copies import Copies
+from hra.solvers.copies.shares import improve_shares
+from hra.solvers.copies.states import are_down_closed
+from hra.solvers.dag.max_closure import max_closure
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def random_copies(rng: np.random.Generator, most: int = 200) -> tuple[Copies, np.ndarray]:
+    """One or two kinds of random graphs, with more copies than have shares of their own, and gains for all."""
+    kinds = []
+    for size in rng.integers(1, 12, int(rng.integers(1, 3))).tolist():
+        edges = [(a, b) for b in range(size) for a in range(b) if rng.random() < 2 / size]
+        kinds.append(Hierarchy.dag(rng.integers(1, 9, size), np.array(edges, np.int32).reshape(-1, 2)))
+    copies = Copies(tuple(kinds), tuple(rng.integers(1, most, len(kinds)).tolist()))
+    return copies, rng.random(copies.lanes) * 2.0 ** rng.integers(0, 8, copies.lanes)
+
+
+def improved(copies: Copies, gain: np.ndarray, price: float, times: int) -> Shares:
+    share = even_shares(copies)
+    improve_shares(copies.rows, gain, price, share, all_rows(copies.rows, share), np.full(times, 2.0), np.ones(times))
+    return share
+
+
+@given(seeds)
+def test_sets_are_valid_and_the_bound_holds(seed: int) -> None:
+    """Beside the best closure of each copy."""
+    rng = np.random.default_rng(seed)
+    copies, gain = random_copies(rng, 20)
+    price, selected, surplus = rng.uniform(0.1, 20.0), np.empty(copies.lanes, np.bool_), np.empty(copies.lanes)
+    share = improved(copies, gain, price, int(rng.integers(0, 6)))
+    spent, bound = sets_at_price(copies.rows, gain, price, share, all_rows(copies.rows, share), selected, surplus)
+    assert are_down_closed(copies.rows, selected)
+    costs = np.repeat(copies.rows.cost, np.diff(copies.rows.at))
+    assert np.isclose(spent, costs[selected].sum())
+    best = 0.0
+    for hierarchy, gains in zip(copies.hierarchies, copies.parts(gain), strict=True):
+        for lane in gains.T:
+            worth = lane - price * hierarchy.unit_cost
+            split = np.ones(hierarchy.predecessors[1].size)
+            best += float(
+                worth[max_closure(hierarchy.predecessors, worth, np.arange(worth.size), split).selected].sum()
+            )
+    assert worth_of(gain, costs, price, selected) <= best * (1 + 1e-9) + 1e-9
+    assert best <= bound * (1 + 1e-9) + 1e-9
+
+
+def worth_of(gain: np.ndarray, costs: np.ndarray, price: float, selected: np.ndarray) -> float:
+    return float((gain - price * costs)[selected].sum())
+
+
+@given(seeds)
+def test_what_is_out_of_reach_is_not_missed(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    copies, gain = random_copies(rng)
+    price = rng.uniform(0.5, 20.0)
+    share = improved(copies, gain, price, 2)
+    reach, full = all_rows(copies.rows, share), all_rows(copies.rows, share)
+    selected, surplus = np.empty((2, copies.lanes), np.bool_), np.empty((2, copies.lanes))
+    sets_at_price(copies.rows, gain, price * rng.uniform(0.3, 1.0), share, reach, selected[0], surplus[0])
+    assert (reach <= full).all()
+    least = sets_at_price(copies.rows, gain, price, share, reach, selected[0], surplus[0])
+    assert least == sets_at_price(copies.rows, gain, price, share, full, selected[1], surplus[1])
+    assert np.array_equal(selected[0], selected[1]) and np.array_equal(surplus[0], surplus[1])
+
+
+@given(seeds)
+def test_shares_stay_shares(seed: int) -> None:
+    """They add up to 1 for what has predecessors, in blocks and for copies alone."""
+    copies, gain = random_copies(np.random.default_rng(seed))
+    share = improved(copies, gain, 3.0, 4)
+    for kind, (hierarchy, count) in enumerate(zip(copies.hierarchies, copies.counts, strict=True)):
+        successor = hierarchy.edges[:, 1]
+        for i in {0, count // 2, count - 1, min(LANES, count - 1)}:
+            total = np.bincount(successor, shares_of_copy(copies.rows, share, kind, i), len(hierarchy))
+            np.testing.assert_allclose(total[np.unique(successor)], 1.0, rtol=1e-9)
