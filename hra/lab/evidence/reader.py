@@ -14,6 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from hra.lab.evidence.canvas import PATCH, SIDE
 from hra.lab.evidence.questions import ANSWERS, LENGTH, SECOND, WORDS
+from hra.lab.evidence.shown import PARTS
 
 _OCTAVES = 6
 
@@ -40,14 +41,14 @@ class Reader(nn.Module):
     """Answers from tokens.
 
     ``reader(pixels [B, K, 192] in 0 .. 1, boxes [B, K, 4] in pixels, words [B, Q, 4])`` gives scores of `ANSWERS`
-    [B, Q, A] and of `SECOND` [B, Q, S].
+    [B, Q, A] and of `SECOND` [B, Q, S]. In training `see` adds, from the same pass, scores of what each token shows.
     """
 
     def __init__(self, size: Size) -> None:
         super().__init__()
         width = size.width
         self.size = size
-        self.pixels = nn.Linear(3 * PATCH * PATCH, width)
+        self.pixels = nn.Sequential(nn.Linear(3 * PATCH * PATCH, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
         self.place = nn.Sequential(nn.Linear(4 * (1 + 2 * _OCTAVES), width), nn.GELU(), nn.Linear(width, width))
         self.word = nn.Embedding(len(WORDS), width)
         self.order = nn.Parameter(torch.randn(LENGTH, width) * 0.02)
@@ -56,9 +57,15 @@ class Reader(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.first = nn.Linear(width, len(ANSWERS))
         self.second = nn.Linear(width, len(SECOND))
+        self.shown = nn.ModuleList(nn.Linear(width, count) for count in PARTS)
 
     def forward(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
         """Scores of both heads."""
+        first, second, _ = self.see(pixels, boxes, words)
+        return first, second
+
+    def see(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> tuple[Tensor, Tensor, list[Tensor]]:
+        """Scores of both heads, and for each token scores [B, K, P] of each of `PARTS`."""
         batch, count = pixels.shape[:2]
         asked = words.shape[1]
         image = self.pixels(pixels - 0.5) + self.place(fourier(boxes))
@@ -69,8 +76,9 @@ class Reader(nn.Module):
         mask = _mask(count, asked, LENGTH + 1, x.device)
         for block in self.blocks:
             x = block(x, mask)
-        answer = self.norm(x[:, count:].unflatten(1, (asked, LENGTH + 1))[:, :, -1])
-        return self.first(answer), self.second(answer)
+        x = self.norm(x)
+        answer = x[:, count:].unflatten(1, (asked, LENGTH + 1))[:, :, -1]
+        return self.first(answer), self.second(answer), [head(x[:, :count]) for head in self.shown]
 
 
 class _Block(nn.Module):

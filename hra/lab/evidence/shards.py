@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from hra.errors import HraError
 from hra.lab.evidence.canvas import KINDS, Canvas, canvases
 from hra.lab.evidence.cells import Cell
+from hra.lab.evidence.shown import shown
 from hra.lab.evidence.sprites import Split
 from hra.safety.atomic_write import write_atomically
 
@@ -23,6 +25,7 @@ class Shard:
     Attributes
     ----------
     pixels : uint8 [N, K, 192]; boxes : int16 [N, K, 4], (x0, y0, x1, y1).
+    shown : int8 [N, K, 5], what each token shows (`hra.lab.evidence.shown`).
     asked : int8 [N], number of the question that the tokens were made for.
     words : int8 [N, Q, 4]; answers, seconds : int8 [N, Q], of all that is asked: in training everything that can be,
         repeated where a canvas has less, else one question of each of `KINDS`.
@@ -30,6 +33,7 @@ class Shard:
 
     pixels: np.ndarray
     boxes: np.ndarray
+    shown: np.ndarray
     asked: np.ndarray
     words: np.ndarray
     answers: np.ndarray
@@ -40,7 +44,7 @@ class Shard:
         return len(self.pixels)
 
 
-_FIELDS = ("pixels", "boxes", "asked", "words", "answers", "seconds")
+_FIELDS = ("pixels", "boxes", "shown", "asked", "words", "answers", "seconds")
 
 
 def make_shard(cell: Cell, made: Sequence[Canvas], seed: int, *, training: bool) -> Shard:
@@ -54,6 +58,7 @@ def make_shard(cell: Cell, made: Sequence[Canvas], seed: int, *, training: bool)
     return Shard(
         np.stack([pixels for pixels, _ in rows]),
         np.stack([boxes for _, boxes in rows]),
+        np.stack([shown(boxes, canvas.things) for canvas, (_, boxes) in zip(made, rows, strict=True)]),
         asked,
         np.array([[q.words for q in row] for row in questions], np.int8),
         np.array([[q.answer for q in row] for row in questions], np.int8),
@@ -89,4 +94,8 @@ def _write(file: Path, shard: Shard) -> None:
 
 def _read(file: Path) -> Shard:
     with np.load(file, allow_pickle=False) as stored:
+        if missing := set(_FIELDS) - set(stored):
+            raise HraError(
+                f"made by an earlier version, without {sorted(missing)}", where=str(file), fix="use a new folder"
+            )
         return Shard(*(stored[name] for name in _FIELDS))

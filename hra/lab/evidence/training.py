@@ -81,8 +81,12 @@ def train(
 
 
 def loss_of(reader: Reader, shard: Shard, rows: np.ndarray, asked: np.ndarray, device: str) -> Tensor:
-    """Mean cross entropy of both heads over some questions ``asked`` [B, Q] of the canvases ``rows`` [B]."""
-    first, second = reader(*inputs(shard, rows, device, asked))
+    """Mean cross entropy of both heads over questions ``asked`` [B, Q] of the canvases ``rows`` [B], and of tokens.
+
+    What each token shows is asked too, with the same weight: a gradient for each token, where a question gives one for
+    a canvas.
+    """
+    first, second, tokens = reader.see(*inputs(shard, rows, device, asked))
     at = rows[:, None], asked
     answers, seconds = (
         torch.from_numpy(part[at].astype(np.int64)).to(device) for part in (shard.answers, shard.seconds)
@@ -92,7 +96,17 @@ def loss_of(reader: Reader, shard: Shard, rows: np.ndarray, asked: np.ndarray, d
     if bool(has_second.any()):
         share = has_second.float().mean()
         loss = loss + share * cross_entropy(second[has_second], seconds[has_second])
-    return loss
+    return loss + _loss_of_tokens(tokens, torch.from_numpy(shard.shown[rows].astype(np.int64)).to(device))
+
+
+def _loss_of_tokens(tokens: list[Tensor], shown: Tensor) -> Tensor:
+    """Sum over the parts of the mean cross entropy of the tokens that have a label; 0 for parts that none has."""
+    total = tokens[0].new_zeros(())
+    for part, scores in enumerate(tokens):
+        known = shown[..., part] >= 0
+        if bool(known.any()):
+            total = total + cross_entropy(scores[known], shown[..., part][known])
+    return total
 
 
 def inputs(

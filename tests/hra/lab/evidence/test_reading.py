@@ -15,7 +15,7 @@ from hra.lab.evidence.shards import make_shard, shards
 torch = pytest.importorskip("torch")
 from hra.lab.evidence.judging import right  # noqa: E402
 from hra.lab.evidence.reader import Reader, Size  # noqa: E402
-from hra.lab.evidence.training import Plan, inputs, train  # noqa: E402
+from hra.lab.evidence.training import Plan, inputs, loss_of, train  # noqa: E402
 
 TINY = Size(32, 2)
 CELL = Cell("pyramid", 37, "oracle")
@@ -53,6 +53,15 @@ def test_shards_are_made_once(tmp_path, monkeypatch):
     assert not first.asked.any()
 
 
+def test_tokens_of_an_earlier_version_are_refused(tmp_path):
+    shards(tmp_path, "validation", 1, [CELL], lambda _: None)
+    (file,) = tmp_path.iterdir()
+    with np.load(file) as stored:
+        np.savez(file, **{name: stored[name] for name in stored if name != "shown"})
+    with pytest.raises(HraError, match="shown"):
+        shards(tmp_path, "validation", 1, [CELL], lambda _: None)
+
+
 def test_order_of_tokens_and_other_questions_tell_nothing(shard):
     reader = Reader(TINY).eval()
     rows = np.arange(4)
@@ -86,3 +95,34 @@ def test_a_cell_that_cannot_keep_its_budget_is_refused():
     canvas = next(canvases("train", 1))
     with pytest.raises(HraError):
         Cell("downsample", 5000).tokens_of(canvas, 0, 0)
+
+
+def test_tokens_are_asked_what_they_show_in_training_alone(shard):
+    reader = Reader(TINY)
+    before = [head.weight.detach().clone() for head in reader.shown]
+    loss = loss_of(reader, shard, np.arange(4), np.zeros((4, 2), int), "cpu")
+    loss.backward()
+    assert all(head.weight.grad.abs().max() > 0 for head in reader.shown)
+    with torch.no_grad():
+        for head in reader.shown:
+            head.weight.zero_()
+        answers = reader(*inputs(shard, np.arange(4), "cpu"))
+        for head, weight in zip(reader.shown, before, strict=True):
+            head.weight.copy_(weight)
+        again = reader(*inputs(shard, np.arange(4), "cpu"))
+    assert all(torch.equal(a, b) for a, b in zip(answers, again, strict=True))
+
+
+def test_tokens_without_labels_add_nothing_to_the_loss(shard):
+    reader = Reader(TINY)
+    rows, asked = np.arange(4), np.zeros((4, 2), int)
+    unlabelled = dataclasses.replace(shard, shown=np.full_like(shard.shown, -1))
+    first, second = reader(*inputs(shard, rows, "cpu", asked))
+    answers, seconds = (
+        torch.from_numpy(part[rows[:, None], asked].astype(np.int64)) for part in (shard.answers, shard.seconds)
+    )
+    expected = torch.nn.functional.cross_entropy(first.flatten(0, 1), answers.flatten())
+    if (seconds >= 0).any():
+        share = (seconds >= 0).float().mean()
+        expected = expected + share * torch.nn.functional.cross_entropy(second[seconds >= 0], seconds[seconds >= 0])
+    torch.testing.assert_close(loss_of(reader, unlabelled, rows, asked, "cpu"), expected)
