@@ -49,11 +49,13 @@ class Demand:
 
         Raises
         ------
-        HierarchyError : its hierarchy is no forest; MetricError : gains that no bound holds for.
+        HierarchyError : its hierarchy is no forest, or has refinements that cost less than nothing.
+        MetricError : gains that no bound holds for.
         """
         hierarchy = problem.hierarchy
-        if hierarchy.parent is None:
-            raise HierarchyError("graphs have no demand at a price", where=repr(hierarchy), fix="pool their members")
+        if hierarchy.parent is None or hierarchy.shrinks:
+            what = "prices are for forests whose refinements cost something"
+            raise HierarchyError(what, where=repr(hierarchy), fix="use hra.pool, or members of another kind")
         problem.check()
         slope = hull_slopes(hierarchy.first_child, problem.gain, problem.slope_cost)
         size = hierarchy.units.size
