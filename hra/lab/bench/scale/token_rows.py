@@ -76,7 +76,8 @@ def two_actors(images: Path, out: Path) -> None:
 
     from hra.integrations.ray import TokenAllocation
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    # Actors hold a processor each for as long as they live: without a third one nothing would be read.
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)
     try:
         rows = ray.data.read_binary_files(str(images), include_paths=True).map_batches(
             TokenAllocation, fn_constructor_kwargs=SETTINGS, batch_format="pyarrow", batch_size=_SHARD, concurrency=2
