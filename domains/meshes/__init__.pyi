@@ -14,6 +14,7 @@ from .asset.paging import wanted_pages as wanted_pages
 from .attributes import VertexAttributes as VertexAttributes
 from .building.builder import build as build
 from .building.discrete import build_discrete as build_discrete
+from .building.folder import build_folder as build_folder
 from .chains import lod_chain as lod_chain
 from .cluster_mesh import ClusterMesh as ClusterMesh
 from .discrete_lod import DiscreteLOD as DiscreteLOD

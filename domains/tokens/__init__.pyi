@@ -2,6 +2,8 @@ from .allocator import TokenAllocator as TokenAllocator
 from .channels.texture_array import TextureArray as TextureArray
 from .channels.texture_array import texture_array as texture_array
 from .context import TokenContext as TokenContext
+from .corpus.allocation import TokenAllocation as TokenAllocation
+from .corpus.job import allocate_folder as allocate_folder
 from .embedding.batch_encoder import BatchEncoder as BatchEncoder
 from .features import project as project
 from .fixation.confidence import EntropyConfidence as EntropyConfidence

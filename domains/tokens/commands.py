@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,14 +11,11 @@ from hra.console import (
     JsonOption,
     MetricOption,
     TraversalOption,
-    choose,
-    choose_metric,
-    choose_traversal,
+    folder_or,
     running,
     show,
     whole_count,
     write_json,
-    written_as,
 )
 from hra.errors import HraError
 from hra.plugins import load
@@ -31,13 +27,11 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help=True)
 
 ImageArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads.")]
+ImagesArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads, or a folder of them.")]
 QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer where tokens go.")]
-_RELEVANCE = "phrase"
 RelevanceOption = Annotated[
     str | None,
-    typer.Option(
-        help=f"phrase, layout, cues, imagenet, uniform, or model:NAME (CLIP, SigLIP). [default: {_RELEVANCE}]"
-    ),
+    typer.Option(help="phrase, layout, cues, imagenet, uniform, or model:NAME (CLIP, SigLIP). [default: phrase]"),
 ]
 _UNUSED = """The query {query!r} was not used: the relevance {relevance!r} made nothing of it.
 `phrase` reads text (pip install 'hra[ocr]'), `imagenet` knows 1000 things, `cues` only places such as 'on the left'."""
@@ -49,7 +43,7 @@ BudgetOption = Annotated[
 
 @app.command()
 def allocate(
-    image: ImageArgument,
+    image: ImagesArgument,
     query: QueryOption = "",
     method: Annotated[
         str, typer.Option(help="How; `hra tokens methods` lists them.", metavar="NAME[:KEY=VALUE,..]")
@@ -61,17 +55,36 @@ def allocate(
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", callback=written_as(".png"), help="PNG: the tokens on the image, and what they give back."
+            "-o",
+            "--out",
+            callback=folder_or(".png"),
+            help="PNG: the tokens on the image, and what they give back. Of a folder: one for Parquet files.",
         ),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes, for the images of a folder.")] = 1,
+    bank: Annotated[int, typer.Option(help="Of a folder: so many images in a row share their tokens.")] = 1,
+    sample: Annotated[
+        int | None,
+        typer.Option(help="Of a folder: all images share their tokens, by a price fixed on so many of them."),
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Allocate tokens to an image and a query."""
-    from hra.domains.tokens import token_sheet
+    """Allocate tokens to an image and a query, or to all images of a folder.
+
+    A folder's rows go to Parquet files, one row for each image, with its error where it has no tokens (exit code 1).
+    Run it again after it was stopped: it goes on.
+    """
+    from hra.domains import tokens
+    from hra.domains.tokens.corpus.command import allocate_images
+    from hra.domains.tokens.named import named_allocator
     from hra.images import load_image, psnr, save_png
 
-    allocator = _allocator(method, metric, traversal)
-    relevance = _set_relevance(allocator, relevance, method)
+    if image.is_dir():
+        names = {"method": method, "relevance": relevance, "metric": metric, "traversal": traversal}
+        allocation = tokens.TokenAllocation(**names, budget=budget, question=query, bank=bank)
+        return allocate_images(image, out, allocation, jobs=jobs, sample=sample, json_file=json_file)
+    _check_alone(jobs, bank, sample)
+    allocator, relevance = named_allocator(method, relevance, metric, traversal)
     pixels = load_image(image)
     context = allocator.context(pixels, query)
     with running(f"choosing {budget:,} tokens") as progress:
@@ -83,7 +96,7 @@ def allocate(
         shown = chosen.reconstruct()
         if out is not None:
             progress(f"drawing {out.name}")
-            save_png(out, token_sheet(pixels, chosen))
+            save_png(out, tokens.token_sheet(pixels, chosen))
     record = {
         "method": method,
         "relevance": relevance,
@@ -118,37 +131,10 @@ def _sentence(method: str) -> str:
         return error.what
 
 
-def _allocator(method: str, metric: str | None, traversal: str | None) -> TokenAllocator[Any]:
-    """The method by its name, with another metric or traversal."""
-    from hra.domains.tokens.allocator import TokenAllocator
-
-    allocator: TokenAllocator[Any] = choose("hra.methods", method, TokenAllocator)
-    if metric is not None:
-        allocator.metric = choose_metric(metric)
-    if traversal is not None:
-        allocator.traversal = choose_traversal(traversal)
-    return allocator
-
-
-def _set_relevance(allocator: TokenAllocator[Any], name: str | None, method: str) -> str:
-    """The relevance of that name, foveated where the method is; returns the name of what is used.
-
-    Without a name it is the default one, unless the method has a relevance of its own.
-    """
-    from hra.domains.tokens.relevance.cues import CueRelevance
-    from hra.domains.tokens.relevance.foveated import FoveatedRelevance
-    from hra.domains.tokens.relevance.registry import relevance_named
-
-    own, chosen = allocator.relevance, relevance_named(name or _RELEVANCE)
-    if isinstance(own, FoveatedRelevance):
-        allocator.relevance = replace(own, relevance=chosen)
-    elif isinstance(own, CueRelevance):
-        allocator.relevance = chosen
-    elif name is None:
-        return type(own).__name__
-    else:
-        raise HraError(f"the method {method!r} has a relevance of its own", where="--relevance", fix="leave it out")
-    return name or _RELEVANCE
+def _check_alone(jobs: int, bank: int, sample: int | None) -> None:
+    """One image has nobody to share with: options of folders must not be ignored in silence."""
+    if jobs != 1 or bank != 1 or sample is not None:
+        raise HraError("--jobs, --bank and --sample are for folders", where="hra tokens allocate", fix="name a folder")
 
 
 def _check_metric(allocator: TokenAllocator[Any], allocation: Allocation, method: str) -> None:

@@ -1,5 +1,6 @@
 from .arrays import as_image as as_image
 from .files import MAX_PIXELS as MAX_PIXELS
+from .files import decode_image as decode_image
 from .files import load_image as load_image
 from .files import save_png as save_png
 from .quality import flip as flip

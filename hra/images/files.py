@@ -14,7 +14,7 @@ import numpy as np
 from hra.errors import FileError, ImageError, MissingExtra
 from hra.images.arrays import as_image
 from hra.images.decoding import decode
-from hra.images.opening import open_upright
+from hra.images.opening import decoded_upright, open_upright
 from hra.safety.atomic_write import write_atomically
 from hra.safety.limits import DEFAULT, enough_memory
 from hra.safety.local_files import local_path
@@ -57,9 +57,40 @@ def load_image(
     if mode not in _CHANNELS:
         raise ImageError(f"unknown mode {mode!r}", where="mode", fix="use 'rgb' or 'gray'")
     with open_upright(path, max_pixels) as image:
-        needed = _BYTES_PER_PIXEL * image.width * image.height
-        with enough_memory("the image", str(path), needed):
-            return decode(image, _CHANNELS[mode])
+        return _samples(image, str(path), _CHANNELS[mode])
+
+
+def decode_image(content: bytes, *, max_pixels: int = MAX_PIXELS, name: str = "image") -> np.ndarray:
+    """As `load_image`, of a file's content in memory.
+
+    Parameters
+    ----------
+    content : the bytes of the file.
+    max_pixels : images with more are refused before they are decoded.
+    name : stands for the file in messages.
+
+    Returns
+    -------
+    float32 [H, W, 3] in [0, 1].
+
+    Raises
+    ------
+    ImageError, OutOfMemory, MissingExtra : see `load_image`.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.images import decode_image
+    >>> decode_image(hra.samples.path("photo.jpg").read_bytes()).shape[2]
+    3
+    """
+    with decoded_upright(io.BytesIO(content), name, max_pixels) as image:
+        return _samples(image, name, _CHANNELS["rgb"])
+
+
+def _samples(image: Any, name: str, channels: int) -> np.ndarray:
+    with enough_memory("the image", name, _BYTES_PER_PIXEL * image.width * image.height):
+        return decode(image, channels)
 
 
 def save_png(path: str | os.PathLike[str], image: Any) -> None:

@@ -42,7 +42,14 @@ def open_upright(path: str | os.PathLike[str], max_pixels: int) -> Iterator[Imag
 
     Exceptions of any kind that are raised while it is open become ImageError.
     """
-    with open_regular(path) as stream, as_image_error(path):
+    with open_regular(path) as stream, decoded_upright(stream, path, max_pixels) as image:
+        yield image
+
+
+@contextmanager
+def decoded_upright(stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> Iterator[Image.Image]:
+    """As `open_upright`, of a stream that begins with the image; ``path`` names it in messages."""
+    with as_image_error(path):
         image = _open(stream, path, max_pixels)
         image.load()
         image = upright(image, str(path))  # one name, so that the unturned pixels are not kept
@@ -149,7 +156,9 @@ def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[s
     if width * height > max_pixels:
         what = f"the image has {width} x {height} pixels, more than the limit of {max_pixels:,}"
         raise ImageError(what, where=str(path), fix="pass a larger max_pixels if you trust the file")
-    size = os.fstat(stream.fileno()).st_size
+    place = stream.tell()
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(place)
     most = _MOST_WEBP if _is_lossy_webp(image, stream) else _MOST_PIXELS_PER_BYTE.get(image.format or "")
     bits = _BITS.get(image.mode, 1) if image.format == "PNG" else 1
     if most is not None and width * height * bits > most * size:

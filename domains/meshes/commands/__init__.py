@@ -11,11 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
-from hra.console import JsonOption, byte_count, counting, running, show, write_json, written_as
+from hra.console import JsonOption, byte_count, counting, folder_or, running, show, write_json
 from hra.domains.meshes.commands.cutting import cut
 from hra.domains.meshes.commands.drawing import render, view
+from hra.domains.meshes.commands.folder import build_all
 from hra.domains.meshes.commands.limits import BuiltMesh
 from hra.domains.meshes.commands.lods import lods
+from hra.errors import FileError, HraError
 from hra.safety.limits import Limits
 
 app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
@@ -27,8 +29,11 @@ app.command()(view)
 
 @app.command()
 def build(
-    source: Annotated[Path, typer.Argument(help="OBJ, PLY, STL, OFF, GLB or glTF.")],
-    out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".hra"), help="The built mesh, .hra.")],
+    source: Annotated[Path, typer.Argument(help="OBJ, PLY, STL, OFF, GLB or glTF, or a folder of them.")],
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", callback=folder_or(".hra"), help="The built mesh, .hra; of a folder: another one."),
+    ],
     cluster_size: Annotated[int, typer.Option(help="Triangles per cluster at most.")] = 64,
     group_size: Annotated[int, typer.Option(help="Clusters per group; smaller gives finer budgets.")] = 12,
     certified: Annotated[
@@ -38,15 +43,23 @@ def build(
         int | None, typer.Option(min=8, max=16, help="Compress, with positions on a grid of so many bits.")
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="All processors by default.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes, for the meshes of a folder.")] = 1,
     memory: Annotated[str, typer.Option(help="What reading may take beside 4 bytes for each of the file.")] = "256MiB",
     json_file: JsonOption = None,
 ) -> None:
-    """Build the cluster hierarchy of a mesh file."""
+    """Build the cluster hierarchy of a mesh file, or of all that are in a folder.
+
+    A folder's meshes that cannot be built are listed, with exit code 1. Run it again after it was stopped: it goes on.
+    """
     from hra.domains import meshes
 
+    settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
+    limits = Limits(memory_bytes=byte_count(memory))
+    if source.is_dir():
+        _check_folder_options(out, threads)
+        return build_all(source, out, {**settings, "grid_bits": grid_bits, "jobs": jobs, "limits": limits}, json_file)
+    _check_file_options(out, jobs)
     with counting(f"building {source.name}", "triangles") as progress:
-        settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
-        limits = Limits(memory_bytes=byte_count(memory))
         clusters = meshes.build(source, **settings, threads=threads, progress=progress, limits=limits)
     with running(f"writing {out.name}"):
         clusters.save(out, grid_bits)
@@ -84,6 +97,20 @@ def check(
     show(mesh.name, record.items())
     if not report.sound:
         raise typer.Exit(1)
+
+
+def _check_folder_options(out: Path, threads: int | None) -> None:
+    if threads is not None:
+        raise HraError("the meshes of a folder are built on one thread each", where="--threads", fix="use --jobs")
+    if out.suffix.lower() == ".hra" and not out.is_dir():
+        raise HraError("the meshes of a folder go to a folder", where="--out", fix="name a folder")
+
+
+def _check_file_options(out: Path, jobs: int) -> None:
+    if jobs != 1:
+        raise HraError("one mesh is built in one process", where="--jobs", fix="use --threads, or name a folder")
+    if out.suffix.lower() != ".hra" or out.is_dir():
+        raise FileError("a built mesh is a file that ends in .hra", where=str(out)[:500], fix="use -o NAME.hra")
 
 
 def _facts(asset: Any) -> dict[str, Any]:

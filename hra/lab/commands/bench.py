@@ -26,13 +26,14 @@ class SuiteName(StrEnum):
     residency = "residency"
     startup = "startup"
     models = "models"
+    scale = "scale"
 
 
 def bench(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="The solver, kernels, meshes, textures, residency, visual tokens, commands from nothing, or models."
+            help="The solver, kernels, meshes, textures, residency, visual tokens, commands, models, or jobs."
         ),
     ],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
@@ -70,6 +71,7 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
             SuiteName.startup: "command line",
             SuiteName.residency: "streaming of pages",
             SuiteName.models: "models suite",
+            SuiteName.scale: "scale suite",
         }
         what = others.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
@@ -89,6 +91,10 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
         from hra.lab.bench.models.row import model_suite
 
         return model_suite()
+    if suite is SuiteName.scale:
+        from hra.lab.bench.scale.suite import scale_suite
+
+        return scale_suite()
     if suite is SuiteName.startup:
         from hra.lab.bench.startup import startup_suite
 

@@ -124,6 +124,18 @@ TABLES: Mapping[str, BenchTable] = {
             "total, promised": lambda row: _three_digits(row["total_flops_ratio"]),
         },
     ),
+    "scale": BenchTable(
+        "seconds of whole jobs over folders, from the start of their processes to their end",
+        {
+            "n": _TIMES["n"],
+            "ours": lambda row: _three_digits(row["ours_s"]),
+            "ours, cpu": lambda row: _three_digits(row["ours_cpu_s"]),
+            "peer": lambda row: _three_digits(row["peer_s"]),
+            "peer, cpu": lambda row: _three_digits(row["peer_cpu_s"]),
+            "ratio": _TIMES["ratio"],
+            "a second": lambda row: _three_digits(row["rate"]),
+        },
+    ),
     "tokens": BenchTable(
         "milliseconds, beside the fastest peer; gain in dB over uniform down-sampling",
         {**_TIMES, "tokens": lambda row: f"{row['count']:,}" if "count" in row else "-", "gain": _gain_db},

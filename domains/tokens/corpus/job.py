@@ -1,0 +1,138 @@
+"""``allocate_folder``: token rows of all images of a folder, shard by shard, by several processes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from hra.domains.tokens.corpus.allocation import TokenAllocation
+from hra.domains.tokens.corpus.rows import pyarrow
+from hra.domains.tokens.corpus.shards import read_errors, write_shard
+from hra.errors import HraError
+from hra.pooling.stream_price import Demand, common_price
+from hra.safety.atomic_write import write_atomically
+from hra.safety.file_list import FileList
+from hra.safety.job_folder import open_job
+from hra.safety.json_text import parse_object
+from hra.safety.local_files import read_regular
+from hra.safety.processes import in_processes
+
+SUFFIXES = frozenset((".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".png", ".ppm", ".tga", ".tif", ".tiff", ".webp"))
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class CorpusReport:
+    """What a job over a folder came to.
+
+    Attributes
+    ----------
+    images, shards : of the folder; resumed : shards that were there already.
+    errors : from the name of an image without tokens to why.
+    price : what tokens had to gain, where a price shared the budget.
+    """
+
+    images: int
+    shards: int
+    resumed: int
+    errors: dict[str, str]
+    price: float | None
+
+
+def allocate_folder(
+    images: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    allocation: TokenAllocation,
+    *,
+    jobs: int = 1,
+    shard_size: int = 256,
+    sample: int | None = None,
+    progress: Progress = lambda done, total: None,
+) -> CorpusReport:
+    """Write the token rows of all images below a folder as Parquet files ``shard-000000.parquet`` ...
+
+    A job that was killed goes on where it stopped: shards are written whole, and those that are there are not made
+    again. The rows are the same however often it was killed and by however many processes they are made. Call it behind
+    ``if __name__ == "__main__":``, see `hra.safety.processes.in_processes`.
+
+    Parameters
+    ----------
+    images : folder; out : another one, which is made if it is not there.
+    allocation : what to do with each image.
+    jobs : processes.
+    shard_size : images of a file, a multiple of ``allocation.bank``.
+    sample : share one budget over all images by a price, which is fixed on so many of them, evenly spaced.
+    progress : called with the images that are done and all of them.
+
+    Raises
+    ------
+    FileError : a folder without images, or one that cannot be written.
+    HraError : ``out`` holds another job, sizes that do not fit, or a process that was killed.
+    MissingExtra : PyArrow is not installed.
+
+    Examples
+    --------
+    >>> import hra, tempfile
+    >>> from hra.domains import tokens
+    >>> if __name__ == "__main__":
+    ...     with tempfile.TemporaryDirectory() as out:
+    ...         allocation = tokens.TokenAllocation(budget=20, relevance="uniform")
+    ...         tokens.allocate_folder(hra.samples.path("photo.jpg").parent, out, allocation).images
+    3
+    """
+    pyarrow()
+    _check(allocation, shard_size, sample)
+    folder = FileList.of(images, SUFFIXES)
+    given = {"allocation": asdict(allocation), "shard_size": shard_size, "sample": sample}
+    open_job(out, {**given, "images": len(folder.names), "digest": folder.digest})
+    if sample is not None:
+        allocation = replace(allocation, price=_price(folder, allocation, sample, jobs, Path(out)))
+    shards = [Path(out, f"shard-{number:06}.parquet") for number in range(-(-len(folder.names) // shard_size))]
+    missing = [number for number, shard in enumerate(shards) if not shard.exists()]
+    done = len(folder.names) - sum(len(folder.shard(number, shard_size)) for number in missing)
+    progress(done, len(folder.names))
+    tasks = ((shards[number], folder.shard(number, shard_size)) for number in missing)
+    for count in in_processes(partial(_make_shard, allocation, folder.root), tasks, jobs) if missing else ():
+        done += count
+        progress(done, len(folder.names))
+    resumed = len(shards) - len(missing)
+    return CorpusReport(len(folder.names), len(shards), resumed, read_errors(shards), allocation.price)
+
+
+def _check(allocation: TokenAllocation, shard_size: int, sample: int | None) -> None:
+    if shard_size < 1 or shard_size % allocation.bank:
+        fix = f"use a multiple of the bank, {allocation.bank}"
+        raise HraError(f"shards of {shard_size} images", where="shard_size", fix=fix)
+    if sample is None:
+        return
+    if sample < 1:
+        raise HraError(f"a sample of {sample} images", where="sample", fix="use 1 or more")
+    if allocation.bank > 1 or allocation.price is not None:
+        raise HraError("a sample beside a bank or price", where="sample", fix="leave one of them out")
+
+
+def _price(folder: FileList, allocation: TokenAllocation, sample: int, jobs: int, out: Path) -> float:
+    """The price that was fixed when the job began, or now that of a sample."""
+    file = out / "price.json"
+    if file.exists():
+        return float(parse_object(read_regular(file), "price", str(file))["price"])
+    rows = ({"path": str(folder.root / name)} for name in folder.sample(sample))
+    demands = [one for one in in_processes(allocation.demand, rows, jobs) if isinstance(one, Demand)]
+    if not demands:
+        what = f"none of the {sample} images of the sample can be read"
+        raise HraError(what, where=str(folder.root)[:500], fix="use a larger sample, or check the files")
+    price = common_price(demands, allocation.budget * len(demands))
+    write_atomically(file, json.dumps({"price": price, "images": len(demands)}).encode())
+    return price
+
+
+def _make_shard(allocation: TokenAllocation, root: Path, task: tuple[Path, list[str]]) -> int:
+    """Write one shard; the number of its images."""
+    shard, names = task
+    table = allocation({"id": names, "path": [str(root / name) for name in names]})
+    write_shard(shard, table)
+    return len(names)

@@ -1,0 +1,19 @@
+"""Ray Data (extra ``hra[ray]``): token rows of images as a step of a pipeline, by a pool of actors.
+
+`TokenAllocation` is the callable that ``hra tokens allocate FOLDER`` runs in processes; here it is one actor's. What
+belongs here is how Ray starts it, and nothing of what it does.
+"""
+
+from __future__ import annotations
+
+import lazy_loader
+
+from hra.errors import MissingExtra
+
+try:
+    import ray.data  # noqa: F401
+except ModuleNotFoundError as error:
+    raise MissingExtra.of(str(error.name), "ray") from error
+
+# The names stand in the stub beside this file; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

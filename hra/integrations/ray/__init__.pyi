@@ -1,0 +1,1 @@
+from .token_allocation import TokenAllocation as TokenAllocation

@@ -1,0 +1,79 @@
+"""Work in several processes that end with the one that started them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing.connection import wait as wait_for
+from typing import TypeVar
+
+from hra.errors import HraError
+
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+_MOST = 1024
+# Items that are handed out ahead for each process: none waits, and a long list of items takes no memory.
+_AHEAD = 2
+
+
+def in_processes(work: Callable[[Item], Done], items: Iterable[Item], jobs: int) -> Iterator[Done]:
+    """What ``work`` returns for each of the ``items``, in the order in which they are done.
+
+    Each process computes on one thread. They are started anew, not forked, so a script that calls this must stand
+    behind ``if __name__ == "__main__":``; they end when this process does, however it ends.
+
+    Parameters
+    ----------
+    work : a function of a module, called in another process.
+    jobs : processes, from 1 to 1024.
+
+    Raises
+    ------
+    HraError : another number of processes, or one of them was killed; what ``work`` raises is passed on.
+    """
+    if type(jobs) is not int or not 1 <= jobs <= _MOST:
+        raise HraError(f"cannot work in {jobs!r} processes", where="jobs", fix=f"use 1 to {_MOST}")
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, initializer=_begin) as pool:
+        try:
+            yield from _handed_out(pool, work, iter(items), _AHEAD * jobs)
+        except BrokenProcessPool as error:
+            fix = "run it again, it goes on where it stopped; if memory was short, with fewer jobs"
+            raise HraError("a process was killed while it worked", where=f"{jobs} jobs", fix=fix) from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _handed_out(
+    pool: ProcessPoolExecutor, work: Callable[[Item], Done], items: Iterator[Item], ahead: int
+) -> Iterator[Done]:
+    waiting: set[Future[Done]] = {pool.submit(work, item) for item in islice(items, ahead)}
+    while waiting:
+        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+        waiting |= {pool.submit(work, item) for item in islice(items, len(done))}
+        for future in done:
+            yield future.result()
+
+
+def _begin() -> None:
+    """One thread for each library, and the end of this process with its parent's."""
+    threads = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    os.environ.update(dict.fromkeys(threads, "1"))
+    numba = sys.modules.get("numba")
+    if numba is not None:  # it has read the variable already
+        numba.config.NUMBA_NUM_THREADS = 1
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # A killed parent closes no queue: its children would wait for work for ever.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,73 @@
+"""Token rows by Ray's actors: those of the process pool, whatever the format of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+pytest.importorskip("ray.data")
+
+from hra.domains import tokens
+from hra.integrations.ray import TokenAllocation
+
+SETTINGS: dict[str, Any] = {"budget": 12, "relevance": "uniform"}
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, rng = tmp_path_factory.mktemp("pictures"), np.random.default_rng(0)
+    for number in range(9):
+        Image.fromarray(rng.integers(0, 256, (64, 96, 3), dtype=np.uint8)).save(folder / f"{number}.png")
+    (folder / "poison.jpg").write_bytes(b"none")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    import ray
+
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+
+
+def by_id(table: Any) -> list[dict[str, Any]]:
+    return sorted(table.to_pylist(), key=lambda row: row["id"])
+
+
+@pytest.mark.parametrize("kind", ["dict", "numpy", "pyarrow", "pandas"])
+def test_batches_of_every_format(pictures: Path, kind: str):
+    names = sorted(map(str, pictures.iterdir()))
+    batch: Any = {"path": names}
+    expected = tokens.TokenAllocation(**SETTINGS)(batch)
+    if kind == "numpy":
+        batch = {"path": np.array(names)}
+    elif kind != "dict":
+        import pyarrow as pa
+
+        batch = pa.table(batch) if kind == "pyarrow" else pa.table(batch).to_pandas()
+    assert TokenAllocation(**SETTINGS)(batch).equals(expected)
+
+
+@pytest.mark.slow
+def test_a_pool_of_actors_writes_the_rows_of_the_process_pool(pictures: Path, cluster: Any, tmp_path: Path):
+    import ray.data
+
+    images = ray.data.read_binary_files(str(pictures), include_paths=True)
+    rows = images.map_batches(
+        TokenAllocation, fn_constructor_kwargs=SETTINGS, batch_format="pyarrow", batch_size=4, concurrency=2
+    )
+    rows.write_parquet(str(tmp_path / "ray"))
+    by_ray = by_id(pq.read_table(tmp_path / "ray"))
+    assert len(by_ray) == 10 and sum(row["error"] is not None for row in by_ray) == 1
+    tokens.allocate_folder(pictures, tmp_path / "pool", tokens.TokenAllocation(**SETTINGS))
+    by_pool = by_id(pq.read_table(tmp_path / "pool" / "shard-000000.parquet"))
+    names = {row.pop("id") for row in by_ray}
+    assert {Path(name).name for name in names} == {row.pop("id") for row in by_pool}
+    assert by_ray == by_pool
