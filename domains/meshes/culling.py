@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hra.camera.placed_boxes import Eye, copies_in_view
+from hra.camera.view import View
 from hra.domains.meshes.placements import Placements
-from hra.domains.meshes.views import View
 
 
 def instances_seen(placed: Placements, views: Sequence[View]) -> np.ndarray:

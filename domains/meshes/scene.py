@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.camera.view import View, views_of
 from hra.domains.meshes.allocator import Clusters, MeshAllocator
 from hra.domains.meshes.culling import instances_seen
 from hra.domains.meshes.placed_metric import placed_metric
@@ -16,7 +17,6 @@ from hra.domains.meshes.placed_views import PlacedViews
 from hra.domains.meshes.placements import Placements, keys_of
 from hra.domains.meshes.scene_allocation import SceneAllocation
 from hra.domains.meshes.scene_history import nothing_drawn, seen_before, taken_before
-from hra.domains.meshes.views import View, views_of
 from hra.errors import HierarchyError
 from hra.model.arrays import frozen
 from hra.model.metrics import ErrorMetric
