@@ -29,7 +29,7 @@ class CloudTree:
     --------
     >>> from hra.domains import points
     >>> tree = points.build(points.PointCloud([[0, 0, 0], [1, 0, 0], [9, 0, 0]]))
-    >>> tree.bounds.tolist(), tree.with_cost("bytes").hierarchy.node_cost[0]
+    >>> tree.bounds.tolist(), float(tree.with_cost("bytes").hierarchy.node_cost[0])
     ([[0.0, 0.0, 0.0], [9.0, 0.0, 0.0]], 19.0)
     """
 

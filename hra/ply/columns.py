@@ -14,6 +14,7 @@ class Lists:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from hra.ply import Lists
     >>> two = Lists(np.array([7, 8, 9]), np.array([0, 1, 3]))
     >>> two.values[two.offsets[1] : two.offsets[2]].tolist()
@@ -30,6 +31,7 @@ class Columns:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from hra.ply import Columns
     >>> Columns({"x": np.float32([1.0, 2.5])}).scalars["x"].tolist()
     [1.0, 2.5]
