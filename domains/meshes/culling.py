@@ -8,8 +8,8 @@ import numpy as np
 
 from hra.camera.placed_eye import Eye
 from hra.camera.placed_view import copies_in_view
+from hra.camera.view import View
 from hra.domains.meshes.placements import Placements
-from hra.domains.meshes.views import View
 
 
 def instances_seen(placed: Placements, views: Sequence[View]) -> np.ndarray:

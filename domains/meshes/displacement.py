@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hra.camera import Camera
+from hra.camera.view import View
 from hra.compiling import njit
-from hra.domains.meshes.views import View
 from hra.model.hierarchy import Hierarchy
 
 # Mean of |cos| between the view direction and a surface of any orientation (Cauchy): what an area shrinks to on screen.

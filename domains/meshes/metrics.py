@@ -10,6 +10,7 @@ from typing import Any, Literal, final, get_args
 
 import numpy as np
 
+from hra.camera.view import View, views_of
 from hra.domains.meshes.displacement import (
     largest_displacements,
     mean_squares,
@@ -20,7 +21,6 @@ from hra.domains.meshes.displacement import (
 from hra.domains.meshes.placed_errors import placed_gains
 from hra.domains.meshes.placed_views import PlacedViews
 from hra.domains.meshes.screen_weights import ScreenWeight, mean_weights
-from hra.domains.meshes.views import View, views_of
 from hra.errors import EstimateWarning, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric

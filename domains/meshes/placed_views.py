@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 
 from hra.camera.placed_eye import Eye
-from hra.domains.meshes.views import View
+from hra.camera.view import View
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.camera.view import View, views_of
 from hra.domains.meshes.allocator import Clusters, MeshAllocator
 from hra.domains.meshes.culling import instances_seen
 from hra.domains.meshes.instance import Instance
@@ -17,7 +18,6 @@ from hra.domains.meshes.placements import Placements, keys_of
 from hra.domains.meshes.scene_allocation import SceneAllocation
 from hra.domains.meshes.scene_history import check_own, nothing_drawn, seen_before
 from hra.domains.meshes.scene_sharing import share_scene
-from hra.domains.meshes.views import View, views_of
 from hra.model.arrays import frozen
 from hra.model.metrics import ErrorMetric
 from hra.pooling.copies import can_share

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hra.camera.view import View
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.placed_views import PlacedViews
 from hra.domains.meshes.placements import Placements
 from hra.domains.meshes.scene_allocation import SceneAllocation
 from hra.domains.meshes.scene_history import copies_before, taken_before
-from hra.domains.meshes.views import View
 from hra.pooling.copies import allocate_copies
 from hra.pooling.copies_allocation import CopiesAllocation
 from hra.pooling.copies_members import Kind

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.camera.occlusion import window_matrix
-from hra.domains.meshes.views import View
+from hra.camera.view import View
 from hra.errors import MetricError
 from hra.kernels import project_boxes
 from hra.model.arrays import to_numpy

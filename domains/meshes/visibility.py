@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from hra.camera.occlusion import Occlusion
+from hra.camera.view import View, views_of
 from hra.domains.meshes.boxes import vertex_boxes
 from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.displacement import (
@@ -19,7 +20,6 @@ from hra.domains.meshes.displacement import (
 )
 from hra.domains.meshes.metrics import ErrorName, ScreenError
 from hra.domains.meshes.ragged import take_runs
-from hra.domains.meshes.views import View, views_of
 from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric

@@ -21,6 +21,7 @@ EXPECTED = {
     "plot_mesh_budgets.py": r"[\d,]+ of 40,000 triangles: [\d.]+ px.*of 1,000 triangles: [\d.]+ px, at most .* missed",
     "plot_mesh_error_curves.py": r"all in view, clusters, budget: [\d.]+ px.*close up, discrete chain: [\d.]+ px",
     "plot_mesh_zoom.py": r"discrete chain, 0.5 px: largest pop [\d.]+%.*budget, hysteresis: largest pop [\d.]+%",
+    "plot_points.py": r"20%: [\d,]+ of 4,252 points.*1%: [\d,]+ of 212 points",
     "plot_texture_feedback.py": r"mean wanted level: [\d.]+ drawn, [\d.]+ by rays; 40 frames, peak [\d,]+ of 3,145,728",
     "plot_texture_views.py": r"by texel error: .* dB, FLIP .*by detail error: .* dB.*uniform mip bias: .* dB, FLIP",
     "plot_token_methods.py": r"grid: 273 tokens.*pyramid: 273 tokens.*semantic-tree: 273 tokens",

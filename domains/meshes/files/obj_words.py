@@ -6,8 +6,8 @@ Source: Wavefront, Advanced Visualizer manual, appendix B1 (object files).
 from __future__ import annotations
 
 from hra.domains.meshes.files.obj_found import NONE, ObjLines
-from hra.domains.meshes.files.text_rows import floats, quote
 from hra.errors import FileError
+from hra.ply.text_rows import floats, quote
 
 # How many numbers a line may have.
 _POSITION, _COORDINATE, _NORMAL = (3, 4, 6, 7), (1, 2, 3), (3,)

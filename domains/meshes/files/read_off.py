@@ -11,8 +11,8 @@ import numpy as np
 
 from hra.domains.meshes.files.parsed import Parsed
 from hra.domains.meshes.files.polygons import triangulate
-from hra.domains.meshes.files.text_rows import Rows, pieces, quote, read_rows, whole_numbers
 from hra.errors import FileError
+from hra.ply.text_rows import Rows, pieces, quote, read_rows, whole_numbers
 from hra.safety.limits import DEFAULT, Limits
 
 _COMMENT = re.compile(rb"#[^\n]*")

@@ -8,8 +8,8 @@ from array import array
 import numpy as np
 
 from hra.domains.meshes.files.parsed import Parsed
-from hra.domains.meshes.files.text_rows import floats, numbered_lines, quote
 from hra.errors import FileError
+from hra.ply.text_rows import floats, numbered_lines, quote
 from hra.safety.limits import DEFAULT, Limits
 
 _HEADER = 84

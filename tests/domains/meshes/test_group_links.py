@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hra.camera.view import views_of
 from hra.domains import meshes
 from hra.domains.meshes.group_links import links_of
 from hra.domains.meshes.placed_views import PlacedViews
-from hra.domains.meshes.views import views_of
 from hra.model.gains_each import gains_each
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem

@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from hra.domains.meshes.files.text_rows import quote
 from hra.errors import FileError, RepairWarning
+from hra.ply.text_rows import quote
 from hra.safety.limits import Limits
 
 _TYPES = {

@@ -10,7 +10,16 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """A list property: ``values`` [n], of which each row [R] begins at ``offsets`` int64 [R + 1]."""
+    """A list property: ``values`` [n], of which each row [R] begins at ``offsets`` int64 [R + 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.ply import Lists
+    >>> two = Lists(np.array([7, 8, 9]), np.array([0, 1, 3]))
+    >>> two.values[two.offsets[1] : two.offsets[2]].tolist()
+    [8, 9]
+    """
 
     values: np.ndarray
     offsets: np.ndarray
@@ -18,7 +27,15 @@ class Lists:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The properties of an element by name, of the types that the header states."""
+    """The properties of an element by name, of the types that the header states.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.ply import Columns
+    >>> Columns({"x": np.float32([1.0, 2.5])}).scalars["x"].tolist()
+    [1.0, 2.5]
+    """
 
     scalars: Mapping[str, np.ndarray] = field(default_factory=dict)
     lists: Mapping[str, Lists] = field(default_factory=dict)

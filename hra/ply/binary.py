@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from hra.domains.meshes.files.ply_columns import Columns, Lists, joined_runs
-from hra.domains.meshes.files.ply_header import Element, PlyHeader
 from hra.errors import FileError
+from hra.ply.columns import Columns, Lists, joined_runs
+from hra.ply.header import Element, PlyHeader
 
 ByteOrder = Literal["<", ">"]
 

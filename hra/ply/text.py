@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.meshes.files.ply_columns import Columns, Lists, joined_runs
-from hra.domains.meshes.files.ply_header import Element, PlyHeader, Property
-from hra.domains.meshes.files.text_rows import Rows, pieces, read_rows
 from hra.errors import FileError
+from hra.ply.columns import Columns, Lists, joined_runs
+from hra.ply.header import Element, PlyHeader, Property
+from hra.ply.text_rows import Rows, pieces, read_rows
 
 
 def read_text(data: bytes, header: PlyHeader, where: str) -> dict[str, Columns]:

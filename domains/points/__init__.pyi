@@ -1,0 +1,12 @@
+from .allocator import PointAllocator as PointAllocator
+from .building import build as build
+from .cloud_tree import CloudTree as CloudTree
+from .files.reading import load_points as load_points
+from .files.reading import save_points as save_points
+from .files.saved import load_tree as load_tree
+from .files.saved import save_tree as save_tree
+from .metrics import CloudDisplacement as CloudDisplacement
+from .metrics import CloudError as CloudError
+from .pictures.rendering import render as render
+from .point_cloud import PointCloud as PointCloud
+from .splat_cloud import SplatCloud as SplatCloud

@@ -1,0 +1,139 @@
+"""``hra points``: build a tree over a cloud, look at it, cut it, draw it.
+
+One file for options and output; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hra.console import (
+    JsonOption,
+    MetricOption,
+    TraversalOption,
+    byte_count,
+    choose_metric,
+    choose_traversal,
+    count,
+    running,
+    show,
+    with_option_lists,
+    write_json,
+    written_as,
+)
+from hra.console.camera_options import CameraOptions, ViewportOption
+from hra.errors import HraError
+
+# Bytes that the header of a PLY file may take, so that --bytes holds for the whole file.
+_HEADER = 512
+
+app = typer.Typer(help="Points and Gaussian splats within a budget.", no_args_is_help=True)
+BuiltCloud = Annotated[Path, typer.Argument(help="A tree that was built by `hra points build`.", metavar="CLOUD.hpt")]
+NodesOption = Annotated[
+    float | None, typer.Option("--points", parser=count, help="Points or splats at most.", metavar="N")
+]
+BytesOption = Annotated[str | None, typer.Option("--bytes", help="Bytes of the PLY file at most.", metavar="SIZE")]
+
+
+@app.command()
+def build(
+    source: Annotated[Path, typer.Argument(help="PLY (points, vertices or splats), LAS or LAZ.")],
+    out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".hpt"), help="The built tree, .hpt.")],
+    json_file: JsonOption = None,
+) -> None:
+    """Build the tree over a cloud."""
+    from hra.domains import points
+
+    with running(f"building {source.name}"):
+        tree = points.build(points.load_points(source))
+        points.save_tree(out, tree)
+    _report(tree, json_file, f"{source.name} -> {out}")
+
+
+@app.command()
+def info(cloud: BuiltCloud, json_file: JsonOption = None) -> None:
+    """Show what is in a built tree."""
+    from hra.domains import points
+
+    _report(points.load_tree(cloud), json_file, cloud.name)
+
+
+@app.command()
+@with_option_lists
+def cut(
+    cloud: BuiltCloud,
+    placed: CameraOptions,
+    out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".ply"), help="The cut as PLY.")],
+    nodes: NodesOption = None,
+    byte_budget: BytesOption = None,
+    metric: MetricOption = None,
+    traversal: TraversalOption = None,
+    viewport: ViewportOption = "1920x1080",
+    json_file: JsonOption = None,
+) -> None:
+    """Cut a built tree to a budget for a camera."""
+    from hra.domains import points
+
+    allocator, allocation, _ = _cut(cloud, placed, viewport, nodes, byte_budget, metric, traversal)
+    points.save_points(out, allocator.realize(allocation))
+    _answer(allocation, json_file, out)
+
+
+@app.command()
+@with_option_lists
+def render(
+    cloud: BuiltCloud,
+    placed: CameraOptions,
+    out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".png"), help="The picture.")],
+    nodes: NodesOption = None,
+    byte_budget: BytesOption = None,
+    metric: MetricOption = None,
+    traversal: TraversalOption = None,
+    viewport: ViewportOption = "960x540",
+    json_file: JsonOption = None,
+) -> None:
+    """Draw a cut, or full detail without a budget."""
+    from hra.domains import points
+    from hra.images import save_png
+
+    allocator, allocation, camera = _cut(cloud, placed, viewport, nodes, byte_budget, metric, traversal)
+    with running("drawing"):
+        save_png(out, points.render(allocator.realize(allocation), camera)[0])
+    _answer(allocation, json_file, out)
+
+
+def _cut(
+    cloud: Path, placed: CameraOptions, screen: str, nodes: float | None, size: str | None, metric: Any, traversal: Any
+) -> tuple[Any, Any, Any]:
+    from hra.domains import points
+
+    if nodes is not None and size is not None:
+        raise HraError("two budgets were given", where="hra points", fix="use --points or --bytes")
+    tree = points.load_tree(cloud)
+    camera = placed.camera(tree.bounds, screen)
+    tree = tree if size is None else tree.with_cost("bytes")
+    budget = float("inf") if nodes is None else nodes
+    if size is not None:
+        budget = max(byte_count(size) - _HEADER, 0)
+    chosen = choose_metric(metric) if metric else None
+    allocator = points.PointAllocator(tree, chosen, choose_traversal(traversal) if traversal else None)
+    with running(f"cutting {cloud.name}"):
+        return allocator, allocator.allocate(camera, budget), camera
+
+
+def _answer(allocation: Any, json_file: Path | None, out: Path) -> None:
+    record = {"nodes": len(allocation.cut), "cost": allocation.cost, "cost_unit": allocation.hierarchy.cost_unit}
+    record |= {"residual": allocation.residual, "unit": allocation.problem.unit, "gap": allocation.gap}
+    record |= {"seconds": allocation.seconds, "file": str(out)}
+    write_json(json_file, record)
+    show(repr(allocation), record.items())
+
+
+def _report(tree: Any, json_file: Path | None, title: str) -> None:
+    low, high = tree.bounds.tolist()
+    record = {"kind": tree.kind.unit, "leaves": len(tree.leaves), "nodes": len(tree.parent), "low": low, "high": high}
+    write_json(json_file, record)
+    show(title, record.items())

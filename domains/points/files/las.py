@@ -1,0 +1,40 @@
+"""LAS and LAZ in, by laspy."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from hra.domains.points.point_cloud import PointCloud
+from hra.errors import FileError, MissingExtra
+
+
+def read_las(data: bytes, where: str) -> PointCloud:
+    """Points with colours, or with their intensity as grey; coordinates count from the least corner.
+
+    Raises
+    ------
+    FileError : laspy cannot read it, or it holds no points. MissingExtra : laspy is not installed.
+    """
+    try:
+        import laspy
+    except ImportError as error:
+        raise MissingExtra.of("laspy", "points") from error
+    try:
+        found = laspy.read(io.BytesIO(data))
+        # Coordinates of maps are too large for float32: they count from the file's corner.
+        positions = found.xyz - found.xyz.min(axis=0)
+    except Exception as error:  # laspy and its decoders raise whatever they come across
+        raise FileError(f"the LAS file cannot be read: {error}", where=where, fix="copy or export it again") from error
+    return PointCloud(positions, _colors(found))
+
+
+def _colors(found: object) -> np.ndarray | None:
+    names = set(found.point_format.dimension_names)  # pyright: ignore[reportAttributeAccessIssue]
+    if {"red", "green", "blue"} <= names:
+        colors = np.column_stack([found.red, found.green, found.blue])  # pyright: ignore[reportAttributeAccessIssue]
+        # 16 bits by the format, but many writers fill only eight.
+        return colors / (255 if colors.max(initial=0) <= 255 else 65535)
+    grey = np.asarray(found.intensity, float)  # pyright: ignore[reportAttributeAccessIssue]
+    return np.repeat(grey[:, None] / grey.max(), 3, axis=1) if grey.any() else None

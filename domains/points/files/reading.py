@@ -1,0 +1,115 @@
+"""Clouds from files, and to PLY."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from hra.domains.points.files.las import read_las
+from hra.domains.points.point_cloud import PointCloud
+from hra.domains.points.splat_cloud import SplatCloud
+from hra.errors import FileError
+from hra.ply import Columns, binary_table, read_elements
+from hra.safety.atomic_write import write_atomically
+from hra.safety.local_files import read_regular
+
+# The constant harmonic: colours are 1/2 plus this times the coefficient.
+_HARMONIC = 0.28209479177387814
+_SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")
+
+
+def load_points(path: str | os.PathLike[str]) -> PointCloud | SplatCloud:
+    """A cloud from a PLY file (points, vertices of a mesh, or Gaussian splats) or a LAS or LAZ file (``hra[points]``).
+
+    Of splats the constant colour is read, which is what all directions have in common.
+
+    Raises
+    ------
+    FileError : it cannot be read, or holds no points. ArrayError : numbers that are not finite or out of range.
+    MissingExtra : laspy is not installed.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import points
+    >>> len(points.load_points(hra.samples.path("skull.ply")))
+    21260
+    """
+    if Path(path).suffix.lower() in (".las", ".laz"):
+        return read_las(read_regular(path), str(path))
+    vertices = read_elements(read_regular(path), str(path)).get("vertex", Columns()).scalars
+    if not all(len(vertices.get(name, ())) for name in "xyz"):
+        raise FileError("the PLY file has no vertices with x, y and z", where=str(path))
+    positions = np.column_stack([vertices[name] for name in "xyz"])
+    if all(name in vertices for name in _SPLAT):
+        return _splats(positions, *(vertices[name].astype(np.float64) for name in _SPLAT))
+    radii = vertices.get("radius")
+    return PointCloud(positions, _colors(vertices), radii)
+
+
+def _splats(positions: np.ndarray, opacity: np.ndarray, *rest: np.ndarray) -> SplatCloud:
+    scales, rotations, harmonics = (np.column_stack(part) for part in (rest[:3], rest[3:7], rest[7:]))
+    with np.errstate(over="ignore"):
+        shares = 1 / (1 + np.exp(-opacity))
+        return SplatCloud.of(
+            positions, np.exp(scales), rotations, (0.5 + _HARMONIC * harmonics).clip(0, 1), shares.clip(0, 1)
+        )
+
+
+def _colors(vertices: object) -> np.ndarray | None:
+    names = ("red", "green", "blue")
+    if not all(name in vertices for name in names):  # pyright: ignore[reportOperatorIssue]
+        return None
+    found = np.column_stack([vertices[name] for name in names])  # pyright: ignore[reportIndexIssue]
+    return found / (1 if found.dtype.kind == "f" else np.iinfo(found.dtype).max)
+
+
+def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) -> None:
+    """Write a cloud as binary PLY: points with colours and radii, or splats as their viewers read them.
+
+    Raises
+    ------
+    FileError : see `hra.safety.atomic_write.write_atomically`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hra.domains import points
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     points.save_points(f"{folder}/two.ply", points.PointCloud([[0, 0, 0], [1, 0, 0]]))
+    ...     len(points.load_points(f"{folder}/two.ply"))
+    2
+    """
+    columns = dict(zip("xyz", cloud.positions.T, strict=True))
+    if isinstance(cloud, PointCloud):
+        colors = np.rint(cloud.colors * 255).astype(np.uint8)
+        columns |= dict(zip(("red", "green", "blue"), colors.T, strict=True))
+        columns |= {} if cloud.radii is None else {"radius": cloud.radii}
+    else:
+        columns |= _splat_columns(cloud)
+    write_atomically(path, binary_table(columns))
+
+
+def _splat_columns(cloud: SplatCloud) -> dict[str, np.ndarray]:
+    """Logarithms of standard deviations, quaternions, logits of opacity, harmonics."""
+    full = cloud.covariances[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3).astype(np.float64)
+    variances, axes = np.linalg.eigh(full)
+    axes[:, :, 0] *= np.linalg.det(axes)[:, None]  # a turn, not a mirror
+    shares = cloud.opacities.astype(np.float64).clip(1e-6, 1 - 1e-6)
+    values = [np.log(shares / (1 - shares)), *(0.5 * np.log(np.maximum(variances, 1e-30))).T]
+    values += [*quaternions(axes).T, *((cloud.colors - 0.5) / _HARMONIC).T]
+    return {name: value.astype(np.float32) for name, value in zip(_SPLAT, values, strict=True)}
+
+
+def quaternions(turns: np.ndarray) -> np.ndarray:
+    """Quaternions [P, 4] (w, x, y, z) of rotation matrices [P, 3, 3].
+
+    Source: I. Y. Bar-Itzhack, New Method for Extracting the Quaternion from a Rotation Matrix (2000): the eigenvector
+    of the largest eigenvalue, which is exact for any turn.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(turns, 0, -1)
+    rows = [a + e + i, h - f, c - g, d - b], [h - f, a - e - i, b + d, c + g]
+    rows += [c - g, b + d, e - a - i, f + h], [d - b, c + g, f + h, i - a - e]
+    return np.linalg.eigh(np.moveaxis(np.array(rows), -1, 0))[1][:, :, -1]

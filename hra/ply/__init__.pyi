@@ -1,0 +1,4 @@
+from .columns import Columns as Columns
+from .columns import Lists as Lists
+from .reading import read_elements as read_elements
+from .writing import binary_table as binary_table
