@@ -6,7 +6,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow bench-core bench-kernels data test-peers lint format clean system-demo system-test
+.PHONY: help demo test test-slow promises bench-core bench-kernels data test-peers lint format clean system-demo system-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -19,6 +19,9 @@ test: lint ## install into .venv, check style, types and import rules, run the t
 
 test-slow: $(VENV)/.test ## run the slow tests too, with many more generated examples
 	HRA_HYPOTHESIS_PROFILE=slow $(BIN)/pytest -q -n 2 -m "slow or not slow"
+
+promises: $(VENV)/.test ## run the tests of all cases of bad input and failing machines, and write their table
+	$(BIN)/python scripts/promises.py --docs docs/promises.md
 
 bench-core: $(VENV)/.test ## time the solver against its peers (about five minutes)
 	mkdir -p out && $(BIN)/hra bench core --json out/bench-core.json
