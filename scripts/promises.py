@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.helpers.promises import promises, marked_tests  # noqa: E402
+from tests.helpers.promises import marked_tests, promises  # noqa: E402
 
 HEAD = ("| | case | outcome | tests | runs | result |", "| --: | -- | -- | -- | --: | -- |")
 BEGIN, END = "<!-- made by scripts/promises.py -->", "<!-- until here -->"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.helpers.promises import ROOT, promises, marked_tests
+from tests.helpers.promises import ROOT, marked_tests, promises
 
 
 def test_there_are_96_cases_in_order() -> None:

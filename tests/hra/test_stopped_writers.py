@@ -1,4 +1,4 @@
-"""Writers that are killed, that meet each other, or whose disk fails at any call: the target is old or new, never torn."""
+"""Writers that are killed, that meet, or whose disk fails at any call: the target is old or new, never torn."""
 
 from __future__ import annotations
 
