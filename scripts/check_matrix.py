@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Install hra with the lowest or the newest versions of its packages, into a new environment, and try it.
 
-Run ``python scripts/check_matrix.py [--packages lowest|newest] [--extras demo] [--python python3.12]``. The lowest versions are
-the bounds of pyproject.toml. Prints one line; the exit code is 1 if installing or trying failed.
+Run ``python scripts/check_matrix.py [--packages lowest|newest] [--extras demo] [--python python3.12]``.
+The lowest versions are the bounds of pyproject.toml. Prints one line; the exit code is 1 if installing or trying failed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +61,7 @@ def main() -> int:
 def lowest() -> list[str]:
     """The bounds of all direct dependencies as exact versions."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    everything = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    everything = [*project["dependencies"], *chain.from_iterable(project["optional-dependencies"].values())]
     found = (re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement) for requirement in everything)
     return sorted({f"{match[1]}=={match[2]}" for match in found if match})
 
