@@ -2,7 +2,8 @@
 """Install hra with the lowest or the newest versions of its packages, into a new environment, and try it.
 
 Run ``python scripts/check_matrix.py [--packages lowest|newest] [--extras demo] [--python python3.12]``.
-The lowest versions are the bounds of pyproject.toml. Prints one line; the exit code is 1 if installing or trying failed.
+The lowest versions are the bounds of pyproject.toml. The exit code is 1 if
+installing or trying failed.
 """
 
 from __future__ import annotations
