@@ -7,6 +7,7 @@ threading layers give none of these three.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ _BYTES_PER_THREAD = 2**21
 # More jobs than threads: a core that is busy elsewhere holds up one job, not half of the work.
 _JOBS_PER_THREAD = 4
 _RANGE = 2**14
+
+_own = threading.local()
 
 Part = TypeVar("Part")
 
@@ -57,18 +60,24 @@ def ranges(count: int) -> list[slice]:
 def for_each(parts: list[Part], size: int, work: Callable[[Part], None]) -> None:
     """Call ``work`` for every part, of ``size`` bytes in all; it must release the GIL to gain from threads.
 
-    As many threads as the environment variable NUMBA_NUM_THREADS says, by default one per core of this process.
+    As many threads as the environment variable NUMBA_NUM_THREADS says, by default one per core of this process; work
+    that itself comes here gets no further ones.
     """
     allowed: int = config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
     threads = min(allowed, size // _BYTES_PER_THREAD, len(parts))
-    if threads <= 1:
+    if threads <= 1 or getattr(_own, "is_worker", False):
         _in_turn(parts, work)
         return
     ends = np.linspace(0, len(parts), min(threads * _JOBS_PER_THREAD, len(parts)) + 1).astype(int)
     with ThreadPoolExecutor(threads) as pool:
-        jobs = [pool.submit(_in_turn, parts[a:b], work) for a, b in pairwise(ends)]
+        jobs = [pool.submit(_as_worker, parts[a:b], work) for a, b in pairwise(ends)]
         for job in jobs:
             job.result()
+
+
+def _as_worker(parts: list[Part], work: Callable[[Part], None]) -> None:
+    _own.is_worker = True  # the thread ends with the pool
+    _in_turn(parts, work)
 
 
 def _in_turn(parts: list[Part], work: Callable[[Part], None]) -> None:

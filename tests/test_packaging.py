@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DATA = sorted(file for file in (ROOT / "hra/lab/data").iterdir() if file.suffix != ".py" and file.is_file())
 SHADERS = sorted((ROOT / "kernels/raster/shaders").iterdir())
+PAGES = [file for file in (ROOT / "hra" / "lab" / "explore" / "web").iterdir() if file.is_file()]
 # The import name of each top-level folder with code.
 FOLDERS = {"hra": "hra", "domains": "hra.domains", "kernels": "hra.kernels"}
 
@@ -90,8 +91,9 @@ def test_the_wheel_holds_all_modules_and_data_under_their_import_names(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     samples = {f"hra/lab/data/{file.name}" for file in DATA}
     shaders = {f"hra/kernels/raster/shaders/{file.name}" for file in SHADERS}
+    pages = {f"hra/lab/explore/web/{file.name}" for file in PAGES}
     sheet = "hra/lab/evidence/garments.png"
-    assert names == modules_on_disk() | samples | shaders | {"hra/py.typed", sheet}
+    assert names == modules_on_disk() | samples | shaders | pages | {"hra/py.typed", sheet}
 
 
 def test_the_wheel_carries_its_licences(wheel):

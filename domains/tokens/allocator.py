@@ -18,6 +18,7 @@ from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
+from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.domains.tokens.token_builder import DirectBuilder, TokenBuilder, Tokens
 from hra.errors import ArrayError
 from hra.kernels.row_blocks import for_each
@@ -29,6 +30,7 @@ from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
 _IMAGE_BYTES = 2**22  # of an image that is worth a thread
+_TOGETHER = 16  # images whose relevance may come from one call
 
 
 class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
@@ -134,8 +136,32 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         See `allocate`.
         """
         limit = check_budget(budget, _nothing())
+        known = self._prepare(list(contexts))
         direct = self._is_plain()
-        return [self._choice(context, limit, direct) for context in self._prepare(list(contexts))]
+        return [self._choice(context, limit, direct) for context in known]
+
+    def tokens_batch(self, contexts: Iterable[Any], budget: float) -> list[Tokens]:
+        """The tokens of many images: what `realize_batch` makes of `allocate_batch`, and only some images are held.
+
+        Images go their whole way by as many threads as there are cores, where the short way of `allocate_batch` is open
+        and the relevance says that it may be asked by several (``in_threads``: `CueRelevance`, `UniformRelevance`, and
+        what is made of them). Others go together, 16 at a time, so that a relevance that encodes many images at once
+        (`TextImageRelevance`, `ImageNetRelevance`, those with a `BatchEncoder`) can do so.
+
+        Parameters, errors : as for `allocate_batch`.
+        """
+        given = list(contexts)
+        limit = check_budget(budget, _nothing())
+        if not self._goes_alone(given):
+            parts = [given[first : first + _TOGETHER] for first in range(0, len(given), _TOGETHER)]
+            return [tokens for part in parts for tokens in self.realize_batch(self.allocate_batch(part, limit))]
+        made: dict[int, Tokens] = {}
+
+        def make(number: int) -> None:
+            made[number] = self.realize_batch(self.allocate_batch([given[number]], limit))[0]
+
+        for_each(list(range(len(given))), len(given) * _IMAGE_BYTES, make)
+        return [made[number] for number in range(len(given))]
 
     def realize_batch(self, choices: Iterable[Choice]) -> list[Tokens]:
         """The tokens of what `allocate_batch` chose; `hra.domains.tokens.batch_tokens` pads them to one array.
@@ -147,7 +173,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         return [self._realize(choice) for choice in choices]
 
     def _prepare(self, given: list[Any]) -> list[TokenContext]:
-        """Contexts with what images alone decide, by as many threads as there are cores; relevances may use one."""
+        """Contexts with what images alone decide, by as many threads as there are cores, and their relevance."""
         known: dict[int, TokenContext] = {}
 
         def prepare(number: int) -> None:
@@ -156,7 +182,15 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
                 _ = known[number].pyramid.errors_by_level
 
         for_each(list(range(len(given))), len(given) * _IMAGE_BYTES, prepare)
-        return [known[number] for number in range(len(given))]
+        contexts = [known[number] for number in range(len(given))]
+        for scorer in {id(one.scorer): one.scorer for one in contexts}.values():
+            prepare_all(scorer, [one for one in contexts if one.scorer is scorer])
+        return contexts
+
+    def _goes_alone(self, given: list[Any]) -> bool:
+        """Whether each image may go its whole way by itself, several at a time."""
+        scorers = [one.scorer if isinstance(one, TokenContext) else self.relevance for one in given]
+        return self._is_plain() and isinstance(self.builder, DirectBuilder) and all(map(runs_in_threads, scorers))
 
     def _is_plain(self) -> bool:
         """Whether nothing but the builder stands between context and cut: the plain hull, no step of a subclass."""

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from hra.compiling import njit
+
 
 def block_sums(array: np.ndarray, size: int) -> np.ndarray:
     """Sum over blocks of ``size`` x ``size`` entries of the first two axes: [H, W, ...] to [ceil(H/size), ...]."""
@@ -29,6 +31,35 @@ def block_counts(height: int, width: int, size: int) -> np.ndarray:
     counts = np.outer(_lengths(height, size), _lengths(width, size))
     counts.flags.writeable = False
     return counts
+
+
+def block_squares(values: np.ndarray, size: int) -> np.ndarray:
+    """Squares of float32 [H, W, C], summed over channels and blocks: float64 [ceil(H/size), ceil(W/size)]."""
+    height, width, _ = values.shape
+    sums = np.zeros((-(-height // size), -(-width // size)))
+    # Channels that lie apart in memory are taken one after the other, where they are.
+    planes = [values] if values.flags.c_contiguous else np.split(values, values.shape[2], axis=2)
+    for plane in planes:
+        _sum_squares(plane.reshape(height, -1), size, plane.shape[2], sums)
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _sum_squares(values, size, channels, sums):
+    """A block's rows are added up side by side, and squares of a whole image are never held."""
+    total = np.zeros(values.shape[1], np.float32)
+    for y in range(len(values)):
+        _add_squares(values[y], total)
+        if (y + 1) % size == 0 or y + 1 == len(values):
+            for x in range(total.size):
+                sums[y // size, x // (size * channels)] += total[x]
+                total[x] = 0
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _add_squares(row, total):
+    for x in range(total.size):
+        total[x] += row[x] * row[x]
 
 
 def block_maxima(array: np.ndarray, size: int) -> np.ndarray:

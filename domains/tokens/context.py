@@ -125,12 +125,17 @@ class TokenContext:
 
     def encode(self, encoder: Encoder) -> Any:
         """What ``encoder`` returns for the image, unchecked; it runs once, whoever asks."""
-        for known, features in self._encoded:
-            # Every look-up of a method makes another object; those of one encoder are equal.
-            if known is encoder or (isinstance(known, MethodType) and known == encoder):
-                return features
-        self._encoded.append((encoder, encoder(self.pyramid.image)))
-        return self._encoded[-1][1]
+        if not self.has_encoded(encoder):
+            self.keep_encoded(encoder, encoder(self.pyramid.image))
+        return next(features for known, features in self._encoded if _is_same(known, encoder))
+
+    def has_encoded(self, encoder: Encoder) -> bool:
+        """Whether what ``encoder`` returns for the image is known."""
+        return any(_is_same(known, encoder) for known, _ in self._encoded)
+
+    def keep_encoded(self, encoder: Encoder, features: Any) -> None:
+        """Take ``features`` for what ``encoder`` returns for the image."""
+        self._encoded.append((encoder, features))
 
     @cached_property
     def _made(self) -> dict[Hashable, Any]:
@@ -154,11 +159,14 @@ class TokenContext:
         MetricError : the scorer returned no map, NaN or infinite values.
         """
         scores = check_relevance(self.scorer(self), self.grid, self.cover)
-        meant = isinstance(self.scorer, UniformRelevance) or np.ptp(self.image) == 0
-        if scores.size > 1 and np.ptp(scores) == 0 and not meant:
+        if scores.size > 1 and np.ptp(scores) == 0 and not self._is_meant():
             what = f"the relevance is {scores[0, 0]:g} everywhere, so that it decides nothing"
             warnings.warn(f"{what}; say UniformRelevance() if that is meant", HraWarning, stacklevel=2)
         return scores if scores.any() else np.ones_like(scores)
+
+    def _is_meant(self) -> bool:
+        """Whether a map that says nothing is as it should be; asks for all pixels, so only once there is such a map."""
+        return isinstance(self.scorer, UniformRelevance) or bool(np.ptp(self.image) == 0)
 
     @cached_property
     def query_matters(self) -> bool:
@@ -193,3 +201,8 @@ class TokenContext:
     def node_errors(self) -> tuple[np.ndarray, np.ndarray]:
         """Weighted error of every patch's region, shown by the patch and by its parent; two float64 [N]."""
         return self.pyramid.node_errors(self.pixel_weight)
+
+
+def _is_same(known: Encoder, encoder: Encoder) -> bool:
+    """Whether two encoders are one: every look-up of a method makes another object, but those of one are equal."""
+    return known is encoder or (isinstance(known, MethodType) and known == encoder)

@@ -45,11 +45,14 @@ class Units:
     high: np.ndarray
 
     @classmethod
-    def of(cls, cost: np.ndarray) -> Units:
-        """The unit of ``cost`` [N], finite and >= 0, with a sum of at most 2**53."""
+    def of(cls, cost: np.ndarray, *, decimal: bool = True) -> Units:
+        """The unit of ``cost`` [N], finite and >= 0, with a sum of at most 2**53.
+
+        Unless ``decimal``, fractions count as the doubles that they are, even if all of them are short decimals.
+        """
         if bool((cost == np.floor(cost)).all()):
             return cls(Fraction(1), True, True, cost, cost)
-        return _decimal(cost) or _binary(cost) or _equal(cost) or _enclosing(cost)
+        return (_decimal(cost) if decimal else None) or _binary(cost) or _equal(cost) or _enclosing(cost)
 
     def floor(self, number: float) -> float:
         """The most whole units within ``number`` cost units (a budget, a limit); 2**54 for more than all costs."""

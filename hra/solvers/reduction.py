@@ -24,7 +24,7 @@ from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
 from hra.model.topology import Topology
-from hra.model.units import rescale
+from hra.model.units import Units, rescale
 
 # Chooses a set for a problem: `hra.traversals.base.Traversal.select`.
 Select = Callable[[Problem], Solution]
@@ -167,6 +167,8 @@ def join(hierarchy: Hierarchy) -> Joined:
     edges = np.unique(edges[(edges[:, 0] >= 0) & (edges[:, 0] != edges[:, 1])], axis=0)
     shape = Topology(int(leads.sum()), added_by, removed_by, edges)
     joined = Hierarchy.from_topology(cost, shape, attributes=hierarchy.node, cost_unit=hierarchy.cost_unit)
+    # Without the costs that are gone, the others might count as decimals, and budgets with them: other sets would fit.
+    vars(joined)["units"] = Units.of(cost, decimal=hierarchy.units.decimal)
     renumbered = np.full(shape.size + 1, -1, np.int32)
     for old, new in ((added_by, joined.added_by), (removed_by, joined.removed_by)):
         renumbered[old[old >= 0]] = new[old >= 0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,7 @@ import numpy as np
 from hra.errors import BackendUnavailable, HraError
 from hra.kernels.arrays import adopt, check_image, give_back, on_host
 from hra.kernels.pyramids.levels.reductions import halve
-from hra.kernels.pyramids.steerable_filters import FrequencyGrid, crop, pad
-
-_AXES = (-3, -2)
+from hra.kernels.pyramids.steerable_filters import crop, filters_of, pad, phase, rests_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +44,15 @@ class SteerablePyramid:
         if highpass.size == 0:
             return give_back(highpass.copy(), self.highpass)
         image = (highpass.shape[-3], highpass.shape[-2])
-        spectrum = _transform(adopt(self.lowpass, "lowpass"))
+        spectrum = _transform(_planes(adopt(self.lowpass, "lowpass")))
         steps = list(_steps(image, len(self.bands)))
-        bands_of_scales = [adopt(bands, "bands") for bands in self.bands]
+        bands_of_scales = [_planes(adopt(bands, "bands")) for bands in self.bands]
         # In a tight frame the adjoint is the inverse: the same filters, conjugated, in reverse.
         for (size, cutoff), bands in zip(reversed(steps), reversed(bands_of_scales), strict=True):
-            grid = FrequencyGrid.of(size, image)
-            spectrum = pad(spectrum, size) * grid.lowpass(cutoff / 2) + _combine(grid, cutoff / 2, bands)
-        grid = FrequencyGrid.of(image, image)
-        spectrum = spectrum * grid.lowpass(1) + _transform(highpass) * grid.highpass(1)
-        return give_back(_inverse(spectrum, image), self.highpass)
+            filters = filters_of(size, image, cutoff / 2, len(bands))
+            spectrum = pad(spectrum, size) * filters.lowpass + _combine(filters.oriented, bands)
+        high, low = rests_of(image)
+        return _given(_inverse(spectrum * low + _transform(_planes(highpass)) * high, image), self.highpass)
 
 
 def steerable_pyramid(image: Any, scales: int | None = None, orientations: int = 4) -> SteerablePyramid:
@@ -101,40 +100,52 @@ def steerable_pyramid(image: Any, scales: int | None = None, orientations: int =
         raise BackendUnavailable(what, where="argument image", fix="copy the image to the CPU")
     count = max(min(pixels.shape[-3:-1]).bit_length() - 3, 1) if scales is None else _check(scales, "scales", 32)
     split = _analyse if pixels.size else _nothing
-    highpass, bands, lowpass = split(pixels.astype(np.float32), count, _check(orientations, "orientations", 16))
+    planes = _planes(pixels.astype(np.float32, copy=False))
+    highpass, bands, lowpass = split(planes, count, _check(orientations, "orientations", 16))
     return SteerablePyramid(
-        give_back(highpass, image), tuple(give_back(band, image) for band in bands), give_back(lowpass, image)
+        _given(highpass, image), tuple(_given(band, image) for band in bands), _given(lowpass, image)
     )
 
 
-def _analyse(pixels: np.ndarray, scales: int, orientations: int) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    image = (pixels.shape[-3], pixels.shape[-2])
-    spectrum, grid = _transform(pixels), FrequencyGrid.of(image, image)
-    highpass = _inverse(spectrum * grid.highpass(1), image)
-    spectrum, size, bands = spectrum * grid.lowpass(1), image, []
+def _analyse(planes: np.ndarray, scales: int, orientations: int) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+    """Rests and bands of planes [..., C, H, W], in the same order of axes."""
+    image = (planes.shape[-2], planes.shape[-1])
+    spectrum, (high, low) = _transform(planes), rests_of(image)
+    highpass = _inverse_each(spectrum, high[None], image)[0]
+    spectrum, size, bands = spectrum * low, image, []
     for size, cutoff in _steps(image, scales):
-        grid = FrequencyGrid.of(size, image)
+        filters = filters_of(size, image, cutoff / 2, orientations)
         # High-pass and low-pass of one cutoff have squares that sum to 1, and so have the orientations: energy is
         # split, not lost.
-        band_pass = spectrum * grid.highpass(cutoff / 2)
-        oriented = [_inverse(band_pass * grid.orient(k, orientations), size) for k in range(orientations)]
-        bands.append(np.stack(oriented))
+        turned = spectrum * np.complex64(phase(orientations))
+        bands.append(_inverse_each(turned, filters.oriented, size))
         size = _halve(size)
         # The low-pass is 0 from half the cutoff on, so that half as many samples hold what is left (Nyquist).
-        spectrum = crop(spectrum * grid.lowpass(cutoff / 2), size)
+        spectrum = crop(spectrum * filters.lowpass, size)
     return highpass, bands, _inverse(spectrum, size)
 
 
-def _nothing(pixels: np.ndarray, scales: int, orientations: int) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    *batch, height, width, channels = pixels.shape
+def _nothing(planes: np.ndarray, scales: int, orientations: int) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+    *batch, height, width = planes.shape
     sizes = [size for size, _ in _steps((height, width), scales + 1)]
-    bands = [np.empty((orientations, *batch, *size, channels), np.float32) for size in sizes[:-1]]
-    return pixels, bands, np.empty((*batch, *sizes[-1], channels), np.float32)
+    bands = [np.empty((orientations, *batch, *size), np.float32) for size in sizes[:-1]]
+    return planes, bands, np.empty((*batch, *sizes[-1]), np.float32)
 
 
-def _combine(grid: FrequencyGrid, cutoff: float, bands: np.ndarray) -> np.ndarray:
-    filtered = [_transform(band) * grid.orient(k, len(bands)).conj() for k, band in enumerate(bands)]
-    return np.sum(filtered, axis=0) * grid.highpass(cutoff)
+def _combine(oriented: np.ndarray, bands: np.ndarray) -> np.ndarray:
+    filtered = [_transform(band) * each for band, each in zip(bands, oriented, strict=True)]
+    return np.sum(filtered, axis=0) * np.complex64(np.conj(phase(len(bands))))
+
+
+def _planes(pixels: np.ndarray) -> np.ndarray:
+    """[..., H, W, C] as [..., C, H, W]: transforms of what is scattered in memory take half as long again."""
+    return np.ascontiguousarray(np.moveaxis(pixels, -1, -3))
+
+
+def _given(planes: np.ndarray, template: Any) -> Any:
+    """[..., C, H, W] as [..., H, W, C], of the kind of array that ``template`` is; copied where strides may not do."""
+    pixels = np.moveaxis(planes, -3, -1)
+    return pixels if isinstance(template, np.ndarray) else give_back(np.ascontiguousarray(pixels), template)
 
 
 def _steps(size: tuple[int, int], scales: int) -> Iterator[tuple[tuple[int, int], float]]:
@@ -154,9 +165,23 @@ def _check(value: int, name: str, largest: int) -> int:
     raise HraError(f"{name} is {value!r}", where=f"argument {name}", fix=f"a whole number from 1 to {largest}")
 
 
-def _transform(pixels: np.ndarray) -> np.ndarray:
-    return np.fft.rfft2(pixels, axes=_AXES, norm="ortho")
+def _transform(planes: np.ndarray) -> np.ndarray:
+    return _fft().rfft2(planes, norm="ortho")
 
 
 def _inverse(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    return np.fft.irfft2(spectrum, size, axes=_AXES, norm="ortho")
+    return _fft().irfft2(spectrum, size, norm="ortho")
+
+
+def _inverse_each(spectrum: np.ndarray, filters: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """What each filter [K, h, w'] leaves of planes [..., h, w'], plane by plane, so in the cache: [K, ..., *size]."""
+    made = np.empty((len(filters), *spectrum.shape[:-2], *size), np.float32)
+    for number, each in enumerate(filters):
+        for place in np.ndindex(spectrum.shape[:-2]):
+            made[(number, *place)] = _inverse(spectrum[place] * each, size)
+    return made
+
+
+def _fft() -> Any:
+    """SciPy's transforms where it is installed, which take several lines at once; NumPy's are the same otherwise."""
+    return import_module("scipy.fft") if find_spec("scipy") else np.fft

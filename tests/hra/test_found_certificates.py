@@ -330,3 +330,14 @@ def test_limited_pools_reserve_what_members_cost_before_they_shrink():
     assert found.whole.cost <= 0.75
     assert found.members[2].cost <= 0.4
     assert hra.verify(found.whole).ok
+
+
+def test_budgets_count_alike_before_and_after_what_shrinks_is_joined():
+    """Beside 1e14, a cost of 123456.889 counts as doubles, also where a step that makes room takes the 1e14 away."""
+    cost = np.array([0, 123456.789, 0, 1e14, 0, 0, 0.1, 0])
+    added_by, removed_by = np.array([-1, 0, 0, 1, 0, 0, 0, 2]), np.array([0, -1, 1, 2, -1, -1, -1, -1])
+    instance = Instance(Hierarchy.groups(cost, added_by=added_by, removed_by=removed_by), np.zeros(3), 123456.889)
+    for traversal in (hra.Hull(spend_all=True), hra.Exact(max_states=6, spend_all=True)):
+        found = instance.allocate(traversal)
+        assert found.cost <= 123456.889
+        assert hra.verify(found).ok

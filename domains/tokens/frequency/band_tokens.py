@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
+from hra.domains.tokens.blocks import block_squares
 from hra.domains.tokens.embedding.overlaps import Regions
 from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.frequency.frames import Band, Frame
@@ -105,16 +107,16 @@ class BandPatches:
 
     Attributes
     ----------
-    bands : from fine to coarse; positions : int32 [N, 3], (band, x, y) of every patch.
-    boxes : int32 [N, 4], see `band_boxes`; values : float32 [N, patch * patch * 3].
-    energy : float64 [N], squared values times the norm of their band.
+    bands : from fine to coarse; coefficients : float32 [h, w, 3] of each.
+    positions : int32 [N, 3], (band, x, y) of every patch.
+    boxes : int32 [N, 4], see `band_boxes`; patch : coefficients along a side.
     """
 
     bands: Sequence[Band]
+    coefficients: Sequence[np.ndarray]
     positions: np.ndarray
     boxes: np.ndarray
-    values: np.ndarray
-    energy: np.ndarray
+    patch: int
 
     @classmethod
     def of(cls, pyramid: PatchPyramid, frame: Frame) -> BandPatches:
@@ -127,10 +129,18 @@ class BandPatches:
         size = (image.shape[0], image.shape[1])
         bands = frame.bands(size, patch)
         positions = band_positions(bands, patch)
-        values = band_values(frame.analyse(image, patch), patch)
-        norm = np.array([band.norm for band in bands])[positions[:, 0]]
-        energy = norm * np.einsum("nd,nd->n", values, values)
-        return cls(bands, positions, band_boxes(bands, positions, patch, size), values, energy)
+        boxes = band_boxes(bands, positions, patch, size)
+        return cls(bands, frame.analyse(image, patch), positions, boxes, patch)
+
+    @cached_property
+    def energy(self) -> np.ndarray:
+        """Squared values of every patch times the norm of its band, float64 [N]."""
+        pairs = zip(self.bands, self.coefficients, strict=True)
+        return np.concatenate([band.norm * block_squares(each, self.patch).ravel() for band, each in pairs])
+
+    def values(self, cut: np.ndarray) -> np.ndarray:
+        """Coefficients of the patches ``cut`` [K], 0 beyond the border of their band: [K, patch * patch * 3]."""
+        return band_values(self.coefficients, self.positions[cut], self.patch)
 
 
 def band_positions(bands: Sequence[Band], patch: int) -> np.ndarray:
@@ -140,15 +150,13 @@ def band_positions(bands: Sequence[Band], patch: int) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def band_values(coefficients: Sequence[np.ndarray], patch: int) -> np.ndarray:
-    """Coefficients [h, w, 3] of all bands as patches in the order of `band_positions`, [N, patch * patch * 3]."""
-    parts = []
-    for band in coefficients:
-        rows, columns = (-(-extent // patch) for extent in band.shape[:2])
-        padding = ((0, rows * patch - band.shape[0]), (0, columns * patch - band.shape[1]), (0, 0))
-        blocks = np.pad(band, padding).reshape(rows, patch, columns, patch, 3)
-        parts.append(blocks.transpose(0, 2, 1, 3, 4).reshape(rows * columns, -1))
-    return np.concatenate(parts)
+def band_values(coefficients: Sequence[np.ndarray], positions: np.ndarray, patch: int) -> np.ndarray:
+    """Coefficients [h, w, 3] of all bands as the patches (band, x, y) [K, 3]: float32 [K, patch * patch * 3]."""
+    values = np.zeros((len(positions), patch, patch, 3), np.float32)
+    for into, (band, x, y) in zip(values, positions.tolist(), strict=True):
+        block = coefficients[band][y * patch : (y + 1) * patch, x * patch : (x + 1) * patch]
+        into[: block.shape[0], : block.shape[1]] = block
+    return values.reshape(len(positions), 3 * patch**2)
 
 
 def paste(values: np.ndarray, positions: np.ndarray, bands: Sequence[Band], patch: int) -> list[np.ndarray]:

@@ -64,7 +64,7 @@ def cut_band_tokens(context: TokenContext, cut: np.ndarray, frame: Frame) -> Ban
     patches, patch = BandPatches.of(context.pyramid, frame), context.pyramid.patch
     height, width = context.pyramid.image.shape[:2]
     relevance = mean_over_boxes(context.relevance, patches.boxes[cut], patch)
-    return BandTokens(patches.values[cut], patches.positions[cut], relevance, (height, width), patch, frame)
+    return BandTokens(patches.values(cut), patches.positions[cut], relevance, (height, width), patch, frame)
 
 
 def _by_band(bands: Sequence[Band], band: np.ndarray, gain: np.ndarray, query: str) -> tuple[np.ndarray, np.ndarray]:

@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from hra.domains.tokens.frequency.band_tokens import band_values
 from hra.domains.tokens.frequency.frames import Band, Frame
 from hra.domains.tokens.patches.halving import halve
-from hra.domains.tokens.patches.pyramid import full_depth
+from hra.domains.tokens.patches.pyramid import PatchPyramid, full_depth
 from hra.errors import ArrayError
 
 
@@ -40,11 +41,23 @@ class HaarFrame(Frame):
 
     def analyse(self, image: np.ndarray, patch: int) -> list[np.ndarray]:
         """The residual of every level, and the means of the coarsest."""
+        levels = self._halvings(image, patch)
+        return [fine - _repeat(coarse) for fine, coarse in pairwise(levels)] + levels[-1:]
+
+    def levels(self, pyramid: PatchPyramid) -> list[np.ndarray]:
+        """The means of every scale, float32 [h, w, 3]: those of the pyramid, if its patches are whole and enough."""
+        size, depth = pyramid.image.shape[:2], self._depth(pyramid.image.shape[:2], pyramid.patch)
+        cell = self.cell(size, pyramid.patch)
+        if depth <= len(pyramid.levels) and not any(extent % cell for extent in size):
+            return list(pyramid.levels[:depth])
+        return pyramid.once((self, "levels"), lambda: self._halvings(pyramid.image, pyramid.patch))
+
+    def _halvings(self, image: np.ndarray, patch: int) -> list[np.ndarray]:
         rows, columns = (-extent % self.cell(image.shape[:2], patch) for extent in image.shape[:2])
         levels = [np.pad(image, ((0, rows), (0, columns), (0, 0)), mode="edge")]
         while len(levels) < self._depth(image.shape[:2], patch):
             levels.append(halve(levels[-1]))
-        return [fine - _repeat(coarse) for fine, coarse in pairwise(levels)] + levels[-1:]
+        return levels
 
     def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
         """Each scale repeated and added to the next finer one, from the means on."""
@@ -65,3 +78,13 @@ class HaarFrame(Frame):
 def _repeat(pixels: np.ndarray) -> np.ndarray:
     """Every pixel as 2 x 2 pixels."""
     return pixels.repeat(2, axis=0).repeat(2, axis=1)
+
+
+def residual_values(levels: Sequence[np.ndarray], positions: np.ndarray, patch: int) -> np.ndarray:
+    """Residuals of patches (level, x, y) [K, 3] of even sides, 0 beyond the border: float32 [K, patch * patch * 3]."""
+    values = band_values(levels, positions, patch)
+    below = positions[:, 0] < len(levels) - 1
+    level, x, y = positions[below].T
+    coarse = band_values(levels, np.stack([level + 1, x, y], axis=1), patch // 2).reshape(-1, patch // 2, patch // 2, 3)
+    values[below] -= coarse.repeat(2, axis=1).repeat(2, axis=2).reshape(len(coarse), 3 * patch**2)
+    return values

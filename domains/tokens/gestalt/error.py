@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_sums
+from hra.domains.tokens.blocks import block_squares
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.gestalt.gestalt import Gestalt
 from hra.model.hierarchy import Hierarchy
@@ -39,4 +39,4 @@ class GestaltError(ErrorMetric):
         """Squared error of every finest patch while the gestalt shows it, float64 [rows, columns]."""
         image, patch = context.pyramid.image, context.pyramid.patch
         shown = self.gestalt.image(self.gestalt.base(context), image.shape[:2], patch)
-        return block_sums(np.square(image - shown).sum(axis=2, dtype=np.float64), patch)
+        return block_squares(np.subtract(shown, image, out=shown), patch)

@@ -43,12 +43,7 @@ class ResizedGestalt(Gestalt):
         return float(np.log2(max(size[0] / small[0], size[1] / small[1])))
 
     def values(self, context: TokenContext) -> np.ndarray:
-        """The patches of the smaller image; see `Gestalt.values`.
-
-        Raises
-        ------
-        MissingExtra : Pillow is not installed.
-        """
+        """The patches of the smaller image; see `Gestalt.values`."""
         pyramid = PatchPyramid.build(self._small(context.pyramid), patch=context.pyramid.patch, levels=1)
         return pyramid.values(pyramid.positions)
 

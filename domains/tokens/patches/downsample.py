@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import BudgetTooSmall, MissingExtra
+from hra.domains.tokens.patches.lanczos import along_axes, lanczos, there_and_back
+from hra.errors import BudgetTooSmall
 from hra.images.arrays import as_image
 
 _BACK_PROJECTIONS = 3  # more steps change the photo and the page by less than 0.02 dB
@@ -32,7 +33,6 @@ def uniform_downsample(image: Any, budget: int, patch: int = 16) -> np.ndarray:
     ------
     ImageError : wrong layout, dtype or values.
     BudgetTooSmall : no token at all.
-    MissingExtra : Pillow is not installed.
 
     Examples
     --------
@@ -49,16 +49,14 @@ def uniform_downsample(image: Any, budget: int, patch: int = 16) -> np.ndarray:
 
 
 def restore(reduced: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """A down-sampled image [h, w, 3] at ``size`` (height, width) again, float32 in [0, 1]; see `uniform_downsample`.
-
-    Raises
-    ------
-    MissingExtra : Pillow is not installed.
-    """
-    enlarged = resize(reduced, size)
+    """A down-sampled image [h, w, 3] at ``size`` (height, width) again, float32 in [0, 1]; see `uniform_downsample`."""
+    # What is added at full size is what the small image is corrected by, enlarged: only the last step is that large.
+    lost = [there_and_back(small, large) for small, large in zip(reduced.shape[:2], size, strict=True)]
+    corrected = reduced
     for _ in range(_BACK_PROJECTIONS):
-        enlarged += resize(reduced - resize(enlarged, reduced.shape[:2]), size)
-    return np.clip(enlarged, 0, 1)
+        corrected = corrected + (reduced - along_axes(corrected, *lost))
+    enlarged = resize(corrected, size)
+    return np.clip(enlarged, 0, 1, out=enlarged)
 
 
 def patch_grid(height: int, width: int, budget: int, patch: int = 16) -> tuple[int, int]:
@@ -80,16 +78,6 @@ def patch_grid(height: int, width: int, budget: int, patch: int = 16) -> tuple[i
 
 
 def resize(pixels: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """Lanczos-resampled float32 [h, w, 3] of another (height, width), not clipped.
-
-    Raises
-    ------
-    MissingExtra : Pillow is not installed.
-    """
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise MissingExtra.of("pillow", "tokens") from error
-    channels = [Image.fromarray(np.ascontiguousarray(channel)) for channel in np.moveaxis(pixels, 2, 0)]
-    shape, lanczos = (size[1], size[0]), Image.Resampling.LANCZOS
-    return np.stack([np.asarray(channel.resize(shape, lanczos)) for channel in channels], axis=2)
+    """Lanczos-resampled float32 [h, w, 3] of another (height, width), not clipped."""
+    bands = [lanczos(source, target) for source, target in zip(pixels.shape[:2], size, strict=True)]
+    return along_axes(pixels, *bands)

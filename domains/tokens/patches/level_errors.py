@@ -51,7 +51,7 @@ def error_sums(errors: np.ndarray, weight: np.ndarray, offsets: np.ndarray) -> t
     return own, inherited
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _add_up(errors, weight, offsets, own, inherited):
     levels, rows, columns = errors.shape
     for y in range(rows):  # the finest level on its own: most of the work, and nothing to add up

@@ -79,6 +79,13 @@ class PatchTokens(TokenSet):
         """The pyramid level of each token, float32 [K]."""
         return self.places[:, 0].astype(np.float32)
 
+    @property
+    def dropped(self) -> np.ndarray:
+        """See `TokenSet.dropped`; patch by patch, since no token ends within a finest one."""
+        grid = (-(-self.image_size[0] // self.patch), -(-self.image_size[1] // self.patch))
+        shown = finest_on_top(-(-self.boxes // self.patch), self.places[:, 0], grid)
+        return np.append(self.detail, np.float32(np.inf))[shown]
+
     def token_map(self) -> np.ndarray:
         """The token of finest level that covers each pixel, -1 for none: int32 [H, W]."""
         return finest_on_top(self.boxes, self.places[:, 0], self.image_size)

@@ -61,7 +61,6 @@ class Downsample(TokenAllocator[GestaltTokens]):
         Raises
         ------
         BudgetTooSmall : no token at all.
-        MissingExtra : Pillow is not installed.
         """
         context = self._context(context)
         budget = check_budget(budget, context.hierarchy(GridBuilder()))

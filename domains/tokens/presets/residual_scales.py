@@ -8,17 +8,16 @@ import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.attribute_gain import AttributeGain
-from hra.domains.tokens.blocks import block_sums
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.embedding.embeddings import pool_regions
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid
 from hra.domains.tokens.embedding.overlaps import Regions
-from hra.domains.tokens.frequency.band_tokens import BandPatches, BandTokens, paste
-from hra.domains.tokens.frequency.builder import cut_band_tokens
-from hra.domains.tokens.frequency.residual_frame import HaarFrame
-from hra.domains.tokens.patches.pyramid import PatchPyramid
+from hra.domains.tokens.frequency.band_tokens import BandTokens, band_boxes, band_positions
+from hra.domains.tokens.frequency.residual_frame import HaarFrame, residual_values
+from hra.domains.tokens.frequency.residual_gains import residual_gains
 from hra.domains.tokens.presets.whole_image import covers
 from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.token_boxes import mean_over_boxes
 from hra.domains.tokens.token_builder import TokenBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.traversals.hull import Hull
@@ -38,18 +37,27 @@ class ResidualBuilder(TokenBuilder[BandTokens]):
     def build(self, context: TokenContext) -> Hierarchy:
         """A tree with "band" (level), "x", "y" and "gain"; its base is the coarsest scale."""
         pyramid = context.pyramid
-        positions = BandPatches.of(pyramid, self.frame).positions
+        size, patch = pyramid.image.shape[:2], pyramid.patch
+        positions = self._positions(context)
         places = dict(zip(("band", "x", "y"), positions.T, strict=True))
-        energies = pyramid.once((self.frame, "energies"), lambda: _energies(self.frame, pyramid))
-        cell = self.frame.cell(pyramid.image.shape[:2], pyramid.patch)
-        weight = _by_cell(context.relevance, pyramid.image.shape[:2], cell, pyramid.patch)
-        attributes = {**places, "gain": _weigh(energies, weight, cell, pyramid.patch)}
+        cell = self.frame.cell(size, patch)
+        gain = residual_gains(self.frame.levels(pyramid), _by_cell(context.relevance, size, cell, patch), cell, patch)
+        attributes = {**places, "gain": gain}
         ones = np.ones(len(positions))
         return Hierarchy.tree(_parents(positions), ones, mode="add", attributes=attributes, cost_unit="tokens")
 
     def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> BandTokens:
         """The residuals of ``cut``."""
-        return cut_band_tokens(context, cut, self.frame)
+        pyramid, positions = context.pyramid, self._positions(context)[cut]
+        size, patch = pyramid.image.shape[:2], pyramid.patch
+        boxes = band_boxes(self.frame.bands(size, patch), positions, patch, size)
+        values = residual_values(self.frame.levels(pyramid), positions, patch)
+        relevance = mean_over_boxes(context.relevance, boxes, patch)
+        return BandTokens(values, positions, relevance, size, patch, self.frame)
+
+    def _positions(self, context: TokenContext) -> np.ndarray:
+        """(band, x, y) of every patch of every scale, int32 [N, 3]."""
+        return band_positions(self.frame.bands(context.pyramid.image.shape[:2], context.patch), context.patch)
 
 
 class ResidualScales(TokenAllocator[BandTokens]):
@@ -103,31 +111,6 @@ def _parents(positions: np.ndarray) -> np.ndarray:
     np.maximum.at(columns, band, x + 1)
     offsets = np.searchsorted(band, np.arange(len(columns)))
     return np.where(band < band.max(), offsets[band + 1] + y // 2 * columns[band + 1] + x // 2, -1)
-
-
-def _energies(frame: HaarFrame, pyramid: PatchPyramid) -> list[np.ndarray]:
-    """Squared residuals of every coefficient times the pixels that it covers, at each scale: float64 [h, w]."""
-    values = BandPatches.of(pyramid, frame)
-    residuals = paste(values.values, values.positions, values.bands, pyramid.patch)
-    return [4.0**level * (each.astype(np.float64) ** 2).sum(axis=2) for level, each in enumerate(residuals)]
-
-
-def _weigh(energies: list[np.ndarray], weight: np.ndarray, cell: int, patch: int) -> np.ndarray:
-    """What each patch of each scale takes off the relevance-weighted mean squared error, float64 [N].
-
-    The mean is over the extended image, in which the residuals are orthogonal.
-
-    Parameters
-    ----------
-    weight : [rows, columns] of cells of ``cell`` pixels, which no coefficient crosses.
-    """
-    share = weight / (3 * cell**2 * weight.sum())
-    gains = []
-    for level, energy in enumerate(energies):
-        height, width = energy.shape
-        down, across = (np.arange(extent) * 2**level // cell for extent in (height, width))
-        gains.append(block_sums(energy * share[down[:, None], across], patch).ravel())
-    return np.concatenate(gains)
 
 
 def _by_cell(relevance: np.ndarray, image_size: tuple[int, int], cell: int, patch: int) -> np.ndarray:

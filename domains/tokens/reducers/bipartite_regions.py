@@ -28,7 +28,7 @@ class BipartiteRegions(RegionSource):
     def build(self, context: TokenContext) -> RegionTree:
         """The merge tree of the finest patches."""
         features = context.features.reshape(-1, context.features.shape[2])
-        return RegionTree(patch_labels(context), bipartite_merges(features))
+        return RegionTree(patch_labels(context), bipartite_merges(features), cell=context.patch)
 
 
 def bipartite_merges(features: np.ndarray) -> np.ndarray:

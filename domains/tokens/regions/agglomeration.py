@@ -56,7 +56,7 @@ def agglomerate(
     return _merge(rows, sizes.astype(np.float64), edges.astype(np.int64), int(linkage), group)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _merge(features, sizes, edges, linkage, group):
     count = sizes.size
     nodes = max(2 * count - 1, 0)
@@ -66,21 +66,24 @@ def _merge(features, sizes, edges, linkage, group):
     into = np.arange(nodes)  # the node that holds each node by now, compressed on the way
     seen = np.full(nodes, -1, np.int32)
     begin, end, neighbours = _neighbours(edges, count, nodes)
-    heap = [(2, np.inf, 0, 0)]
-    for e in range(len(edges)):
-        a, b = min(edges[e, 0], edges[e, 1]), max(edges[e, 0], edges[e, 1])
-        heap.append((int(member[a] != member[b]), _distance(mean, size, a, b, linkage), a, b))
-    for i in range(1, count):
-        heap.append((2, 0.0, i - 1, i))  # joins what no edge connects
+    # One entry for each region, that of its nearest neighbour, with whose it is. A pair is never nearer than what the
+    # younger of the two had found when it came, so that the nearest of all is among them.
+    heap = [(np.int64(2), 0.0, i - 1, i, -1) for i in range(1, count)]  # joins what no edge connects
+    for v in range(count):
+        if begin[v] < end[v]:
+            heap.append(_nearest(mean, size, member, neighbours[begin[v] : end[v]], into, v, linkage))
     heapq.heapify(heap)
     merges = np.empty((max(count - 1, 0), 2), np.int32)
     made = 0
     while made < count - 1:
-        tier, _, a, b = heapq.heappop(heap)
+        tier, _, a, b, owner = heapq.heappop(heap)
         if tier == 2:
             a, b = _holder(into, a), _holder(into, b)
-        if a == b or into[a] != a or into[b] != b:
-            continue  # one of the two has been merged since
+        if a == b or into[a] != a or into[b] != b:  # one of the two has been merged since
+            if tier < 2 and into[owner] == owner:
+                around = neighbours[begin[owner] : end[owner]]
+                heapq.heappush(heap, _nearest(mean, size, member, around, into, owner, linkage))
+            continue
         node = count + made
         merges[made, 0], merges[made, 1] = a, b
         made += 1
@@ -88,14 +91,28 @@ def _merge(features, sizes, edges, linkage, group):
         _join(mean, size, member, a, b, node)
         neighbours = _with_room(neighbours, end[-1], end[a] - begin[a] + end[b] - begin[b])
         _list_neighbours(begin, end, neighbours, into, seen, a, b, node)
-        for k in range(begin[node], end[node]):
-            other = neighbours[k]
-            across = int(member[node] == _MIXED or member[node] != member[other])
-            heapq.heappush(heap, (across, _distance(mean, size, other, node, linkage), other, node))
+        if begin[node] < end[node]:
+            around = neighbours[begin[node] : end[node]]
+            heapq.heappush(heap, _nearest(mean, size, member, around, into, node, linkage))
     return merges
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def _nearest(mean, size, member, neighbours, into, v, linkage):
+    """A region and the nearest around it: whether that is across groups, distance, both in order, and whose entry."""
+    best = (np.int64(2), np.inf, v, v, v)
+    for other in neighbours:
+        u = _holder(into, other)
+        if u != v:
+            a, b = min(u, v), max(u, v)
+            across = int(member[a] == _MIXED or member[b] == _MIXED or member[a] != member[b])
+            pair = (np.int64(across), _distance(mean, size, a, b, linkage), a, b, v)
+            if pair < best:
+                best = pair
+    return best
+
+
+@njit(cache=True, nogil=True)
 def _join(mean, size, member, a, b, node):
     size[node] = size[a] + size[b]
     member[node] = member[a] if member[a] == member[b] else _MIXED
@@ -103,7 +120,7 @@ def _join(mean, size, member, a, b, node):
         mean[node, k] = (size[a] * mean[a, k] + size[b] * mean[b, k]) / size[node]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _list_neighbours(begin, end, neighbours, into, seen, a, b, node):
     """Write the neighbours of the new node, those of its parts without repetition, behind all others."""
     seen[node] = node
@@ -118,7 +135,7 @@ def _list_neighbours(begin, end, neighbours, into, seen, a, b, node):
     end[node] = end[-1]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _with_room(array, used, more):
     if used + more <= array.size:
         return array
@@ -127,7 +144,7 @@ def _with_room(array, used, more):
     return larger
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _neighbours(edges, count, nodes):
     """Where the neighbours of each node begin and end [nodes], [nodes + 1], its last the first free place; and they."""
     begin, end = np.zeros(nodes, np.int64), np.zeros(nodes + 1, np.int64)
@@ -148,7 +165,7 @@ def _neighbours(edges, count, nodes):
     return begin, end, neighbours
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _holder(into, node):
     """The node that holds ``node`` by now."""
     while into[node] != node:
@@ -157,7 +174,7 @@ def _holder(into, node):
     return node
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _distance(mean, size, a, b, linkage):
     last = mean.shape[1] - 2
     if linkage == _WARD:
@@ -168,7 +185,7 @@ def _distance(mean, size, a, b, linkage):
     return _COSINE_SHARE * (1 - _dot(mean, a, b, last)) + _DISTANCE_SHARE * aside / _DISTANCE_SCALE
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _squared(mean, a, b, first, last):
     total = np.float32(0)
     for k in range(first, last):
@@ -177,7 +194,7 @@ def _squared(mean, a, b, first, last):
     return np.float64(total)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _dot(mean, a, b, last):
     total = np.float32(0)
     for k in range(last):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.tokens.regions.region_tree import region_boxes
+from hra.domains.tokens.regions.region_tree import region_boxes, run_end
 from hra.model.arrays import offsets_of
 
 
@@ -27,64 +27,74 @@ def split_regions(labels: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """
     cells = np.full(labels.shape, -1, np.int32)
     counts = np.ascontiguousarray(counts, np.int64)
-    areas = np.bincount(labels[labels >= 0], minlength=counts.size)
+    areas = np.zeros(counts.size, np.int64)
+    _add_areas(labels, areas)
     begin, first = (offsets_of(values).astype(np.int64) for values in (areas, counts))
-    _split(labels, region_boxes(labels, counts.size), _listed(labels, begin), begin, first, cells)
+    rows, columns = _places_in_order(labels, begin)
+    _split(region_boxes(labels, counts.size), rows, columns, begin, first, cells)
     return cells
 
 
-@njit(cache=True)
-def _listed(labels, begin):
-    """Flat positions of the pixels of each region, row by row."""
-    free, width = begin.copy(), labels.shape[1]
-    positions = np.empty(begin[-1], np.int64)
+@njit(cache=True, nogil=True)
+def _add_areas(labels, areas):
     for y in range(labels.shape[0]):
-        for x in range(width):
-            if labels[y, x] >= 0:
-                positions[free[labels[y, x]]] = y * width + x
-                free[labels[y, x]] += 1
-    return positions
+        x = 0
+        while x < labels.shape[1]:
+            end, region = run_end(labels[y], x, labels.shape[1]), labels[y, x]
+            if region >= 0:
+                areas[region] += end - x
+            x = end
 
 
-@njit(cache=True)
-def _split(labels, boxes, positions, begin, first, cells):
-    width = labels.shape[1]
-    flat = cells.reshape(-1)
+@njit(cache=True, nogil=True)
+def _places_in_order(labels, begin):
+    """Rows and columns of the pixels of each region, row by row: int32 each."""
+    free, width = begin.copy(), labels.shape[1]
+    rows, columns = np.empty(begin[-1], np.int32), np.empty(begin[-1], np.int32)
+    for y in range(labels.shape[0]):
+        x = 0
+        while x < width:
+            end, region = run_end(labels[y], x, width), labels[y, x]
+            if region >= 0:
+                for column in range(x, end):
+                    rows[free[region] + column - x], columns[free[region] + column - x] = y, column
+                free[region] += end - x
+            x = end
+    return rows, columns
+
+
+@njit(cache=True, nogil=True)
+def _split(boxes, rows, columns, begin, first, cells):
     for region in range(len(boxes)):
-        count, pixels = first[region + 1] - first[region], positions[begin[region] : begin[region + 1]]
-        rows = _rows(boxes[region], count)
-        for row in range(rows):
-            low, high = row * count // rows, (row + 1) * count // rows
-            inside = pixels[low * pixels.size // count : high * pixels.size // count]
-            ordered = _by_column(inside, width)
-            for i in range(ordered.size):
-                flat[ordered[i]] = first[region] + low + _part(i, ordered.size, high - low)
+        count, pixels = first[region + 1] - first[region], begin[region + 1] - begin[region]
+        bands = _bands(boxes[region], count)
+        for band in range(bands):
+            low, high = band * count // bands, (band + 1) * count // bands
+            inside = slice(begin[region] + low * pixels // count, begin[region] + high * pixels // count)
+            y, x = rows[inside], columns[inside]
+            ordered, parts = _by_column(x, boxes[region]), high - low
+            for part in range(parts):
+                for i in range(y.size * part // parts, y.size * (part + 1) // parts):
+                    cells[y[ordered[i]], x[ordered[i]]] = first[region] + low + part
 
 
-@njit(cache=True)
-def _rows(box, count):
+@njit(cache=True, nogil=True)
+def _bands(box, count):
+    """In how many rows ``count`` cells lie."""
     height, width = box[3] - box[1], box[2] - box[0]
     return 0 if count == 0 else min(max(int(np.sqrt(count * height / width) + 0.5), 1), count)
 
 
-@njit(cache=True)
-def _part(i, size, parts):
-    """Which of ``parts`` runs, cut at size * k // parts, holds entry i."""
-    part = i * parts // size
-    while size * (part + 1) // parts <= i:
-        part += 1
-    return part
-
-
-@njit(cache=True)
-def _by_column(positions, width):
-    """The same positions from left to right; those of one column stay in order."""
-    ends = np.zeros(width + 1, np.int64)
-    for position in positions:
-        ends[position % width + 1] += 1
+@njit(cache=True, nogil=True)
+def _by_column(columns, box):
+    """The places of ``columns`` from left to right; those of one column stay in order."""
+    ends = np.zeros(box[2] - box[0] + 1, np.int64)
+    for column in columns:
+        ends[column - box[0] + 1] += 1
     ends = np.cumsum(ends)
-    ordered = np.empty_like(positions)
-    for position in positions:
-        ordered[ends[position % width]] = position
-        ends[position % width] += 1
+    ordered = np.empty(columns.size, np.int64)
+    for i in range(columns.size):
+        place = columns[i] - box[0]
+        ordered[ends[place]] = i
+        ends[place] += 1
     return ordered

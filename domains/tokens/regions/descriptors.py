@@ -8,6 +8,7 @@ from hra.compiling import njit
 from hra.domains.tokens.channels.color import color_channels
 from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.regions.region_tree import run_end
 from hra.images.channels import luma
 
 _STEPS = 100.0  # black to white, as in CIELAB: the scale on which areas / 10,000 are small against colours
@@ -19,9 +20,15 @@ def colours(context: TokenContext) -> np.ndarray:
     return np.float32(_STEPS) * np.stack(list(channels.values()), axis=-1).astype(np.float32)
 
 
+def gradients(context: TokenContext) -> dict[str, np.ndarray]:
+    """`gradient_channels` of every finest patch, computed once for an image: by name, float32 [rows, columns]."""
+    image, patch = context.pyramid.image, context.pyramid.patch
+    return context.pyramid.once((gradients, "of patches"), lambda: gradient_channels(luma(image)[..., 0], patch))
+
+
 def textures(context: TokenContext) -> np.ndarray:
     """Mean gradient and standard deviation of the luma of every finest patch, 0 to 100: float32 [rows, columns, 2]."""
-    channels = gradient_channels(luma(context.pyramid.image)[..., 0], context.pyramid.patch)
+    channels = gradients(context)
     return np.float32(_STEPS) * np.stack([channels["edges"], channels["contrast"]], axis=-1).astype(np.float32)
 
 
@@ -49,7 +56,7 @@ def pool_patches(features: np.ndarray, labels: np.ndarray, count: int, patch: in
     return total / np.maximum(area, 1)[:, None]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _pool(features, labels, count, patch):
     height, width = labels.shape
     total, area = np.zeros((count, features.shape[2])), np.zeros(count)
@@ -58,13 +65,15 @@ def _pool(features, labels, count, patch):
         for column in range(features.shape[1]):
             number = 0
             for y in range(row * patch, min((row + 1) * patch, height)):
-                for x in range(column * patch, min((column + 1) * patch, width)):
-                    region = labels[y, x]
+                x, limit = column * patch, min((column + 1) * patch, width)
+                while x < limit:
+                    end, region = run_end(labels[y], x, limit), labels[y, x]
                     if region >= 0:
                         if shared[region] == 0:
                             found[number] = region
                             number += 1
-                        shared[region] += 1
+                        shared[region] += end - x
+                    x = end
             for region in found[:number]:
                 area[region] += shared[region]
                 for k in range(features.shape[2]):

@@ -20,9 +20,8 @@ class GridRegions(RegionSource):
 
     def build(self, context: TokenContext) -> RegionTree:
         """The merge tree of the grid of finest patches."""
-        return RegionTree(
-            patch_labels(context), grid_merges(patch_grid(context), int(np.prod(context.pyramid.grids[0])))
-        )
+        merges = grid_merges(patch_grid(context), int(np.prod(context.grid)))
+        return RegionTree(patch_labels(context), merges, cell=context.patch)
 
 
 def grid_merges(grid: np.ndarray, first: int) -> np.ndarray:

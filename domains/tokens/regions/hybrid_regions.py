@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.regions.adjacency import region_edges
 from hra.domains.tokens.regions.agglomeration import Linkage, agglomerate
 from hra.domains.tokens.regions.grid_regions import GridRegions, grid_merges
 from hra.domains.tokens.regions.importance import importance
-from hra.domains.tokens.regions.merged_labels import linkage_features
+from hra.domains.tokens.regions.merged_labels import patch_features
 from hra.domains.tokens.regions.patch_regions import PatchRegions
 from hra.domains.tokens.regions.region_source import RegionSource, patch_grid, patch_labels
 from hra.domains.tokens.regions.region_tree import RegionTree, parents_of, sum_up
@@ -38,16 +39,16 @@ class ForegroundRegions(RegionSource):
         front = scores >= min(scores.mean(), scores.max())
         background = grid_merges(np.where(front, -1, grid), grid.size)
         merges = _in_turn(background, self._merges(context, labels, np.where(front, grid, -1)), grid.size)
-        areas = np.bincount(labels.ravel(), minlength=grid.size)
-        return RegionTree(labels, smaller_first(merges, areas))
+        areas = block_counts(*labels.shape, context.patch).ravel()
+        return RegionTree(labels, smaller_first(merges, areas), cell=context.patch)
 
     def _merges(self, context: TokenContext, labels: np.ndarray, grid: np.ndarray) -> np.ndarray:
         """Merges of the patches on ``grid`` [rows, columns] (-1: not these), new nodes numbered from its size."""
         chosen = np.flatnonzero(grid.ravel() >= 0)
         local = np.full(grid.size + 1, -1)
         local[chosen] = np.arange(chosen.size)
-        features = linkage_features(context, labels, grid.size, self.linkage)[chosen]
-        sizes = np.bincount(labels.ravel(), minlength=grid.size)[chosen]
+        features = patch_features(context, self.linkage).reshape(grid.size, -1)[chosen]
+        sizes = block_counts(*labels.shape, context.patch).ravel()[chosen]
         merges = agglomerate(features, sizes, region_edges(local[grid]), self.linkage)
         nodes = np.concatenate([chosen, grid.size + np.arange(len(merges))])
         return nodes[merges]

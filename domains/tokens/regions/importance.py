@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context import TokenContext
-from hra.images.channels import luma
+from hra.domains.tokens.regions.descriptors import gradients
 
 _QUERY, _GRADIENT = 0.6, 0.4
 
@@ -21,6 +20,6 @@ def importance(context: TokenContext) -> np.ndarray:
     -------
     float64 [rows, columns] in [0, 1].
     """
-    edges = gradient_channels(luma(context.pyramid.image)[..., 0], context.pyramid.patch)["edges"].astype(np.float64)
+    edges = gradients(context)["edges"].astype(np.float64)
     relevance = context.relevance
     return _QUERY * relevance / relevance.max() + _GRADIENT * edges / max(float(edges.max()), 1 / 255)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.context import TokenContext
 from hra.domains.tokens.regions.adjacency import region_edges
 from hra.domains.tokens.regions.agglomeration import Linkage, agglomerate
@@ -12,7 +13,12 @@ from hra.domains.tokens.regions.region_tree import RegionTree
 
 
 def merge_labels(
-    context: TokenContext, labels: np.ndarray, linkage: Linkage, *, group: np.ndarray | None = None
+    context: TokenContext,
+    labels: np.ndarray,
+    linkage: Linkage,
+    *,
+    group: np.ndarray | None = None,
+    cell: int | None = None,
 ) -> RegionTree:
     """Merge the regions of a label map up to the whole image.
 
@@ -20,12 +26,17 @@ def merge_labels(
     ----------
     labels : int32 [H, W], 0 .. L - 1, each with at least one pixel.
     group : int [L] or None, see `agglomerate`.
+    cell : see `RegionTree`.
     """
-    count = int(labels.max()) + 1
-    sizes = np.bincount(labels.ravel(), minlength=count)
-    rows = linkage_features(context, labels, count, linkage)
-    merges = agglomerate(rows, sizes, region_edges(labels), linkage, group=group)
-    return RegionTree(labels, merges, 1 if group is None else _parts(merges, group))
+    known = labels[::cell, ::cell]  # all neighbours, if cells are
+    count = int(known.max()) + 1
+    sizes = np.bincount(labels.ravel(), minlength=count) if cell is None else block_counts(*labels.shape, cell).ravel()
+    if cell == context.patch:
+        rows = patch_features(context, linkage).reshape(count, -1)
+    else:
+        rows = linkage_features(context, labels, count, linkage)
+    merges = agglomerate(rows, sizes, region_edges(known), linkage, group=group)
+    return RegionTree(labels, merges, 1 if group is None else _parts(merges, group), cell)
 
 
 def _parts(merges: np.ndarray, group: np.ndarray) -> int:
@@ -40,11 +51,15 @@ def _parts(merges: np.ndarray, group: np.ndarray) -> int:
 
 def linkage_features(context: TokenContext, labels: np.ndarray, count: int, linkage: Linkage) -> np.ndarray:
     """What `agglomerate` takes for a linkage: features of each region, texture or centroid in the last two columns."""
-    patch = context.pyramid.patch
+    return pool_patches(patch_features(context, linkage), labels, count, context.patch)
+
+
+def patch_features(context: TokenContext, linkage: Linkage) -> np.ndarray:
+    """`linkage_features` of every finest patch, [rows, columns, D + 2]."""
     if linkage is Linkage.COLOUR:
-        return pool_patches(np.concatenate([colours(context), textures(context)], axis=-1), labels, count, patch)
+        return np.concatenate([colours(context), textures(context)], axis=-1)
     features = visual_features(context)
     if linkage is Linkage.AVERAGE:
         features = features / np.maximum(np.linalg.norm(features, axis=-1, keepdims=True), 1e-12)
     y, x = np.indices(features.shape[:2], np.float32) + np.float32(0.5)
-    return pool_patches(np.concatenate([features, x[..., None], y[..., None]], axis=-1), labels, count, patch)
+    return np.concatenate([features, x[..., None], y[..., None]], axis=-1)

@@ -23,4 +23,4 @@ class PatchRegions(RegionSource):
 
     def build(self, context: TokenContext) -> RegionTree:
         """The merge tree of the finest patches."""
-        return merge_labels(context, patch_labels(context), self.linkage)
+        return merge_labels(context, patch_labels(context), self.linkage, cell=context.patch)

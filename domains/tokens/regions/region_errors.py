@@ -6,6 +6,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.tokens.regions.painting import bin_along
+from hra.domains.tokens.regions.patch_errors import patch_region_errors
 from hra.domains.tokens.regions.region_tree import RegionTree
 
 
@@ -24,6 +25,8 @@ def region_errors(tree: RegionTree, image: np.ndarray, weight: np.ndarray, patch
     -------
     float64 [N].
     """
+    if tree.cell == patch:
+        return patch_region_errors(tree, image, weight, patch)
     begin, end = _ranges(tree.merges, tree.areas)
     rows, columns = _places_in_order(tree.labels, begin)
     pixels, weights = image[rows, columns], weight[rows // patch, columns // patch]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hra.domains.tokens.features import Encoder, TextEncoder, check_features
+from hra.domains.tokens.relevance.together import encode_by_size
 from hra.errors import ArrayError, MetricError
 from hra.model.arrays import numbers, to_numpy
 
@@ -44,6 +45,10 @@ class CrossAttentionRelevance:
     text_encoder: TextEncoder
     query_projection: Any
     key_projection: Any
+
+    def prepare(self, contexts: Sequence[TokenContext]) -> None:
+        """Encode many images at once, if the encoder is a `BatchEncoder`."""
+        encode_by_size(contexts, self.encoder)
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Attention [h, w] on the encoder's grid, float64, adds up to 1."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from hra.domains.tokens.relevance.base import Relevance, checked_scores
+from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import MetricError
 
 if TYPE_CHECKING:
@@ -57,6 +59,15 @@ class CalibratedRelevance:
         if not 0 < self.temperature < np.inf or not 0 <= self.floor < np.inf:
             what = f"temperature {self.temperature:g}, floor {self.floor:g}"
             raise MetricError(what, where="calibrated", fix="use a temperature above 0 and a floor of at least 0")
+
+    @property
+    def in_threads(self) -> bool:
+        """As of the other relevance, see `together`."""
+        return runs_in_threads(self.relevance)
+
+    def prepare(self, contexts: Sequence[TokenContext]) -> None:
+        """Let the other relevance see many images at once, see `together`."""
+        prepare_all(self.relevance, contexts)
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Weights [ceil(H/patch), ceil(W/patch)], float64, >= floor."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hra.domains.tokens.features import Encoder, TextEncoder, check_features
+from hra.domains.tokens.relevance.together import encode_by_size
 from hra.model.arrays import numbers, to_numpy
 
 if TYPE_CHECKING:
@@ -42,6 +44,10 @@ class CosineRelevance:
 
     encoder: Encoder
     text_encoder: TextEncoder
+
+    def prepare(self, contexts: Sequence[TokenContext]) -> None:
+        """Encode many images at once, if the encoder is a `BatchEncoder`."""
+        encode_by_size(contexts, self.encoder)
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Cosines [h, w] on the encoder's grid, float32 in [-1, 1]."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class CueRelevance:
     >>> relevance.shape, bool(relevance[0, 0] > relevance[-1, -1])
     ((8, 12), True)
     """
+
+    in_threads: ClassVar[bool] = True
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float32 in (0, 1]."""

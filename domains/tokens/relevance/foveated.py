@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.fixation.finders import FixationFinder, PeakFixation
 from hra.domains.tokens.relevance.base import Relevance, check_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
+from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import ArrayError
 
 if TYPE_CHECKING:
@@ -51,6 +53,16 @@ class FoveatedRelevance:
     def __post_init__(self) -> None:
         if not 0 < self.field_of_view < 180:
             raise ArrayError(f"a field of view cannot be {self.field_of_view:g} degrees", where="field_of_view")
+
+    @property
+    def in_threads(self) -> bool:
+        """As of the other relevance, see `together`; what finds fixations may be anything."""
+        return self.fixation is None and (self.relevance is None or runs_in_threads(self.relevance))
+
+    def prepare(self, contexts: Sequence[TokenContext]) -> None:
+        """Let the other relevance see many images at once, see `together`."""
+        if self.relevance is not None:
+            prepare_all(self.relevance, contexts)
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float64, >= 0."""

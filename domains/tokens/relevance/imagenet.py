@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hra.domains.tokens.relevance.together import encode_all
 from hra.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _PACKAGES = {
 }
 _SHARPNESS = 20.0  # the logit scale between cosines of class names and the weight of a class
 _BATCH, _CLASSES = 128, 1000
+_TOGETHER = 8  # images of one call
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +74,41 @@ class ImageNetRelevance:
         import torch
 
         with torch.no_grad():
-            weights = torch.softmax(_SHARPNESS * self._embedded @ self._embed([context.query])[0], dim=0)
-            classes = self._classify(torch.from_numpy(context.image)).softmax(dim=0)
-            seen = torch.einsum("khw,k->hw", classes, weights)
+            weights = context.once((self, "weights"), lambda: self._weights([context.query])[0])
+            seen = torch.einsum("khw,k->hw", context.encode(self.classes), weights)
         return seen.numpy()
+
+    def prepare(self, contexts: Sequence[TokenContext]) -> None:
+        """Run the network on images of one size together, some at a time, and embed all questions, see `together`."""
+        for size in {one.image.shape for one in contexts}:
+            encode_all([one for one in contexts if one.image.shape == size], self.classes, self._classes_of)
+        queries = sorted({one.query for one in contexts})
+        weights = dict(zip(queries, self._weights(queries), strict=True))
+        for one in contexts:
+            one.once((self, "weights"), partial(weights.__getitem__, one.query))
+
+    def classes(self, image: np.ndarray) -> Tensor:
+        """Probabilities of all classes at every position of an image, [1000, h, w]."""
+        return self._classes_of([image])[0]
+
+    def _classes_of(self, images: Sequence[np.ndarray]) -> list[Tensor]:
+        """`classes` of each of many images of one size."""
+        import torch
+
+        made: list[Tensor] = []
+        for first in range(0, len(images), _TOGETHER):
+            pixels = torch.from_numpy(np.stack(images[first : first + _TOGETHER]))
+            made += list(self._classify(pixels).softmax(dim=1))
+        return made
+
+    def _weights(self, queries: list[str]) -> Tensor:
+        """The weight of every class for each query, [queries, 1000]."""
+        import torch
+
+        # One by one: sentences of a batch are filled up to the longest, which moves their last digits.
+        embedded = torch.stack([self._embed([query])[0] for query in queries])
+        with torch.no_grad():
+            return torch.softmax(_SHARPNESS * embedded @ self._embedded.T, dim=1)
 
     @cached_property
     def names(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from hra.domains.tokens.relevance.base import Relevance, checked_scores
 from hra.domains.tokens.relevance.pruning import prune_patches, relevance_pyramid
+from hra.domains.tokens.relevance.together import prepare_all
 from hra.errors import MetricError
 
 if TYPE_CHECKING:
@@ -50,6 +52,10 @@ class PrunedRelevance:
             raise MetricError(
                 f"the threshold is {self.threshold}", where="threshold", fix="pass a finite number above 0"
             )
+
+    def prepare(self, contexts: Sequence[TokenContext]) -> None:
+        """Let the other relevance see many images at once, see `together`."""
+        prepare_all(self.relevance, contexts)
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float64, >= 0."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class UniformRelevance:
     >>> tokens.UniformRelevance()(tokens.TokenContext.of(image)).shape
     (8, 12)
     """
+
+    in_threads: ClassVar[bool] = True
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Ones [ceil(H/patch), ceil(W/patch)], float32."""

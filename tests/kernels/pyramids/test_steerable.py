@@ -148,3 +148,13 @@ def test_device_arrays_and_other_dtypes_are_refused(monkeypatch):
     monkeypatch.setattr(steerable, "check_image", lambda array: None)
     with pytest.raises(BackendUnavailable, match="cuda:0"):
         steerable_pyramid(OnDevice())
+
+
+def test_without_scipy_bands_are_the_same(monkeypatch):
+    image = np.random.default_rng(0).random((40, 56, 3), np.float32)
+    with_scipy = steerable_pyramid(image, 3)
+    monkeypatch.setattr(steerable, "find_spec", lambda name: None)
+    plain = steerable_pyramid(image, 3)
+    for one, other in zip(with_scipy.bands, plain.bands, strict=True):
+        assert one == pytest.approx(other, abs=2e-6)
+    assert plain.reconstruct() == pytest.approx(image, abs=1e-5)

@@ -42,7 +42,7 @@ def _rows(device: Device) -> Iterator[TokenBenchmark]:
         build = partial(pipeline_cases.pipeline, method=method)
         yield _row(device, _pipeline_name(method), build, partial(pipeline_cases.parts, method=method))
     build = partial(pipeline_cases.pipeline, method="pyramid", images=_BATCH)
-    facts = partial(_batch_facts, method="pyramid")
+    facts = partial(pipeline_cases.batch, method="pyramid", images=_BATCH)
     yield _row(device, f"{_pipeline_name('pyramid')}_batch{_BATCH}", build, facts)
     for name, source in (("documents", "page.png"), ("photos", "photo.jpg")):
         build = partial(image_cases.reconstruction, source=source)
@@ -52,10 +52,6 @@ def _rows(device: Device) -> Iterator[TokenBenchmark]:
 
 def _pipeline_name(method: str) -> str:
     return f"image_to_tokens_{method.replace('-', '_')}"
-
-
-def _batch_facts(side: int, *, method: str) -> dict[str, int]:
-    return {"count": _BATCH * pipeline_cases.tokens_of(method, side), "images": _BATCH}
 
 
 def _selection(

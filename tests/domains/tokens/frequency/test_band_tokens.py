@@ -17,7 +17,7 @@ FRAMES = [LaplacianFrame(), SteerableFrame(), SteerableFrame(2), HaarFrame(5), H
 
 def all_tokens(image: np.ndarray, frame: Frame, patch: int = 16) -> BandTokens:
     positions = band_positions(frame.bands(image.shape[:2], patch), patch)
-    values = band_values(frame.analyse(image, patch), patch)
+    values = band_values(frame.analyse(image, patch), positions, patch)
     return BandTokens(values, positions, np.ones(len(values)), image.shape[:2], patch, frame)
 
 
@@ -81,9 +81,9 @@ def test_directions_are_those_of_edges(across, direction):
 
 def test_values_lie_where_positions_say():
     band = np.arange(20 * 40 * 3, dtype=np.float32).reshape(20, 40, 3)
-    values = band_values([band], 16).reshape(-1, 16, 16, 3)
     frame = HaarFrame(1)
     positions = band_positions(frame.bands((20, 40), 16), 16)
+    values = band_values([band], positions, 16).reshape(-1, 16, 16, 3)
     assert positions.tolist() == [[0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 0, 1], [0, 1, 1], [0, 2, 1]]
     assert np.array_equal(values[4, :4], band[16:20, 16:32]) and not values[4, 4:].any()
     assert band_boxes(frame.bands((20, 40), 16), positions, 16, (20, 40))[5].tolist() == [32, 16, 40, 20]

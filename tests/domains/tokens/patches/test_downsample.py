@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
-from hra.domains.tokens.patches.downsample import patch_grid, uniform_downsample
-from hra.errors import BudgetTooSmall, MissingExtra
+from hra.domains.tokens.patches.downsample import patch_grid, resize, restore, uniform_downsample
+from hra.errors import BudgetTooSmall
 from hra.images import psnr
 
 
@@ -44,13 +43,8 @@ def test_a_constant_image_is_unchanged():
 
 
 def test_back_projection_helps(smooth_noise):
-    from PIL import Image
-
     image = smooth_noise(128, 128)
-    lanczos = Image.Resampling.LANCZOS
-    channels = [Image.fromarray(channel) for channel in np.moveaxis(image, 2, 0).copy()]
-    twice = [channel.resize((64, 64), lanczos).resize((128, 128), lanczos) for channel in channels]
-    plain = np.stack([np.asarray(channel) for channel in twice], axis=2)
+    plain = _by_pillow(_by_pillow(image, (64, 64)), (128, 128))
     assert psnr(uniform_downsample(image, 16), image) > psnr(np.clip(plain, 0, 1), image)
 
 
@@ -65,7 +59,25 @@ def test_no_token_is_refused():
         uniform_downsample(np.zeros((8, 8, 3)), 0)
 
 
-def test_missing_pillow_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(MissingExtra, match="tokens"):
-        uniform_downsample(np.zeros((8, 8, 3)), 1)
+_SIDES = st.integers(1, 90)
+
+
+@given(_SIDES, _SIDES, _SIDES, _SIDES, st.integers(0, 9))
+def test_resizing_is_what_pillow_does(height, width, rows, columns, seed):
+    image = np.random.default_rng(seed).random((height, width, 3), dtype=np.float32)
+    assert resize(image, (rows, columns)) == pytest.approx(_by_pillow(image, (rows, columns)), abs=2e-6)
+
+
+@given(_SIDES, _SIDES, st.integers(1, 6), st.integers(0, 9))
+def test_restoring_corrects_what_the_enlarged_image_loses(height, width, factor, seed):
+    small = np.random.default_rng(seed).random((-(-height // factor), -(-width // factor), 3), dtype=np.float32)
+    enlarged = _by_pillow(small, (height, width))
+    for _ in range(3):
+        enlarged = enlarged + _by_pillow(small - _by_pillow(enlarged, small.shape[:2]), (height, width))
+    assert restore(small, (height, width)) == pytest.approx(np.clip(enlarged, 0, 1), abs=1e-5)
+
+
+def _by_pillow(image, size):
+    channels = [Image.fromarray(channel.copy()) for channel in np.moveaxis(image, 2, 0)]
+    made = [channel.resize(size[::-1], Image.Resampling.LANCZOS) for channel in channels]
+    return np.stack([np.asarray(channel) for channel in made], axis=2)

@@ -144,5 +144,7 @@ def test_importance_weighs_relevance_and_gradients(context_of):
     context = context_of(32, 32, relevance=[[4, 0], [2, 0]])
     context.pyramid.levels[0][:] = 0.5
     assert importance(context) == pytest.approx(np.array([[0.6, 0], [0.3, 0]]))
+    context = context_of(32, 32, relevance=[[4, 0], [2, 0]])
+    context.pyramid.levels[0][:] = 0.5
     context.pyramid.levels[0][20:28, 20:28] = 1
     assert importance(context) == pytest.approx(np.array([[0.6, 0], [0.3, 0.4]]))

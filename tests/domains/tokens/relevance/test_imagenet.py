@@ -30,16 +30,25 @@ def test_classes_near_the_query_are_where_the_network_sees_them(monkeypatch, que
     def embed(sentences: list[str]):
         return torch.tensor([[float("ball" in sentence), float("dog" in sentence)] for sentence in sentences])
 
-    def classify(image):
+    sizes = []
+
+    def classify(images):
+        sizes.append(len(images))
         logits = torch.zeros(2, 2, 4)
         logits[0, :, 0] = logits[1, :, 3] = 9.0
-        return logits
+        return logits.expand(len(images), 2, 2, 4)
 
     monkeypatch.setattr(pretrained, "sentence_embedder", lambda: embed)
     monkeypatch.setattr(pretrained, "dense_classifier", lambda: classify)
     scores = ImageNetRelevance(["ball", "dog"])(TokenContext.of(np.zeros((32, 64, 3), np.float32), query))
     assert scores.shape == (2, 4)
     assert scores.argmax(axis=1).tolist() == ([0, 0] if "ball" in query else [3, 3])
+    relevance, image = ImageNetRelevance(["ball", "dog"]), np.zeros((32, 64, 3), np.float32)
+    contexts = [TokenContext.of(image, query), TokenContext.of(image, "ball"), TokenContext.of(image[:, :32], query)]
+    relevance.prepare(contexts)
+    assert sizes == [1, 1, 2] or sizes == [1, 2, 1]
+    assert np.array_equal(relevance(contexts[0]), scores)
+    assert relevance(contexts[1]).argmax(axis=1).tolist() == [0, 0] and len(sizes) == 3
 
 
 @pytest.mark.slow
@@ -52,3 +61,18 @@ def test_the_real_networks_run():
     scores = ImageNetRelevance()(TokenContext.of(image, "where is the cat?"))
     assert scores.shape == (8, 16) and (scores >= 0).all()
     assert scores[:, 8:].sum() > 3 * scores[:, :8].sum()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(any(find_spec(module) is None for module in imagenet._PACKAGES), reason="optional packages")
+def test_the_real_networks_see_the_same_in_a_batch():
+    data = pytest.importorskip("skimage.data")
+    cat, cup = (np.asarray(image, np.float32)[:256, :256] / 255 for image in (data.chelsea(), data.coffee()))
+    relevance, contexts = (
+        ImageNetRelevance(),
+        [TokenContext.of(cat, "the cat"), TokenContext.of(cup, "a cup of coffee")],
+    )
+    alone = [relevance(TokenContext.of(one.image, one.query)) for one in contexts]
+    relevance.prepare(contexts)
+    for found, expected in zip((relevance(one) for one in contexts), alone, strict=True):
+        assert found == pytest.approx(expected, abs=1e-5)

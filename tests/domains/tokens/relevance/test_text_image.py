@@ -115,3 +115,21 @@ def test_a_model_without_a_processor_and_one_of_another_kind_are_refused():
     other.eval = lambda: other
     with pytest.raises(MetricError, match="CLIP or SigLIP"):
         tokens.TextImageRelevance(other, Processor())(tokens.TokenContext.of(np.zeros((64, 64, 3), np.float32)))
+
+
+@pytest.mark.parametrize("make", [clip, siglip])
+def test_many_images_go_through_the_model_together(make):
+    rng, model = np.random.default_rng(0), make()
+    calls = []
+    tower = model.vision_model.register_forward_pre_hook(
+        lambda module, args, given: calls.append(len(given["pixel_values"])), with_kwargs=True
+    )
+    relevance = tokens.TextImageRelevance(model, Processor())
+    images = [rng.random((48 + 16 * (seed % 2), 80, 3), np.float32) for seed in range(5)]
+    contexts = [tokens.TokenContext.of(image, query) for image, query in zip(images, "abbaa", strict=True)]
+    relevance.prepare(contexts)
+    together = [relevance(context) for context in contexts]
+    assert calls == [5]
+    for image, context, found in zip(images, contexts, together, strict=True):
+        assert found == pytest.approx(relevance(tokens.TokenContext.of(image, context.query)), abs=1e-5)
+    tower.remove()

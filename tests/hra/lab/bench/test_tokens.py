@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hra.domains import tokens
 from hra.errors import HraError
 from hra.lab.bench.devices import HOST
 from hra.lab.bench.suite import run
@@ -17,10 +18,7 @@ _NAMES = {
     "grid", "grid_batch64", "pyramid", "pyramid_batch64", "pyramid_4_levels_batch64", "pyramid_top_k_batch64",
     "foveated_pyramid", "stratified", "logpolar", "token_dag",
     "atlas_ward", "features_1024", "reconstruct_documents", "reconstruct_photos",
-    "image_to_tokens_grid", "image_to_tokens_pyramid", "image_to_tokens_pyramid_batch64", "image_to_tokens_foveated",
-    "image_to_tokens_token_dag", "image_to_tokens_multi_fixation", "image_to_tokens_log_polar",
-    "image_to_tokens_gestalt_saccades", "image_to_tokens_residual_scales", "image_to_tokens_frequency_aware",
-    "image_to_tokens_semantic_tree",
+    "image_to_tokens_pyramid_batch64", *(f"image_to_tokens_{name.replace('-', '_')}" for name in tokens.PRESETS),
 }  # fmt: skip
 
 
@@ -51,10 +49,13 @@ def test_the_foveated_pyramid_is_beside_two_reducers(rows: dict[str, dict]):
 
 def test_the_way_from_an_image_to_its_tokens_is_told_in_parts(rows: dict[str, dict]):
     parts = rows["image_to_tokens_pyramid"]["parts_cpu_s"]
+    assert rows["image_to_tokens_pyramid"]["least_cpu_s"] > 0
     assert list(parts) == ["decode", "pyramid", "relevance", "errors", "choice", "realise"]
     assert "errors" not in rows["image_to_tokens_gestalt_saccades"]["parts_cpu_s"]
     assert rows["image_to_tokens_gestalt_saccades"]["count"] == 256
-    assert rows["image_to_tokens_pyramid_batch64"]["count"] == 64 * budget_of(256)
+    batch = rows["image_to_tokens_pyramid_batch64"]
+    assert batch["count"] == 64 * budget_of(256) and batch["images"] == 64 and batch["cores"] >= 1
+    assert batch["to_single"] == batch["per_image_and_core_s"] / batch["single_s"] > 0
 
 
 def test_choosing_too_few_or_one_twice_ends_the_run():

@@ -1,0 +1,36 @@
+"""One HTML file that holds its data, its style and its program."""
+
+from __future__ import annotations
+
+import html
+import json
+from importlib import resources
+from typing import Any
+
+_PROGRAMS = ("unpack.js", "curve.js", "tokens.js", "mesh.js", "texture.js", "page.js")
+
+
+def render(title: str, views: list[dict[str, Any]]) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    views : one record for each thing to look at, with its "kind", its "tracks" (see `Track.record`) and what its view
+        draws.
+    """
+    # A closing tag within a name would end the element that holds the data.
+    data = json.dumps({"title": title, "views": views}, allow_nan=False).replace("<", "\\u003c")
+    parts = {
+        "title": html.escape(title),
+        "style": _file("page.css"),
+        "data": data,
+        "program": "\n".join(_file(name) for name in _PROGRAMS),
+    }
+    page = _file("page.html")
+    for name, text in parts.items():
+        page = page.replace(f"<!--{name}-->", text, 1)
+    return page
+
+
+def _file(name: str) -> str:
+    return (resources.files("hra.lab.explore") / "web" / name).read_text("utf-8")
