@@ -1,10 +1,10 @@
 #!/usr/bin/env python
 """Stream and allocate with random cameras and budgets in one process for minutes, and print how memory went.
 
-Run ``python scripts/soak.py [--minutes 10]``. Each round allocates the sample mesh, serves a frame of a pool
-of bytes that wants what a random allocation took, and chooses tokens of an image of random size; every budget is checked.
-The slope is that of a straight line through the resident memory of the second half, in MiB an hour. The exit code is 1 if
-a budget was exceeded.
+Run ``python scripts/soak.py [--minutes 10]``. Each round allocates the sample mesh, serves a frame of a pool of bytes
+that wants what a random allocation took, and chooses tokens of an image of random size; every budget is checked. The
+slope is that of a straight line through the resident memory of the second half, in MiB an hour. The exit code is 1 if a
+budget was exceeded.
 """
 
 from __future__ import annotations
