@@ -42,7 +42,7 @@ def outputs() -> dict[str, bytes]:
     parts = (clusters.positions, clusters.indices, clusters.offsets, clusters.hierarchy.edges)
     return {
         "clusters": b"".join(np.ascontiguousarray(part).tobytes() for part in parts),
-        "cut": cut.selected.tobytes() + np.float64([cut.gain, cut.upper_bound]).tobytes(),
+        "cut": cut.selected.tobytes() + np.array([cut.gain, cut.upper_bound]).tobytes(),
         "mesh": np.ascontiguousarray(allocator.realize(cut).positions).tobytes(),
         "tokens": found.values.tobytes() + found.relevance.tobytes(),
     }

@@ -32,7 +32,7 @@ class Sequence(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 10**6), hysteresis=st.sampled_from([0.0, 0.3]))
     def make(self, seed: int, hysteresis: float) -> None:
         self.random = np.random.default_rng(seed)
-        self.members = []
+        self.members: list[tuple[np.ndarray, np.ndarray]] = []
         for _ in range(2):
             parent = np.r_[-1, [self.random.integers(-1, i) for i in range(1, NODES)]]
             self.members.append((parent, self.random.integers(1, 5, NODES)))
@@ -50,7 +50,7 @@ class Sequence(RuleBasedStateMachine):
         found = self.pool.allocate(self.gains, budget, previous=self.last)
         assert found.whole.cost <= budget
         assert found.whole.cost == sum(member.cost for member in found.members)
-        both = [choices(*member, gain) for member, gain in zip(self.members, self.gains, strict=True)]
+        both = [choices(parent, cost, gain) for (parent, cost), gain in zip(self.members, self.gains, strict=True)]
         affordable = [a[1] + b[1] for a, b in product(*both) if a[0] + b[0] <= budget]
         best = max(affordable)
         assert found.whole.gain <= best + 1e-9
