@@ -6,7 +6,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow bench-core bench-kernels data test-peers lint format clean system-demo system-test
+.PHONY: help demo test test-slow promises kills soak test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -19,6 +19,21 @@ test: lint ## install into .venv, check style, types and import rules, run the t
 
 test-slow: $(VENV)/.test ## run the slow tests too, with many more generated examples
 	HRA_HYPOTHESIS_PROFILE=slow $(BIN)/pytest -q -n 2 -m "slow or not slow"
+
+promises: $(VENV)/.test ## run the tests of all cases of bad input and failing machines, and write their table
+	$(BIN)/python scripts/promises.py --docs docs/promises.md
+
+kills: $(VENV)/.test ## kill every writer in the middle a hundred times (some minutes)
+	$(BIN)/python scripts/check_writers.py --docs docs/promises.md
+
+soak: $(VENV)/.test ## stream and allocate for ten minutes in one process
+	$(BIN)/python scripts/soak.py --minutes 10
+
+test-optimised: $(VENV)/.test ## the tests of the core with python -O, which drops assertions of the package
+	$(BIN)/python -O -m pytest -q -n 0 tests/hra/allocating tests/hra/model tests/hra/pooling tests/hra/residency
+
+release: $(VENV)/.test ## wheel and sdist twice, byte by byte the same, with a bill of materials and licences
+	$(BIN)/python scripts/release.py out/release
 
 bench-core: $(VENV)/.test ## time the solver against its peers (about five minutes)
 	mkdir -p out && $(BIN)/hra bench core --json out/bench-core.json

@@ -5,10 +5,12 @@ Modules with Warp kernels import this one first: here Warp is loaded, told to be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from hra.errors import OutOfMemory
 from hra.kernels.arrays import load_warp, on_host
 
 wp = load_warp()
@@ -28,7 +30,24 @@ def like(array: Any, template: Any) -> Any:
 
 def new(shape: Any, dtype: Any, device: Any) -> Any:
     """A Warp array that is not yet written."""
-    return wp.empty(shape, dtype=dtype, device=device)
+    return _made(wp.empty, shape, dtype, device)
+
+
+def zeros(shape: Any, dtype: Any, device: Any) -> Any:
+    """A Warp array of zeros."""
+    return _made(wp.zeros, shape, dtype, device)
+
+
+def _made(make: Callable[..., Any], shape: Any, dtype: Any, device: Any) -> Any:
+    try:
+        return make(shape, dtype=dtype, device=device)
+    except RuntimeError as error:
+        # Warp has no type of its own for it.
+        if "allocate" not in str(error):
+            raise
+        what = f"the device has too little memory for an array of {shape} {getattr(dtype, '__name__', dtype)}"
+        fix = "free memory of the device, use a smaller input, or backend='numba', which computes on the host"
+        raise OutOfMemory(what, where=str(device), fix=fix) from error
 
 
 def head(array: Any, count: int) -> Any:

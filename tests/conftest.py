@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,6 +24,20 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True)
 settings.register_profile("slow", max_examples=1000, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HRA_HYPOTHESIS_PROFILE", "default"))
+
+
+def _no_network(event: str, arguments: tuple[object, ...]) -> None:
+    """Refuse every connection and every look-up of a name but those of this machine."""
+    if event in ("socket.connect", "socket.getaddrinfo"):
+        address = arguments[1] if event == "socket.connect" else arguments[0]
+        host = address[0] if isinstance(address, tuple) else address
+        local = event == "socket.connect" and not isinstance(address, tuple)  # a socket of the file system
+        if not local and host not in (None, "", "127.0.0.1", "::1", "localhost", "0.0.0.0"):
+            raise RuntimeError(f"no network in tests: {event} {host!r}")
+
+
+# Nothing that hra does opens a connection; what did would be found in whichever test it is.
+sys.addaudithook(_no_network)
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.units import rescale
+from hra.safety.limits import DEFAULT, Limits
 from hra.solvers.duals import Certificate, certify, shortfall_of
 from hra.traversals.hull import Hull
 
@@ -188,16 +189,17 @@ class Allocation:
         save(self, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Allocation:
+    def load(cls, path: str | os.PathLike[str], *, limits: Limits = DEFAULT) -> Allocation:
         """The allocation that `save` wrote to ``path``; `hra.verify` checks what it states.
 
         Raises
         ------
         FileError : missing, damaged, of another format or of a later version.
+        LimitExceeded : larger than ``limits`` (`hra.safety.limits.Limits`) allow, before memory is taken.
         """
         from hra.allocating.allocation_file import load
 
-        return load(cls, path)
+        return load(cls, path, limits)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # As in a file: small, whatever image it was made for, and without what other processes cannot have.

@@ -26,6 +26,8 @@ from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.topology import Topology
 from hra.safety.atomic_write import write_atomically
+from hra.safety.json_text import parse_object
+from hra.safety.limits import DEFAULT, Limits
 from hra.safety.local_files import read_regular
 from hra.solvers.duals import Certificate
 
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "hra-allocation", 2
 # Version 1 was the same, not compressed.
 _READ = (1, 2)
-# What a file may take once it is unpacked: so much in any case, and so many times its own length.
-_UNPACKED_BYTES, _UNPACKED_SHARE = 2**28, 64
 _ATTRIBUTE = "node."
 _UNREADABLE = (
     KeyError,
@@ -50,8 +50,8 @@ _UNREADABLE = (
     zlib.error,
     OSError,
 )
-# The name of the header among the arrays; a header longer than this is no header.
-_HEADER, _LARGEST_HEADER = "header", 2**20
+# The name of the header among the arrays.
+_HEADER = "header"
 
 
 def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
@@ -77,7 +77,7 @@ def pack(allocation: Allocation) -> bytes:
     return stream.getvalue()
 
 
-def load(kind: type[Allocation], path: str | os.PathLike[str]) -> Allocation:
+def load(kind: type[Allocation], path: str | os.PathLike[str], limits: Limits = DEFAULT) -> Allocation:
     """The allocation in ``path``, which `save` wrote; numbers are those of the file until `hra.verify` checks them.
 
     Parameters
@@ -87,14 +87,15 @@ def load(kind: type[Allocation], path: str | os.PathLike[str]) -> Allocation:
     Raises
     ------
     FileError : missing, damaged, of another format or of a later version.
+    LimitExceeded : larger than ``limits`` allow, before memory is taken.
     """
-    return unpack(kind, read_regular(path), str(path))
+    return unpack(kind, read_regular(path, limits), str(path), limits)
 
 
-def unpack(kind: type[Allocation], content: bytes, where: str) -> Allocation:
+def unpack(kind: type[Allocation], content: bytes, where: str, limits: Limits = DEFAULT) -> Allocation:
     """The allocation that `pack` made ``content`` of; parameters and errors as for `load`."""
     try:
-        header, arrays = _read(content)
+        header, arrays = _read(content, limits)
         return _allocation(kind, header, arrays)
     except HraError as error:
         raise type(error)(error.what, where=f"{where} {error.where}".strip(), fix=error.fix) from error
@@ -167,19 +168,18 @@ def checksum(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _read(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _read(content: bytes, limits: Limits) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         # Archives unpack to no more than their entries state.
-        size = sum(entry.file_size for entry in archive.infolist())
-        if size > max(_UNPACKED_BYTES, _UNPACKED_SHARE * len(content)):
-            raise FileError(f"the archive would take {size:,} bytes of memory", fix="save the allocation again")
+        limits.check_archive(sum(entry.file_size for entry in archive.infolist()), len(content), "")
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     text = arrays.pop(_HEADER)
-    if text.dtype != np.uint8 or text.size > _LARGEST_HEADER:
+    if text.dtype != np.uint8:
         raise FileError("the header is no text", fix="save the allocation again")
-    header = json.loads(text.tobytes())
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    limits.check("header_bytes", text.size, _HEADER)
+    header = parse_object(text.tobytes(), "header of the allocation", _HEADER, limits)
+    if header.get("format") != FORMAT:
         raise FileError("this is not the file of an allocation", fix="pass a file that Allocation.save wrote")
     if header.get("version") not in _READ:
         what = f"version {header.get('version')} of the format is not known, only {' and '.join(map(str, _READ))}"

@@ -9,10 +9,8 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.errors import FileError
-from hra.safety.limits import Limits
+from hra.safety.limits import POSES
 from hra.safety.local_files import read_regular
-
-_MOST_BYTES = 2**28
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +96,7 @@ def _rows(path: str | os.PathLike[str]) -> np.ndarray:
 
 def _text(path: str | os.PathLike[str]) -> str:
     try:
-        return read_regular(path, Limits(file_bytes=_MOST_BYTES)).decode("utf-8")
+        return read_regular(path, POSES).decode("utf-8")
     except UnicodeDecodeError as error:
         raise FileError("the file is no text", where=str(path)) from error
 

@@ -15,7 +15,7 @@ from hra.errors import ArrayError, FileError, HraError
 from hra.residency.trace import Trace
 from hra.safety.atomic_write import write_atomically
 from hra.safety.json_text import parse_object
-from hra.safety.limits import DEFAULT, enough_memory
+from hra.safety.limits import DEFAULT, Limits, enough_memory
 from hra.safety.local_files import open_regular
 
 FORMAT = "hra-trace"
@@ -47,18 +47,20 @@ def save_trace(path: str | os.PathLike[str], trace: Trace) -> None:
     write_atomically(path, stream.getvalue())
 
 
-def load_trace(path: str | os.PathLike[str]) -> Trace:
+def load_trace(path: str | os.PathLike[str], *, limits: Limits = DEFAULT) -> Trace:
     """Read and check a trace.
 
     Raises
     ------
     FileError : the file is missing, truncated, of another format or version, its header does not match its arrays, or
         the arrays are no valid trace. No more memory is taken than four times the file's size.
+    LimitExceeded : larger than ``limits`` (`hra.safety.limits.Limits`) allow.
     """
     where = str(path)
     with open_regular(path) as stream, enough_memory("the trace", where), _as_file_error(where):
+        limits.check("file_bytes", os.fstat(stream.fileno()).st_size, where)
         with zipfile.ZipFile(stream) as archive:
-            lengths = _lengths(archive, where)
+            lengths = _lengths(archive, where, limits)
             _refuse_bombs(archive, os.fstat(stream.fileno()).st_size, where)
             arrays = {name: _array(archive, name, length, where) for name, length in lengths.items()}
         return Trace(**arrays)
@@ -79,11 +81,11 @@ def _as_file_error(where: str) -> Iterator[None]:
         raise FileError(f"the file is no trace: {error}", where=where, fix=fix) from error
 
 
-def _lengths(archive: zipfile.ZipFile, where: str) -> dict[str, int]:
+def _lengths(archive: zipfile.ZipFile, where: str, limits: Limits) -> dict[str, int]:
     """Names and lengths of the arrays, as the header has them."""
     info = archive.getinfo("header.json")
-    DEFAULT.check("header_bytes", info.file_size, where)
-    header = parse_object(_content(archive, info, where), "header of the trace", where)
+    limits.check("header_bytes", info.file_size, where)
+    header = parse_object(_content(archive, info, where), "header of the trace", where, limits)
     if header.get("format") != FORMAT:
         raise FileError("the file is no trace: its header is another format's", where=where)
     if header.get("version") != VERSION:

@@ -40,7 +40,8 @@ def write_folder(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> 
     """Write several files and then ``manifest.json``, which lists their lengths and SHA-256 sums.
 
     The manifest is there only while all files are of one run: it is taken away before the first one is replaced, which
-    is after all have been written under other names. Other files in the folder are left alone.
+    is after all have been written under other names. Other files in the folder are left alone. Others
+    who write the same folder at the same time wait.
 
     Raises
     ------
@@ -50,11 +51,24 @@ def write_folder(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> 
     manifest = json.dumps({"files": sums}, indent=2).encode() + b"\n"
     with _as_file_error(folder), contextlib.ExitStack() as stack:
         root = local_path(folder)
+        stack.enter_context(_alone_in(root))
         staged = [stack.enter_context(_stage(_target(root / name), data)) for name, data in files.items()]
         last = stack.enter_context(_stage(_target(root / MANIFEST), manifest))
         last[1].unlink(missing_ok=True)
         for temporary, target in [*staged, last]:
             os.replace(temporary, target)
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Two writers at once would leave the manifest of one and files of the other."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):  # file systems without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

@@ -26,12 +26,14 @@ class Limits:
         ``memory_per_byte`` for each byte of the files; plain arrays of a file take less than that by themselves.
     vertices, triangles : of a mesh file, with all repetitions.
     pixels : of an image (a page of A2 at 600 dpi has 139 million).
+    texels : of an image that is opened as a texture and read tile by tile.
     texture_pixels : of all images of a mesh file together that must be decoded.
     images, buffers : that a mesh file names.
     instances : places where a mesh file shows a mesh.
     node_depth : of nodes within nodes.
     json_values, json_depth : of a JSON header: values, and brackets within brackets.
-    header_bytes : of a header that is text (PLY, traces).
+    header_bytes : of a header that is text (PLY, traces, allocations).
+    archive_ratio : an archive beyond ``memory_bytes`` may unpack to so many times its length.
 
     Raises
     ------
@@ -44,6 +46,7 @@ class Limits:
     vertices: int = 2**29
     triangles: int = 2**29
     pixels: int = 150_000_000
+    texels: int = 2**28
     texture_pixels: int = 2**26
     images: int = 2**14
     buffers: int = 2**14
@@ -52,6 +55,7 @@ class Limits:
     json_values: int = 2**21
     json_depth: int = 200
     header_bytes: int = 2**20
+    archive_ratio: int = 64
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -76,8 +80,17 @@ class Limits:
             fix = f"trust the file and pass limits=Limits(memory_bytes={_short(needed, '_')})"
             raise LimitExceeded(what, where=where, fix=fix)
 
+    def check_archive(self, unpacked: int, size: int, where: str) -> None:
+        """Raise LimitExceeded if an archive of ``size`` bytes states that it unpacks to ``unpacked`` bytes."""
+        if unpacked > max(self.memory_bytes, self.archive_ratio * size):
+            what = f"its {_short(size)} bytes would unpack to {_short(unpacked)}, more than {self.archive_ratio} times"
+            fix = f"trust the file and pass limits=Limits(memory_bytes={_short(unpacked, '_')})"
+            raise LimitExceeded(what, where=where, fix=fix)
+
 
 DEFAULT = Limits()
+# Poses are text of about a hundred bytes a frame.
+POSES = Limits(file_bytes=2**28)
 
 # Sizes of what is not read from a file. Viewports beyond these have no pixels on any screen or in any texture.
 VIEWPORT_SIDE = 2**16

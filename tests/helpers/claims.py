@@ -50,13 +50,18 @@ def stating(allocation: Allocation, **changes: Any) -> Allocation:
 
 
 def forgeries(true: Allocation, rng: np.random.Generator) -> Iterator[tuple[str, Allocation]]:
-    """Changed statements of fourteen kinds; some of them may still be true."""
+    """Changed statements of more than twenty kinds; some of them may still be true."""
     problem, solution, proof = true.problem, true.solution, true.certificate
     r, v = int(rng.integers(len(true.hierarchy))), int(rng.integers(true.hierarchy.node_cost.size))
     less, more = float(rng.choice([0.0, 0.5, 1 - 1e-9])), float(rng.choice([1 + 1e-9, 2.0, 1e9]))
     selected = true.selected.copy()
     selected[r] = not selected[r]
     yield "selection", stating(true, solution=replace(solution, selected=selected))
+    for kind, other in _selections(true.selected, rng):
+        yield kind, stating(true, solution=replace(solution, selected=other))
+    yield "cost for gain", stating(true, cost=true.gain, gain=true.cost)
+    yield "gain for residual", stating(true, gain=true.residual, residual=true.gain)
+    yield "least error", stating(true, problem=replace(problem, least_error=problem.least_error * more + 1.0))
     yield "over budget", stating(true, problem=replace(problem, budget=true.cost * less))
     for name in ("cost", "gain", "residual"):
         yield name, stating(true, **{name: getattr(true, name) * float(rng.choice([less, more])) + 1e-300})
@@ -78,6 +83,14 @@ def forgeries(true: Allocation, rng: np.random.Generator) -> Iterator[tuple[str,
     node_cost = true.hierarchy.node_cost.copy()
     node_cost[v] = node_cost[v] * float(rng.choice([less, 1.5])) + float(rng.choice([0.0, 0.1]))
     yield "node costs", stating(true, problem=replace(problem, hierarchy=replace(true.hierarchy, node_cost=node_cost)))
+
+
+def _selections(selected: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[str, np.ndarray]]:
+    """Other sets of refinements."""
+    yield "nothing selected", np.zeros_like(selected)
+    yield "everything selected", np.ones_like(selected)
+    yield "the others selected", ~selected
+    yield "selection of other refinements", rng.permutation(selected)
 
 
 def _proofs(proof: Certificate, rng: np.random.Generator) -> Iterator[tuple[str, Certificate]]:

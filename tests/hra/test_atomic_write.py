@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,8 @@ module.os.fsync = wait
 module.write_atomically(sys.argv[1], b"new" * 1000)
 """
 
+_PIPES: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
 
 def leftovers(folder: Path) -> list[str]:
     return sorted(name for name in os.listdir(folder) if name.endswith(".tmp"))
@@ -41,6 +44,7 @@ def killed_writer(target: Path) -> None:
     process.wait()
 
 
+@pytest.mark.case(84, 89)
 def test_what_killed_processes_leave_is_swept_at_the_next_write_of_the_same_target(tmp_path: Path) -> None:
     write_atomically(tmp_path / "a.bin", b"old")
     killed_writer(tmp_path / "a.bin")
@@ -53,6 +57,7 @@ def test_what_killed_processes_leave_is_swept_at_the_next_write_of_the_same_targ
     assert (tmp_path / "a.bin").read_bytes() == b"new"
 
 
+@pytest.mark.case(85)
 def test_a_writer_that_lives_is_not_swept(tmp_path: Path) -> None:
     target = tmp_path / "a.bin"
     process = subprocess.Popen([sys.executable, "-c", _SLOW_WRITER, str(target)], stdout=subprocess.PIPE)
@@ -65,6 +70,7 @@ def test_a_writer_that_lives_is_not_swept(tmp_path: Path) -> None:
         process.wait()
 
 
+@pytest.mark.case(85)
 def test_threads_that_write_one_target_leave_one_of_their_contents(tmp_path: Path) -> None:
     contents = [bytes([number]) * 100_000 for number in range(8)]
     threads = [
@@ -78,6 +84,17 @@ def test_threads_that_write_one_target_leave_one_of_their_contents(tmp_path: Pat
             assert (tmp_path / "a").read_bytes() in contents
         time.sleep(0.001)
     assert os.listdir(tmp_path) == ["a"]
+
+
+@pytest.mark.case(94)
+def test_an_interrupt_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "a.bin"
+    target.write_bytes(b"old")
+    process = subprocess.Popen([sys.executable, "-c", _SLOW_WRITER, str(target)], **_PIPES)
+    assert process.stdout is not None and process.stdout.readline() == b"writing\n"
+    process.send_signal(signal.SIGINT)
+    assert b"KeyboardInterrupt" in process.communicate()[1]
+    assert os.listdir(tmp_path) == ["a.bin"] and target.read_bytes() == b"old"
 
 
 def test_permissions_and_links_of_an_existing_file_are_kept(tmp_path: Path) -> None:
@@ -153,6 +170,7 @@ def test_what_cannot_be_written_is_a_typed_error(kind: str, tmp_path: Path) -> N
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.case(86, 87, 88)
 @pytest.mark.parametrize("code", [30, 13, 28, 5], ids=os.strerror)
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_the_error_of_the_disk_is_not_hidden_by_the_tidying_up(
@@ -180,6 +198,7 @@ def test_a_folder_of_files_is_listed_by_a_manifest_that_comes_last(tmp_path: Pat
     assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.bin", MANIFEST, "notes.txt"]
 
 
+@pytest.mark.case(87)
 def test_a_folder_that_cannot_be_written_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_folder(tmp_path, {"a": b"old", "b": b"old"})
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}

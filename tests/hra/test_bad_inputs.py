@@ -18,17 +18,20 @@ MODES = ["replace", "child", "add"]
 traversals = pytest.mark.parametrize("traversal", TRAVERSALS.values(), ids=TRAVERSALS)
 
 
+@pytest.mark.case(55)
 def test_scores_that_are_not_a_number_are_refused_with_the_first_node():
     with pytest.raises(MetricError, match="node 1"):
         problem_of(Hierarchy.flat([1, 1, 1]), [0.5, np.nan, np.nan], "gain")
 
 
+@pytest.mark.case(55)
 def test_negative_scores_count_as_zero():
     with pytest.warns(RepairWarning, match="1 negative gains"):
         allocation = allocate(Hierarchy.flat([1, 1]), [-3, 2], 2, kind="gain")
     assert (allocation.gain, allocation.cut.tolist()) == (2, [1])
 
 
+@pytest.mark.case(56)
 @traversals
 def test_equal_scores_give_the_same_choice_every_time(traversal):
     choices = {
@@ -40,6 +43,7 @@ def test_equal_scores_give_the_same_choice_every_time(traversal):
     assert choice in ((), tuple(range(20)))
 
 
+@pytest.mark.case(57)
 @traversals
 def test_a_budget_of_zero_is_served_where_the_base_is_free(traversal):
     allocation = allocate(Hierarchy.flat([1, 0]), [1, 1], 0, traversal, "gain")
@@ -48,12 +52,14 @@ def test_a_budget_of_zero_is_served_where_the_base_is_free(traversal):
         allocate(TREE, [1, 0, 0], 0, traversal)
 
 
+@pytest.mark.case(58)
 @pytest.mark.parametrize("budget", [-1, -1e-9, float("nan"), True, np.True_, "7", None])
 def test_a_budget_that_is_negative_or_no_number_is_refused(budget):
     with pytest.raises(InvalidBudget):
         allocate(TREE, [1, 0, 0], budget)
 
 
+@pytest.mark.case(59)
 @traversals
 def test_a_fractional_budget_is_kept_and_an_infinite_one_means_everything_that_gains(traversal):
     hierarchy = Hierarchy.flat([1, 1, 1, 1, 1])
@@ -61,12 +67,14 @@ def test_a_fractional_budget_is_kept_and_an_infinite_one_means_everything_that_g
     assert allocate(hierarchy, np.arange(1, 6), float("inf"), traversal, "gain").cost == 5
 
 
+@pytest.mark.case(60)
 def test_a_budget_below_the_coarsest_level_is_refused_with_the_minimum():
     with pytest.raises(BudgetTooSmall, match="7 tokens") as caught:
         allocate(Hierarchy.tree([-1, 0], [7, 9], cost_unit="tokens"), [1, 0], 6)
     assert caught.value.fix == "use at least 7 tokens"
 
 
+@pytest.mark.case(61)
 @traversals
 @pytest.mark.parametrize("mode", MODES)
 def test_more_budget_than_full_detail_costs_gives_full_detail(traversal, mode):
@@ -76,6 +84,7 @@ def test_more_budget_than_full_detail_costs_gives_full_detail(traversal, mode):
     assert allocation.cost == hierarchy.total_cost
 
 
+@pytest.mark.case(62)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("parent", "nodes"), [([-1, 2, 3, 1], {1, 2, 3}), ([0], {0}), ([1, 0], {0, 1})])
 def test_a_cycle_is_refused_with_its_nodes(mode, parent, nodes):
@@ -87,6 +96,7 @@ def test_a_cycle_is_refused_with_its_nodes(mode, parent, nodes):
     assert all(parent[fine] == coarse for fine, coarse in pairwise(named))
 
 
+@pytest.mark.case(62)
 def test_a_cycle_of_a_dag_or_of_groups_is_refused():
     for hierarchy in (
         lambda: Hierarchy.dag([1, 1, 1], [(0, 1), (1, 2), (2, 1)]),
@@ -117,12 +127,14 @@ def test_a_long_cycle_is_named_in_short():
     assert len(caught.value.where) < 200
 
 
+@pytest.mark.case(63)
 @pytest.mark.parametrize("parent", [3, 99, -2, 2**40])
 def test_an_orphan_whose_parent_does_not_exist_is_refused_by_index(parent):
     with pytest.raises(ArrayError, match=rf"parent\[2\] = {parent}"):
         Hierarchy.tree([-1, 0, parent], [1, 1, 1])
 
 
+@pytest.mark.case(64)
 @pytest.mark.parametrize("mode", MODES)
 def test_children_may_come_before_their_parents(mode):
     hierarchy = Hierarchy.tree([2, 2, 4, 4, -1], np.ones(5), mode=mode)
@@ -131,6 +143,7 @@ def test_children_may_come_before_their_parents(mode):
     assert set(allocation.cut.tolist()) == ({0, 1, 2, 3, 4} if mode == "add" else {0, 1, 3})
 
 
+@pytest.mark.case(65)
 def test_a_node_of_a_tree_with_two_parents_is_refused_and_named():
     graph = with_costs(networkx.DiGraph([("a", "c"), ("b", "c")]))
     with pytest.raises(HierarchyError, match="two parents") as caught:
@@ -139,6 +152,7 @@ def test_a_node_of_a_tree_with_two_parents_is_refused_and_named():
     assert len(Hierarchy.from_networkx(graph, mode="dag").edges) == 2
 
 
+@pytest.mark.case(66)
 @pytest.mark.parametrize("mode", MODES)
 def test_errors_that_grow_towards_the_fine_are_repaired_with_a_warning(mode):
     with pytest.warns(RepairWarning, match="not monotone"):
@@ -147,6 +161,7 @@ def test_errors_that_grow_towards_the_fine_are_repaired_with_a_warning(mode):
     assert allocation.residual == 1
 
 
+@pytest.mark.case(67)
 @traversals
 def test_refinements_without_cost_are_taken_if_they_gain(traversal):
     allocation = allocate(Hierarchy.flat([0, 0, 1]), [2, 0, 1], 0, traversal, "gain")
@@ -155,6 +170,7 @@ def test_refinements_without_cost_are_taken_if_they_gain(traversal):
     assert allocation.gap == 0
 
 
+@pytest.mark.case(68)
 @pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf")])
 def test_costs_that_are_negative_or_not_finite_are_refused_by_index(cost):
     for hierarchy in (
@@ -168,6 +184,7 @@ def test_costs_that_are_negative_or_not_finite_are_refused_by_index(cost):
             hierarchy()
 
 
+@pytest.mark.case(69)
 def test_the_same_edge_twice_is_one_edge_and_a_multigraph_is_refused():
     assert Hierarchy.dag([1, 1], [(0, 1), (0, 1)]).edges.tolist() == [[0, 1]]
     graph = with_costs(networkx.MultiDiGraph([("a", "b"), ("a", "b")]))
@@ -175,24 +192,28 @@ def test_the_same_edge_twice_is_one_edge_and_a_multigraph_is_refused():
         Hierarchy.from_networkx(graph)
 
 
+@pytest.mark.case(70)
 def test_a_chain_of_100_000_levels_works():
     hierarchy = Hierarchy.chains([100_000], np.ones(100_000))
     allocation = allocate(hierarchy, np.arange(100_000, 0, -1.0), 60_000)
     assert (allocation.cost, allocation.status) == (60_000, "optimal")
 
 
+@pytest.mark.case(71)
 def test_a_million_independent_nodes_work():
     gain = np.random.default_rng(0).random(1_000_000)
     allocation = allocate(Hierarchy.flat(np.ones(gain.size)), gain, 250_000, kind="gain")
     assert allocation.gain == pytest.approx(np.sort(gain)[-250_000:].sum())
 
 
+@pytest.mark.case(72)
 @pytest.mark.parametrize("cost", [np.array([2**62, 2**62]), np.array([2**63, 2**63], np.uint64), [1e300, 1e300]])
 def test_costs_that_overflow_whole_numbers_are_refused(cost):
     with pytest.raises(HierarchyError, match=r"2\*\*53"):
         Hierarchy.flat(cost)
 
 
+@pytest.mark.case(73)
 def test_inputs_that_change_later_do_not_change_the_hierarchy():
     cost, parent, position = np.ones(3), np.array([-1, 0, 0]), np.zeros((3, 2))
     hierarchy = Hierarchy.tree(parent, cost, attributes={"position": position})
@@ -204,6 +225,7 @@ def test_inputs_that_change_later_do_not_change_the_hierarchy():
         hierarchy.node_cost[0] = 5
 
 
+@pytest.mark.case(73)
 def test_a_context_that_changes_later_does_not_change_what_was_gained():
     error = np.array([4.0, 3, 1])
     allocation = allocate(Hierarchy.flat([1, 1, 1]), error, 1)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 _COMPILING = """
 import os, signal, threading, time
 import hra, numba
@@ -60,11 +62,13 @@ def run(program: str) -> list[str]:
     return done.stdout.split("\n")[:-1] or [done.stderr]
 
 
+@pytest.mark.case(95)
 def test_a_child_compiles_although_another_thread_was_compiling() -> None:
     work = "numba.njit(lambda x: x - 2)(3.0)"
     assert run(_COMPILING + _FORK.format(work=work)) == ["ended 0"] * 3
 
 
+@pytest.mark.case(95)
 def test_a_child_allocates_although_another_thread_was_allocating() -> None:
     program = _ALLOCATING.replace("{root!r}", repr(str(Path(__file__).parents[2])))
     work = "assert allocator.allocate(errors, 500).gain == expected"

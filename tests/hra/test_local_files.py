@@ -77,6 +77,7 @@ def test_what_is_no_regular_file_is_refused_at_once(kind: str, reader: str, tmp_
     assert caught.value.where and caught.value.fix
 
 
+@pytest.mark.case(88)
 def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"x")
     (tmp_path / "a").chmod(0)

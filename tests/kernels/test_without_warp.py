@@ -72,6 +72,7 @@ def record() -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.case(91)
 def test_the_host_works_and_warp_is_refused_with_the_install_command(record: dict[str, Any]):
     assert record["told"] == dict.fromkeys(record["calls"], "pip install 'hra[gpu]'")
 
@@ -81,6 +82,7 @@ def test_the_doctor_says_what_to_install(record: dict[str, Any]):
     assert not available and reason == "the package 'warp-lang' is not installed; pip install 'hra[gpu]'"
 
 
+@pytest.mark.case(91)
 def test_an_array_on_a_cuda_device_is_refused_alike(monkeypatch: pytest.MonkeyPatch):
     class OnDevice:
         def __dlpack_device__(self) -> tuple[int, int]:

@@ -18,10 +18,11 @@ from hra.domains.textures.sources.tile_cache import TileCache
 from hra.errors import MissingExtra
 from hra.images import MAX_PIXELS, load_image
 from hra.images.channels import unit_range
+from hra.safety.limits import DEFAULT
 from hra.safety.local_files import local_path
 
 # The largest texture that Direct3D 11 and 12 guarantee is 16,384 texels high and wide.
-MAX_TEXELS = 2**28
+MAX_TEXELS = DEFAULT.texels
 _ONLY_OPENIMAGEIO = (".dds", ".exr", ".hdr", ".jxl", ".tx")
 
 

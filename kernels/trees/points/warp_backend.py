@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.warp_arrays import head, like, new, view, wp  # there Warp is told to be silent
+from hra.kernels.warp_arrays import head, like, new, view, wp, zeros  # there Warp is told to be silent
 
 from hra.kernels.trees.points import warp_kernels  # isort: skip (launches must find Warp silent)
 
@@ -33,7 +33,7 @@ def extent(points: Any) -> np.ndarray:
 def morton_codes(points: Any, low: np.ndarray, side: float, bits: int, dtype: np.dtype) -> Any:
     """See :func:`hra.kernels.trees.points.morton.morton_codes`; ``bits`` per axis."""
     rows = view(points)
-    codes = wp.zeros(rows.shape[0], dtype=wp.dtype_from_numpy(dtype), device=rows.device)
+    codes = zeros(rows.shape[0], wp.dtype_from_numpy(dtype), rows.device)
     if side > 0:
         corner = wp.vec3d(*low.tolist(), *[0.0] * (3 - low.size))
         inputs = [rows, corner, wp.float64(side), wp.float64(2.0**bits), codes]
@@ -85,7 +85,7 @@ def link(parent: Any, begin: Any, order: Any) -> tuple[Any, Any, Any]:
     above = view(parent)
     size, device = above.shape[0], above.device
     leaf, node = new(order.shape[0], wp.int32, device), new(size, wp.int32, device)
-    first_child = wp.zeros(size + 1, dtype=wp.int32, device=device)
+    first_child = zeros(size + 1, wp.int32, device)
     if size:
         wp.launch(warp_kernels.count_up, size, [node], device=device)
         inputs = [above, view(begin), view(order), leaf, first_child]

@@ -19,6 +19,7 @@ def is_crack_free(clusters: meshes.ClusterMesh, selected: np.ndarray) -> bool:
     return len(boundary_chain(clusters.triangles(cut))[0]) == 0
 
 
+@pytest.mark.case(10, 11, 15)
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("group_size", [3, 8])
 def test_random_cuts_of_closed_meshes_are_closed(
@@ -40,6 +41,7 @@ def test_a_set_that_is_not_down_closed_cracks(bumpy_clusters: meshes.ClusterMesh
     assert len(boundary_chain(bumpy_clusters.triangles(np.concatenate([cut, finest])))[0])
 
 
+@pytest.mark.case(12)
 def test_random_cuts_of_an_open_mesh_keep_their_inner_borders_closed(
     make_grid: Callable, down_closed: Callable, rng: np.random.Generator
 ) -> None:

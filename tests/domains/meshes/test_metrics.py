@@ -185,6 +185,7 @@ HARD_CAMERAS = {
 }
 
 
+@pytest.mark.case(74, 75, 76, 78, 81)
 @pytest.mark.parametrize("kind", HARD_CAMERAS)
 def test_hard_cameras_cut_as_any_other(bumpy_clusters: meshes.ClusterMesh, kind: str) -> None:
     """Cases 74 to 76, 78 and 81 of the list of bad inputs; the refused ones make no camera at all."""

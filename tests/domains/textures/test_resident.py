@@ -106,6 +106,7 @@ def test_one_finer_tile_shows_where_it_lies(noise: Callable[..., np.ndarray]) ->
     np.testing.assert_array_equal(image, expected)
 
 
+@pytest.mark.case(82)
 @pytest.mark.parametrize("size", [(1, 1), (1, 300), (300, 1), (5, 3)])
 def test_textures_of_any_size_can_be_resident(noise: Callable[..., np.ndarray], size: tuple[int, int]) -> None:
     texture = TiledTexture.from_image(noise(*size))

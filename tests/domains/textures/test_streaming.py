@@ -49,6 +49,7 @@ def test_no_frame_exceeds_the_pool_whatever_the_jumps(
     assert (trace.least_residual <= trace.residual + 1e-9).all()
 
 
+@pytest.mark.case(83)
 @pytest.mark.parametrize("size", [(1, 1), (1, 300), (75, 117)])
 def test_a_teleport_stays_in_the_pool_and_shows_coarse_levels_at_once(
     noise: Callable[..., np.ndarray], size: tuple[int, int]

@@ -99,6 +99,7 @@ def test_an_own_step_is_not_skipped(smooth_noise):
     assert len(choice) == 32
 
 
+@pytest.mark.case(39)
 def test_flat_images_tiny_images_and_none():
     allocator = tokens.PyramidSampling()
     assert allocator.allocate_batch([], 64) == [] and allocator.realize_batch([]) == []

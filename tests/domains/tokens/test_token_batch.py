@@ -26,6 +26,7 @@ def test_tokens_come_in_order_of_relevance_then_padding(smooth_noise):
         assert not batch.values[row, len(tokens) :].any() and (batch.order[row, len(tokens) :] == -1).all()
 
 
+@pytest.mark.case(39)
 def test_no_images_are_an_empty_batch():
     batch = batch_tokens([])
     assert batch.values.shape == (0, 0, 0) and batch.mask.shape == (0, 0) and batch.mask.dtype == bool

@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+import hra
+from hra.allocating.allocation import Allocation
+from hra.allocating.allocation_file import pack
 from tests.helpers.hostile import gltf, obj, pictures, plain, ply, traces
 from tests.helpers.hostile.cases import Case
 from tests.helpers.hostile.judging import read, texels
@@ -55,8 +58,17 @@ def all_seeds() -> dict[str, Seeds]:
         "images, tile by tile": Seeds((*images, *_textures()), {}, texels),
         "traces": Seeds(_small(traces.cases()), {}),
         "poses": Seeds(((_KITTI, ".txt"), (_TUM, ".txt")), {}, _poses),
+        "allocations": Seeds(_allocations(), {}, Allocation.load),
         "cameras": Seeds(tuple((text, ".json") for text in _cameras()), {}, _camera),
     }
+
+
+def _allocations() -> tuple[tuple[bytes, str], ...]:
+    tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1], [0, 2, 3, 1, 4])
+    graph = hra.Hierarchy.dag([1, 2, 3], [(0, 1), (0, 2)])
+    return tuple(
+        (pack(hra.solve(hierarchy, 5, gains=np.ones(hierarchy.node_cost.size))), ".npz") for hierarchy in (tree, graph)
+    )
 
 
 def _small(cases: Iterator[Case]) -> tuple[tuple[bytes, str], ...]:

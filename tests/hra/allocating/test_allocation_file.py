@@ -19,8 +19,9 @@ import pytest
 
 import hra
 from hra.allocating.allocation import Allocation
-from hra.allocating.allocation_file import _UNPACKED_BYTES, checksum
-from hra.errors import FileError, HierarchyError, HraError, InvalidBudget
+from hra.allocating.allocation_file import checksum
+from hra.errors import FileError, HierarchyError, HraError, InvalidBudget, LimitExceeded
+from hra.safety.limits import DEFAULT, Limits
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.claims import STATED, is_true, small
 from tests.helpers.command import run_hra
@@ -168,6 +169,7 @@ def test_forged_headers_are_refused_or_refuted(tmp_path, name, sign):
     assert refused == 12 or (sign and (refused >= 6 or name == "certificate_unit"))
 
 
+@pytest.mark.case(38)
 @pytest.mark.parametrize("name", ["node_cost", "gain", "selected", "edges", "added_by", "removed_by", "flow", "peak"])
 def test_changed_arrays_do_not_match_the_checksum(tmp_path, name):
     for seed in range(12):
@@ -233,6 +235,7 @@ BAD_HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
+@pytest.mark.case(37)
 @pytest.mark.parametrize("kind", BAD_HEADERS)
 def test_headers_that_say_nothing_are_refused(tmp_path, kind):
     _, path = saved(tmp_path)
@@ -265,7 +268,7 @@ def _bomb(data: bytes) -> bytes:
     """An archive that would unpack to more than it may."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new, new.open("a.npy", "w") as entry:
-        for _ in range(_UNPACKED_BYTES // 2**24 + 1):
+        for _ in range(DEFAULT.memory_bytes // 2**24 + 1):
             entry.write(bytes(2**24))
     return stream.getvalue()
 
@@ -277,12 +280,32 @@ def _noise(data: bytes) -> bytes:
 BAD_FILES = {"truncated": _truncated, "pickled": _pickled, "a bomb": _bomb, "noise": _noise}
 
 
+@pytest.mark.case(26, 36)
 @pytest.mark.parametrize("damage", [*BAD_FILES.values(), lambda data: b"", lambda data: b"PK\x05\x06" + bytes(18)])
 def test_damaged_files_are_refused(tmp_path, damage):
     _, path = saved(tmp_path)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(FileError):
         Allocation.load(path)
+
+
+def test_a_deep_header_is_refused_before_it_is_parsed(tmp_path):
+    _, path = saved(tmp_path)
+    _, arrays = contents(path)
+    deep = np.frombuffer(b'{"a":' + b"[" * 200_000, np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, allow_pickle=False, header=deep, **arrays)
+    with pytest.raises(LimitExceeded, match="json depth"):
+        Allocation.load(path)
+
+
+@pytest.mark.parametrize("name", ["file_bytes", "header_bytes", "json_values", "json_depth"])
+def test_limits_are_the_callers(tmp_path, name):
+    _, path = saved(tmp_path)
+    with pytest.raises(LimitExceeded, match=name.replace("_", " ")) as caught:
+        Allocation.load(path, limits=Limits(**{name: 1}))
+    assert str(path) in caught.value.where
+    assert Allocation.load(path, limits=Limits(memory_bytes=1)).cost >= 0
 
 
 def test_every_flipped_bit_is_noticed_or_changes_nothing(tmp_path):

@@ -249,12 +249,14 @@ class TestSpheresVisible:
 class TestHardCameras:
     """Cases that must work: 74-76, 78 and 81 of the list of bad inputs."""
 
+    @pytest.mark.case(74)
     def test_camera_inside_a_bound(self):
         camera = Camera.perspective(ORIGIN, (0, 0, -1), vertical_fov_degrees=90, viewport=(100, 100), near=0.1)
         corner = 1 + 1 + 1  # 1 / cos**2 of the viewport's corner
         np.testing.assert_allclose(camera.pixels_per_unit([[0, 0, 1]], [5]), [50 / 0.1 * corner])
         assert camera.spheres_visible([[0, 0, 1]], [5]).all()
 
+    @pytest.mark.case(75)
     def test_near_plane_crossing(self):
         camera = Camera.perspective(ORIGIN, (0, 0, -1), near=1)
         crossing = np.array([[0.0, 0, -0.9]])
@@ -264,6 +266,7 @@ class TestHardCameras:
         assert shown.in_front.tolist() == [False, True]
         np.testing.assert_allclose(shown.pixels[0], shown.pixels[1])
 
+    @pytest.mark.case(76)
     def test_behind(self):
         camera = Camera.perspective(ORIGIN, (0, 0, -1))
         behind = np.array([[0, 0, 2], [0, 0, 20], [3, 1, 0], [0, 0, 0]], float)
@@ -273,6 +276,7 @@ class TestHardCameras:
         shown = camera.project(behind)
         assert np.isfinite(shown.pixels).all() and not shown.in_front.any()
 
+    @pytest.mark.case(78)
     @pytest.mark.parametrize("far", [*FAR, 1e20])
     @pytest.mark.parametrize("reversed_depth", REVERSED)
     def test_infinite_far_and_reversed_depth_see_the_same(self, far: float, reversed_depth: bool):
@@ -284,6 +288,7 @@ class TestHardCameras:
         np.testing.assert_array_equal(camera.spheres_visible(centers, radii), plain.spheres_visible(centers, radii))
         np.testing.assert_allclose(camera.project(centers).pixels, plain.project(centers).pixels)
 
+    @pytest.mark.case(81)
     def test_mirrored_view_flips_the_screen(self):
         camera = Camera.perspective((0, 0, 5), ORIGIN, viewport=(640, 480))
         mirrored = Camera.from_matrices(np.diag([-1, 1, 1, 1]) @ camera.view, camera.projection, camera.viewport)
@@ -293,6 +298,7 @@ class TestHardCameras:
         ones = np.ones(50)
         np.testing.assert_allclose(mirrored.pixels_per_unit(points, ones), camera.pixels_per_unit(points, ones))
 
+    @pytest.mark.case(81)
     def test_scale_counts_with_its_largest_axis(self):
         camera = Camera.perspective((0, 0, 5), ORIGIN, vertical_fov_degrees=90, viewport=(100, 100))
         scaled = Camera.from_matrices(camera.view @ np.diag([3, 1, 0.5, 1]), camera.projection, camera.viewport)
@@ -313,6 +319,7 @@ class TestHardCameras:
 class TestBadCameras:
     """Cases that are refused: 77, 79 and 80 of the list of bad inputs, and what else makes no camera."""
 
+    @pytest.mark.case(77)
     @pytest.mark.parametrize(
         "options",
         [
@@ -341,6 +348,7 @@ class TestBadCameras:
             Camera.perspective(**{"eye": (0, 0, 5), "target": ORIGIN, **options})
         assert caught.value.where
 
+    @pytest.mark.case(80)
     @pytest.mark.parametrize("viewport", [(0, 1), (1, 0), (-1, 5), (1.5, 2), (2.0, 2.0), (1, 2, 3), 7, None, "ab"])
     def test_viewport(self, viewport):
         with pytest.raises(CameraError, match="viewport"):
@@ -355,6 +363,7 @@ class TestBadCameras:
         with pytest.raises(CameraError):
             Camera.orthographic((0, 0, 5), ORIGIN, **{"height": 1.0, "far": 2.0, **options})
 
+    @pytest.mark.case(79)
     @pytest.mark.parametrize("which", ["view", "projection"])
     @pytest.mark.parametrize(
         ("damage", "message"),

@@ -85,6 +85,7 @@ class TestModes:
         np.testing.assert_allclose(load_image(path, mode="gray")[..., 0], values / 255)
         np.testing.assert_allclose(load_image(path), np.repeat(values[..., None] / 255, 3, 2))
 
+    @pytest.mark.case(44)
     @pytest.mark.parametrize(("name", "kind"), [("a.png", "PNG"), ("a.tif", "TIFF"), ("a.pgm", "PPM")])
     def test_16_bit_gray_keeps_its_steps(self, tmp_path: Path, name: str, kind: str):
         values = np.array([[0, 1, 257, 32768, 65534, 65535]], np.uint16)
@@ -111,6 +112,7 @@ class TestModes:
         )
         np.testing.assert_allclose(loaded.ravel(), [1, 4 / 65535, 1], rtol=1e-6)
 
+    @pytest.mark.case(44)
     def test_float_tiff(self, tmp_path: Path):
         values = np.array([[0, 0.1234567, 1]], np.float32)
         loaded = load_image(write(tmp_path, encoded(Image.fromarray(values), "TIFF"), "a.tif"), mode="gray")
@@ -136,6 +138,7 @@ class TestModes:
         with pytest.raises(ImageError, match="70000"):
             load_image(path)
 
+    @pytest.mark.case(45)
     def test_cmyk(self, tmp_path: Path):
         inks = np.array([[[0, 0, 0, 0], [255, 0, 0, 0], [0, 255, 255, 0], [0, 0, 0, 255]]], np.uint8)
         loaded = load_image(write(tmp_path, encoded(Image.fromarray(inks, "CMYK"), "TIFF"), "a.tif"))
@@ -146,10 +149,12 @@ class TestModes:
         loaded = load_image(write(tmp_path, encoded(image, "JPEG"), "a.jpg"))
         np.testing.assert_allclose(loaded, np.broadcast_to([0, 1, 1], loaded.shape), atol=0.02)
 
+    @pytest.mark.case(46)
     def test_palette(self, tmp_path: Path):
         loaded = load_image(write(tmp_path, encoded(Image.fromarray(COLORS).quantize(6))))
         np.testing.assert_allclose(loaded, COLORS / 255, atol=1e-6)
 
+    @pytest.mark.case(46)
     @pytest.mark.parametrize("transparency", [0, b"\x00\xff\x80"])
     def test_palette_with_transparency(self, tmp_path: Path, transparency: int | bytes):
         image = Image.new("P", (3, 1))
@@ -174,6 +179,7 @@ class TestModes:
         path = write(tmp_path, encoded(Image.fromarray(COLORS), transparency=(0, 0, 255)))
         np.testing.assert_allclose(load_image(path)[1], [[1, 1, 1], [10 / 255, 20 / 255, 30 / 255]], atol=1e-6)
 
+    @pytest.mark.case(47)
     def test_one_bit(self, tmp_path: Path):
         values = np.array([[True, False, True], [False, False, True]])
         loaded = load_image(write(tmp_path, encoded(Image.fromarray(values))))
@@ -203,6 +209,7 @@ class TestOrientation:
         8: lambda a: a[::-1].T,  # left, bottom
     }
 
+    @pytest.mark.case(48)
     @pytest.mark.parametrize("orientation", range(1, 9))
     @pytest.mark.parametrize(
         ("kind", "options"), [("PNG", {}), ("WEBP", {"lossless": True}), ("TIFF", {}), ("JPEG", {})]
@@ -223,6 +230,7 @@ class TestOrientation:
         image = Image.new(mode, (5, 2))
         assert load_image(write(tmp_path, encoded(image, exif=exif))).shape == (5, 2, 3)
 
+    @pytest.mark.case(49)
     @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
     @pytest.mark.parametrize(
         "exif",
@@ -244,6 +252,7 @@ class TestOrientation:
 class TestAnimated:
     """Case 50: the first frame, with a warning."""
 
+    @pytest.mark.case(50)
     @pytest.mark.parametrize(
         ("kind", "name"), [("GIF", "a.gif"), ("PNG", "a.png"), ("WEBP", "a.webp"), ("TIFF", "a.tif")]
     )
@@ -259,6 +268,7 @@ class TestAnimated:
 class TestRefused:
     """Case 42, pixel bombs, 43, truncated files, and what is no image at all."""
 
+    @pytest.mark.case(42)
     @pytest.mark.parametrize("size", [(8192, 8192), (30000, 30000), (2**31 - 1, 2**31 - 1)])
     def test_pixel_bomb(self, tmp_path: Path, size: tuple[int, int]):
         path = write(tmp_path, png(size, 8, 2, b"\0" * 1000))
@@ -273,6 +283,7 @@ class TestRefused:
         assert str(path) in caught.value.where and "max_pixels" in caught.value.fix
         assert MAX_PIXELS >= 4096**2
 
+    @pytest.mark.case(43)
     @pytest.mark.parametrize(
         ("kind", "name"), [("PNG", "a.png"), ("JPEG", "a.jpg"), ("WEBP", "a.webp"), ("TIFF", "a.tif")]
     )
@@ -380,6 +391,7 @@ class TestAsImage:
         with pytest.raises(ImageError, match="Pillow"):
             as_image(truncated)
 
+    @pytest.mark.case(52)
     @pytest.mark.parametrize(
         ("value", "index"), [(math.nan, (1, 0, 2)), (math.inf, (0, 1, 0)), (-0.1, (1, 1, 1)), (1.5, (0, 0, 0))]
     )
@@ -391,6 +403,7 @@ class TestAsImage:
             as_image(values)
         assert caught.value.where == f"array{list(index)}"
 
+    @pytest.mark.case(53)
     @pytest.mark.parametrize(
         "values",
         [

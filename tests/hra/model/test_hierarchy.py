@@ -275,6 +275,7 @@ def test_a_chain_of_depth_100_000_in_any_order_is_solved(mode):
         assert allocation.gap <= 1
 
 
+@pytest.mark.case(71)
 @pytest.mark.parametrize("mode", ["replace", "child", "add"])
 def test_a_million_siblings_are_solved(mode):
     size = 1_000_001

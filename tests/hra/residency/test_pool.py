@@ -57,6 +57,7 @@ def test_a_view_that_stays_settles_even_if_it_wants_more_than_the_pool(
     assert log.frames[-1] == log.frames[-15], "the pool still changes after many frames of one view"
 
 
+@pytest.mark.case(83)
 @given(seed=SEEDS, upload=st.integers(5, 12))
 def test_after_a_teleport_the_coarse_levels_come_first(random_trace: MakeTrace, seed: int, upload: int):
     trace = random_trace(seed, parents=True, largest=5, frames=12)

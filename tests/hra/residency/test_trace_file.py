@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.errors import FileError
+from hra.errors import FileError, LimitExceeded
 from hra.residency import Trace, load_trace, save_trace
 from hra.residency.trace_file import _TYPES
+from hra.safety.limits import Limits
 
 PAGE = Path(__file__).parents[3] / "docs/trace-format.md"
 
@@ -71,6 +72,7 @@ def test_the_page_describes_every_array():
     assert described == _TYPES
 
 
+@pytest.mark.case(23)
 def test_every_truncation_is_refused(tmp_path: Path, members: dict[str, bytes]):
     content = write(tmp_path / "t.npz", members).read_bytes()
     for length in range(0, len(content), 37):
@@ -79,6 +81,7 @@ def test_every_truncation_is_refused(tmp_path: Path, members: dict[str, bytes]):
             load_trace(tmp_path / "t.npz")
 
 
+@pytest.mark.case(38)
 @given(position=st.integers(0, 10**6), value=st.integers(0, 255))
 def test_a_changed_byte_is_refused_or_harmless(
     tmp_path_factory: pytest.TempPathFactory, random_trace: Callable[..., Trace], position: int, value: int
@@ -111,6 +114,7 @@ HEADERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.case(24, 37)
 @pytest.mark.parametrize("change", HEADERS.values(), ids=HEADERS.keys())
 def test_lying_headers_are_refused(tmp_path: Path, members: dict[str, bytes], change: Any):
     header = json.loads(members.pop("header.json"))
@@ -122,6 +126,7 @@ def test_lying_headers_are_refused(tmp_path: Path, members: dict[str, bytes], ch
         load_trace(write(tmp_path / "t.npz", members))
 
 
+@pytest.mark.case(36)
 def test_a_pickled_array_is_refused(tmp_path: Path, members: dict[str, bytes]):
     harmful = npy(np.array([{"a": 1}], object))
     header = json.loads(members["header.json"])
@@ -146,6 +151,7 @@ def test_arrays_that_are_no_trace_are_refused(tmp_path: Path, members: dict[str,
     assert "demands[0]" in error.value.where
 
 
+@pytest.mark.case(26)
 def test_a_bomb_is_refused_before_it_is_read(tmp_path: Path, members: dict[str, bytes]):
     header = json.loads(members["header.json"])
     header["arrays"]["weights"] = 10**6
@@ -154,6 +160,7 @@ def test_a_bomb_is_refused_before_it_is_read(tmp_path: Path, members: dict[str, 
         load_trace(write(tmp_path / "t.npz", members, zipfile.ZIP_DEFLATED))
 
 
+@pytest.mark.case(34)
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04" + b"\0" * 100])
 def test_other_files_are_refused(tmp_path: Path, content: bytes):
     (tmp_path / "t.npz").write_bytes(content)
@@ -167,3 +174,10 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path, random_trace: Cal
             load_trace(path)
     with pytest.raises(FileError):
         save_trace(tmp_path / "no" / "t.npz", random_trace(0))
+
+
+@pytest.mark.parametrize("name", ["file_bytes", "header_bytes", "json_values", "json_depth"])
+def test_limits_are_the_callers(tmp_path: Path, random_trace: Callable[..., Trace], name: str):
+    save_trace(tmp_path / "t.npz", random_trace(0))
+    with pytest.raises(LimitExceeded, match=name.replace("_", " ")):
+        load_trace(tmp_path / "t.npz", limits=Limits(**{name: 1}))

@@ -139,6 +139,7 @@ def test_without_modern_gl_the_extra_is_named(monkeypatch):
         Context()
 
 
+@pytest.mark.case(90)
 @pytest.mark.parametrize(
     ("variable", "value"),
     [

@@ -15,6 +15,7 @@ from tests.helpers import mesh_file
 from tests.helpers.mesh_file import refused
 
 
+@pytest.mark.case(38)
 @given(data=st.data())
 def test_any_changed_byte_is_found_or_means_nothing(data: st.DataObject, target, tiny, tiny_file, assert_same) -> None:
     content = bytearray(tiny_file.read_bytes())
@@ -28,6 +29,7 @@ def test_any_changed_byte_is_found_or_means_nothing(data: st.DataObject, target,
     assert_same(tiny, again)
 
 
+@pytest.mark.case(23)
 @given(data=st.data())
 def test_any_cut_or_longer_file_is_refused(data: st.DataObject, target: Path, tiny_file: Path) -> None:
     content = tiny_file.read_bytes()
@@ -110,6 +112,7 @@ HEADERS = {
 }
 
 
+@pytest.mark.case(24, 37)
 @pytest.mark.parametrize(("fields", "match"), HEADERS.values(), ids=HEADERS.keys())
 def test_lying_headers_are_refused(fields: dict, match: str, target: Path, tiny_file: Path) -> None:
     refused(target, mesh_file.forged(tiny_file.read_bytes(), **fields), match)
@@ -135,6 +138,7 @@ ENTRIES = {
 }
 
 
+@pytest.mark.case(26)
 @pytest.mark.parametrize(("name", "fields", "match"), ENTRIES.values(), ids=ENTRIES.keys())
 def test_lying_directories_are_refused(name: str, fields: dict, match: str, target: Path, tiny_file: Path) -> None:
     refused(target, mesh_file.with_entry(tiny_file.read_bytes(), name, **fields), match)
@@ -194,6 +198,7 @@ def test_copies_of_a_vertex_that_differ_are_refused(target: Path, tiny: meshes.C
     refused(target, mesh_file.with_page_byte(content, 0, 4 * vertices, 0xAA), "copies of a vertex differ")
 
 
+@pytest.mark.case(34)
 def test_pickles_archives_and_empty_files_are_refused(target: Path) -> None:
     for content in (b"", b"\x80\x04K\x01.", b"PK\x03\x04" + bytes(100), b"\x89HRA\r\n\x1a\n"):
         target.write_bytes(content)

@@ -100,6 +100,7 @@ def test_a_pool_draws_what_is_there(asset: meshes.MeshAsset, flight) -> None:
     assert np.array_equal(cut, flight[-1].cut)
 
 
+@pytest.mark.case(3)
 def test_a_mesh_of_one_triangle_is_one_page(tmp_path: Path, assert_same) -> None:
     points, corners = np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.uint32)
     mesh = meshes.build(meshes.TriangleMesh(points, corners))

@@ -113,6 +113,7 @@ def test_clusters_and_pages_that_are_none_are_refused(skull_file: Path) -> None:
             asset.read_page(page)
 
 
+@pytest.mark.case(96)
 def test_a_reader_keeps_the_file_that_it_opened(
     tiny: meshes.ClusterMesh, skull_clusters: meshes.ClusterMesh, tmp_path: Path, assert_same
 ) -> None:

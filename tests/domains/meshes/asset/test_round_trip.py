@@ -85,6 +85,7 @@ def test_vertices_without_a_cluster_are_left_out(tiny: meshes.ClusterMesh, tmp_p
     assert np.array_equal(meshes.open_asset(tmp_path / "a.hra").bounds, tiny.bounds)
 
 
+@pytest.mark.case(35)
 def test_names_need_not_be_unicode(dressed: meshes.ClusterMesh, tmp_path: Path, assert_same) -> None:
     carried, half = dressed.attributes, "\udcff"
     assert carried is not None and dressed.report is not None

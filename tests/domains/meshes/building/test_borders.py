@@ -75,6 +75,7 @@ def test_a_group_that_leaves_the_border_is_simplified_again(patches: int) -> Non
     assert ends_of(result.indices) <= ends_of(triangles)
 
 
+@pytest.mark.case(8)
 def test_faces_that_are_there_twice_make_no_cracks() -> None:
     report = meshes.check(meshes.build(patched_ball(20)), cuts=100)
     assert report.sound

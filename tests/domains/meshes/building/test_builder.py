@@ -103,6 +103,7 @@ def test_building_is_deterministic(bumpy: meshes.TriangleMesh, bumpy_clusters: m
         assert np.array_equal(again.hierarchy.attribute(name), values)
 
 
+@pytest.mark.case(15)
 @pytest.mark.parametrize("scale", [2.0**-60, 2.0**-30, 2.0**40])
 def test_errors_are_in_object_units_at_any_scale(
     bumpy: meshes.TriangleMesh, bumpy_clusters: meshes.ClusterMesh, scale: float
@@ -112,6 +113,7 @@ def test_errors_are_in_object_units_at_any_scale(
     assert np.allclose(scaled.hierarchy.attribute("error") / scale, bumpy_clusters.hierarchy.attribute("error"))
 
 
+@pytest.mark.case(3)
 def test_one_triangle_is_its_own_root() -> None:
     one = meshes.build(meshes.from_arrays(np.eye(3), [[0, 1, 2]]))
     assert len(one.hierarchy) == 0

@@ -109,6 +109,7 @@ def test_removed_islands_are_put_to_what_is_near() -> None:
     assert meshes.check(clusters, cuts=20, samples=100).sound
 
 
+@pytest.mark.case(12)
 def test_an_open_mesh_keeps_its_border(make_grid: Callable, down_closed: Callable, rng: np.random.Generator) -> None:
     flat = make_grid(30)
     points = flat.positions + np.float32(0.05) * np.sin(9 * flat.positions[:, [1, 2, 0]])

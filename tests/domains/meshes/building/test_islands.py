@@ -49,6 +49,15 @@ def test_islands_reach_a_small_root(make: Callable[[], meshes.TriangleMesh]) -> 
     assert meshes.check(built, cuts=50, samples=500).sound
 
 
+@pytest.mark.case(13)
+def test_five_thousand_islands_reach_a_small_root() -> None:
+    built = meshes.build(leaves(5000))
+    assert built.triangle_count == 10_000
+    assert built.root_triangle_count <= 128
+    assert meshes.check(built, cuts=10, samples=100).sound
+
+
+@pytest.mark.case(10)
 def test_a_lattice_of_edges_with_four_faces_goes_on_without_cracks() -> None:
     built = meshes.build(meshes.from_arrays(*lattice(10)))
     assert built.report is not None

@@ -44,6 +44,7 @@ def test_a_globe_with_a_seam_is_closed_by_position_only(globe_clusters: meshes.C
     assert meshes.is_closed(globe())
 
 
+@pytest.mark.case(18)
 def test_every_cut_of_a_seamed_globe_is_closed(globe_clusters: meshes.ClusterMesh, down_closed: Callable) -> None:
     for cut in cuts(globe_clusters, down_closed):
         assert not len(boundary_chain(globe_clusters.position_of[globe_clusters.triangles(cut)])[0])
@@ -59,6 +60,7 @@ def test_certified_bounds_hold_with_attributes() -> None:
     assert report.closed
 
 
+@pytest.mark.case(18)
 def test_no_triangle_crosses_a_seam(globe_clusters: meshes.ClusterMesh) -> None:
     # Between the seam's sides u jumps by one; a triangle that mixed them would span most of the texture.
     uv = carried(globe_clusters).uv[globe_clusters.indices.reshape(-1, 3)]

@@ -11,6 +11,7 @@ from hra.domains import meshes
 from hra.errors import FileError
 
 
+@pytest.mark.case(86)
 def test_a_failed_write_leaves_the_old_file(
     bumpy: meshes.TriangleMesh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ except OutOfMemory as error:
 """
 
 
+@pytest.mark.case(93)
 @pytest.mark.parametrize("kind", ["mesh", "image"])
 def test_too_little_memory_is_a_typed_error(kind: str, tmp_path: Path) -> None:
     small, large = tmp_path / "a", tmp_path / "b"

@@ -69,6 +69,7 @@ def test_gltf_scenes_are_joined_with_their_transforms(tmp_path: Path) -> None:
     assert mesh.bounds.tolist() == [[0, 0, 0], [6, 1, 1]]
 
 
+@pytest.mark.case(17)
 def test_polygons_are_triangulated(tmp_path: Path) -> None:
     quads = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2 -1\n"
     with pytest.warns(RepairWarning, match="polygons"):
@@ -76,16 +77,19 @@ def test_polygons_are_triangulated(tmp_path: Path) -> None:
     assert len(mesh.triangles) == 2
 
 
+@pytest.mark.case(6)
 def test_negative_obj_indices_count_back_from_their_line(tmp_path: Path) -> None:
     blocks = "".join(f"v {x} 0 0\nvt 0 0\nv {x + 1} 0 0\nv {x} 1 0\nf -3/-1 -2/-1 -1/-1\n" for x in (0, 5))
     mesh = meshes.load(written(tmp_path, "blocks.obj", blocks))
     assert mesh.positions[mesh.triangles][:, :, 0].tolist() == [[0, 1, 0], [5, 6, 5]]
 
 
+@pytest.mark.case(35)
 def test_names_of_any_language_are_read(tmp_path: Path) -> None:
     assert len(meshes.load(written(tmp_path, "Schädel 頭.obj", OBJ + "f 1 2 3\n")).triangles) == 1
 
 
+@pytest.mark.case(35)
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -184,6 +188,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "socket", refuse)
 
 
+@pytest.mark.case(1, 2, 5, 6, 21, 24, 25, 27, 28, 29, 30, 31, 32, 33, 34)
 @pytest.mark.parametrize("case", BROKEN_FILES)
 def test_broken_files_are_typed_errors(case: str, tmp_path: Path, no_network: None) -> None:
     (tmp_path / "inner").mkdir()
@@ -203,6 +208,7 @@ def test_the_first_version_is_named_with_what_converts_it(asset: dict[str, Any],
         assert "npx gltf-pipeline" in error.value.fix
 
 
+@pytest.mark.case(23)
 def test_truncation_anywhere_is_an_error_or_a_mesh(bumpy: meshes.TriangleMesh, tmp_path: Path) -> None:
     small = meshes.from_arrays(POINTS, FACES)
     for suffix in (".glb", ".ply", ".stl"):
@@ -227,12 +233,14 @@ def test_damaged_bytes_never_escape_as_other_errors(tmp_path: Path, rng: np.rand
                     meshes.load(written(tmp_path, f"damaged{suffix}", damaged.tobytes()))
 
 
+@pytest.mark.case(32)
 def test_missing_files_and_addresses_are_refused(tmp_path: Path, no_network: None) -> None:
     for path in (tmp_path / "none.ply", tmp_path, "http://localhost/a.ply", "https://localhost/a.glb"):
         with pytest.raises(FileError):
             meshes.load(path)
 
 
+@pytest.mark.case(31)
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     secret = written(tmp_path, "secret.bin", POINTS.tobytes() + FACES.astype(np.uint16).tobytes())
@@ -248,6 +256,7 @@ def test_a_buffer_beside_the_file_is_read(tmp_path: Path) -> None:
     assert len(meshes.load(written(tmp_path, "a.gltf", json.dumps(header))).triangles) == 4
 
 
+@pytest.mark.case(30)
 @pytest.mark.parametrize("library", ["../../secret.mtl", "/etc/passwd", "http://localhost/a.mtl", "C:\\a.mtl"])
 def test_materials_outside_of_the_folder_are_refused(library: str, tmp_path: Path, no_network: None) -> None:
     path = written(tmp_path, "a.obj", f"mtllib {library}\n{OBJ}usemtl x\nf 1 2 3\n")
@@ -268,6 +277,7 @@ def test_without_trimesh_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp
     meshes.from_arrays(POINTS, FACES).export(tmp_path / "a.glb")
 
 
+@pytest.mark.case(22)
 def test_triangle_strips_are_a_mesh_or_an_error(tmp_path: Path) -> None:
     strip = gltf(meshes=[{"primitives": [{"attributes": {"POSITION": 0}, "mode": 5}]}])
     assert len(meshes.load(written(tmp_path, "a.gltf", json.dumps(strip))).triangles) == 2

@@ -189,6 +189,7 @@ def test_gltf_primitives_become_materials(tmp_path: Path) -> None:
     assert len(np.unique(mesh.position_of)) == 8
 
 
+@pytest.mark.case(20)
 def test_without_attributes_there_are_only_positions(tmp_path: Path) -> None:
     with pytest.warns(RepairWarning, match="16 duplicate faces"):
         mesh = load(tmp_path, "a.gltf", gltf({"TEXCOORD_0": UV}, two_materials), attributes=False)
@@ -208,6 +209,7 @@ def test_images_are_kept_or_converted(kind: str, tmp_path: Path) -> None:
     assert Image.open(io.BytesIO(found.image)).convert("RGB").getpixel((1, 1)) == pytest.approx((200, 10, 30), abs=9)
 
 
+@pytest.mark.case(33)
 @pytest.mark.parametrize("content", [None, b"", b"KTX 20", image()[:20]], ids=["missing", "empty", "unknown", "short"])
 def test_textures_that_cannot_be_read_are_left_out(content: bytes | None, tmp_path: Path) -> None:
     def changes(header: dict[str, Any]) -> None:
@@ -226,6 +228,7 @@ def test_images_of_too_many_pixels_are_left_out(tmp_path: Path) -> None:
         load(tmp_path, "a.gltf", gltf({"TEXCOORD_0": UV}, two_materials), limits=Limits(texture_pixels=7))
 
 
+@pytest.mark.case(30)
 @pytest.mark.parametrize(
     "name", ["../a.png", "/etc/passwd", "file:///a.png", "http://localhost/a.png", "%2e%2e%2fa.png"]
 )
@@ -242,6 +245,7 @@ def test_textures_outside_of_the_folder_are_refused(name: str, tmp_path: Path) -
         meshes.load(tmp_path / "a.obj")
 
 
+@pytest.mark.case(19)
 @pytest.mark.parametrize("name", ["TEXCOORD_0", "NORMAL", "COLOR_0"])
 def test_values_that_are_not_finite_become_zero(name: str, tmp_path: Path) -> None:
     array = {"TEXCOORD_0": UV, "NORMAL": NORMALS, "COLOR_0": NORMALS.clip(0)}[name].copy()
@@ -292,6 +296,7 @@ def test_broken_headers_are_typed_errors(change: Callable[[dict[str, Any]], None
     assert "a.gltf" in error.value.where or "material" in error.value.where
 
 
+@pytest.mark.case(20)
 def test_materials_without_coordinates_are_read(tmp_path: Path) -> None:
     mesh = load(tmp_path, "a.gltf", gltf({}, two_materials))
     assert carried(mesh).names == ("material",)
@@ -367,6 +372,7 @@ def test_missing_material_files_are_left_out(obj_folder: Path) -> None:
     assert carried(mesh).materials == tuple(meshes.Material(name) for name in ("red", "textured", "unknown"))
 
 
+@pytest.mark.case(33)
 def test_missing_obj_textures_are_left_out(obj_folder: Path) -> None:
     (obj_folder / "a.png").unlink()
     with pytest.warns(RepairWarning, match=r"'a.png' is missing"):
@@ -485,6 +491,7 @@ def test_written_attributes_come_back(suffix: str, tmp_path: Path, rng: np.rando
     assert np.allclose(carried(again).normals[again.triangles], ball.vertex_normals[ball.faces], atol=1e-6)
 
 
+@pytest.mark.case(17)
 def test_polygons_are_triangulated_with_a_warning(tmp_path: Path) -> None:
     square = "0 0 0\n1 0 0\n1 1 0\n0 1 0\n"
     header = PLY.split("property float nx")[0].replace("comment TextureFile a.png\n", "")
@@ -497,6 +504,7 @@ def test_polygons_are_triangulated_with_a_warning(tmp_path: Path) -> None:
         assert mesh.bounds.tolist() == [[0, 0, 0], [1, 1, 0]]
 
 
+@pytest.mark.case(4)
 def test_repair_drops_faces_with_a_vertex_that_is_not_finite(tmp_path: Path) -> None:
     text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv nan 0 1\nf 1 2 3\nf 1 2 4\n"
     with pytest.raises(MeshError, match="vertex 3"):

@@ -14,6 +14,7 @@ POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64)
 FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
 
 
+@pytest.mark.case(4)
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e39], ids=str)
 def test_a_vertex_that_is_not_finite_is_named(value: float) -> None:
     points = POINTS.copy()
@@ -25,6 +26,7 @@ def test_a_vertex_that_is_not_finite_is_named(value: float) -> None:
     assert error.value.fix
 
 
+@pytest.mark.case(5)
 @pytest.mark.parametrize("index", [4, 4_000_000_000, -1])
 def test_an_index_out_of_range_is_named(index: int) -> None:
     faces = FACES.copy()
@@ -33,6 +35,7 @@ def test_an_index_out_of_range_is_named(index: int) -> None:
         meshes.from_arrays(POINTS, faces)
 
 
+@pytest.mark.case(1)
 @pytest.mark.parametrize(
     ("points", "faces"),
     [
@@ -51,6 +54,7 @@ def test_what_is_no_mesh_is_refused(points: np.ndarray, faces: np.ndarray) -> No
         meshes.from_arrays(points, faces)
 
 
+@pytest.mark.case(36)
 def test_objects_are_refused() -> None:
     with pytest.raises(ArrayError):
         meshes.from_arrays([[0, 0, None]], [[0, 0, 0]])
@@ -87,6 +91,7 @@ def test_faces_with_two_equal_corners_are_dropped() -> None:
     assert ["2 faces with two equal corners" in m for m in messages] == [True]
 
 
+@pytest.mark.case(7)
 def test_faces_without_area_are_kept_and_reported() -> None:
     # Vertex 4 lies on the edge 0-1; without the flat face 0-4-1 the surface would be open there.
     points = np.concatenate([POINTS, [[0.5, 0, 0]]])
@@ -97,12 +102,14 @@ def test_faces_without_area_are_kept_and_reported() -> None:
     assert ["1 faces have no area" in m for m in messages] == [True]
 
 
+@pytest.mark.case(8)
 def test_duplicate_faces_are_dropped_in_any_rotation() -> None:
     mesh, messages = repaired(POINTS, np.concatenate([FACES[:2], [[2, 1, 0], [0, 2, 1]], FACES[2:]]))
     assert np.array_equal(mesh.triangles, FACES)
     assert any("2 duplicate faces" in m for m in messages)
 
 
+@pytest.mark.case(9)
 def test_duplicate_vertices_are_merged() -> None:
     mesh, messages = repaired(POINTS[FACES].reshape(-1, 3) * [1, 1, -1], np.arange(12).reshape(-1, 3))
     assert len(mesh.positions) == 4
@@ -110,6 +117,7 @@ def test_duplicate_vertices_are_merged() -> None:
     assert ["8 vertices at the position" in m for m in messages] == [True]
 
 
+@pytest.mark.case(16)
 def test_vertices_without_a_face_are_dropped() -> None:
     mesh, messages = repaired(np.concatenate([[[9, 9, 9]], POINTS]), FACES + 1)
     assert np.array_equal(mesh.positions, POINTS)
@@ -117,6 +125,7 @@ def test_vertices_without_a_face_are_dropped() -> None:
     assert ["1 vertices without a face" in m for m in messages] == [True]
 
 
+@pytest.mark.case(14)
 def test_a_flipped_face_is_reported() -> None:
     flipped = FACES.copy()
     flipped[0] = flipped[0, ::-1]

@@ -35,6 +35,7 @@ def test_a_built_mesh_is_sound(certified: meshes.ClusterMesh) -> None:
     assert 0.1 < report.largest_share <= 1
 
 
+@pytest.mark.case(12)
 def test_an_open_mesh_without_bounds_is_sound(make_grid: Callable) -> None:
     built = meshes.build(make_grid(24, height=0.1), cluster_size=32, certified=False)
     report = meshes.check(built, samples=100)

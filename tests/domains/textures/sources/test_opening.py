@@ -177,6 +177,7 @@ class TestLevels:
             assert level.shape == expected.shape and level.dtype == expected.dtype
             np.testing.assert_array_equal(np.array(level), expected)
 
+    @pytest.mark.case(82)
     @given(st.integers(1, 40), st.integers(1, 40))
     def test_any_size(self, height: int, width: int) -> None:
         texels = np.random.default_rng(height * 41 + width).integers(0, 256, (height, width, 3), np.uint8)
@@ -223,6 +224,7 @@ class TestLevels:
 class TestKinds:
     """Cases 44-50: bit depths, CMYK, palette, alpha, orientation, animation."""
 
+    @pytest.mark.case(47)
     def test_one_bit(self, tmp_path: Path, texels: np.ndarray) -> None:
         image = Image.fromarray(texels).convert("1")
         for name in ("a.png", "a.tif"):
@@ -245,6 +247,7 @@ class TestKinds:
         np.testing.assert_array_equal(np.array(source.mips[0]), values)
         np.testing.assert_allclose(np.array(source.mips[1]), build_mips(values)[1], rtol=1e-6)
 
+    @pytest.mark.case(45)
     def test_cmyk_and_palette_become_rgb(self, tmp_path: Path, texels: np.ndarray) -> None:
         palette = Image.fromarray(texels).convert("P", palette=Image.Palette.ADAPTIVE)
         np.testing.assert_array_equal(
@@ -253,6 +256,7 @@ class TestKinds:
         cmyk = saved(tmp_path / "c.tif", Image.fromarray(texels).convert("CMYK"))
         np.testing.assert_allclose(np.array(open_image(cmyk).mips[0]), np.float32(texels), atol=1)
 
+    @pytest.mark.case(46)
     def test_alpha_is_kept_and_colours_are_not_multiplied(
         self, tmp_path: Path, noise: Callable[..., np.ndarray]
     ) -> None:
@@ -260,6 +264,7 @@ class TestKinds:
         path = saved(tmp_path / "a.png", Image.fromarray(texels))
         np.testing.assert_array_equal(np.array(open_image(path).mips[0]), texels)
 
+    @pytest.mark.case(48)
     @pytest.mark.parametrize("orientation", range(1, 9))
     def test_orientations(self, tmp_path: Path, texels: np.ndarray, orientation: int) -> None:
         exif = Image.Exif()
@@ -278,6 +283,7 @@ class TestKinds:
         with pytest.warns(RepairWarning, match="orientation 9"):
             assert open_image(path).mips[0].shape == texels.shape
 
+    @pytest.mark.case(49)
     @pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.webp"])
     @pytest.mark.parametrize("content", [b"MM\0*\xff\xff\xff\xff", b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0"])
     def test_corrupt_exif_data_is_ignored_with_a_warning(
@@ -289,6 +295,7 @@ class TestKinds:
         with pytest.warns(RepairWarning, match="corrupt EXIF"):
             assert load_texels(path).shape == texels.shape
 
+    @pytest.mark.case(50)
     def test_the_first_frame_of_several(self, tmp_path: Path, texels: np.ndarray) -> None:
         first, second = (Image.fromarray(t).convert("P") for t in (texels, texels[::-1]))
         path = saved(tmp_path / "a.gif", first, save_all=True, append_images=[second])
@@ -320,6 +327,7 @@ class TestRefused:
             with pytest.raises(ImageError):
                 open_image(tmp_path / name)
 
+    @pytest.mark.case(43)
     @pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.tif", "a.exr", "a.webp", "a.bmp", "a.tga", "a.hdr"])
     @pytest.mark.parametrize("part", [0.3, 0.9])
     def test_truncated(self, tmp_path: Path, texels: np.ndarray, name: str, part: float) -> None:
@@ -336,12 +344,14 @@ class TestRefused:
         with pytest.raises(ImageError):
             read_all(dds(tmp_path / "a.dds", 64, 64, 1, b"DXT1", 8, cut=100))
 
+    @pytest.mark.case(42)
     def test_too_many_texels(self, tmp_path: Path) -> None:
         path = write(tmp_path / "a.png", np.zeros((20, 30, 1), np.uint8))
         with pytest.raises(ImageError, match="30 x 20"):
             open_image(path, max_texels=599)
         assert open_image(path, max_texels=600).mips[0].shape == (20, 30, 1)
 
+    @pytest.mark.case(24)
     def test_headers_that_lie(self, tmp_path: Path) -> None:
         header = struct.pack(">IIBBBBB", 16_000, 16_000, 8, 2, 0, 0, 0)
         chunks = b"".join(
@@ -372,6 +382,7 @@ class TestRefused:
         with pytest.raises(ImageError, match="cannot be read"):
             source.mips[0][:5]
 
+    @pytest.mark.case(86)
     def test_a_disk_without_space(self, tmp_path: Path, texels: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(*arguments: Any) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

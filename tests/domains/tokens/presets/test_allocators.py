@@ -45,6 +45,7 @@ def test_exactly_the_budget_or_the_whole_image(smooth_noise, preset, size):
         assert len(np.unique(token_set.places, axis=0)) == len(token_set)
 
 
+@pytest.mark.case(51)
 @given(st.integers(1, 150), st.integers(1, 150), st.integers(1, 60), st.sampled_from(PRESETS), st.sampled_from([4, 8]))
 def test_counts_are_exact_at_any_size(height, width, budget, preset, patch):
     image = noise(height, width)

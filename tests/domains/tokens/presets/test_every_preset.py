@@ -44,6 +44,7 @@ def scored(name: str, relevance: Any) -> tokens.TokenAllocator[Any]:
     return kind(**{"complexity" if "complexity" in inspect.signature(kind).parameters else "relevance": relevance})
 
 
+@pytest.mark.case(51)
 @every
 @pytest.mark.parametrize("size", [(333, 257), (519, 403), (37, 1001)])
 def test_every_budget_is_met_at_odd_sizes(smooth_noise, name: str, size: tuple[int, int]):
@@ -57,6 +58,7 @@ def test_two_runs_choose_the_same(smooth_noise, name: str):
     assert np.array_equal(first.cut, second.cut)
 
 
+@pytest.mark.case(40, 41)
 @every
 def test_one_pixel_and_strips(name: str):
     """Cases 40 and 41: an image of one pixel, of one row or column, and 20,000 x 1."""
@@ -75,6 +77,7 @@ def test_a_budget_beyond_the_image_takes_the_whole_image_and_no_more(smooth_nois
         assert np.allclose(chosen.reconstruct(), image, atol=1e-5)
 
 
+@pytest.mark.case(44)
 @every
 def test_16_bit_and_grey(name: str):
     """Case 44: 16-bit and float images are the same image."""
@@ -85,6 +88,7 @@ def test_16_bit_and_grey(name: str):
     assert np.allclose(whole.values, real.values, atol=1e-6)
 
 
+@pytest.mark.case(52, 53)
 @every
 def test_bad_images_are_refused(name: str):
     """Cases 52 and 53: NaN, no layout of images, another type."""
@@ -96,6 +100,7 @@ def test_bad_images_are_refused(name: str):
             tokens.preset(name).allocate((bad, ""), 16)
 
 
+@pytest.mark.case(54)
 @every
 def test_mixed_sizes_in_a_batch(smooth_noise, name: str):
     """Cases 39 and 54: no images, and images of several sizes."""
@@ -109,6 +114,7 @@ def test_mixed_sizes_in_a_batch(smooth_noise, name: str):
     assert tokens.batch_tokens(sets).values.shape[:2] == (3, 273)
 
 
+@pytest.mark.case(55)
 @pytest.mark.parametrize("name", SCORED)
 def test_scores_that_are_not_numbers_are_refused_and_negative_ones_are_shifted(smooth_noise, name: str):
     """Case 55."""
@@ -125,6 +131,7 @@ def test_scores_that_are_not_numbers_are_refused_and_negative_ones_are_shifted(s
     assert np.array_equal(given.cut, shifted.cut)
 
 
+@pytest.mark.case(56)
 @pytest.mark.parametrize("name", SCORED)
 def test_equal_scores_are_deterministic(name: str):
     """Case 56, on an image whose patches are all equal, too."""

@@ -117,6 +117,7 @@ def test_threads_have_contexts_of_their_own(make_image):
             np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.case(90)
 def test_after_a_lost_context_the_next_call_makes_a_new_one(monkeypatch):
     image = np.zeros((5, 5, 1), np.float32)
     build_pyramid(image, backend="gl")

@@ -1,0 +1,22 @@
+"""Every case of bad input has a number, an outcome and tests; the page shows them all."""
+
+from __future__ import annotations
+
+from tests.helpers.promises import ROOT, marked_tests, promises
+
+
+def test_there_are_96_cases_in_order() -> None:
+    assert [promise.number for promise in promises()] == list(range(1, 97))
+    assert len({promise.case for promise in promises()}) == 96
+
+
+def test_every_case_has_a_test_and_no_other_number_has() -> None:
+    assert sorted(marked_tests()) == [promise.number for promise in promises()]
+
+
+def test_the_page_lists_every_case_with_its_tests() -> None:
+    page = (ROOT / "docs/promises.md").read_text()
+    for number, tests in marked_tests().items():
+        (row,) = [line for line in page.split("\n") if line.startswith(f"| {number} |")]
+        names = [test.partition("::")[2].removeprefix("test_").replace("_", " ") for test in tests]
+        assert all(name in row for name in names), f"case {number}: run `make promises`"
