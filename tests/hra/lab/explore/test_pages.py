@@ -141,7 +141,9 @@ def test_a_page_holds_everything_and_asks_no_host(of_tokens, of_mesh, of_texture
     page = render("<b>name</b> & more", [of_tokens, of_mesh, of_texture])
     assert "<title>&lt;b&gt;name&lt;/b&gt; &amp; more</title>" in page
     assert not re.search(r"""\s(src|href)=["']|https?://(?!www\.w3\.org/2000/svg)|fetch\(|XMLHttpRequest""", page)
-    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    found = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data = json.loads(found[1])
     assert [view["kind"] for view in data["views"]] == ["tokens", "mesh", "texture"]
 
 
