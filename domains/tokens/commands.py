@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,7 +80,7 @@ def allocate(
     from hra.domains.tokens.named import named_allocator
     from hra.images import load_image, psnr, save_png
 
-    if image.is_dir():
+    if os.path.isdir(image):  # False for names that cannot be
         names = {"method": method, "relevance": relevance, "metric": metric, "traversal": traversal}
         allocation = tokens.TokenAllocation(**names, budget=budget, question=query, bank=bank)
         return allocate_images(image, out, allocation, jobs=jobs, sample=sample, json_file=json_file)

@@ -31,7 +31,7 @@ def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:
     file = written_as(*suffixes)
 
     def check(path: Path | None) -> Path | None:
-        if path is None or (suffixes and path.suffix and not path.is_dir()):
+        if path is None or (suffixes and path.suffix and not os.path.isdir(path)):
             return file(path)
         _check_folder(path)
         return path
@@ -40,7 +40,7 @@ def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:
 
 
 def _check_suffix(path: Path, suffixes: tuple[str, ...]) -> None:
-    if suffixes and path.suffix.lower() not in suffixes and not path.is_dir():
+    if suffixes and path.suffix.lower() not in suffixes and not os.path.isdir(path):
         what = f"the format {path.suffix[:20]!r} is not written here"
         raise FileError(what, where=str(path)[:500] or "path", fix=f"use {', '.join(suffixes)}")
 

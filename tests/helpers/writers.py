@@ -80,7 +80,7 @@ def _shard() -> Writer:
     from hra.lab.evidence.shards import Shard, _write
 
     rng = np.random.default_rng(0)
-    shapes = ((200, 16, 192), (200, 16, 4), (200,), (200, 4, 4), (200, 4), (200, 4))
+    shapes = ((200, 16, 192), (200, 16, 4), (200, 16, 5), (200,), (200, 4, 4), (200, 4), (200, 4))
     both = [Shard(*(rng.integers(0, 99, shape).astype(np.uint8) for shape in shapes)) for _ in range(2)]
     return Writer("shard.npz", lambda path, which: _write(path, both[which]))
 

@@ -5,19 +5,20 @@ One file for a command: options, a call of the library's public surface and what
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from hra.console import JsonOption, byte_count, counting, folder_or, running, show, write_json
+from hra.console import JsonOption, byte_count, counting, folder_or, running, show, write_json, written_as
 from hra.domains.meshes.commands.cutting import cut
 from hra.domains.meshes.commands.drawing import render, view
 from hra.domains.meshes.commands.folder import build_all
 from hra.domains.meshes.commands.limits import BuiltMesh
 from hra.domains.meshes.commands.lods import lods
-from hra.errors import FileError, HraError
+from hra.errors import HraError
 from hra.safety.limits import Limits
 
 app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
@@ -55,7 +56,7 @@ def build(
 
     settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
     limits = Limits(memory_bytes=byte_count(memory))
-    if source.is_dir():
+    if os.path.isdir(source):  # False for names that cannot be
         _check_folder_options(out, threads)
         return build_all(source, out, {**settings, "grid_bits": grid_bits, "jobs": jobs, "limits": limits}, json_file)
     _check_file_options(out, jobs)
@@ -102,15 +103,14 @@ def check(
 def _check_folder_options(out: Path, threads: int | None) -> None:
     if threads is not None:
         raise HraError("the meshes of a folder are built on one thread each", where="--threads", fix="use --jobs")
-    if out.suffix.lower() == ".hra" and not out.is_dir():
+    if out.suffix.lower() == ".hra" and not os.path.isdir(out):
         raise HraError("the meshes of a folder go to a folder", where="--out", fix="name a folder")
 
 
 def _check_file_options(out: Path, jobs: int) -> None:
     if jobs != 1:
         raise HraError("one mesh is built in one process", where="--jobs", fix="use --threads, or name a folder")
-    if out.suffix.lower() != ".hra" or out.is_dir():
-        raise FileError("a built mesh is a file that ends in .hra", where=str(out)[:500], fix="use -o NAME.hra")
+    written_as(".hra")(out)
 
 
 def _facts(asset: Any) -> dict[str, Any]:

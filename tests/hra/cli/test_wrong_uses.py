@@ -36,7 +36,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("mesh build a.ply -o no/b.hra", "no such folder", "mkdir -p"),
     ("mesh build a.ply -o folder", "there is a folder", "name a file"),
     ("mesh build none.ply -o b.hra", "no such file", "check the path"),
-    ("mesh build folder -o b.hra", "this is a folder", "path of a file"),
+    ("mesh build folder -o b.hra", "go to a folder", "name a folder"),
     ("mesh build a.hra -o b.hra", "'.hra' is not read here", "built already"),
     ("mesh build a.txt -o b.hra", "'.txt' is not read here", ".obj"),
     ("mesh build nothing.ply -o b.hra", "the file is empty", "export it again"),
