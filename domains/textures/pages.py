@@ -10,10 +10,11 @@ import numpy as np
 
 from hra.errors import HierarchyError
 from hra.model.hierarchy import Hierarchy
+from hra.model.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, eq=False)
-class PageTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class PageTable(ShortRepr):
     """The pages of one texture, coarse before fine; a page refines its parent and is loaded only after it.
 
     The first page is the mip tail: it holds its level and all coarser ones and is always resident.
@@ -65,8 +66,8 @@ class MipLevel(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedTexture:
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamedTexture(ShortRepr):
     """A texture whose pages can be resident or not (`TiledTexture`, `MippedTexture`).
 
     Parameters

@@ -9,10 +9,11 @@ import numpy as np
 from hra.domains.textures.pages import page_parents, texels_of_page
 from hra.domains.textures.texture_set import TextureSet
 from hra.errors import ArrayError
+from hra.model.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, eq=False)
-class ResidentTextures:
+@dataclass(frozen=True, eq=False, repr=False)
+class ResidentTextures(ShortRepr):
     """The resident pages of a texture set.
 
     Attributes

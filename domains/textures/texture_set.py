@@ -11,10 +11,11 @@ import numpy as np
 from hra.domains.textures.pages import StreamedTexture, first_pages, pages_hierarchy
 from hra.errors import ImageError
 from hra.model.hierarchy import Hierarchy
+from hra.model.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, eq=False)
-class TextureSet:
+@dataclass(frozen=True, eq=False, repr=False)
+class TextureSet(ShortRepr):
     """Textures in a fixed order, tiled or mipped, with all their pages in one hierarchy.
 
     Parameters

@@ -9,10 +9,11 @@ import numpy as np
 from hra.allocating.allocation import Allocation, ratio
 from hra.domains.tokens.context import TokenContext
 from hra.model.precise import ceiling
+from hra.model.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(ShortRepr):
     """The cut of one image, without the objects that a single allocation carries.
 
     Attributes

@@ -22,12 +22,13 @@ from hra.errors import HraWarning
 from hra.model.arrays import to_numpy
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
+from hra.model.short_repr import ShortRepr
 
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, eq=False)
-class TokenContext:
+@dataclass(frozen=True, eq=False, repr=False)
+class TokenContext(ShortRepr):
     """An image's patch pyramid, a query, and how relevance is scored.
 
     Attributes

@@ -19,13 +19,14 @@ from hra.model.hierarchy import Hierarchy, divisible
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import precise_total
 from hra.model.sets import first_unusable, total
+from hra.model.short_repr import ShortRepr
 
 # Gains may add up to this much: prices and bounds of larger ones could overflow.
 LARGEST_TOTAL = 1e307
 
 
-@dataclass(frozen=True, eq=False)
-class Problem(ReadOnlyArrays):
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(ReadOnlyArrays, ShortRepr):
     """Maximise the gain of a down-closed set of refinements whose cost fits the capacity.
 
     Attributes

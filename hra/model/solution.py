@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.model.arrays import ReadOnlyArrays
+from hra.model.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, eq=False)
-class Solution(ReadOnlyArrays):
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution(ReadOnlyArrays, ShortRepr):
     """A down-closed set of refinements within the capacity, and what is known of all others.
 
     Attributes

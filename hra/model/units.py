@@ -19,6 +19,7 @@ import numpy as np
 
 from hra.model.arrays import EXACT_LIMIT, group
 from hra.model.precise import ceiling, precise_total
+from hra.model.short_repr import ShortRepr
 
 # Decimals that are tried; more do not fit into 53 bits together with a digit before the point.
 _DECIMALS = 15
@@ -26,8 +27,8 @@ _DECIMALS = 15
 _MOST = 2**54
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
+@dataclass(frozen=True, eq=False, repr=False)
+class Units(ShortRepr):
     """The costs of nodes in whole units.
 
     Attributes

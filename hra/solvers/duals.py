@@ -28,6 +28,7 @@ from hra.compiling import njit
 from hra.model.precise import ceiling, down, precise_total, up
 from hra.model.problem import Problem
 from hra.model.sets import magnitude
+from hra.model.short_repr import ShortRepr
 from hra.model.solution import Solution
 
 # Products below this can be split into two doubles without overflow.
@@ -39,8 +40,8 @@ _LARGEST = 1e306
 _CLEARLY = 1.0 - 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class Certificate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(ShortRepr):
     """A proof that no set within the capacity gains much more than the one that was chosen.
 
     Attributes

@@ -12,10 +12,11 @@ from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.feedback.page_bounds import visible_cells
 from hra.domains.textures.views.raycast import Hits, cast_rays
 from hra.domains.textures.views.scene import PlaneScene
+from hra.model.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, eq=False)
-class AnalyticFeedback:
+@dataclass(frozen=True, eq=False, repr=False)
+class AnalyticFeedback(ShortRepr):
     """Feedback of a scene of textured planes without a GPU: one ray per cell of ``stride`` x ``stride`` pixels.
 
     With ``stride`` 1 every pixel counts, at its centre. With ``stride`` s the area of a tile errs by less than

@@ -9,10 +9,11 @@ import numpy as np
 
 from hra.errors import MetricError
 from hra.model.arrays import to_numpy
+from hra.model.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, eq=False)
-class Feedback:
+@dataclass(frozen=True, eq=False, repr=False)
+class Feedback(ShortRepr):
     """Samples of a view, as a feedback buffer of a virtual texture holds them.
 
     Arrays of other dtypes, and of other libraries, are converted.

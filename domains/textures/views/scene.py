@@ -16,10 +16,11 @@ from hra.domains.textures.texture_set import TextureSet
 from hra.domains.textures.tiles import TiledTexture
 from hra.errors import ArrayError
 from hra.model.arrays import numbers
+from hra.model.short_repr import ShortRepr
 
 
-@dataclass(frozen=True, eq=False)
-class TexturedPlane:
+@dataclass(frozen=True, eq=False, repr=False)
+class TexturedPlane(ShortRepr):
     """A parallelogram that shows one texture: ``origin + u * u_axis + v * v_axis``, u and v in 0 .. 1, from both sides.
 
     Parameters
@@ -75,8 +76,8 @@ class TexturedPlane:
         return frame
 
 
-@dataclass(frozen=True, eq=False)
-class PlaneScene:
+@dataclass(frozen=True, eq=False, repr=False)
+class PlaneScene(ShortRepr):
     """Textured planes that may hide each other and may share textures.
 
     Parameters

@@ -16,12 +16,13 @@ from hra.domains.tokens.patches.quadtree import Quadtree, quadtree
 from hra.errors import ArrayError
 from hra.images.arrays import as_image
 from hra.kernels import build_pyramid
+from hra.model.short_repr import ShortRepr
 
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, eq=False)
-class PatchPyramid:
+@dataclass(frozen=True, eq=False, repr=False)
+class PatchPyramid(ShortRepr):
     """Patches (level, y, x) of an image; level 0 is the image, each further level halves it by the mean of 2 x 2.
 
     The patch (level, y, x) covers the pixels from (y, x) * patch * 2**level, and has up to four children one level
