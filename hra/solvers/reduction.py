@@ -66,7 +66,12 @@ def _joined_solution(select: Select, problem: Problem) -> Solution:
     if not problem.hierarchy.shrinks:
         return select(problem)
     joined = join(problem.hierarchy)
-    return joined.lift(select(joined.problem(problem)))
+    whole = joined.problem(problem)
+    solution = select(whole)
+    if whole.pinned is not None:
+        # A group of which a part is pinned was paid as a whole: what makes room in it has to be taken as well.
+        solution = replace(solution, selected=solution.selected | whole.pinned)
+    return joined.lift(solution)
 
 
 @dataclass(frozen=True, eq=False)

@@ -341,3 +341,17 @@ def test_budgets_count_alike_before_and_after_what_shrinks_is_joined():
         found = instance.allocate(traversal)
         assert found.cost <= 123456.889
         assert hra.verify(found).ok
+
+
+def test_what_makes_room_beside_something_pinned_is_taken():
+    """Node 7 is pinned, and with it what follows and gives 0.01 back: without that the rest would not fit."""
+    cost = np.array([4.99, 0, 0, 0.01, 0, 0, 0, 5, 0.01, 0])
+    added_by, removed_by = np.array([-1, 0, -1, 1, 3, 5, 2, 4, 6, 7]), np.array([5, 2, -1, 7, 6, -1, -1, -1, -1, -1])
+    edges = np.array([(0, 1), (0, 2), (1, 3), (1, 4), (3, 5), (3, 6), (4, 7)])
+    graph = Hierarchy.from_topology(cost, Topology(8, added_by, removed_by, edges))
+    instance = Instance(graph, np.array([1e13] * 7 + [0]), 5.01, pinned=(5, 7))
+    for traversal in (hra.Hull(), hra.Exact(), hra.BestFirst(), hra.Coherent()):
+        found = instance.allocate(traversal)
+        assert found.cost <= 5.01
+        assert found.gain == found.upper_bound
+        assert hra.verify(found).ok
