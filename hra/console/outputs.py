@@ -41,7 +41,7 @@ def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:
 
 def _check_suffix(path: Path, suffixes: tuple[str, ...]) -> None:
     if suffixes and path.suffix.lower() not in suffixes and not os.path.isdir(path):
-        what = f"the format {path.suffix[:20]!r} is not written here"
+        what = f"the format {path.suffix[:20]!r} is not written here" if path.suffix else "the name says no format"
         raise FileError(what, where=str(path)[:500] or "path", fix=f"use {', '.join(suffixes)}")
 
 
