@@ -25,7 +25,7 @@ say something, quality does not. Processor milliseconds of selection and merging
 beside them the paper's algorithm written in plain torch ([`reducers`](../hra/lab/bench/tokens/reducers.py)). Counts
 were checked at $budgets tokens. *Entering* and *layer average* are the two numbers that papers quote, for a language
 model of 32 layers: nothing is dropped inside it, so that they differ only by the layers that run twice. ToMe's whole
-merge tree is built, which serves every budget, while the plain one stops at the count: it takes two to three times as
+merge tree is built, which serves every budget, while the plain one stops at the count: it takes about three times as
 long. All on one thread (`OPENBLAS_NUM_THREADS=1`).
 
 | method | exact count | ms | ms, plain torch | entering | layer average | needs | positions |
