@@ -43,7 +43,7 @@ def select_reduced(select: Select, problem: Problem, *, any_cost: bool) -> Solut
     strict = replace(problem, strict=True)
     if total(strict.cost, solution.selected) <= strict.capacity or _fits(problem, solution.selected):
         return solution
-    if strict.capacity < 0:  # nothing but the base is sure to fit
+    if strict.capacity < 0 and not solution.restricted:  # nothing but the base is sure to fit
         nothing = replace(solution, selected=np.zeros_like(solution.selected), shortfall=None)
         return nothing if solution.shortfall is None else _missing(problem, solution, nothing.selected)
     return _missing(problem, solution, select(strict).selected)

@@ -355,3 +355,12 @@ def test_what_makes_room_beside_something_pinned_is_taken():
         assert found.cost <= 5.01
         assert found.gain == found.upper_bound
         assert hra.verify(found).ok
+
+
+def test_minimum_shares_are_not_given_up_where_the_base_uses_the_budget_up():
+    """A tenth for level 1 costs more than is left: without a common unit the base alone was the answer."""
+    cost = np.array([9.999999999999999e-06, 9.999999999999999e-06, 1e10, 1e10] + [1e-20] * 17)
+    chain = Instance(Hierarchy.tree(np.arange(-1, 20), cost, mode="add"), np.zeros(20), cost[0])
+    with pytest.raises(InfeasibleShares, match="levels 0, 1"):
+        chain.allocate(hra.LevelShares(shares={0: 0.1, 1: 0.1}, level=None))
+    assert chain.allocate(hra.LevelShares(shares={0: 0.1}, level=None)).cost <= cost[0]
