@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 
-def weighted_parts(points: np.ndarray, weights: np.ndarray, most: int, share: float = 0.5) -> np.ndarray:
+def weighted_parts(points: np.ndarray, weights: np.ndarray, most: int, share: float | None = None) -> np.ndarray:
     """The box of each point, numbered along a walk through space; a k-d tree over weights.
 
     Parameters
     ----------
     points : [n, d]; weights : int [n], > 0.
     most : weight of a box, but for single points that weigh more.
-    share : of the boxes of a side that its first half gets. Shares that differ from call to call draw other borders.
+    share : of the weight that the first side of every border gets, so that borders lie elsewhere than at other shares;
+        by default such that boxes are full.
 
     Returns
     -------
@@ -38,7 +39,7 @@ def weighted_parts(points: np.ndarray, weights: np.ndarray, most: int, share: fl
         axis = int(np.argmax(own.max(axis=0) - own.min(axis=0)))
         rows = rows[np.argsort(own[:, axis], kind="stable")]
         boxes = -(-total // most)
-        first = min(max(round(boxes * share), 1), boxes - 1) / boxes
+        first = boxes // 2 / boxes if share is None else share
         reached = np.cumsum(weights[rows])
         cut = int(np.clip(np.searchsorted(reached, first * total, "right"), 1, len(rows) - 1))
         waiting += [rows[cut:], rows[:cut]]

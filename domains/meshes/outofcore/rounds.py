@@ -18,7 +18,7 @@ from hra.kernels.chunking import shared_keys, weighted_parts
 from hra.safety.processes import in_processes
 
 # Rounds draw their borders at other places: a border of one is inside of a part of the next.
-_SHARES = (0.5, 0.4)
+_SHARES = (None, 0.41)
 # A round that leaves more than this share is in vain.
 _VAIN = 0.9
 
@@ -78,7 +78,7 @@ def build_rounds(
     OutOfMemory : what parts of this memory can be simplified to does not fit into it.
     """
     built: list[Path] = []
-    whole, level, total = len(welded) == 1, 0, None
+    whole, level, rounds, total = len(welded) == 1, 0, 0, None
     load: FirstRound | LaterRound = FirstRound(welded, numbering)
     count = len(welded)
     while True:
@@ -97,7 +97,8 @@ def build_rounds(
             what = f"parts of {share.triangles:,} triangles leave {left:,} that cannot be simplified further"
             raise OutOfMemory(what, where="memory", fix="allow more memory")
         total, waiting = left, Waiting.of(files)
-        label = weighted_parts(waiting.center, waiting.triangles, share.triangles, _SHARES[len(built) % 2])
+        rounds += 1
+        label = weighted_parts(waiting.center, waiting.triangles, share.triangles, _SHARES[rounds % 2])
         count, level = int(label.max()) + 1, waiting.level
         whole = count == 1
         parts = waiting.parts(label)
