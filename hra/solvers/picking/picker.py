@@ -24,6 +24,8 @@ def attribute(problem: Problem, name: str) -> Any:
     hierarchy = problem.hierarchy
     added = hierarchy.added_by >= 0
     values = hierarchy.attribute(name)
+    if np.array_equal(hierarchy.added_by, np.arange(len(values))):
+        return values
     result = np.empty((len(hierarchy), *values.shape[1:]), values.dtype)
     result[hierarchy.added_by[added]] = values[added]
     return result
@@ -40,5 +42,5 @@ def directions(problem: Problem, name: str) -> np.ndarray:
     if vectors.ndim != 2 or not np.isfinite(vectors).all():
         what = f"attribute {name!r} has shape {vectors.shape}, expected finite vectors [nodes, D]"
         raise MetricError(what, where=name, fix="give each node a vector of features")
-    vectors = vectors.astype(np.float32)
+    vectors = vectors.astype(np.float32, copy=False)
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,14 +51,13 @@ def run(sizes: ReducerSizes, progress: Callable[[str], None]) -> dict[str, Any]:
 
 def _row(name: str, sizes: ReducerSizes, features: np.ndarray, attention: np.ndarray) -> dict[str, Any]:
     allocator = tokens.REDUCERS[name]()
-    context = allocator.context(np.zeros((sizes.side * 16, sizes.side * 16, 3), np.float32), "")
     needs = getattr(allocator, "reads", "")
-    scorer = (lambda context: attention) if needs else context.scorer
+    scorer = (lambda context: attention) if needs else None
     signals = {"shallow": attention.T.ravel()}
 
     def reduced(budget: int) -> Any:
         # Made anew: a context remembers what was computed for it.
-        given = replace(context, encoder=lambda image: features, scorer=scorer, signals=signals)
+        given = tokens.TokenContext.of_features(features, relevance=scorer, signals=signals)
         return allocator.realize(allocator.allocate(given, budget)).pool(features)
 
     counts = [len(reduced(budget)) for budget in sizes.budgets]
