@@ -21,8 +21,8 @@ class Determinant(Picker):
     """Greedy maximum of the determinant of ``gain_i cos(i, j) gain_j`` over what is taken.
 
     An incremental Cholesky factor brings up to date only what may come first, and all at once where that would have
-    been cheaper, so that the time is that of K N entries at most. Where all that is left repeats what is taken, the largest
-    gains come next.
+    been cheaper, so that the time is that of K N entries at most. Where all that is left repeats what is taken, the
+    largest gains come next.
 
     Source: L. Chen, G. Zhang and E. Zhou, "Fast greedy MAP inference for determinantal point process" (NeurIPS 2018);
     lazily as A. Hemmi et al. (2022); Q. Zhang et al., "CDPruner" (2025).
