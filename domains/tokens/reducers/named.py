@@ -15,12 +15,13 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.reducers.bipartite_regions import BipartiteRegions, MergeOrder, MergeTreeBuilder
-from hra.domains.tokens.reducers.merges import Contextual, KeyNeighbours, Nearest
+from hra.domains.tokens.reducers.merges import Clustered, Contextual, KeyNeighbours, Nearest
 from hra.domains.tokens.reducers.predicted import PredictedRelevance
 from hra.domains.tokens.reducers.reducer import Reducer
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.solvers.picking.bands import Bands
+from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
 from hra.solvers.picking.strided import Strided
@@ -130,6 +131,15 @@ def flowcut(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
     return Reducer([(1, Top())], reads="flow", features=False, relevance=relevance, patch=patch)
 
 
+def prunevid(*, patch: int = 16) -> Reducer:
+    """PruneVid: clusters of cells around dense ones, each as its mean; over the frames of a video, `prunevid_frames`.
+
+    X. Huang et al. (2024). The count is given instead of half the cells. Its second stage, within the language model,
+    is not run.
+    """
+    return Reducer([(1, DensityPeaks())], Clustered(), relevance=UniformRelevance(), patch=patch)
+
+
 def pixelprune(*, patch: int = 16) -> TokenAllocator[Any]:
     """PixelPrune: the patches that their neighbours predict worst; those that they predict exactly come last.
 
@@ -156,6 +166,7 @@ REDUCERS: Mapping[str, Callable[..., TokenAllocator[Any]]] = MappingProxyType(
         "tome": tome,
         "holov": holov,
         "flowcut": flowcut,
+        "prunevid": prunevid,
         "pixelprune": pixelprune,
     }
 )

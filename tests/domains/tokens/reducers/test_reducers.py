@@ -121,6 +121,14 @@ def test_holov_by_hand():
     assert cells(realized("holov", np.ones((4, 8, 2)), 2, attention)) == [[0, 0], [0, 1]]  # floor(1, .5, .5), and one
 
 
+def test_prunevid_by_hand():
+    # Eight alike and eight others: the densest of each are the centres, and a token is the mean of its cluster.
+    features = np.concatenate([np.arange(8) / 10, 50 + np.arange(8) / 10])[None, :, None]
+    chosen = realized("prunevid", features, 2)
+    assert [3 <= cell[1] % 8 <= 4 for cell in cells(chosen)] == [True, True]
+    np.testing.assert_allclose(chosen.pool(features)[:, 0], [0.35, 50.35], rtol=1e-6)
+
+
 def test_flowcut_is_the_largest_flow():
     assert cells(realized("flowcut", np.ones((2, 2, 2)), 2, [[0.2, 0.5], [0.9, 0.1]])) == [[0, 1], [1, 0]]
 
