@@ -24,11 +24,11 @@ model gives them, features and attention, is replaced on the command line by col
 
 Measured on $cells cells with $width features each, a projection of a photo's patches, and a made-up attention: times
 say something, quality does not. Processor milliseconds of selection and merging at $budget tokens, relevance given;
-beside them the paper's algorithm written in plain torch ([`reducers`](../hra/lab/bench/tokens/reducers.py)). Counts
-were checked at $budgets tokens. *Entering* and *layer average* are the two numbers that papers quote, for a language
-model of 32 layers: nothing is dropped inside it, so that they differ only by the layers that run twice. Times are whole:
-features checked, tokens chosen, merged and pooled; ToMe's is that of the whole merge tree, which serves every budget,
-while the plain one stops at the count. All on one thread (`OPENBLAS_NUM_THREADS=1`).
+beside them the paper's algorithm written in plain torch ([`reducers`](../hra/lab/bench/tokens/reducers.py)). Counts were
+checked at $budgets tokens. *Entering* and *layer average* are the two numbers that papers quote, for a language model of
+32 layers: nothing is dropped inside it, so that they differ only by the layers that run twice. Times are whole: features
+checked, tokens chosen, merged and pooled; ToMe's is that of the whole merge tree, which serves every budget, while the
+plain one stops at the count. All on one thread (`OPENBLAS_NUM_THREADS=1`).
 
 | method | exact count | ms | ms, plain torch | entering | layer average | needs | positions |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -52,13 +52,14 @@ $differences
 - Dropping *inside* the language model (PyramidDrop, the second stages of VScan, AIM and FastV as published, DyRate
   while decoding): layers with caches of different lengths cannot run in the unmodified model. `fastv` and `sparsevlm`
   drop before it by the attention of its first layers.
-- Videos: `prunevid` merges the cells of a picture, and [`prunevid_frames`](../domains/tokens/reducers/prunevid_frames.py)
-  those of frames, with an exact count; what gives models fewer tokens of pictures refuses videos.
+- Videos: `prunevid` merges the cells of a picture, and
+  [`prunevid_frames`](../domains/tokens/reducers/prunevid_frames.py) those of frames, with an exact count; what gives
+  models fewer tokens of pictures refuses videos.
 - Dropping inside the encoder: `flowcut` scores by all of its layers and lets them run whole, `pixelprune` chooses by
   pixels what an encoder that takes any set of patches need not see. Both save the language model's time alone.
 - PVC is InternVL2 trained with a progressive encoding of frames; FastVLM is an encoder (FastViTHD), trained with its
-  language model, that makes fewer tokens by itself; Token Compensator is a trained adapter (LoRA) that moves a ViT
+  language model, that makes fewer tokens by itself; Token Compensator is an adapter (LoRA), trained to move a ViT
   between degrees of merging. What they are is their weights: without them there is nothing to run.
-- DToMA needs no training, and cannot run for another reason: it works within the layers of language models for videos, in
-  three stages, where caches would differ in length and videos are refused.
+- DToMA needs no training, and cannot run for another reason: it works within the layers of language models for videos,
+  in three stages, where caches would differ in length and videos are refused.
 """)
