@@ -53,7 +53,7 @@ class Decoder:
 
 def spread(features: np.ndarray) -> float:
     """Mean squared distance of features [rows, columns, D] from their mean, for each number."""
-    return float(features.var(axis=(0, 1)).mean()) + np.finfo(np.float32).tiny
+    return float(features.var(axis=(0, 1)).mean()) + 1e-30
 
 
 def _with_one(tokens: np.ndarray) -> np.ndarray:

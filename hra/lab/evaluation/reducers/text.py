@@ -24,11 +24,11 @@ model gives them, features and attention, is replaced on the command line by col
 
 Measured on $cells cells with $width features each, a projection of a photo's patches, and a made-up attention: times
 say something, quality does not. Processor milliseconds of selection and merging at $budget tokens, relevance given;
-beside them the paper's algorithm written in plain torch ([`reducers`](../hra/lab/bench/tokens/reducers.py)). Counts were
-checked at $budgets tokens. *Entering* and *layer average* are the two numbers that papers quote, for a language model of
-32 layers: nothing is dropped inside it, so that they differ only by the layers that run twice. Times are whole: features
-checked, tokens chosen, merged and pooled; ToMe's is that of the whole merge tree, which serves every budget, while the
-plain one stops at the count. All on one thread (`OPENBLAS_NUM_THREADS=1`).
+beside them the paper's algorithm written in plain torch ([`reducers`](../hra/lab/bench/tokens/reducers.py)). Counts
+were checked at $budgets tokens. *Entering* and *layer average* are the two numbers that papers quote, for a language
+model of 32 layers: nothing is dropped inside it, so that they differ only by the layers that run twice. Times are
+whole: features checked, tokens chosen, merged and pooled; ToMe's is that of the whole merge tree, which serves every
+budget, while the plain one stops at the count. All on one thread (`OPENBLAS_NUM_THREADS=1`).
 
 | method | exact count | ms | ms, plain torch | entering | layer average | needs | positions |
 | --- | --- | --- | --- | --- | --- | --- | --- |

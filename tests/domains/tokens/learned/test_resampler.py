@@ -14,13 +14,13 @@ from hra.domains.tokens.learned import Resampler  # noqa: E402
 
 
 def smooth(rows: int, columns: int, width: int) -> np.ndarray:
-    y, x = np.indices((rows, columns))[..., None]
+    y, x = (axis[..., None] for axis in np.indices((rows, columns)))
     return np.sin(0.2 * x + 0.1 * y + np.arange(width)).astype(np.float32)
 
 
 @pytest.mark.parametrize(("shape", "grid"), [((32, 32), (8, 8)), ((32, 48), (8, 6)), ((30, 20), (5, 5))])
 def test_it_starts_as_pooling(shape, grid):
-    features = smooth(*shape, 8)
+    features = smooth(shape[0], shape[1], 8)
     made = Resampler(8, heads=4)(features, grid).detach().numpy()
     inner = (slice(1, -1), slice(1, -1))  # at the border a Gaussian is cut
     np.testing.assert_allclose(made[inner], cell_means(features, grid)[inner], atol=0.02)

@@ -46,7 +46,7 @@ def test_the_decoder_finds_a_linear_rule():
 def waves(seed: int, side: int = 64) -> np.ndarray:
     """Sixteen numbers that are two sums of waves, mixed: a mean over a cell says two things, sixteen could be said."""
     rng = np.random.default_rng(seed)
-    y, x = np.indices((side, side))[..., None]
+    y, x = (axis[..., None] for axis in np.indices((side, side)))
     angles = rng.uniform(0, 2 * np.pi, 12) + x * rng.uniform(-0.9, 0.9, 12) + y * rng.uniform(-0.9, 0.9, 12)
     fields = np.sin(angles).reshape(side, side, 2, 6).sum(axis=3)
     return (fields @ np.random.default_rng(0).normal(size=(2, 16))).astype(np.float32)
