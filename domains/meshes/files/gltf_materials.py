@@ -8,7 +8,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_files import Bytes, read_uri, view_bytes
+from hra.domains.meshes.files.gltf_files import read_uri
+from hra.domains.meshes.files.gltf_views import Views
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.structure import Misfit, listing, number, record, whole
 from hra.domains.meshes.files.textures import Textures
@@ -19,7 +20,7 @@ from hra.errors import FileError, RepairWarning
 _SOURCES = ("EXT_texture_webp", "KHR_texture_basisu")
 
 
-def read_materials(header: dict[str, Any], buffers: Sequence[Bytes], files: SiblingFiles, where: str) -> list[Material]:
+def read_materials(views: Views, files: SiblingFiles, where: str) -> list[Material]:
     """All materials of a glTF header.
 
     Other textures than the base colour's, samplers and material extensions are left out.
@@ -33,7 +34,7 @@ def read_materials(header: dict[str, Any], buffers: Sequence[Bytes], files: Sibl
     -----
     RepairWarning : a texture that is missing or cannot be read is left out.
     """
-    images: dict[int, bytes | None] = {}
+    header, images = views.header, {}
     textures = Textures(files)
     materials = []
     for material, entry in enumerate(header.get("materials", [])):
@@ -41,7 +42,7 @@ def read_materials(header: dict[str, Any], buffers: Sequence[Bytes], files: Sibl
         surface = entry.get("pbrMetallicRoughness", {})
         image = _image_number(header, surface.get("baseColorTexture"))
         if image is not None and image not in images:
-            images[image] = _image(header, image, buffers, files, textures, place)
+            images[image] = _image(views, image, files, textures, place)
         materials.append(
             Material(
                 name=str(entry.get("name", "")),
@@ -83,16 +84,15 @@ def _image_number(header: dict[str, Any], reference: dict[str, Any] | None) -> i
 
 
 def _image(
-    header: dict[str, Any],
+    views: Views,
     number: int,
-    buffers: Sequence[Bytes],
     files: SiblingFiles,
     textures: Textures,
     where: str,
 ) -> bytes | None:
-    entry = header["images"][number]
+    entry = views.header["images"][number]
     if "bufferView" in entry:
-        return textures.read(view_bytes(header, entry["bufferView"], buffers), where)
+        return textures.read(views.content(entry["bufferView"]), where)
     try:
         content = read_uri(entry["uri"], files, where)
     except MissingFile:
