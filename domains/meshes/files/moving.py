@@ -29,10 +29,12 @@ def moved(part: Parsed, matrices: np.ndarray) -> Parsed:
 
 
 def _moved_attributes(attributes: VertexAttributes, linear: np.ndarray) -> VertexAttributes:
-    copied = attributes.take(np.tile(np.arange(len(attributes)), len(linear)))
-    if attributes.normals is None:
-        return copied
-    return replace(copied, normals=_moved_normals(attributes.normals, linear).reshape(-1, 3))
+    turned = {}
+    if attributes.normals is not None:
+        turned["normals"] = _moved_normals(attributes.normals, linear).reshape(-1, 3)
+    if attributes.tangents is not None:
+        turned["tangents"] = _moved_tangents(attributes.tangents, linear).reshape(-1, 4)
+    return replace(attributes.take(np.tile(np.arange(len(attributes)), len(linear))), **turned)
 
 
 def _products(rows: np.ndarray, matrices: np.ndarray) -> np.ndarray:
@@ -52,6 +54,15 @@ def _moved_normals(normals: np.ndarray, linear: np.ndarray) -> np.ndarray:
     a, b, c = np.moveaxis(linear, 1, 0)
     cofactors = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1)
     sign = np.sign(np.linalg.det(linear))
-    turned = _products(normals, cofactors * np.where(sign == 0, 1.0, sign)[:, None, None])
-    length = np.linalg.norm(turned, axis=2, keepdims=True)
-    return np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)
+    return _unit(_products(normals, cofactors * np.where(sign == 0, 1.0, sign)[:, None, None]))
+
+
+def _moved_tangents(tangents: np.ndarray, linear: np.ndarray) -> np.ndarray:
+    """Tangents lie in the surface and move with it; mirrored ones have their bitangent on the other side."""
+    signs = np.where(np.linalg.det(linear) < 0, -1, 1)[:, None] * tangents[:, 3]
+    return np.concatenate([_unit(_products(tangents[:, :3], linear)), signs[..., None]], axis=2, dtype=np.float32)
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(rows, axis=2, keepdims=True)
+    return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0).astype(np.float32)

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.files.gltf_accessors import Accessors, check_accessors
 from hra.domains.meshes.files.gltf_container import split_glb
+from hra.domains.meshes.files.gltf_coordinates import layout_of
 from hra.domains.meshes.files.gltf_files import read_buffers
 from hra.domains.meshes.files.gltf_instancing import check_instancing, local_matrices, place_count
-from hra.domains.meshes.files.gltf_materials import read_materials, transform_coordinates
+from hra.domains.meshes.files.gltf_materials import laid_out, read_materials
 from hra.domains.meshes.files.gltf_meshopt import check_compressed, decoded_bytes, is_fallback
 from hra.domains.meshes.files.gltf_nodes import check_nodes, shown
 from hra.domains.meshes.files.gltf_primitives import (
     check_primitives,
-    coordinates,
+    coordinate_sets,
     shows_triangles,
     triangle_count,
     triangles_of,
@@ -35,6 +37,8 @@ from hra.safety.limits import DEFAULT, Limits
 
 # What a vertex and a triangle take on their way: as read, moved, joined and welded.
 _VERTEX_BYTES, _TRIANGLE_BYTES = 100, 60
+# The same of tangents and a second set of coordinates.
+_MORE_BYTES = 60
 
 
 def read_gltf(
@@ -66,20 +70,28 @@ def read_gltf(
 def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, where: str) -> None:
     """Add up what all instances will take before any is read."""
     limits.check("images", len(header.get("images", [])), where)
-    vertices, triangles = [], []
+    vertices, triangles, taken = [], [], []
     for mesh in header.get("meshes", []):
         drawn = [p for p in mesh["primitives"] if "POSITION" in p["attributes"]]
-        vertices.append(sum(header["accessors"][p["attributes"]["POSITION"]]["count"] for p in drawn))
+        counts = [header["accessors"][p["attributes"]["POSITION"]]["count"] for p in drawn]
+        vertices.append(sum(counts))
+        taken.append(sum(count * _vertex_bytes(p) for count, p in zip(counts, drawn, strict=True)))
         triangles.append(sum(triangle_count(header, p) for p in drawn))
     placed = [(header["nodes"][node]["mesh"], place_count(header, header["nodes"][node])) for node, _ in shown(header)]
     places = sum(count for _, count in placed)
     limits.check("instances", places, where)
-    vertex_count, triangle_total = (sum(of[mesh] * count for mesh, count in placed) for of in (vertices, triangles))
+    vertex_count, triangle_total, vertex_bytes = (
+        sum(of[mesh] * count for mesh, count in placed) for of in (vertices, triangles, taken)
+    )
     limits.check("vertices", vertex_count, where)
     limits.check("triangles", triangle_total, where)
     size = files.size + sum(b["byteLength"] for b in header.get("buffers", []) if _beside(b))
-    needed = _VERTEX_BYTES * vertex_count + _TRIANGLE_BYTES * triangle_total + decoded_bytes(header)
+    needed = vertex_bytes + _TRIANGLE_BYTES * triangle_total + decoded_bytes(header)
     limits.check_memory(needed, size, f"{where}, which shows meshes in {places} places")
+
+
+def _vertex_bytes(primitive: dict[str, Any]) -> int:
+    return _VERTEX_BYTES + (0 if {"TANGENT", "TEXCOORD_1"}.isdisjoint(primitive["attributes"]) else _MORE_BYTES)
 
 
 def _report_unread(header: dict[str, Any], where: str) -> None:
@@ -142,17 +154,15 @@ class _Meshes:
         carried = None if self.materials is None else self._attributes(primitive, len(positions), where)
         return Parsed(positions, triangles, carried)
 
-    def _attributes(self, primitive: dict[str, Any], count: int, where: str):
-        used, arrays = primitive["attributes"], {}
-        names = {"uv": coordinates(self.accessors.header, primitive), "normals": "NORMAL", "colors": "COLOR_0"}
-        for name, key in names.items():
-            if key in used:
-                arrays[name] = self.accessors.scale(used[key])
-        material = None
+    def _attributes(self, primitive: dict[str, Any], count: int, where: str) -> VertexAttributes | None:
+        used, material, entry = primitive["attributes"], None, {}
         if "material" in primitive and self.materials is not None:
+            entry = self.accessors.header["materials"][primitive["material"]]
             material = self.materials[primitive["material"]]
-            if "uv" in arrays:
-                arrays["uv"] = transform_coordinates(
-                    arrays["uv"], self.accessors.header["materials"][primitive["material"]], where
-                )
+        layout = layout_of(entry, coordinate_sets(primitive), where)
+        names = {"normals": "NORMAL", "colors": "COLOR_0"} | ({"tangents": "TANGENT"} if "NORMAL" in used else {})
+        arrays = {name: self.accessors.scale(used[key]) for name, key in names.items() if key in used}
+        for name, found in zip(("uv", "uv2"), layout.sets, strict=False):
+            arrays[name] = found.applied(self.accessors.scale(used[f"TEXCOORD_{found.number}"]))
+        material = None if material is None else laid_out(material, layout.of, where)
         return vertex_attributes(count, where, **arrays, material=material)
