@@ -124,7 +124,7 @@ def share_left(clusters: meshes.ClusterMesh, camera: hra.Camera, context, budget
 @pytest.mark.parametrize(("traversal", "budget"), [(None, 3000), (hra.Threshold(0.1), np.inf)])
 def test_triangles_go_where_the_map_says(skull_clusters: meshes.ClusterMesh, traversal, budget: float) -> None:
     camera = hra.Camera.orbit(skull_clusters.bounds, azimuth=30, up=(0, 0, 1), viewport=VIEWPORT)
-    sides = [meshes.View(camera, importance=ImportanceMap([pair])) for pair in ([1.0, 0.01], [0.01, 1.0])]
+    sides = [meshes.View(camera, importance=ImportanceMap(np.array([pair]))) for pair in ([1.0, 0.01], [0.01, 1.0])]
     plain, left, right = (share_left(skull_clusters, camera, c, budget, traversal) for c in (camera, *sides))
     assert right < plain < left and left - right > 0.1
 
@@ -187,7 +187,7 @@ class TestSeveralViews:
         camera = hra.Camera.perspective((0, 0, 12), (0, 0, 0), viewport=VIEWPORT)
         row = np.tile(np.eye(4), (2, 1, 1))
         row[:, 0, 3] = -3, 3
-        view = meshes.View(camera, importance=ImportanceMap([[0.01, 1.0]]))
+        view = meshes.View(camera, importance=ImportanceMap(np.array([[0.01, 1.0]])))
         for metric in (METRIC, meshes.ScreenError("quadric", views="max")):
             scene = meshes.Scene([(bumpy_clusters, row)], metric)
             left, right = (len(part.cut) for part in scene.realize(scene.allocate(view, 1500)))
