@@ -172,7 +172,8 @@ def test_clusters_of_an_instance_are_culled_where_it_stands(ball: meshes.Cluster
 @pytest.mark.parametrize("shape", ["as it is", "uneven and mirrored"])
 def test_each_of_several_views_has_its_own_buffer(ball: meshes.ClusterMesh, shape: str) -> None:
     """What is behind the wall for one eye is seen by another one beside it, and by a light without a buffer."""
-    front, light = camera(), hra.Camera.perspective(CENTER + [0, 12, 0], CENTER, (0, 0, 1), near=0.1, viewport=VIEWPORT)
+    behind = CENTER + np.array([0, 12, 0])
+    front, light = camera(), hra.Camera.perspective(behind, CENTER, (0, 0, 1), near=0.1, viewport=VIEWPORT)
     placements = np.stack([placed(SHAPES[shape], place) for place in ((0.0, 2.0, 0.0), (5.5, 0.0, 0.0))])
     one = meshes.Scene([(ball, placements)], meshes.VisibleScreenError(occlusion(front)), hra.Threshold(1.0))
     other = meshes.Scene([(ball, placements)], meshes.ScreenError(), hra.Threshold(1.0))
