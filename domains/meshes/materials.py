@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import Literal, get_args
 
 from hra.domains.meshes.texture import Sampler, Texture, image_type
@@ -11,6 +10,8 @@ from hra.errors import MeshError
 
 AlphaMode = Literal["OPAQUE", "MASK", "BLEND"]
 _PLAIN = Sampler()
+# Whole numbers of JSON may be larger than any float.
+_LARGEST = 1e308
 # The fields of a material that are textures, in the order of glTF.
 TEXTURES = ("metallic_roughness_texture", "normal_texture", "occlusion_texture", "emissive_texture")
 
@@ -78,7 +79,7 @@ class Material:
             raise MeshError(f"alpha_mode must be one of {get_args(AlphaMode)}, got {self.alpha_mode!r}", where=where)
         if self.image is not None and not self.image_type:
             raise MeshError("the image is neither PNG nor JPEG", where=where, fix="convert the texture to PNG")
-        if not isfinite(self.normal_scale):
+        if not abs(self.normal_scale) < _LARGEST:
             raise MeshError(f"normal_scale must be finite, got {self.normal_scale}", where=where)
         for name in TEXTURES:
             if not isinstance(getattr(self, name), Texture | None):
