@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +60,7 @@ def glb_bytes(mesh: TriangleMesh) -> bytes:
     binary = _Binary()
     attributes = mesh.attributes
     materials = attributes.materials if attributes is not None else ()
-    primitives = [_primitive(mesh, number, triangles, binary) for number, triangles in _by_material(mesh)]
+    primitives = [_primitive(mesh, number, triangles, binary) for number, triangles in by_material(mesh)]
     header: dict[str, Any] = {
         "asset": {"version": "2.0", "generator": "hra"},
         "scene": 0,
@@ -68,18 +68,20 @@ def glb_bytes(mesh: TriangleMesh) -> bytes:
         "nodes": [{"mesh": 0}],
         "meshes": [{"primitives": primitives}],
     }
-    header |= _material_entries(materials, binary)
+    header |= material_entries(materials, binary.add_view)
     header |= {"accessors": binary.accessors, "bufferViews": binary.views, "buffers": [{"byteLength": binary.size}]}
+    return container(header, b"".join(binary.parts))
+
+
+def container(header: dict[str, Any], binary: bytes) -> bytes:
+    """A GLB file of a header and its binary chunk, whose length is a multiple of four."""
     text = json.dumps(header, separators=(",", ":")).encode()
-    return _container(text + b" " * (-len(text) % 4), b"".join(binary.parts))
-
-
-def _container(text: bytes, binary: bytes) -> bytes:
+    text += b" " * (-len(text) % 4)
     chunks = struct.pack("<II", len(text), _JSON_CHUNK) + text + struct.pack("<II", len(binary), _BINARY_CHUNK) + binary
     return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
 
 
-def _by_material(mesh: TriangleMesh) -> Iterable[tuple[int | None, np.ndarray]]:
+def by_material(mesh: TriangleMesh) -> Iterable[tuple[int | None, np.ndarray]]:
     """The triangles [F, 3] of each material that has any, in the order of materials."""
     material = mesh.attributes.material if mesh.attributes is not None else None
     if material is None:
@@ -125,8 +127,11 @@ def _attribute_accessors(
     return found
 
 
-def _material_entries(materials: tuple[Material, ...], binary: _Binary) -> dict[str, Any]:
-    """The header's materials, textures and images; an image that several materials share is stored once."""
+def material_entries(materials: tuple[Material, ...], add_image: Callable[[bytes], int]) -> dict[str, Any]:
+    """The header's materials, textures and images; an image that several materials share is stored once.
+
+    ``add_image`` stores the bytes of one and tells the number of its view.
+    """
     images: dict[bytes, int] = {}
     entries = []
     for material in materials:
@@ -136,9 +141,7 @@ def _material_entries(materials: tuple[Material, ...], binary: _Binary) -> dict[
     found: dict[str, Any] = {"materials": entries} if entries else {}
     if images:
         found["textures"] = [{"source": number} for number in range(len(images))]
-        found["images"] = [
-            {"bufferView": binary.add_view(content), "mimeType": image_type(content)} for content in images
-        ]
+        found["images"] = [{"bufferView": add_image(content), "mimeType": image_type(content)} for content in images]
     return found
 
 
