@@ -1,8 +1,8 @@
-"""Export meshes in every format, put the files before the programs that people open them with, and count what they say.
+"""Export meshes in every format, put the files before the programs that open them, and count what these say.
 
-Run ``python scripts/judge_tiles.py MESH ... --npm FOLDER [--pictures FOLDER] [--tile-triangles N]``. Needs Node 20, npm,
-Chromium and ``pip install playwright``. The packages of ``scripts/viewers/package.json`` are installed into ``--npm``, a
-folder outside of the repository. Everything is served on the loopback; no page asks for anything else.
+Run ``python scripts/judge_tiles.py MESH ... --npm FOLDER [--pictures FOLDER] [--tile-triangles N]``. Needs Node 20,
+npm, Chromium and ``pip install playwright``. The packages of ``scripts/viewers/package.json`` are installed into
+``--npm``, a folder outside of the repository. All is served on the loopback; no page asks for anything else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from PIL import Image
 
 import hra
-from hra.domains import meshes
+from hra.domains import meshes, tiles
 from hra.domains.meshes.tiles.levels import quarter_levels
 from hra.domains.meshes.tiles.usd import write_usd
 
@@ -71,16 +71,19 @@ def camera_of(folder: Path, distance: float = 1.0) -> tuple[hra.Camera, dict[str
     return camera, place | {"near": far / 100, "far": far * 10}
 
 
-def frame_of(camera: hra.Camera) -> dict[str, Any]:
-    """What select.mjs needs of a camera: eye, planes of the view with normals inward, and pixels per unit at 1."""
-    matrix = np.asarray(camera.projection @ camera.view, np.float64)
-    planes = [matrix[3] + sign * matrix[axis] for axis in (0, 1) for sign in (1, -1)]
-    scale = SIZE[1] / (2 * np.tan(np.radians(FOV) / 2))
-    return {
-        "eye": np.asarray(camera.position).tolist(),
-        "planes": [plane.tolist() for plane in planes],
-        "scale": float(scale),
-    }
+def frame_of(tileset: tiles.Tileset, camera: hra.Camera) -> dict[str, list[Any]]:
+    """What select.mjs needs of a camera: error, distance and whether it is in view, of each tile by its content."""
+    distance = tileset.volumes.distances(np.asarray(camera.position))
+    in_view = tileset.volumes.in_view(camera)
+    rows = zip(tileset.seen(camera).errors.tolist(), distance.tolist(), in_view.tolist(), strict=True)
+    return {name: list(row) for name, row in zip(tileset.names, rows, strict=True) if name}
+
+
+def select(npm: Path, url: str, frames: list[Any], cache: float, target: float, updates: int = 40) -> dict[str, Any]:
+    """What 3d-tiles-renderer does in Node along the ``frames``."""
+    task = {"url": url, "frames": frames, "cache": cache, "target": target, "updates": updates}
+    (npm / "task.json").write_text(json.dumps(task))
+    return node(npm, "select.mjs", "task.json")
 
 
 def install(npm: Path) -> None:
@@ -105,8 +108,9 @@ def judge(source: Path, chosen: argparse.Namespace, url: str, browser: Any) -> d
     report, sound = meshes.check(tree.mesh, cuts=200), meshes.check_tileset(folder, cuts=200)
     valid = node(npm, "validate.mjs", str(folder))
     camera, view = camera_of(folder)
-    task = {"url": f"{url}/tiles/{folder.name}/tileset.json", "cache": 2**40, "target": TARGET, "updates": 40}
-    selected = node(npm, "select.mjs", json.dumps(task | {"frames": [frame_of(camera)]}))
+    address = f"{url}/tiles/{folder.name}/tileset.json"
+    frames = [frame_of(tiles.read_tileset(folder / "tileset.json"), camera)]
+    selected = select(npm, address, frames, 2**40, TARGET)
     record = {
         "triangles": sound.triangles,
         "tiles": sound.tiles,
@@ -120,7 +124,7 @@ def judge(source: Path, chosen: argparse.Namespace, url: str, browser: Any) -> d
     drawn = [int(tile["uri"][4:8]) for tile in selected["tiles"][0]]
     pictures = [ours(tree, drawn, view)]
     for page in ("three", "cesium"):
-        query = f"tileset={quote(task['url'])}&target={TARGET}&view={quote(json.dumps(view))}"
+        query = f"tileset={quote(address)}&target={TARGET}&view={quote(json.dumps(view))}"
         counts, picture = shown(browser, f"{url}/{page}.html?{query}")
         record[f"{page}: drawn, failures"] = counts
         pictures.append(picture)
@@ -130,11 +134,11 @@ def judge(source: Path, chosen: argparse.Namespace, url: str, browser: Any) -> d
     return record | other_formats(source, npm)
 
 
-def ours(tree: meshes.TileTree, tiles: list[int], view: dict[str, Any]) -> np.ndarray:
+def ours(tree: meshes.TileTree, chosen: list[int], view: dict[str, Any]) -> np.ndarray:
     """The same tiles by our renderer, in the mesh's own frame, whose y axis points up."""
     eye, target, up = ([x, z, -y] for x, y, z in (view["eye"], view["target"], view["up"]))
     camera = hra.Camera.perspective(eye, target, up, vertical_fov_degrees=FOV, viewport=SIZE)
-    return meshes.render(tree.mesh, np.array(tiles), camera)
+    return meshes.render(tree.mesh, np.array(chosen), camera)
 
 
 def other_formats(source: Path, npm: Path) -> dict[str, Any]:

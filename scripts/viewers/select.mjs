@@ -1,44 +1,36 @@
 // 3d-tiles-renderer without a browser: loads a tileset over the loopback, selects tiles for a path of cameras with a
-// cache of so many bytes, and says what it held, drew, refused and loaded again. Input: one JSON object; output: one.
+// cache of so many bytes, and says what it held, drew, refused and loaded again. Input: a file of JSON; output: a line.
+import { readFileSync } from 'node:fs';
 globalThis.window = { location: { href: 'http://127.0.0.1/' } };
 globalThis.requestAnimationFrame = call => setTimeout( call, 0 );
 globalThis.cancelAnimationFrame = handle => clearTimeout( handle );
 console.warn = () => {};
 const { TilesRendererBase, LRUCache } = await import( '3d-tiles-renderer/core' );
 
-const task = JSON.parse( process.argv[ 2 ] );
+const task = JSON.parse( readFileSync( process.argv[ 2 ] ) );
 const { url, cache, target, frames, updates } = task;
+const base = url.replace( /[^/]*$/, '' );
 
-// Box around a bounding volume, in the frame of its tile.
-function boxOf( volume ) {
-
-	if ( volume.sphere ) {
-
-		const [ x, y, z, r ] = volume.sphere;
-		return [ [ x - r, y - r, z - r ], [ x + r, y + r, z + r ] ];
-
-	}
-
-	const b = volume.box;
-	const reach = [ 0, 1, 2 ].map( i => Math.abs( b[ 3 + i ] ) + Math.abs( b[ 6 + i ] ) + Math.abs( b[ 9 + i ] ) );
-	return [ reach.map( ( r, i ) => b[ i ] - r ), reach.map( ( r, i ) => b[ i ] + r ) ];
-
-}
+const seen = new Map();
 
 class Renderer extends TilesRendererBase {
 
 	view = null;
-	loads = 0;
+
+	fetchData( url, options ) {
+
+		seen.set( url, ( seen.get( url ) ?? 0 ) + 1 );
+		return super.fetchData( url, options );
+
+	}
 
 	calculateTileViewError( tile, target ) {
 
-		const [ low, high ] = boxOf( tile.boundingVolume );
-		const { eye, planes, scale } = this.view;
-		const distance = Math.hypot( ...eye.map( ( v, i ) => Math.max( low[ i ] - v, 0, v - high[ i ] ) ) );
-		// The corner that is farthest along each plane's normal.
-		target.inView = planes.every( ( [ a, b, c, d ] ) =>
-			a * ( a > 0 ? high : low )[ 0 ] + b * ( b > 0 ? high : low )[ 1 ] + c * ( c > 0 ? high : low )[ 2 ] + d >= 0 );
-		target.error = distance > 0 ? tile.geometricError * scale / distance : Infinity;
+		// Pixels and distance of each content by its place below the tileset, and whether it is in view.
+		const name = tile.content ? tile.internal.basePath + '/' + tile.content.uri : '';
+		const [ error, distance, inView ] = this.view[ name.slice( base.length ) ] ?? [ Infinity, 0, true ];
+		target.inView = inView;
+		target.error = error;
 		target.distanceFromCamera = distance;
 
 	}
@@ -46,7 +38,6 @@ class Renderer extends TilesRendererBase {
 	parseTile( buffer, tile ) {
 
 		tile.engineData.bytes = buffer.byteLength;
-		this.loads ++;
 		return Promise.resolve();
 
 	}
@@ -75,16 +66,14 @@ renderer.lruCache.maxBytesSize = cache;
 renderer.lruCache.minBytesSize = 0.75 * cache;
 renderer.errorTarget = target;
 const failures = [];
-renderer.addEventListener( 'load-error', ( { url, error } ) => failures.push( `${ url }: ${ error }` ) );
-const seen = new Map();
-renderer.addEventListener( 'tile-download-start', ( { url } ) => seen.set( url, ( seen.get( url ) ?? 0 ) + 1 ) );
+renderer.dispatchEvent = event => event.type === 'load-error' && failures.push( `${ event.url }: ${ event.error }` );
 
 const pause = milliseconds => new Promise( done => setTimeout( done, milliseconds ) );
 renderer.view = frames[ 0 ];
 renderer.update();
 while ( ! renderer.rootTileset ) await pause( 5 );
 let refused = 0;
-const drawn = [], most = [];
+const drawn = [], held = [], loaded = [], most = [];
 for ( const frame of frames ) {
 
 	renderer.view = frame;
@@ -99,6 +88,9 @@ for ( const frame of frames ) {
 
 	}
 
+	held.push( renderer.lruCache.cachedBytes );
+	loaded.push( [ ...renderer.lruCache.loadedSet ].filter( tile => tile.internal.hasRenderableContent )
+		.map( tile => ( tile.internal.basePath + '/' + tile.content.uri ).slice( base.length ) ) );
 	const tiles = [ ...renderer.visibleTiles ].map( tile => ( {
 		uri: tile.content.uri, error: tile.traversal.error, bytes: tile.engineData.bytes } ) );
 	drawn.push( tiles );
@@ -107,5 +99,5 @@ for ( const frame of frames ) {
 }
 
 const loads = [ ...seen.values() ].reduce( ( a, b ) => a + b, 0 );
-console.log( JSON.stringify( { tiles: drawn, most, refused, loads, reloads: loads - seen.size, failures } ) );
+console.log( JSON.stringify( { tiles: drawn, held, loaded, most, refused, loads, reloads: loads - seen.size, failures } ) );
 process.exit( 0 );
