@@ -71,7 +71,7 @@ docs: $(VENV)/.docs ## build the site into docs/_build/html, and run the example
 
 notebooks: $(VENV)/.docs ## write three tutorials as notebooks, and run them
 	$(BIN)/python scripts/notebooks.py
-	$(BIN)/pytest -q -n 0 -p no:randomly --nbmake docs/tutorials/notebooks
+	$(BIN)/pytest -q -n 0 --nbmake docs/tutorials/notebooks
 
 clean: ## remove what builds, tests and the demo left behind (.venv stays)
 	rm -rf docs/_build docs/_examples docs/_extra docs/evidence docs/gallery docs/reference

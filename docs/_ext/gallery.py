@@ -51,7 +51,9 @@ def copy_examples() -> None:
     wanted = {}
     for script in sorted((_ROOT / "examples").glob("*.py")):
         wanted[_COPIES / section_of(script.stem) / script.name] = with_heading(script.read_text("utf-8"))
-    wanted[_COPIES / "GALLERY_HEADER.rst"] = "Gallery\n=======\n\nScripts that run as they stand; a test runs each.\n"
+    wanted[_COPIES / "GALLERY_HEADER.rst"] = (
+        "Gallery\n=======\n\nScripts that run as they stand; a test runs each. Times are of the machine that built the site.\n"
+    )
     for name, (title, _) in _SECTIONS.items():
         wanted[_COPIES / name / "GALLERY_HEADER.rst"] = f"{title}\n{'-' * len(title)}\n"
     for old in set(_COPIES.rglob("*.py")) - set(wanted):
