@@ -52,7 +52,8 @@ def copy_examples() -> None:
     for script in sorted((_ROOT / "examples").glob("*.py")):
         wanted[_COPIES / section_of(script.stem) / script.name] = with_heading(script.read_text("utf-8"))
     wanted[_COPIES / "GALLERY_HEADER.rst"] = (
-        "Gallery\n=======\n\nScripts that run as they stand; a test runs each. Times are of the machine that built the site.\n"
+        "Gallery\n=======\n\nScripts that run as they stand; a test runs each. "
+        "Times are those of the machine that built the site.\n"
     )
     for name, (title, _) in _SECTIONS.items():
         wanted[_COPIES / name / "GALLERY_HEADER.rst"] = f"{title}\n{'-' * len(title)}\n"

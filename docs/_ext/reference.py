@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -105,7 +106,7 @@ def _index(packages: list[str]) -> str:
 def part_entries(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Put what an entry says below its name: ours say it behind a colon, where numpydoc expects a type."""
     section, parted = "", []
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+    for line, below in pairwise([*lines, ""]):
         if re.fullmatch(r"-{3,}", below):
             section = line
         entry = _ENTRY.fullmatch(line) if section in _ENTRIES else None

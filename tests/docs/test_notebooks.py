@@ -22,7 +22,9 @@ def test_a_notebook_says_what_its_page_says(name: str) -> None:
     assert [cell.source for cell in made.cells] == [cell.source for cell in kept.cells], "run scripts/notebooks.py"
     blocks = re.findall(r"```python\n(.*?)```", (FOLDER.parent / f"{name}.md").read_text("utf-8"), re.DOTALL)
     code = [cell.source for cell in kept.cells if cell.cell_type == "code"]
-    assert len(code) == len(blocks) and all(cell.startswith(block.strip()) for cell, block in zip(code, blocks))
+    assert len(code) == len(blocks) and all(
+        cell.startswith(block.strip()) for cell, block in zip(code, blocks, strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
