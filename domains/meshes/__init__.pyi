@@ -34,6 +34,8 @@ from .pictures.viewer import Viewer as Viewer
 from .scene import Scene as Scene
 from .scene_allocation import SceneAllocation as SceneAllocation
 from .surface_error import SurfaceError as SurfaceError
+from .texture import Sampler as Sampler
+from .texture import Texture as Texture
 from .tiles.checking import TilesetReport as TilesetReport
 from .tiles.checking import check_tileset as check_tileset
 from .tiles.content import compressed_glb as compressed_glb

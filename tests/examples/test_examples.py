@@ -18,6 +18,7 @@ EXPECTED = {
     "mesh_lod.py": r"of 10,000 triangles.*one pixel of error takes [\d,]+ triangles.*Hull: .*BestFirst: .*Threshold: ",
     "mesh_lod_chain.py": r"4,\d+ triangles: no point farther than [\d.]+ mm.*5 files of .*3 m: level 2",
     "plot_hiz_two_domains.py": r"[\d,]+ houses hidden, [\d,]+ of 9,216 patches pruned",
+    "plot_mesh_importance.py": r"2,000 triangles without the map: [\d.]+ px there.*with the map: [01]\.\d+ px there",
     "plot_mesh_budgets.py": r"[\d,]+ of 40,000 triangles: [\d.]+ px.*of 1,000 triangles: [\d.]+ px, at most .* missed",
     "plot_mesh_error_curves.py": r"all in view, clusters, budget: [\d.]+ px.*close up, discrete chain: [\d.]+ px",
     "plot_mesh_zoom.py": r"discrete chain, 0.5 px: largest pop [\d.]+%.*budget, hysteresis: largest pop [\d.]+%",
@@ -70,7 +71,7 @@ warnings.simplefilter("error", HraWarning)
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
-NEEDS_GL = {"plot_mesh_budgets.py", "plot_mesh_zoom.py", "plot_texture_feedback.py"}
+NEEDS_GL = {"plot_mesh_budgets.py", "plot_mesh_importance.py", "plot_mesh_zoom.py", "plot_texture_feedback.py"}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.gl] if n in NEEDS_GL else []) for n in EXPECTED])

@@ -13,7 +13,8 @@ from hra.domains.meshes.asset.codec import meshopt_codec
 from hra.domains.meshes.asset.grid import GRID_BITS, Grid
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.meshopt import octahedral
-from hra.domains.meshes.files.write_glb import by_material, container, material_entries
+from hra.domains.meshes.files.write_glb import are_unit, by_material, container, set_count
+from hra.domains.meshes.files.write_materials import material_entries
 from hra.domains.meshes.materials import Material
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 
@@ -111,7 +112,7 @@ def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None) -> bytes:
         "nodes": [{"mesh": 0, "translation": list(grid.origin), "scale": [grid.step] * 3}],
         "meshes": [{"primitives": primitives}],
     }
-    header |= material_entries(materials, streams.add_file)
+    header |= material_entries(materials, set_count(carried), streams.add_file)
     fallback = {"byteLength": streams.unpacked, "extensions": {COMPRESSION: {"fallback": True}}}
     header |= {"accessors": streams.accessors, "bufferViews": streams.views}
     return container(header | {"buffers": [{"byteLength": streams.size}, fallback]}, b"".join(streams.parts))
@@ -144,8 +145,12 @@ def _attribute_accessors(attributes: VertexAttributes, streams: _Streams) -> dic
     if attributes.normals is not None:
         rows = octahedral(np.ascontiguousarray(attributes.normals), _NORMAL_BITS)
         found["NORMAL"] = streams.add_vertices(rows, _INT16, "VEC3", normalized=True, filter="OCTAHEDRAL")
-    if attributes.uv is not None:
-        found["TEXCOORD_0"] = _add_coordinates(attributes.uv, streams)
+        if attributes.tangents is not None and are_unit(attributes.tangents[:, :3]):
+            rows = np.rint(attributes.tangents * 32767.0).astype(np.int16)
+            found["TANGENT"] = streams.add_vertices(rows, _INT16, "VEC4", normalized=True)
+    for name, uv in (("TEXCOORD_0", attributes.uv), ("TEXCOORD_1", attributes.uv2)):
+        if uv is not None:
+            found[name] = _add_coordinates(uv, streams)
     if attributes.colors is not None:
         found["COLOR_0"] = streams.add_vertices(attributes.colors, _UINT8, "VEC4", normalized=True)
     return found

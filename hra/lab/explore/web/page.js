@@ -2,6 +2,7 @@
 const VIEWS = { tokens: TokenView, mesh: MeshView, texture: TextureView };
 const data = JSON.parse(document.getElementById("data").textContent);
 const explorers = [];
+const levelColour = (level) => data.level_colours[level % data.level_colours.length];
 
 class Explorer {
   constructor(record) {
