@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +12,6 @@ from hra.domains.meshes.materials import Material
 from hra.domains.meshes.texture import Texture, image_type
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.images.opening import decoded_upright
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 # Pixels beside what is shown: filters reach that far.
 _MARGIN = 2
@@ -28,9 +24,9 @@ _NEARLY_ALL = 0.9
 def with_own_textures(mesh: TriangleMesh, share: float) -> TriangleMesh:
     """The mesh with each image cut to the part that it shows, at ``share`` of its pixels.
 
-    Images that are shown as a whole at a share of 1 keep their bytes. Where coordinates leave the image, which may repeat
-    there, it is not cut. All textures of a material by one set of coordinates are cut alike. JPEG stays JPEG and PNG
-    stays PNG.
+    Images that are shown as a whole at a share of 1 keep their bytes. Where coordinates leave the image, which may
+    repeat there, it is not cut. All textures of a material by one set of coordinates are cut alike. JPEG stays JPEG
+    and PNG stays PNG.
 
     Raises
     ------
