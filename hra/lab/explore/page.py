@@ -9,7 +9,7 @@ from typing import Any
 
 from hra.domains.tokens.pictures.overlay import LEVEL_COLOURS
 
-_PROGRAMS = ("unpack.js", "curve.js", "tokens.js", "mesh.js", "texture.js", "page.js")
+_PROGRAMS = ("unpack.js", "curve.js", "tokens.js", "mesh.js", "texture.js", "pool.js", "page.js")
 
 
 def render(title: str, views: list[dict[str, Any]]) -> str:
