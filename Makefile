@@ -26,11 +26,15 @@ promises: $(VENV)/.test ## run the tests of all cases of bad input and failing m
 kills: $(VENV)/.test ## kill every writer in the middle a hundred times (some minutes)
 	$(BIN)/python scripts/check_writers.py --docs docs/promises.md
 
+fuzz: $(VENV)/.test ## a million inputs for every reader, guided by coverage (two hours)
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[fuzz]'
+	$(BIN)/python scripts/fuzz.py --docs docs/promises.md
+
 soak: $(VENV)/.test ## stream and allocate for ten minutes in one process
 	$(BIN)/python scripts/soak.py --minutes 10
 
-test-optimised: $(VENV)/.test ## the tests of the core with python -O, which drops assertions of the package
-	$(BIN)/python -O -m pytest -q -n 0 tests/hra/allocating tests/hra/model tests/hra/pooling tests/hra/residency
+test-optimised: $(VENV)/.test ## all tests with python -O, which drops assertions of the package
+	$(BIN)/python -O -m pytest -q -n 2
 
 release: $(VENV)/.test ## wheel and sdist twice, byte by byte the same, with a bill of materials and licences
 	$(BIN)/python scripts/release.py out/release

@@ -34,6 +34,8 @@ from .pictures.viewer import Viewer as Viewer
 from .scene import Scene as Scene
 from .scene_allocation import SceneAllocation as SceneAllocation
 from .surface_error import SurfaceError as SurfaceError
+from .texture import Sampler as Sampler
+from .texture import Texture as Texture
 from .triangle_mesh import TriangleMesh as TriangleMesh
 from .views import View as View
 from .visibility import VisibleScreenError as VisibleScreenError

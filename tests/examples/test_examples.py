@@ -27,6 +27,7 @@ EXPECTED = {
     "plot_temporal_coherence.py": r"hull: \d+ changes.*hysteresis 0.3: \d+ changes.*at most 10 changes: \d+ changes",
     "plot_token_bank.py": r"evenly: \[100, 100, 100, 100\] tokens.*bank: .* 400 in all, residual 0.01",
     "plot_hiz_two_domains.py": r"[\d,]+ houses hidden, [\d,]+ of 9,216 patches pruned",
+    "plot_mesh_importance.py": r"2,000 triangles without the map: [\d.]+ px there.*with the map: [01]\.\d+ px there",
     "plot_mesh_budgets.py": r"[\d,]+ of 40,000 triangles: [\d.]+ px.*of 1,000 triangles: [\d.]+ px, at most .* missed",
     "plot_mesh_error_curves.py": r"all in view, clusters, budget: [\d.]+ px.*close up, discrete chain: [\d.]+ px",
     "plot_mesh_zoom.py": r"discrete chain, 0.5 px: largest pop [\d.]+%.*budget, hysteresis: largest pop [\d.]+%",
@@ -81,7 +82,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 NEEDS_GL = {"mesh_lod.py", "plot_attention_and_visibility.py", "plot_certified_error.py", "plot_cluster_dag.py"}
 NEEDS_GL |= {"plot_foveated_mesh_and_tokens.py"}
-NEEDS_GL |= {"plot_mesh_budgets.py", "plot_mesh_zoom.py", "plot_texture_feedback.py"}
+NEEDS_GL |= {"plot_mesh_budgets.py", "plot_mesh_importance.py", "plot_mesh_zoom.py", "plot_texture_feedback.py"}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.gl] if n in NEEDS_GL else []) for n in EXPECTED])
