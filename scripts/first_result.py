@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Measure the time from ``pip install`` of the built wheel to the first picture, in a fresh virtual environment.
 
-Run ``python scripts/first_result.py [FOLDER]``; prints a table in Markdown. What pip has in its cache is used, what Numba
-compiled elsewhere is not.
+Run ``python scripts/first_result.py [FOLDER]``; prints a table in Markdown. What pip has in its cache is used,
+what Numba compiled elsewhere is not.
 """
 
 from __future__ import annotations
