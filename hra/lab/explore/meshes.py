@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from hra.camera import Camera
 from hra.domains import meshes
 from hra.errors import BudgetTooSmall
 from hra.lab.explore.packed import packed
-from hra.lab.explore.track import STEPS, budgets_between, slider, tracks
+from hra.lab.explore.track import STEPS, Number, budgets_between, slider, tracks
 
 # Triangles of the largest budget: what pages of about 3 MB hold.
 MOST_TRIANGLES = 60_000
@@ -36,16 +37,26 @@ def mesh_view(mesh: meshes.ClusterMesh, camera: Camera, budget: int) -> dict[str
     budgets = budgets_between(hierarchy.base_cost, largest, STEPS, (budget,))
     problem = meshes.MeshAllocator(mesh).problem(camera, np.inf)
     made = tracks(problem, budgets)
-    drawn = _Drawn.of(mesh, np.unique(np.concatenate([cut for track in made for cut in track.cuts])))
+    drawn, number = drawn_mesh(mesh, camera, [cut for track in made for cut in track.cuts])
     return {
+        **drawn,
+        **slider(budgets, budget, "triangles", f"error in {problem.unit}"),
+        "tracks": [track.record(number) for track in made],
+    }
+
+
+def drawn_mesh(mesh: meshes.ClusterMesh, camera: Camera, cuts: Sequence[np.ndarray]) -> tuple[dict[str, Any], Number]:
+    """What the browser draws ``cuts`` from, and the page's numbers of clusters."""
+    drawn = _Drawn.of(mesh, np.unique(np.concatenate(cuts)))
+    arrays = ("positions", "corners", "offsets", "level", "error_rank")
+    record = {
         "kind": "mesh",
         "name": "mesh",
-        **slider(budgets, budget, "triangles", f"error in {problem.unit}"),
         "camera": _camera(camera, mesh.bounds),
         "bounds": mesh.bounds.tolist(),
-        **{name: packed(getattr(drawn, name)) for name in ("positions", "corners", "offsets", "level", "error_rank")},
-        "tracks": [track.record(lambda cut: np.searchsorted(drawn.clusters, cut)) for track in made],
+        **{name: packed(getattr(drawn, name)) for name in arrays},
     }
+    return record, lambda cut: np.searchsorted(drawn.clusters, cut)
 
 
 @dataclass(frozen=True, eq=False)

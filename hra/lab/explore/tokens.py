@@ -33,7 +33,6 @@ def token_view(image: Any, query: str, budget: int, relevance: tokens.Relevance)
     context = allocator.context(as_image(image), query)
     hierarchy = allocator.builder.build(context)
     budgets = budgets_between(hierarchy.base_cost, hierarchy.total_cost, STEPS, (budget,))
-    pyramid = context.pyramid
     number = pyramid_numbers(hierarchy, context)
     made = [
         replace(track, cuts=[np.sort(number[cut]) for cut in track.cuts])
@@ -41,15 +40,23 @@ def token_view(image: Any, query: str, budget: int, relevance: tokens.Relevance)
     ]
     made += [_grid(context, budgets), _downsampled(context, budgets)]
     return {
-        "kind": "tokens",
-        "name": "tokens",
+        **drawn_tokens(context),
         "query": query,
         **slider(budgets, budget, "tokens", "error, weighted by relevance"),
+        "tracks": [track.record() for track in made],
+    }
+
+
+def drawn_tokens(context: tokens.TokenContext) -> dict[str, Any]:
+    """What the browser draws patches from."""
+    pyramid = context.pyramid
+    return {
+        "kind": "tokens",
+        "name": "tokens",
         "size": list(pyramid.image.shape[:2]),
         "patch": pyramid.patch,
         "places": packed(pyramid.positions.astype(np.uint16)),
         "levels": [jpeg(level) for level in pyramid.levels],
-        "tracks": [track.record() for track in made],
     }
 
 

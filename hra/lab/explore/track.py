@@ -16,6 +16,8 @@ from hra.traversals.best_first import BestFirst
 from hra.traversals.hull import Hull
 from hra.traversals.threshold import Threshold
 
+# The page's numbers of a hierarchy's nodes.
+Number = Callable[[np.ndarray], np.ndarray]
 # Steps of a slider.
 STEPS = 64
 USUAL: Mapping[str, Traversal] = {
@@ -59,7 +61,7 @@ class Track:
         budgets, cost, residual, least = np.array(rows, np.float64).T
         return cls(name, budgets, cost, residual, least, cuts, more)
 
-    def record(self, number: Callable[[np.ndarray], np.ndarray] = np.asarray) -> dict[str, Any]:
+    def record(self, number: Number = np.asarray) -> dict[str, Any]:
         """The track as JSON, arrays packed; ``changed`` are nodes that come or go, ``ends`` where each step's end.
 
         ``number`` gives the page's numbers of nodes.
