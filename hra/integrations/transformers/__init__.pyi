@@ -2,5 +2,8 @@ from .configurations import configuration as configuration
 from .cost import Cost as Cost
 from .cost import CostModel as CostModel
 from .images import shown as shown
+from .inside.dropping import Dropping as Dropping
+from .inside.stage import INSIDE as INSIDE
+from .inside.stage import Stage as Stage
 from .reduce import reduce as reduce
 from .reduced import Reduced as Reduced
