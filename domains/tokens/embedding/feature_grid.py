@@ -78,6 +78,10 @@ def _check_numbers(values: Any, shape: tuple[int, ...]) -> None:
     numeric = values.dtype.kind in "iuf" if isinstance(values, np.ndarray) else not values.is_complex()
     if not numeric or 0 in shape:
         raise ArrayError(f"features of shape {shape} and {values.dtype} are no vectors", where="features")
+    with np.errstate(all="ignore"):
+        total = values.sum() if isinstance(values, np.ndarray) else values.detach().sum()
+    if np.isfinite(float(total)):  # one number that is not finite makes the sum so, and sums are quick
+        return
     finite = np.isfinite(values) if isinstance(values, np.ndarray) else values.isfinite()
     if not finite.all():
         index = np.argwhere(~to_numpy(finite))[0].tolist()

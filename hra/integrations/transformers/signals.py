@@ -1,13 +1,15 @@
 """What reducers read of a model beside its features: attention of its encoder, of its language model, and words.
 
-Attention is computed from hidden states and the projections of one layer, for the rows that are needed. So any
-implementation of attention will do, and no table of all pairs is kept.
+Attention is computed from the queries and keys that the encoder itself made of one layer, for the rows that are needed.
+So any implementation of attention will do, no table of all pairs is kept, and nothing is projected twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from math import isqrt
 from typing import Any
 
@@ -21,8 +23,11 @@ from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.language_attention import last_token_attention
 from hra.integrations.transformers.prompts import Prompts
 
-# Of a quarter of the layers, as VScan's sixth of 24.
-_SHALLOW = 0.25
+# Which layer of so many: the next-to-last, and that of a quarter, as VScan's sixth of 24.
+_LAYERS: Mapping[str, Callable[[int], int]] = {
+    "attention": lambda count: count - 2,
+    "shallow": lambda count: count // 4,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +37,16 @@ class Signals:
     Attributes
     ----------
     model, inputs : as for `reduce`.
-    encoded : with the hidden states of the encoder.
+    encoded : what the encoder made.
     prompts : where the images are.
+    projected : see `recorded`.
     """
 
     model: Any
     inputs: Mapping[str, Any]
     encoded: Encoded
     prompts: Prompts
+    projected: Mapping[tuple[int, str], Tensor]
 
     def maps(self, name: str) -> list[np.ndarray]:
         """A map [h, w] of each image or tile, of any grid over it.
@@ -53,35 +60,34 @@ class Signals:
         ArrayError : an encoder or language model whose layers are not known.
         """
         if name in ("attention", "shallow"):
-            layers = len(_layers(self.model))
-            return list(self._encoder_attention(layers - 2 if name == "attention" else int(_SHALLOW * layers)))
+            return list(self._encoder_attention(_LAYERS[name](len(_layers(self.model)))))
         flat = self._text() if name == "text" else self._language()
         pairs = zip(self.encoded.bounds, self.encoded.grids, strict=True)
         return [flat[part].reshape(grid) for part, grid in pairs]
 
     def keys(self) -> list[np.ndarray]:
         """Keys of the next-to-last layer of the encoder, the mean over heads, [h, w, D] of each image or tile."""
-        block = _layers(self.model)[-2]
-        keys = _projected(block, "k_proj", self._hidden(len(_layers(self.model)) - 2)).mean(dim=1)
+        keys = self._heads(_LAYERS["attention"](len(_layers(self.model))), "k_proj").mean(dim=1)
         side = isqrt(keys.shape[1])
         return [_host(each).reshape(side, side, -1) for each in keys[:, keys.shape[1] - side * side :]]
 
     def _encoder_attention(self, layer: int) -> np.ndarray:
         """Attention of the class token, or where there is none the mean over all tokens: [pictures, h, w]."""
-        block, hidden = _layers(self.model)[layer], self._hidden(layer)
-        side = isqrt(hidden.shape[1])
-        special = hidden.shape[1] - side * side
-        rows = hidden[:, :special] if special else hidden
-        queries, keys = _projected(block, "q_proj", rows), _projected(block, "k_proj", hidden)
-        total = torch.zeros_like(hidden[:, :, 0])
+        queries, keys = self._heads(layer, "q_proj"), self._heads(layer, "k_proj")
+        side = isqrt(keys.shape[2])
+        special = keys.shape[2] - side * side
+        queries = queries[:, :, :special] if special else queries
+        total = keys.new_zeros(len(keys), keys.shape[2])
         for begin in range(0, queries.shape[2], 256):  # a table of all pairs would not fit
             some = queries[:, :, begin : begin + 256]
             total += (some @ keys.transpose(2, 3) * some.shape[-1] ** -0.5).softmax(-1).mean(1).sum(1)
         return _host(total[:, special:] / queries.shape[2]).reshape(-1, side, side)
 
-    def _hidden(self, layer: int) -> Tensor:
-        """What enters a layer, [pictures, N, D]."""
-        return self.encoded.output.hidden_states[layer]
+    def _heads(self, layer: int, name: str) -> Tensor:
+        """Queries or keys of a layer, [pictures, heads, N, D]."""
+        attention = _attention(_layers(self.model)[layer])
+        normalised = getattr(attention, name.replace("proj", "norm"), torch.nn.Identity())
+        return normalised(self.projected[layer, name]).unflatten(2, (attention.num_heads, -1)).transpose(1, 2)
 
     def _text(self) -> np.ndarray:
         """Minus the mean cosine of each feature and the words of its prompt, from 0 to 1 for each prompt: [N]."""
@@ -118,13 +124,39 @@ def _layers(model: Any) -> Any:
     return layers
 
 
-def _projected(block: Any, name: str, hidden: Tensor) -> Tensor:
-    """Queries or keys of a layer, [pictures, heads, N, D]."""
-    norm: Any = getattr(block, "layer_norm1", getattr(block, "layernorm_before", None))
-    attention: Any = getattr(block, "self_attn", getattr(block, "attention", None))
-    values = getattr(attention, name)(norm(hidden))
-    values = getattr(attention, name.replace("proj", "norm"), torch.nn.Identity())(values)
-    return values.unflatten(2, (attention.num_heads, -1)).transpose(1, 2)
+@contextmanager
+def recorded(model: Any, names: Collection[str]) -> Iterator[dict[tuple[int, str], Tensor]]:
+    """Queries and keys [pictures, N, D] that the encoder projects meanwhile, by layer, "q_proj" and "k_proj".
+
+    Parameters
+    ----------
+    names : of signals; those that read no attention of the encoder need none.
+
+    Raises
+    ------
+    ArrayError : an encoder without separate projections of queries and keys.
+    """
+    made: dict[tuple[int, str], Tensor] = {}
+    wanted = [_LAYERS[name] for name in names if name in _LAYERS]
+    layers = _layers(model) if wanted else ()
+    handles = [
+        getattr(_attention(layers[layer]), name).register_forward_hook(partial(_record, made, (layer, name)))
+        for layer in {place(len(layers)) for place in wanted}
+        for name in ("q_proj", "k_proj")
+    ]
+    try:
+        yield made
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _record(made: dict[tuple[int, str], Tensor], key: tuple[int, str], module: Any, given: Any, output: Tensor) -> None:
+    made[key] = output
+
+
+def _attention(layer: Any) -> Any:
+    return getattr(layer, "self_attn", getattr(layer, "attention", None))
 
 
 def on_grid(values: np.ndarray, grid: Grid) -> np.ndarray:

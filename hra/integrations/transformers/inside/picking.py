@@ -67,7 +67,7 @@ def pick(
         stays = ~visual[row] & ~gone[row]
         stays[cells[slots]] = True
         rows.append(stays.nonzero()[:, 0])
-        if stage.merges:
+        if stage.reducer.merges:
             changed = changed.clone() if changed is hidden else changed
             changed[row, cells[slots]] = features
     return Columns.of(rows, hidden.shape[1]), changed

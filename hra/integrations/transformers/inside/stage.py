@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Literal
 
 from hra.domains.tokens import REDUCERS, Reducer
-from hra.domains.tokens.reducers.merges import Dropped
 from hra.errors import ArrayError
 
 Asking = Literal["last", "raters", "rank"]
@@ -49,11 +48,6 @@ class Stage:
         if not 0 <= self.keep <= 1 or self.layer < 1:
             what = f"no tokens can be kept in a share of {self.keep} from layer {self.layer}"
             raise ArrayError(what, where="Stage", fix="keep a share in [0, 1] from layer 1 or later")
-
-    @property
-    def merges(self) -> bool:
-        """Whether tokens take up others."""
-        return not isinstance(self.reducer.builder.merging, Dropped)  # pyright: ignore
 
 
 def fastv(layers: int, *, layer: int = 2, keep: float = 0.5) -> tuple[Stage, ...]:
