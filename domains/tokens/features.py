@@ -40,7 +40,7 @@ def check_features(values: Any, grid: tuple[int, int]) -> np.ndarray:
         features = FeatureGrid.of(to_numpy(values))
     except ArrayError as error:
         raise MetricError(error.what, where=error.where or "encoder", fix=error.fix) from error
-    if features.grid == grid:  # as from a model's own encoder, where pooling would take longer than choosing
+    if features.grid == tuple(grid):
         return features.values.reshape(*grid, -1)
     y, x = np.divmod(np.arange(grid[0] * grid[1]), grid[1])
     cells = Regions.of(np.stack([x, y, x + 1, y + 1], axis=1))

@@ -6,7 +6,7 @@ So any implementation of attention will do, no table of all pairs is kept, and n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -23,11 +23,13 @@ from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.language_attention import last_token_attention
 from hra.integrations.transformers.prompts import Prompts
 
-# Which layer of so many: the next-to-last, and that of a quarter, as VScan's sixth of 24.
-_LAYERS: Mapping[str, Callable[[int], int]] = {
-    "attention": lambda count: count - 2,
-    "shallow": lambda count: count // 4,
+# Which layers of so many: the next-to-last, that of a quarter, as VScan's sixth of 24, and all up to the next-to-last.
+_LAYERS: Mapping[str, Callable[[int], Sequence[int]]] = {
+    "attention": lambda count: [count - 2],
+    "shallow": lambda count: [count // 4],
+    "flow": lambda count: range(count - 1),
 }
+_PROJECTIONS = ("q_proj", "k_proj", "v_proj")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,21 +55,24 @@ class Signals:
 
         Parameters
         ----------
-        name : "attention", "shallow", "text" or "language", see `hra.domains.tokens.Reducer`.
+        name : "attention", "shallow", "flow", "text" or "language", see `hra.domains.tokens.Reducer`.
 
         Raises
         ------
         ArrayError : an encoder or language model whose layers are not known.
         """
         if name in ("attention", "shallow"):
-            return list(self._encoder_attention(_LAYERS[name](len(_layers(self.model)))))
+            return list(self._encoder_attention(*_LAYERS[name](len(_layers(self.model)))))
+        if name == "flow":
+            return list(self._flow())
         flat = self._text() if name == "text" else self._language()
         pairs = zip(self.encoded.bounds, self.encoded.grids, strict=True)
         return [flat[part].reshape(grid) for part, grid in pairs]
 
     def keys(self) -> list[np.ndarray]:
         """Keys of the next-to-last layer of the encoder, the mean over heads, [h, w, D] of each image or tile."""
-        keys = self._heads(_LAYERS["attention"](len(_layers(self.model))), "k_proj").mean(dim=1)
+        layer = _LAYERS["attention"](len(_layers(self.model)))[0]
+        keys = self._heads(layer, "k_proj").mean(dim=1)
         side = isqrt(keys.shape[1])
         return [_host(each).reshape(side, side, -1) for each in keys[:, keys.shape[1] - side * side :]]
 
@@ -84,10 +89,34 @@ class Signals:
         return _host(total[:, special:] / queries.shape[2]).reshape(-1, side, side)
 
     def _heads(self, layer: int, name: str) -> Tensor:
-        """Queries or keys of a layer, [pictures, heads, N, D]."""
+        """Queries, keys or values of a layer, [pictures, heads, N, D]."""
         attention = _attention(_layers(self.model)[layer])
         normalised = getattr(attention, name.replace("proj", "norm"), torch.nn.Identity())
         return normalised(self.projected[layer, name]).unflatten(2, (attention.num_heads, -1)).transpose(1, 2)
+
+    def _flow(self) -> np.ndarray:
+        """Attention of the class token and softmax of its values' products with all, as shares, times the sizes of mean
+        values: of all layers up to the next-to-last, each half of what came before it: [pictures, h, w].
+
+        Source: J. Tong et al., "FlowCut" (NeurIPS 2025), without dropping on the way.
+        """
+        total: Any = None
+        for layer in _LAYERS["flow"](len(_layers(self.model))):
+            score = self._flow_of(*(self._heads(layer, name) for name in _PROJECTIONS))
+            total = score if total is None else (total + score) / 2
+        side = isqrt(total.shape[1])
+        return _host(total).reshape(-1, side, side)
+
+    def _flow_of(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """The scores of one layer, [pictures, N]."""
+        if isqrt(keys.shape[2] - 1) ** 2 != keys.shape[2] - 1:
+            what = f"the encoder of {type(self.model).__name__} has no class token"
+            raise ArrayError(what, where="allocator", fix="use a method that reads none, such as divprune")
+        query = queries[:, :, :1]
+        attention = (query @ keys.transpose(2, 3) * query.shape[-1] ** -0.5).softmax(-1).mean(1)[:, 0, 1:]
+        likeness = (values[:, :, :1] @ values.transpose(2, 3)).softmax(-1).mean(1)[:, 0, 1:]
+        shares = [each / each.sum(dim=1, keepdim=True) for each in (attention, likeness)]
+        return (shares[0] + shares[1]) * values.mean(1)[:, 1:].abs().sum(dim=2)
 
     def _text(self) -> np.ndarray:
         """Minus the mean cosine of each feature and the words of its prompt, from 0 to 1 for each prompt: [N]."""
@@ -126,7 +155,7 @@ def _layers(model: Any) -> Any:
 
 @contextmanager
 def recorded(model: Any, names: Collection[str]) -> Iterator[dict[tuple[int, str], Tensor]]:
-    """Queries and keys [pictures, N, D] that the encoder projects meanwhile, by layer, "q_proj" and "k_proj".
+    """Queries, keys and values [pictures, N, D] that the encoder projects meanwhile, by layer and name.
 
     Parameters
     ----------
@@ -141,8 +170,8 @@ def recorded(model: Any, names: Collection[str]) -> Iterator[dict[tuple[int, str
     layers = _layers(model) if wanted else ()
     handles = [
         getattr(_attention(layers[layer]), name).register_forward_hook(partial(_record, made, (layer, name)))
-        for layer in {place(len(layers)) for place in wanted}
-        for name in ("q_proj", "k_proj")
+        for layer in {layer for places in wanted for layer in places(len(layers))}
+        for name in _PROJECTIONS
     ]
     try:
         yield made
