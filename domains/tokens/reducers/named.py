@@ -77,7 +77,7 @@ def hired(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
 def vscan(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
     """VScan: half by a shallow layer's attention in windows of 6 x 6, half by a deep one's; the rest is averaged.
 
-    C. Zhang et al. (2025). Its second stage, within the language model, is not run.
+    C. Zhang et al. (2025). Its second stage is `hra.integrations.transformers.INSIDE`.
     """
     rules = [(1.0, Windows("shallow")), (1.0, Top())]
     options: Any = {"reads": "attention", "signals": ("shallow",), "features": False}
