@@ -29,6 +29,8 @@ from .measures.edges import boundary_chain as boundary_chain
 from .measures.surface import surface_points as surface_points
 from .measures.triangle_distance import nearest_distances as nearest_distances
 from .metrics import ScreenError as ScreenError
+from .outofcore.building import OutOfCoreReport as OutOfCoreReport
+from .outofcore.building import build_out_of_core as build_out_of_core
 from .pictures.drawing import render as render
 from .pictures.viewer import Viewer as Viewer
 from .scene import Scene as Scene
@@ -36,6 +38,11 @@ from .scene_allocation import SceneAllocation as SceneAllocation
 from .surface_error import SurfaceError as SurfaceError
 from .texture import Sampler as Sampler
 from .texture import Texture as Texture
+from .tiles.checking import TilesetReport as TilesetReport
+from .tiles.checking import check_tileset as check_tileset
+from .tiles.content import compressed_glb as compressed_glb
+from .tiles.tile_tree import TileTree as TileTree
+from .tiles.tile_tree import build_tiles as build_tiles
 from .triangle_mesh import TriangleMesh as TriangleMesh
 from .views import View as View
 from .visibility import VisibleScreenError as VisibleScreenError

@@ -62,7 +62,7 @@ def glb_bytes(mesh: TriangleMesh) -> bytes:
     binary = _Binary()
     attributes = mesh.attributes
     materials = attributes.materials if attributes is not None else ()
-    primitives = [_primitive(mesh, number, triangles, binary) for number, triangles in _by_material(mesh)]
+    primitives = [_primitive(mesh, number, triangles, binary) for number, triangles in by_material(mesh)]
     header: dict[str, Any] = {
         "asset": {"version": "2.0", "generator": "hra"},
         "scene": 0,
@@ -70,18 +70,20 @@ def glb_bytes(mesh: TriangleMesh) -> bytes:
         "nodes": [{"mesh": 0}],
         "meshes": [{"primitives": primitives}],
     }
-    header |= material_entries(materials, _set_count(attributes), binary.add_view)
+    header |= material_entries(materials, set_count(attributes), binary.add_view)
     header |= {"accessors": binary.accessors, "bufferViews": binary.views, "buffers": [{"byteLength": binary.size}]}
+    return container(header, b"".join(binary.parts))
+
+
+def container(header: dict[str, Any], binary: bytes) -> bytes:
+    """A GLB file of a header and its binary chunk, whose length is a multiple of four."""
     text = json.dumps(header, separators=(",", ":")).encode()
-    return _container(text + b" " * (-len(text) % 4), b"".join(binary.parts))
-
-
-def _container(text: bytes, binary: bytes) -> bytes:
+    text += b" " * (-len(text) % 4)
     chunks = struct.pack("<II", len(text), _JSON_CHUNK) + text + struct.pack("<II", len(binary), _BINARY_CHUNK) + binary
     return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
 
 
-def _by_material(mesh: TriangleMesh) -> Iterable[tuple[int | None, np.ndarray]]:
+def by_material(mesh: TriangleMesh) -> Iterable[tuple[int | None, np.ndarray]]:
     """The triangles [F, 3] of each material that has any, in the order of materials."""
     material = mesh.attributes.material if mesh.attributes is not None else None
     if material is None:
@@ -120,7 +122,7 @@ def _attribute_accessors(
     if attributes.normals is not None:
         normals = completed_normals(mesh)[vertices]
         found["NORMAL"] = binary.add_accessor(normals, _FLOAT, "VEC3", _ARRAY_BUFFER)
-        if attributes.tangents is not None and _are_unit(attributes.tangents[:, :3]):
+        if attributes.tangents is not None and are_unit(attributes.tangents[:, :3]):
             found["TANGENT"] = binary.add_accessor(attributes.tangents, _FLOAT, "VEC4", _ARRAY_BUFFER)
     for name, uv in (("TEXCOORD_0", attributes.uv), ("TEXCOORD_1", attributes.uv2)):
         if uv is not None:
@@ -130,11 +132,11 @@ def _attribute_accessors(
     return found
 
 
-def _are_unit(rows: np.ndarray) -> bool:
+def are_unit(rows: np.ndarray) -> bool:
     """Whether all of ``rows`` [V, 3] have unit length, which glTF asks for; viewers make tangents where none are."""
     return bool((np.abs(np.linalg.norm(rows, axis=1) - 1) < _UNIT).all())
 
 
-def _set_count(attributes: VertexAttributes | None) -> int:
+def set_count(attributes: VertexAttributes | None) -> int:
     """How many sets of texture coordinates there are."""
     return 0 if attributes is None else (attributes.uv is not None) + (attributes.uv2 is not None)
