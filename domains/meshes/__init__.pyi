@@ -36,6 +36,13 @@ from .pictures.viewer import Viewer as Viewer
 from .scene import Scene as Scene
 from .scene_allocation import SceneAllocation as SceneAllocation
 from .surface_error import SurfaceError as SurfaceError
+from .texture import Sampler as Sampler
+from .texture import Texture as Texture
+from .tiles.checking import TilesetReport as TilesetReport
+from .tiles.checking import check_tileset as check_tileset
+from .tiles.content import compressed_glb as compressed_glb
+from .tiles.tile_tree import TileTree as TileTree
+from .tiles.tile_tree import build_tiles as build_tiles
 from .triangle_mesh import TriangleMesh as TriangleMesh
 from .views import View as View
 from .visibility import VisibleScreenError as VisibleScreenError

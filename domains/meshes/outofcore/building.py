@@ -82,7 +82,8 @@ def build_out_of_core(
     ------
     FileError : the source is of another format or damaged, or a file cannot be written.
     MeshError : no triangles, or a coordinate that is not finite.
-    HraError : too little memory (said once the triangles are counted), or ``OUT.parts`` holds another job; OutOfMemory : nothing can be simplified further.
+    HraError : too little memory (said once the triangles are counted), or ``OUT.parts`` holds another job.
+    OutOfMemory : nothing can be simplified further.
 
     Warns
     -----

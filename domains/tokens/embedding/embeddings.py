@@ -56,7 +56,7 @@ def select_cells(features: FeatureGrid, regions: Regions, count: int, size: Grid
 def _torch_means(token: np.ndarray, cell: np.ndarray, weight: np.ndarray, values: Any, count: int) -> Any:
     """As `_means`, on the tensor's device and with its gradient; sums of half precision are made in float32."""
     wide = values.float() if values.itemsize < 4 else values
-    parts = wide[move_to(cell, values)] * move_to(weight, values).to(wide.dtype)[:, None]
+    parts = wide.index_select(0, move_to(cell, values)).mul_(move_to(weight, values).to(wide.dtype)[:, None])
     total = wide.new_zeros((count, values.shape[1]))
     return total.index_add(0, move_to(token, values), parts).to(values.dtype)
 
@@ -67,8 +67,9 @@ def _means(token, cell, weight, values, count):
     width = values.shape[1]
     means, total = np.zeros((count, width), np.float32), np.zeros(width)
     for i in range(token.size):
+        row, share = values[cell[i]], weight[i]
         for k in range(width):
-            total[k] += weight[i] * values[cell[i], k]
+            total[k] += share * row[k]
         if i + 1 == token.size or token[i + 1] != token[i]:
             for k in range(width):
                 means[token[i], k] = total[k]
