@@ -29,6 +29,8 @@ from .measures.edges import boundary_chain as boundary_chain
 from .measures.surface import surface_points as surface_points
 from .measures.triangle_distance import nearest_distances as nearest_distances
 from .metrics import ScreenError as ScreenError
+from .outofcore.building import OutOfCoreReport as OutOfCoreReport
+from .outofcore.building import build_out_of_core as build_out_of_core
 from .pictures.drawing import render as render
 from .pictures.viewer import Viewer as Viewer
 from .scene import Scene as Scene

@@ -48,7 +48,9 @@ class TilePlan:
 
     Attributes
     ----------
-    target : the viewer's error target in pixels: it refines what is above.
+    target : the smallest error target in pixels that fits: what is above it is refined.
+    setting : what to set viewers to. They refine the same tiles for every target from this one to the smallest error
+        that is refined; in the middle their rounding does not matter.
     held : int64 [K], numbers of the tiles in the cache: all that are refined and their children.
     drawn : int64 [L], those of them that are drawn.
     held_bytes : of their contents; cache : the bytes that were allowed.
@@ -67,6 +69,7 @@ class TilePlan:
     """
 
     target: float
+    setting: float
     held: np.ndarray
     drawn: np.ndarray
     held_bytes: int
@@ -109,7 +112,15 @@ def plan(tileset: Tileset, camera: Camera, cache: int) -> TilePlan:
         else math.inf
     )
     drawn = held[~refined[held]]
-    return TilePlan(target, held, drawn, int(tileset.content_bytes[held].sum()), cache, finer)
+    return TilePlan(
+        target, _between(target, inner[refined]), held, drawn, int(tileset.content_bytes[held].sum()), cache, finer
+    )
+
+
+def _between(target: float, refined: np.ndarray) -> float:
+    """In the middle of the target and the least of the errors that are ``refined``; the double where none is."""
+    least = float(refined.min(initial=np.inf))
+    return 2 * target if least == np.inf else (target + least) / 2
 
 
 def _weights(tileset: Tileset) -> np.ndarray:

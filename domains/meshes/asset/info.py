@@ -29,23 +29,37 @@ def info_sections(mesh: ClusterMesh) -> dict[str, tuple[Kind, np.ndarray]]:
     images = Images()
     records = [record_of(material, images) for material in materials]
     facts = mesh_facts(mesh.hierarchy, mesh.triangles_per_cluster)
-    info = {"mesh": facts, "report": mesh.report and asdict(mesh.report), "materials": records}
+    text = info_text(facts, mesh.report and asdict(mesh.report), records)
+    parts = {"info": text}
+    if images.content:
+        parts["images"] = np.frombuffer(images.content, np.uint8)
+    return {name: (Kind.BLOCK, part) for name, part in parts.items()}
+
+
+def info_text(facts: dict[str, Any], report: dict[str, Any] | None, materials: list[dict[str, Any]]) -> np.ndarray:
+    """The section "info", uint8."""
+    info = {"mesh": facts, "report": report, "materials": materials}
     # Escaped: names may hold half a surrogate pair, which UTF-8 cannot.
-    text = json.dumps(info, indent=1, allow_nan=False).encode("ascii")
-    parts = {"info": text} | ({"images": images.content} if images.content else {})
-    return {name: (Kind.BLOCK, np.frombuffer(part, np.uint8)) for name, part in parts.items()}
+    return np.frombuffer(json.dumps(info, indent=1, allow_nan=False).encode("ascii"), np.uint8)
 
 
 def mesh_facts(hierarchy: Hierarchy, triangle_count: np.ndarray) -> dict[str, Any]:
     """The mesh in numbers, from its hierarchy and the triangles of each cluster, int [N]."""
-    level = hierarchy.attribute("level")
+    level, certified = hierarchy.attribute("level"), "hausdorff" in hierarchy.node
+    return cluster_facts(level, hierarchy.added_by, triangle_count, len(hierarchy), certified=certified)
+
+
+def cluster_facts(
+    level: np.ndarray, added_by: np.ndarray, triangle_count: np.ndarray, groups: int, *, certified: bool
+) -> dict[str, Any]:
+    """The same from what is known of the clusters [N], of ``groups`` groups."""
     return {
         "triangles": int(triangle_count[level == 0].sum()),
         "clusters": triangle_count.size,
-        "groups": len(hierarchy),
+        "groups": groups,
         "levels": int(level.max()) + 1,
-        "root_triangles": int(triangle_count[hierarchy.added_by < 0].sum()),
-        "certified": "hausdorff" in hierarchy.node,
+        "root_triangles": int(triangle_count[added_by < 0].sum()),
+        "certified": certified,
     }
 
 

@@ -122,7 +122,7 @@ def _attribute_accessors(
     if attributes.normals is not None:
         normals = completed_normals(mesh)[vertices]
         found["NORMAL"] = binary.add_accessor(normals, _FLOAT, "VEC3", _ARRAY_BUFFER)
-        if attributes.tangents is not None and _are_unit(attributes.tangents[:, :3]):
+        if attributes.tangents is not None and are_unit(attributes.tangents[:, :3]):
             found["TANGENT"] = binary.add_accessor(attributes.tangents, _FLOAT, "VEC4", _ARRAY_BUFFER)
     for name, uv in (("TEXCOORD_0", attributes.uv), ("TEXCOORD_1", attributes.uv2)):
         if uv is not None:
@@ -132,7 +132,7 @@ def _attribute_accessors(
     return found
 
 
-def _are_unit(rows: np.ndarray) -> bool:
+def are_unit(rows: np.ndarray) -> bool:
     """Whether all of ``rows`` [V, 3] have unit length, which glTF asks for; viewers make tangents where none are."""
     return bool((np.abs(np.linalg.norm(rows, axis=1) - 1) < _UNIT).all())
 

@@ -13,7 +13,7 @@ from hra.domains.meshes.asset.codec import meshopt_codec
 from hra.domains.meshes.asset.grid import GRID_BITS, Grid
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.meshopt import octahedral
-from hra.domains.meshes.files.write_glb import by_material, container, set_count
+from hra.domains.meshes.files.write_glb import are_unit, by_material, container, set_count
 from hra.domains.meshes.files.write_materials import material_entries
 from hra.domains.meshes.materials import Material
 from hra.domains.meshes.triangle_mesh import TriangleMesh
@@ -145,6 +145,9 @@ def _attribute_accessors(attributes: VertexAttributes, streams: _Streams) -> dic
     if attributes.normals is not None:
         rows = octahedral(np.ascontiguousarray(attributes.normals), _NORMAL_BITS)
         found["NORMAL"] = streams.add_vertices(rows, _INT16, "VEC3", normalized=True, filter="OCTAHEDRAL")
+        if attributes.tangents is not None and are_unit(attributes.tangents[:, :3]):
+            rows = np.rint(attributes.tangents * 32767.0).astype(np.int16)
+            found["TANGENT"] = streams.add_vertices(rows, _INT16, "VEC4", normalized=True)
     for name, uv in (("TEXCOORD_0", attributes.uv), ("TEXCOORD_1", attributes.uv2)):
         if uv is not None:
             found[name] = _add_coordinates(uv, streams)

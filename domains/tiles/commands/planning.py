@@ -82,6 +82,7 @@ def _record(
 ) -> dict[str, Any]:
     record = {
         "target_pixels": chosen.target,
+        "viewer_setting_pixels": chosen.setting,
         "held_tiles": len(chosen.held),
         "drawn_tiles": len(chosen.drawn),
         "held_bytes": chosen.held_bytes,

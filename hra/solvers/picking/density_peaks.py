@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.compiling import njit
 from hra.model.problem import Problem
 from hra.solvers.picking.picker import Picker, vectors
 
@@ -39,14 +40,14 @@ def density_peaks(points: np.ndarray, count: int, neighbours: int) -> np.ndarray
     """Indices of the ``count`` best centres among ``points`` [N, D], best first, int64."""
     if not len(points):
         return np.empty(0, np.int64)
-    squares = squared_distances(points, points) / points.shape[1]
+    squares = squared_distances(points, points)
     near = np.partition(squares, min(neighbours, len(points)) - 1, axis=1)[:, :neighbours]
     # Its logarithm has the same order, and does not vanish where all are far.
-    density = -near.mean(axis=1)
+    density = -near.mean(axis=1) / points.shape[1]
     order = np.argsort(-density, kind="stable")
     rank = np.empty(len(points), np.int64)
     rank[order] = np.arange(len(points))
-    nearest = np.where(rank[None] < rank[:, None], squares, np.inf).min(axis=1)
+    nearest = _nearest_denser(squares, rank)
     nearest[order[0]] = squares.max()
     with np.errstate(divide="ignore"):
         score = density + 0.5 * np.log(nearest)
@@ -56,4 +57,21 @@ def density_peaks(points: np.ndarray, count: int, neighbours: int) -> np.ndarray
 def squared_distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Squared Euclidean distances [N, M] of points [N, D] and [M, D], >= 0."""
     lengths, more = (np.einsum("nd,nd->n", each, each) for each in (points, others))
-    return np.maximum(lengths[:, None] + more - 2 * (points @ others.T), 0)
+    squares = points @ others.T
+    squares *= -2
+    squares += lengths[:, None]
+    squares += more
+    return np.maximum(squares, 0, out=squares)
+
+
+@njit(cache=True)
+def _nearest_denser(squares, rank):
+    """The least entry [N] of each row among columns of lower rank, infinite where there is none."""
+    nearest = np.full(len(rank), np.inf, squares.dtype)
+    for i in range(len(rank)):
+        row, least = squares[i], nearest[i]
+        for j in range(len(rank)):
+            if rank[j] < rank[i]:
+                least = min(least, row[j])
+        nearest[i] = least
+    return nearest

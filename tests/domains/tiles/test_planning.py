@@ -51,6 +51,8 @@ def test_a_plan_fits_and_no_smaller_target_does(tileset, share, distance):
         assert not fits if target < plan.target and plan.finer_bytes < np.inf else True
         if target == plan.target:
             assert np.array_equal(held, plan.held)
+    at = held_tiles(tileset, (seen.errors > plan.setting) & tileset.has_children, seen.needed)
+    assert np.array_equal(at, plan.held) and plan.setting >= plan.target
 
 
 @given(tilesets(), st.floats(0, 1), st.sampled_from([tiles.ThreeTilesRule, tiles.CesiumRule]))

@@ -161,6 +161,15 @@ def cases() -> Iterator[Case]:
         yield Case(f"gltf instanced, {name}", text(edited(changes, instanced(_PLACES, scale=_SIZES))), ".gltf")
 
 
+def seeds() -> tuple[tuple[bytes, str], ...]:
+    """Valid headers as text, and GLB files, whose compressed bytes lie open to damage."""
+    found = [(case.content, case.suffix) for case in cases() if case.accepted and not case.beside]
+    for index_type, mode in ((np.uint16, "TRIANGLES"), (np.uint32, "INDICES")):
+        header = edited({"buffers.0.uri": REMOVE}, compressed(index_type, mode))
+        found += [(glb(header, packed_bytes(index_type, mode)), ".glb")] * 6
+    return tuple(found)
+
+
 def _accepted() -> dict[str, dict[str, Any]]:
     return {
         "with meshopt compression": compressed(),

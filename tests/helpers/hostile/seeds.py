@@ -15,7 +15,7 @@ import numpy as np
 import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocation_file import pack
-from tests.helpers.hostile import clouds, gltf, obj, pictures, plain, ply, traces
+from tests.helpers.hostile import clouds, gltf, gltf_extensions, obj, pictures, plain, ply, traces
 from tests.helpers.hostile.cases import Case
 from tests.helpers.hostile.judging import read, texels
 
@@ -63,6 +63,7 @@ def all_seeds() -> dict[str, Seeds]:
         "points": Seeds(clouds.clouds(), {}, _points),
         "point trees": Seeds(clouds.trees(), {}, _point_tree),
         "shards": Seeds(clouds.shards(), {}, _shard),
+        "gltf extensions": Seeds(gltf_extensions.seeds(), {}),
     }
 
 

@@ -20,17 +20,7 @@ from tests.helpers.hostile.mutation import mutated
 _EXAMPLES = int(os.environ.get("HRA_DAMAGED", "150"))
 
 
-def files() -> list[tuple[bytes, str]]:
-    """Headers as text, and GLB files, whose compressed bytes lie open to damage."""
-    found = [(case.content, case.suffix) for case in gltf_extensions.cases() if case.accepted and not case.beside]
-    for index_type, mode in ((np.uint16, "TRIANGLES"), (np.uint32, "INDICES")):
-        header = gltf_extensions.compressed(index_type, mode)
-        content = gltf_extensions.packed_bytes(index_type, mode)
-        found += [(gltf.glb(gltf.edited({"buffers.0.uri": gltf.REMOVE}, header), content), ".glb")] * 6
-    return found
-
-
-FILES = files()
+FILES = gltf_extensions.seeds()
 
 
 @settings(max_examples=_EXAMPLES)
