@@ -6,7 +6,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow promises kills soak test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
+.PHONY: help docs notebooks demo test test-slow promises kills soak test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -26,11 +26,15 @@ promises: $(VENV)/.test ## run the tests of all cases of bad input and failing m
 kills: $(VENV)/.test ## kill every writer in the middle a hundred times (some minutes)
 	$(BIN)/python scripts/check_writers.py --docs docs/promises.md
 
+fuzz: $(VENV)/.test ## a million inputs for every reader, guided by coverage (two hours)
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[fuzz]'
+	$(BIN)/python scripts/fuzz.py --docs docs/promises.md
+
 soak: $(VENV)/.test ## stream and allocate for ten minutes in one process
 	$(BIN)/python scripts/soak.py --minutes 10
 
-test-optimised: $(VENV)/.test ## the tests of the core with python -O, which drops assertions of the package
-	$(BIN)/python -O -m pytest -q -n 0 tests/hra/allocating tests/hra/model tests/hra/pooling tests/hra/residency
+test-optimised: $(VENV)/.test ## all tests with python -O, which drops assertions of the package
+	$(BIN)/python -O -m pytest -q -n 2
 
 release: $(VENV)/.test ## wheel and sdist twice, byte by byte the same, with a bill of materials and licences
 	$(BIN)/python scripts/release.py out/release
@@ -66,7 +70,15 @@ format: $(VENV)/.test ## rewrite the sources in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(VENV)/.docs ## build the site into docs/_build/html, and run the examples of its gallery (some minutes)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+notebooks: $(VENV)/.docs ## write three tutorials as notebooks, and run them
+	$(BIN)/python scripts/notebooks.py
+	$(BIN)/pytest -q -n 0 --nbmake docs/tutorials/notebooks
+
 clean: ## remove what builds, tests and the demo left behind (.venv stays)
+	rm -rf docs/_build docs/_examples docs/_extra docs/evidence docs/gallery docs/reference
 	rm -rf build dist out *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find hra domains kernels tests examples -name __pycache__ -prune -exec rm -rf {} +
 
@@ -79,6 +91,10 @@ $(VENV)/.demo: pyproject.toml constraints.txt | system-demo $(BIN)/python
 $(VENV)/.test: pyproject.toml constraints.txt | system-test $(BIN)/python
 	@echo "Installing hra and what its tests need into $(VENV) (the first time takes several minutes) ..."
 	$(BIN)/python -m pip install -q -e '.[test]' -c constraints.txt
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml constraints.txt | system-test $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[docs]' -c constraints.txt
 	@touch $@
 
 $(BIN)/python:

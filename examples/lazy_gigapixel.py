@@ -1,11 +1,17 @@
-"""4,096 tokens for a picture of 2**20 x 2**20 pixels that never exists: 20 levels, of which only a trace is made."""
+"""4,096 tokens for a picture of a tera-pixel that never exists: 20 levels, of which only a trace is made.
 
+Run ``python examples/lazy_gigapixel.py [FOLDER]``; windows around the fixation are drawn there (default: out).
+"""
+
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 from numba import vectorize
 
 from hra.errors import RepairWarning
+from hra.images import save_png
 from hra.model.lazy_hierarchy import LazyMetric
 from hra.model.lazy_quadtree import LazyQuadtree
 from hra.traversals.lazy_best_first import LazyBestFirst
@@ -41,8 +47,24 @@ class SampledError(LazyMetric):
         return weight @ (value - np.average(value, weights=weight)) ** 2 if met.any() else 0.0
 
 
+def window(cut, side, pixels=320):
+    """A square of the picture around the fixation, uint8 [pixels, pixels, 3], in which each tile of the cut is flat."""
+    low = np.clip(np.array(FIXATION) - side / 2, 0, SIDE - side)
+    shown = np.full((pixels, pixels), 0.0)
+    for level, *place in sorted(cut):
+        tile = SIDE / 2**level
+        x0, y0 = ((np.array(place) * tile - low) / side * pixels).clip(0, pixels).round().astype(int)
+        x1, y1 = (((np.array(place) + 1) * tile - low) / side * pixels).clip(0, pixels).round().astype(int)
+        shown[y0:y1, x0:x1] = np.mean(brightness(*(np.array(place) * tile + GRID * tile).T))
+    return (255 * np.stack([shown**0.6, shown, shown**2], axis=2)).astype(np.uint8)
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore", RepairWarning)  # sampled errors are not quite monotone
     print(f"{(4 ** (LEVELS + 1) - 1) // 3:,} tiles in {LEVELS} levels")
+    cut = []
     for allocation in LazyBestFirst(max_expansions=1000).improve(LazyQuadtree(LEVELS), SampledError(), 4096, FIXATION):
+        cut = allocation.cut
         print(f"{allocation.expansions:,} expansions: {allocation}")
+    (folder := Path(sys.argv[1] if len(sys.argv) > 1 else "out")).mkdir(parents=True, exist_ok=True)
+    save_png(folder / "gigapixel.png", np.hstack([window(cut, SIDE / zoom) for zoom in (1, 64, 4096)]))

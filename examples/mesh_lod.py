@@ -1,6 +1,6 @@
 """Mesh level of detail: one scanned skull, three triangle budgets and one pixel error.
 
-Run ``python examples/mesh_lod.py [FOLDER]``; the cuts are written there as GLB (default: out).
+Run ``python examples/mesh_lod.py [FOLDER]``; the cuts are written there as GLB, and a picture of them (default: out).
 """
 
 import sys
@@ -11,6 +11,7 @@ import numpy as np
 import hra
 from hra import samples
 from hra.domains import meshes
+from hra.images import save_png
 
 
 def main(folder: Path) -> None:
@@ -20,11 +21,13 @@ def main(folder: Path) -> None:
     print(clusters)
     camera = hra.Camera.orbit(clusters.bounds, azimuth=30, elevation=20, up=(0, 0, 1))
 
-    allocator = meshes.MeshAllocator(clusters, traversal=hra.Exact())
+    allocator, pictures = meshes.MeshAllocator(clusters, traversal=hra.Exact()), []
     for budget in (2_000, 10_000, 25_000):
         allocation = allocator.allocate(camera, budget)
         print(allocation)
         allocator.realize(allocation).export(folder / f"skull_{budget}.glb")
+        pictures.append(meshes.render(clusters, allocation.cut, camera, "cluster")[::2, ::2])
+    save_png(folder / "skull.png", np.hstack(pictures))
 
     one_pixel = meshes.MeshAllocator(clusters, traversal=hra.Threshold(1.0)).allocate(camera, np.inf)
     print(f"one pixel of error takes {one_pixel.cost:,.0f} triangles")

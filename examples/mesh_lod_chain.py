@@ -1,12 +1,14 @@
 """A chain of levels for programs that know no clusters: best from all sides, with distances to switch at.
 
-Run ``python examples/mesh_lod_chain.py [FOLDER]``; the levels are written there as GLB (default: out).
+Run ``python examples/mesh_lod_chain.py [FOLDER]``; the levels are written there as GLB, and a plot
+(default: out).
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import hra
 from hra.domains import meshes
@@ -20,6 +22,14 @@ def main(folder: Path) -> None:
     for mesh, error, distance in zip(chain.levels, chain.errors, distances, strict=True):
         millimetres = f"no point farther than {1000 * error:.2f} mm"
         print(f"{len(mesh.triangles):6,} triangles: {millimetres}, one pixel at most from {distance:.1f} m on")
+
+    figure = Figure(figsize=(7, 3.6), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([len(mesh.triangles) for mesh in chain.levels[1:]], distances[1:], "o-")
+    axes.set(xscale="log", yscale="log", xlabel="triangles of the level", ylabel="drawn from here on, m")
+    axes.set_title("where a level is off by one pixel at most")
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / "mesh_lod_chain.png", dpi=100)
 
     paths = chain.export(folder, stem="skull_lod")
     chain.export_one(folder / "skull_lods.glb")

@@ -1,7 +1,10 @@
 """A scan as points: full detail beside 1, 5 and 20 percent of it, chosen for one camera.
 
-Run ``python examples/plot_points.py``; it writes points_skull.png.
+Run ``python examples/plot_points.py [FOLDER]``; the picture is written there (default: out).
 """
+
+import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -19,4 +22,5 @@ if __name__ == "__main__":
         allocation = allocator.allocate(camera, budget=int(share * len(tree.leaves)))
         print(f"{share:.0%}: {allocation}")
         pictures.append(points.render(allocator.realize(allocation), camera)[0])
-    save_png("points_skull.png", np.hstack(pictures))
+    (folder := Path(sys.argv[1] if len(sys.argv) > 1 else "out")).mkdir(parents=True, exist_ok=True)
+    save_png(folder / "points_skull.png", np.hstack(pictures))

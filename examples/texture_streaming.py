@@ -1,17 +1,20 @@
 """Texture streaming: a flight over a 4096 x 2048 Earth map with a pool that never overflows.
 
-Run ``python examples/texture_streaming.py``.
+Run ``python examples/texture_streaming.py [FOLDER]``; the pictures are written there (default: out).
 """
+
+import sys
+from pathlib import Path
 
 import numpy as np
 
 from hra import samples
 from hra.domains import textures
-from hra.images import psnr
+from hra.images import psnr, save_png
 
 
-def main() -> None:
-    """Replay one flight with three pools and print what each pool costs in quality and uploads."""
+def main(folder: Path) -> None:
+    """Replay one flight with three pools and show what each pool costs in quality and uploads."""
     scene = textures.PlaneScene.ground(samples.path("earth.jpg"), width=100.0)
     allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
     cameras = textures.flyover(scene.planes[0], frames=40, viewport=(960, 540))
@@ -24,9 +27,12 @@ def main() -> None:
     camera = cameras[25]
     pooled = allocator.realize(allocator.allocate(camera, 2 * 2**20))
     full = allocator.realize(allocator.allocate(camera, np.inf))
-    decibels = psnr(textures.render(scene, pooled, camera), textures.render(scene, full, camera))
+    shown, whole = (textures.render(scene, texels, camera) for texels in (pooled, full))
+    decibels = psnr(shown, whole)
+    folder.mkdir(parents=True, exist_ok=True)
+    save_png(folder / "frame_25.png", np.hstack([shown, whole]))
     print(f"frame 25 with 2 MiB: {decibels:.1f} dB against everything resident")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"))

@@ -1,11 +1,16 @@
 """Training through a hierarchy: a small network learns from thumbnails where an image has detail (needs torch).
 
-Run ``python examples/train_through_a_hierarchy.py``. It states an error for each patch of a quadtree, `hra.SoftCut`
+Run ``python examples/train_through_a_hierarchy.py [FOLDER]``; a plot is written there (default: out). The
+network states an error for each patch of a quadtree, `hra.SoftCut`
 turns their gains into probabilities, and the loss is the error that is expected to remain with a budget of 28 patches.
 """
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 
 import hra
 
@@ -46,8 +51,10 @@ if __name__ == "__main__":
     layers = torch.nn.Linear(7, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1), torch.nn.Flatten(1), torch.nn.Softplus()
     network, area = torch.nn.Sequential(*layers), torch.tensor(0.25**LEVELS)  # of a patch; errors are sums over it
     optimizer = torch.optim.Adam(network.parameters(), lr=0.03)
+    losses = []
     for step in range(61):
         loss = remaining(network(seen) * area, true)
+        losses.append(loss.item())
         if step % 15 == 0:
             print(f"step {step}: {loss.item():.3f} of the error remains")
         optimizer.zero_grad()
@@ -55,3 +62,10 @@ if __name__ == "__main__":
         optimizer.step()
     best = np.mean([hra.solve(QUADTREE, BUDGET, errors=errors).residual for errors in judge])
     print(f"new images: {remaining(network(new) * area, judge).item():.3f}, the best cuts leave {best:.3f}")
+    axes = (figure := Figure(figsize=(7, 3.6), layout="constrained")).subplots()
+    axes.plot(losses, label="expected to remain while training")
+    axes.axhline(float(best), color="black", linestyle=":", label="the best cuts of new images")
+    axes.set(xlabel="step", ylabel="share of the error")
+    axes.legend()
+    (folder := Path(sys.argv[1] if len(sys.argv) > 1 else "out")).mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / "training.png", dpi=100)

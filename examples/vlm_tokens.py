@@ -1,16 +1,22 @@
 """Fewer visual tokens in a vision-language model: what each budget keeps, costs and answers.
 
-Run ``python examples/vlm_tokens.py``. The model is a tiny one of random weights, so that it runs anywhere; put
+Run ``python examples/vlm_tokens.py [FOLDER]``; a plot is written there (default: out).
+The model is a tiny one of random weights, so that it runs anywhere; put
 ``AutoModelForImageTextToText.from_pretrained(NAME)`` and its processor's inputs in its place for a real one.
 """
 
+import sys
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from matplotlib.figure import Figure
 from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
 
 from hra import samples
 from hra.domains import tokens
+from hra.images import load_image
 from hra.integrations.transformers import CostModel, reduce
 
 IMAGE_TOKEN, CELLS = 99, 256
@@ -33,6 +39,21 @@ def tiny_model() -> Any:
     return LlavaForConditionalGeneration(config).eval()
 
 
+def draw(folder: Path, image: np.ndarray, counting: CostModel) -> None:
+    """What budgets show of the photo, and what a prompt with so many tokens costs the language model."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figure = Figure(figsize=(14, 3.4), layout="constrained")
+    *shown, curve = figure.subplots(1, 4)
+    for axes, budget in zip(shown, (16, 64, 256), strict=True):
+        method = tokens.PyramidSampling(tokens.UniformRelevance())
+        axes.imshow(method.realize(method.allocate((image, ""), budget)).reconstruct())
+        axes.set(title=f"{budget} tokens of the photo", xticks=[], yticks=[])
+    budgets = np.arange(16, CELLS + 1, 16)
+    curve.plot(budgets, [counting.cost(text=5, tokens=int(budget)).prefill / 1e6 for budget in budgets])
+    curve.set(xlabel="visual tokens", ylabel="million operations", title="prompt of the tiny model", ylim=0)
+    figure.savefig(folder / "vlm_tokens.png", dpi=90)
+
+
 if __name__ == "__main__":
     image = samples.path("photo.jpg")
     model = tiny_model()
@@ -49,3 +70,4 @@ if __name__ == "__main__":
             saved = whole.prefill / counting.cost(text=5, tokens=budget).prefill
             length = small.prompt["input_ids"].shape[1]
             print(f"{name:8} {small.counts[0]:4} visual tokens, prompt {length:4}, prefill / {saved:4.1f}, {answer}")
+    draw(Path(sys.argv[1] if len(sys.argv) > 1 else "out"), load_image(image), counting)

@@ -1,10 +1,15 @@
 """A domain of one's own: a million readings of a sensor, drawn with as few steps as a chart has room for.
 
-Run ``python examples/write_a_domain.py``. A node is an interval of readings, drawn at their mean; a refinement draws
+Run ``python examples/write_a_domain.py [FOLDER]``; a chart is written there (default: out).
+A node is an interval of readings, drawn at their mean; a refinement draws
 its two halves instead. The context is the window of readings that the chart shows.
 """
 
+import sys
+from pathlib import Path
+
 import numpy as np
+from matplotlib.figure import Figure
 
 import hra
 import hra.testing
@@ -52,8 +57,15 @@ if __name__ == "__main__":
     hra.testing.check_hierarchy(intervals(readings[:256]))
     hra.testing.check_metric(ChartError(), intervals(readings[:4096]), [(0, 4096), (5, 6), (9, 9)])
     chart = Chart(intervals(readings), ChartError(), hra.Hull())
-    for window in [(0, count), (int(bursts.argmax()) - 3000, int(bursts.argmax()) + 17_000)]:
+    (folder := Path(sys.argv[1] if len(sys.argv) > 1 else "out")).mkdir(parents=True, exist_ok=True)
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    windows = [(0, count), (int(bursts.argmax()) - 3000, int(bursts.argmax()) + 17_000)]
+    for axes, window in zip(figure.subplots(2, 1), windows, strict=True):
         allocation = chart.allocate(window, budget=1000)
         error = np.mean((chart.realize(allocation) - readings)[slice(*window)] ** 2) ** 0.5
         even = np.concatenate([part - part.mean() for part in np.array_split(readings[slice(*window)], 1000)])
         print(f"{allocation}; distance {error:.4f}, with equal steps {np.mean(even**2) ** 0.5:.4f}")
+        axes.plot(np.arange(*window)[::16], readings[slice(*window)][::16], color="#56b4e9", linewidth=0.5)
+        axes.plot(np.arange(*window), chart.realize(allocation)[slice(*window)], color="#d55e00", linewidth=1)
+        axes.set_title(f"{window[1] - window[0]:,} readings in {len(allocation.cut):,} steps")
+    figure.savefig(folder / "chart.png", dpi=100)

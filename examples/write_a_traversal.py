@@ -1,12 +1,16 @@
 """A traversal of one's own: whole levels first, and the proof that it keeps what hra promises.
 
-Run ``python examples/write_a_traversal.py``. A package would register it under the entry point group
+Run ``python examples/write_a_traversal.py [FOLDER]``; a plot is written there (default: out).
+A package would register it under the entry point group
 ``hra.traversals``; every command then takes it by name.
 """
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import hra
 import hra.testing
@@ -47,3 +51,12 @@ if __name__ == "__main__":
     pyramid = hra.Hierarchy.tree(parent, np.ones(levels.size), cost_unit="tokens")
     for traversal in (LevelByLevel(fill=False), LevelByLevel(), hra.Hull()):
         print(f"{traversal}: {hra.solve(pyramid, 130, errors=errors, traversal=traversal)}")
+    axes = (figure := Figure(figsize=(7, 4), layout="constrained")).subplots()
+    budgets = np.unique(np.geomspace(4, 1000, 40).astype(int))
+    for name, traversal in {"levels": LevelByLevel(fill=False), "filled": LevelByLevel(), "hull": hra.Hull()}.items():
+        solved = [hra.solve(pyramid, budget, errors=errors, traversal=traversal) for budget in budgets]
+        axes.plot(budgets, [allocation.residual for allocation in solved], label=name)
+    axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel="error that remains")
+    axes.legend()
+    (folder := Path(sys.argv[1] if len(sys.argv) > 1 else "out")).mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / "traversals.png", dpi=100)

@@ -25,6 +25,22 @@ def test_a_mesh(name: str) -> None:
     assert np.allclose([low[2], high[2]], [heights.min(), heights.max()], atol=1e-3)
 
 
+@pytest.mark.parametrize(("name", "tolerance"), [("textured.hra", 0), ("textured-compressed.hra", 1e-3)])
+def test_a_textured_mesh(name: str, tolerance: float) -> None:
+    """From before materials had more textures than that of the base colour."""
+    clusters = meshes.load_clusters(FOLDER / name)
+    carried = clusters.attributes
+    assert clusters.triangle_count == 80 and carried is not None
+    assert carried.names == ("uv", "normals", "colors", "material")
+    north, south = carried.materials
+    assert (north.name, north.image_type, north.metallic, north.double_sided) == ("north", "image/png", 0.0, True)
+    assert (south.base_color, south.emissive, south.alpha_mode) == ((0.5, 1, 1, 0.5), (0.1, 0, 0), "BLEND")
+    assert north.image != south.image and carried.uv is not None
+    assert carried.uv[carried.material == 0][:, 1].max() <= 0.5 < carried.uv[carried.material == 1][:, 1].min()
+    length = np.linalg.norm(clusters.positions, axis=1)
+    assert 0.9 - tolerance <= length.min() and length.max() <= 1.1 + tolerance
+
+
 def test_a_trace() -> None:
     trace = load_trace(FOLDER / "trace.npz")
     assert trace.demands.tolist() == [0, 1, 0, 2] and trace.frames.tolist() == [0, 2, 4]

@@ -1,4 +1,4 @@
-"""What vertices carry beside their positions: texture coordinates, normals, colours and materials."""
+"""What vertices carry beside their positions: texture coordinates, normals, tangents, colours and materials."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ LAYOUT = {
     "normals": (np.dtype(np.float32), 3),
     "colors": (np.dtype(np.uint8), 4),
     "material": (np.dtype(np.int32), 0),
+    "uv2": (np.dtype(np.float32), 2),
+    "tangents": (np.dtype(np.float32), 4),
 }
 
 
@@ -36,7 +38,7 @@ class VertexAttributes(ReadOnlyArrays):
     Raises
     ------
     MeshError : nothing is there, other shapes or types, different lengths, values that are not finite, a material
-        that is not there.
+        that is not there, a second set of coordinates without a first.
 
     Examples
     --------
@@ -52,12 +54,16 @@ class VertexAttributes(ReadOnlyArrays):
     colors: np.ndarray | None = None
     material: np.ndarray | None = None
     materials: tuple[Material, ...] = ()
+    uv2: np.ndarray | None = None
+    tangents: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not self.names:
             raise MeshError("there is no attribute", where="VertexAttributes", fix="use None for a bare mesh")
         for name in self.names:
             frozen(_check(name, getattr(self, name), len(self)))
+        if self.uv2 is not None and self.uv is None:
+            raise MeshError("uv2 is the second set of coordinates, and there is no first", where="VertexAttributes")
         if (self.material is None) != (not self.materials):
             raise MeshError("material and materials go together", where="VertexAttributes")
         if self.material is not None and self.material.size:

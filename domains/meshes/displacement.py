@@ -145,9 +145,18 @@ def source_weights(hierarchy: Hierarchy, view: View, pixels: np.ndarray) -> np.n
     pixels : [N], `source_pixels`, 0 for clusters that are known to be hidden; overwritten.
     """
     width, height = view.camera.viewport
-    acuity = view.acuity(hierarchy.attribute("box"))
-    _weigh(pixels, acuity, hierarchy.attribute("area"), MEAN_FACING / (width * height))
+    _weigh(pixels, _acuity(hierarchy, view, pixels), hierarchy.attribute("area"), MEAN_FACING / (width * height))
     return pixels
+
+
+def _acuity(hierarchy: Hierarchy, view: View, pixels: np.ndarray) -> np.ndarray:
+    """The view's acuity in the clusters of ``pixels`` [N] above 0, of no meaning in others; float64 [N]."""
+    boxes = hierarchy.attribute("box")
+    if view.even:
+        return view.acuity(boxes)
+    acuity, seen = np.ones(len(boxes)), np.flatnonzero(pixels)
+    acuity[seen] = view.acuity(boxes[seen])
+    return acuity
 
 
 @njit(cache=True)

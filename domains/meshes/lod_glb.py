@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hra.domains.meshes.files.gltf_coordinates import map_infos
 from hra.domains.meshes.files.write_glb import glb_bytes
 from hra.domains.meshes.triangle_mesh import TriangleMesh
 
@@ -57,7 +58,7 @@ class _Joined:
     """The lists of several glTF headers as one; equal entries get one number."""
 
     def __init__(self) -> None:
-        kinds = ("bufferViews", "accessors", "images", "textures", "materials", "meshes")
+        kinds = ("bufferViews", "accessors", "images", "samplers", "textures", "materials", "meshes")
         self.entries: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
         self.parts: list[bytes] = []
         self._size = 0
@@ -69,8 +70,11 @@ class _Joined:
         views = [self._view(view, binary) for view in header["bufferViews"]]
         accessors = self._add_all(header, "accessors", lambda e: e | {"bufferView": views[e["bufferView"]]})
         images = self._add_all(header, "images", lambda e: e | {"bufferView": views[e["bufferView"]]})
-        textures = self._add_all(header, "textures", lambda e: e | {"source": images[e["source"]]})
-        materials = self._add_all(header, "materials", lambda entry: _with_texture(entry, textures))
+        samplers = self._add_all(header, "samplers", lambda e: e)
+        textures = self._add_all(header, "textures", lambda e: _with_numbers(e, source=images, sampler=samplers))
+        materials = self._add_all(
+            header, "materials", lambda e: map_infos(e, lambda info: _with_numbers(info, index=textures))
+        )
         named = {"name": name, **header["meshes"][0]}
         return self._add("meshes", _with_accessors(named, accessors, materials))
 
@@ -96,11 +100,9 @@ class _Joined:
         return self._known[key]
 
 
-def _with_texture(material: dict[str, Any], textures: list[int]) -> dict[str, Any]:
-    surface = dict(material["pbrMetallicRoughness"])
-    if "baseColorTexture" in surface:
-        surface["baseColorTexture"] = {"index": textures[surface["baseColorTexture"]["index"]]}
-    return material | {"pbrMetallicRoughness": surface}
+def _with_numbers(entry: dict[str, Any], **numbers: list[int]) -> dict[str, Any]:
+    """The entry with other numbers of what it refers to."""
+    return entry | {name: new[entry[name]] for name, new in numbers.items() if name in entry}
 
 
 def _with_accessors(mesh: dict[str, Any], accessors: list[int], materials: list[int]) -> dict[str, Any]:

@@ -49,7 +49,8 @@ class ScreenError(ErrorMetric):
     What is out of view has no error.
 
     Several views (the eye and shadow maps, say) are a list of cameras or `View`: thresholds then hold in each of them,
-    and budgets see the sum of the views' squared errors, each times its weight.
+    and budgets see the sum of the views' squared errors, each times its weight, or the largest. A view's importance map
+    weights the errors at each place of its screen by the largest weight that a source cluster may touch, see `View`.
 
     Parameters
     ----------
@@ -64,10 +65,12 @@ class ScreenError(ErrorMetric):
     weight : what a squared error at each place of a view's screen counts for budgets: positions [n, 2] in pixels to
         [n], >= 0, such as a saliency or attention map (`hra.domains.textures.SaliencyMap` is one). A cluster counts the
         mean over what its source covers. Thresholds are bounds in pixels and take no notice of it.
+    views : what budgets see of several views: their "sum", or for each source cluster the one in which it counts most
+        ("max"), so that what two eyes see counts no more than what one does.
 
     Raises
     ------
-    MetricError : another error.
+    MetricError : another error, or something else for ``views``.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class ScreenError(ErrorMetric):
 
     error: ErrorName | None = None
     weight: ScreenWeight | None = field(default=None, repr=False)
+    views: Literal["sum", "max"] = field(default="sum", repr=False)
     _implied: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     unit = "px2"
@@ -91,6 +95,8 @@ class ScreenError(ErrorMetric):
     def __post_init__(self) -> None:
         if self.error is not None and self.error not in _ERRORS:
             raise MetricError(f"clusters have no error {self.error!r}", fix=f"use one of {', '.join(_ERRORS)}")
+        if self.views not in ("sum", "max"):
+            raise MetricError(f"views are joined by 'sum' or 'max', not {self.views!r}", where="ScreenError")
 
     @property
     def certified(self) -> bool:
@@ -132,15 +138,19 @@ class ScreenError(ErrorMetric):
         return reduce(np.maximum, seen)
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
-        """Squared displacement that each cluster adds to the mean over the viewport, summed over views, [N], px2."""
+        """Squared displacement that each cluster adds to the mean over the viewport, of all views, [N], px2."""
         weights = [self._weights(hierarchy, view) for view in views_of(context)]
-        return mean_squares(hierarchy, self.mean_distances(hierarchy), reduce(np.add, weights))
+        # Joined before they are passed on: errors then never fall from fine to coarse, which maxima of them might.
+        joined = reduce(np.add if self.views == "sum" else np.maximum, weights)
+        return mean_squares(hierarchy, self.mean_distances(hierarchy), joined)
 
     def gains_each(
         self, hierarchy: Hierarchy, contexts: Sequence[Any], gain: np.ndarray, least_error: np.ndarray
     ) -> bool:
         """Gains of all copies at once, where the contexts are one world's views without gaze and weight."""
         if not isinstance(contexts, PlacedViews) or self.weight is not None or not contexts.even:
+            return False
+        if self.views == "max" and len(contexts.views) > 1:
             return False
         return placed_gains(hierarchy, self.mean_distances(hierarchy), contexts, gain, least_error)
 

@@ -49,4 +49,4 @@ class PlacedViews(Sequence[tuple[View, ...]]):
     @property
     def even(self) -> bool:
         """Whether acuity is the same all over each view."""
-        return all(view.gaze is None for view in self.views)
+        return all(view.even for view in self.views)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, final
 
 import numpy as np
@@ -71,7 +72,7 @@ def visible_clusters(cluster_mesh: ClusterMesh, clusters: np.ndarray, occlusion:
 @final
 @dataclass(frozen=True, eq=False)
 class VisibleScreenError(ErrorMetric):
-    """`ScreenError` of what a depth buffer does not hide; the context is one `Camera` or `View`, usually the buffer's.
+    """`ScreenError` of what depth buffers do not hide; the context is a `Camera` or `View`, or one for each buffer.
 
     Hidden *source* clusters, found by their boxes, count nothing before errors and weights are passed upwards. A test
     of every cluster by itself would not do: the box of a coarse cluster sticks out where all that it stands for is
@@ -83,8 +84,9 @@ class VisibleScreenError(ErrorMetric):
 
     Parameters
     ----------
-    occlusion : of the last frame, say, with a camera in the mesh's coordinates; for a `Scene` in the world's.
-    error : as in `ScreenError`.
+    occlusion : of the last frame, say, with a camera in the mesh's coordinates; for a `Scene` in the world's. A tuple
+        where the context is several views (two eyes, a light): the buffer of each, None for one without.
+    error : as in `ScreenError`; budgets see the sum of the views' errors.
 
     Raises
     ------
@@ -103,7 +105,7 @@ class VisibleScreenError(ErrorMetric):
     True
     """
 
-    occlusion: Occlusion
+    occlusion: Occlusion | tuple[Occlusion | None, ...]
     error: ErrorName | None = None
     _implied: bool = field(default=False, repr=False, kw_only=True)
 
@@ -125,37 +127,50 @@ class VisibleScreenError(ErrorMetric):
         ------
         CameraError : see `hra.Camera.seen_from`.
         """
-        return replace(self, occlusion=self.occlusion.seen_from(placement))
+        placed = tuple(buffer and buffer.seen_from(placement) for buffer in self._buffers)
+        return replace(self, occlusion=placed if isinstance(self.occlusion, tuple) else placed[0])
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Largest displacement in pixels of the visible part of each cluster, 0 for hidden ones, float64 [N]."""
-        view, plain = _one(context), self._plain.resolve(hierarchy)
-        sources = sources_of(hierarchy, view.camera)
-        shown = sources.only(self._visible(hierarchy, sources.seen) | (sources.apart > 0))
+        plain = self._plain.resolve(hierarchy)
         distances = plain.largest_distances(hierarchy)
-        return largest_displacements(hierarchy, distances, view, shown, both_sides=plain.certified)
+        seen = []
+        for view, buffer in self._pairs(context):
+            sources = sources_of(hierarchy, view.camera)
+            shown = sources.only(_visible(hierarchy, sources.seen, buffer) | (sources.apart > 0))
+            seen.append(largest_displacements(hierarchy, distances, view, shown, both_sides=plain.certified))
+        return reduce(np.maximum, seen)
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Squared displacement that the visible part of each cluster adds to the mean over the viewport, [N], px2."""
-        view = _one(context)
-        pixels = source_pixels(hierarchy, view.camera)
-        pixels *= self._visible(hierarchy, pixels)
-        return mean_squares(hierarchy, self._plain.mean_distances(hierarchy), source_weights(hierarchy, view, pixels))
+        weights = []
+        for view, buffer in self._pairs(context):
+            pixels = source_pixels(hierarchy, view.camera)
+            pixels *= _visible(hierarchy, pixels, buffer)
+            weights.append(source_weights(hierarchy, view, pixels))
+        return mean_squares(hierarchy, self._plain.mean_distances(hierarchy), reduce(np.add, weights))
+
+    @property
+    def _buffers(self) -> tuple[Occlusion | None, ...]:
+        return self.occlusion if isinstance(self.occlusion, tuple) else (self.occlusion,)
+
+    def _pairs(self, context: Any) -> list[tuple[View, Occlusion | None]]:
+        """Each view with the buffer that hides from it."""
+        views = views_of(context)
+        if len(views) != len(self._buffers):
+            what = f"a depth buffer is of one view: there are {len(self._buffers)} for {len(views)}"
+            fix = "pass a tuple of buffers, None for a view without"
+            raise MetricError(what, where="context", fix=fix)
+        return list(zip(views, self._buffers, strict=True))
 
     @property
     def _plain(self) -> ScreenError:
         return ScreenError(self.error, _implied=self._implied)
 
-    def _visible(self, hierarchy: Hierarchy, pixels: np.ndarray) -> np.ndarray:
-        """Which clusters of ``pixels`` [N] above 0 the buffer does not hide, bool [N]."""
-        visible = pixels > 0
-        visible[visible] = self.occlusion.visible_boxes(hierarchy.attribute("box")[visible])
-        return visible
 
-
-def _one(context: Any) -> View:
-    views = views_of(context)
-    if len(views) != 1:
-        what = f"a depth buffer is of one view, got {len(views)}"
-        raise MetricError(what, where="context", fix="pass one camera, or use ScreenError")
-    return views[0]
+def _visible(hierarchy: Hierarchy, pixels: np.ndarray, buffer: Occlusion | None) -> np.ndarray:
+    """Which clusters of ``pixels`` [N] above 0 the buffer does not hide, bool [N]."""
+    visible = pixels > 0
+    if buffer is not None:
+        visible[visible] = buffer.visible_boxes(hierarchy.attribute("box")[visible])
+    return visible

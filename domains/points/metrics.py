@@ -56,7 +56,10 @@ class CloudError(hra.ErrorMetric):
     def evaluate(self, hierarchy: hra.Hierarchy, context: Any) -> np.ndarray:
         """Squared error of every node, summed over pixels, float64 [N]."""
         loss = hierarchy.attribute("color_loss") + np.float32(self.contrast**2) * hierarchy.attribute("cover_loss")
-        area = sum((_pixels_per_unit(hierarchy, view, loss > 0) ** 2 for view in views_of(context)), np.zeros(1))
+        area = np.zeros(1)
+        for view in views_of(context):
+            pixels, acuity = _pixels_per_unit(hierarchy, view, loss > 0)
+            area = area + np.square(pixels * acuity)
         return _of_visible(hierarchy, loss * area, self.occlusion)
 
 
@@ -81,20 +84,23 @@ class CloudDisplacement(hra.ErrorMetric):
         """Squared displacement that each node adds to the mean over the viewport, float64 [N]."""
         shift, result = hierarchy.attribute("shift"), np.zeros(hierarchy.node_cost.size)
         for view in views_of(context):
-            # Of three directions two are seen, and a surface shows half of its area on average (Cauchy).
-            result += shift / 3 * _pixels_per_unit(hierarchy, view, shift > 0) ** 4 / np.prod(view.camera.viewport)
+            pixels, acuity = _pixels_per_unit(hierarchy, view, shift > 0)
+            # Of three directions two are seen, and a surface shows half of its area on average (Cauchy). Displacements
+            # count by acuity, the area that shows them does not.
+            result += shift / 3 * pixels**4 * acuity**2 / np.prod(view.camera.viewport)
         return result
 
 
-def _pixels_per_unit(hierarchy: hra.Hierarchy, view: View, where: np.ndarray) -> np.ndarray:
-    """Pixels per unit at most in each node's sphere, times acuity; 0 out of view and where not ``where``."""
+def _pixels_per_unit(hierarchy: hra.Hierarchy, view: View, where: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pixels per unit at most in each node's sphere, 0 out of view and where not ``where``; and the acuity there."""
     center, reach = hierarchy.attribute("position"), hierarchy.attribute("reach")
     pixels = view.camera.visible_pixels_per_unit(center, reach, where)
-    if view.gaze is not None or view.weight != 1:
+    acuity = np.ones(len(pixels))
+    if not view.even or view.weight != 1:
         seen = np.flatnonzero(pixels)
         spheres = center[seen], reach[seen, None]
-        pixels[seen] *= view.acuity(np.stack([spheres[0] - spheres[1], spheres[0] + spheres[1]], axis=1))
-    return pixels
+        acuity[seen] = view.acuity(np.stack([spheres[0] - spheres[1], spheres[0] + spheres[1]], axis=1))
+    return pixels, acuity
 
 
 def _of_visible(hierarchy: hra.Hierarchy, error: np.ndarray, occlusion: Occlusion | None) -> np.ndarray:

@@ -67,6 +67,7 @@ from .presets.uniform_grid import UniformGrid as UniformGrid
 from .presets.vortex import Vortex as Vortex
 from .reducers.hired_budgets import hired_budgets as hired_budgets
 from .reducers.named import REDUCERS as REDUCERS
+from .reducers.prunevid_frames import prunevid_frames as prunevid_frames
 from .reducers.reducer import Reducer as Reducer
 from .regions.region_tokens import RegionTokens as RegionTokens
 from .relevance.attention import AttentionMapRelevance as AttentionMapRelevance

@@ -25,6 +25,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.model.short_repr import ShortRepr
 
 Made = TypeVar("Made")
+_LEAST_PATCH = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +76,39 @@ class TokenContext(ShortRepr):
         """
         scorer = UniformRelevance() if relevance is None else relevance
         return cls(PatchPyramid.build(image, patch=patch, levels=levels), query, scorer)
+
+    @classmethod
+    def of_features(
+        cls,
+        features: Any,
+        query: str = "",
+        *,
+        relevance: Relevance | None = None,
+        signals: Mapping[str, Any] | None = None,
+    ) -> TokenContext:
+        """The context of features alone, for methods that look at no pixels: those of its picture are grey.
+
+        Parameters
+        ----------
+        features : [h, w, D].
+        relevance : what scores the features; uniform unless given.
+        signals : see `TokenContext`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hra.domains import tokens
+        >>> features = np.random.default_rng(0).random((8, 12, 64))
+        >>> context = tokens.TokenContext.of_features(features)
+        >>> allocator = tokens.REDUCERS["tome"]()
+        >>> allocator.realize(allocator.allocate(context, budget=20)).pool(features).shape
+        (20, 64)
+        """
+        height, width = np.shape(features)[:2]
+        grey = np.full((_LEAST_PATCH * height, _LEAST_PATCH * width, 3), 0.5, np.float32)
+        made = cls.of(grey, query, patch=_LEAST_PATCH, levels=1)
+        scorer = made.scorer if relevance is None else relevance
+        return replace(made, scorer=scorer, encoder=lambda image: features, signals=signals or {})
 
     def asking(self, query: str) -> TokenContext:
         """The same image with another question: what is known of the image alone is not computed again."""
@@ -185,8 +219,8 @@ class TokenContext(ShortRepr):
         if self.encoder is None:
             return np.ascontiguousarray(texture_array(self.pyramid.image, self.pyramid.patch).values)
         values = to_numpy(self.encode(self.encoder))
-        whole = values.ndim == 3 and values.dtype.kind in "iuf" and values.size
-        return check_features(resample(values, self.grid, self.cover) if whole else values, self.grid)
+        other = values.ndim == 3 and values.shape[:2] != self.grid and values.dtype.kind in "iuf" and values.size
+        return check_features(resample(values, self.grid, self.cover) if other else values, self.grid)
 
     @cached_property
     def pixel_weight(self) -> np.ndarray:

@@ -40,6 +40,8 @@ def check_features(values: Any, grid: tuple[int, int]) -> np.ndarray:
         features = FeatureGrid.of(to_numpy(values))
     except ArrayError as error:
         raise MetricError(error.what, where=error.where or "encoder", fix=error.fix) from error
+    if features.grid == tuple(grid):
+        return features.values.reshape(*grid, -1)
     y, x = np.divmod(np.arange(grid[0] * grid[1]), grid[1])
     cells = Regions.of(np.stack([x, y, x + 1, y + 1], axis=1))
     return pool_regions(features, cells, len(cells.boxes), grid, patch=1).reshape(*grid, -1)

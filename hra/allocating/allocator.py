@@ -86,13 +86,21 @@ class HierarchicalResourceAllocator(ABC):
         ArrayError : ``pinned`` are not nodes of the hierarchy.
         """
         watch = Stopwatch()
-        hierarchy = self.hierarchy_for(context)
-        budget = check_budget(budget, hierarchy)
-        problem = self.problem_for(hierarchy, context, budget)
-        problem.check()
-        problem = in_sequence(pin(problem, pinned), previous)
+        problem = in_sequence(pin(self.problem(context, budget), pinned), previous)
         solution = self.traverse_and_select(problem)
         return Allocation(problem, with_pinned(problem, solution), watch.wall, context)
+
+    def problem(self, context: Any, budget: float) -> Problem:
+        """What `allocate` solves: the hierarchy, the gain of every refinement and the budget, all checked.
+
+        Raises
+        ------
+        InvalidBudget, BudgetTooSmall, MetricError : see `allocate`.
+        """
+        hierarchy = self.hierarchy_for(context)
+        problem = self.problem_for(hierarchy, context, check_budget(budget, hierarchy))
+        problem.check()
+        return problem
 
     def adopt(self, allocation: Allocation, context: Any) -> Allocation:
         """An allocation from a file or another process as one of this allocator, which can be realized.
@@ -120,13 +128,11 @@ class HierarchicalResourceAllocator(ABC):
         ------
         HraError : the allocator has another traversal than `Hull`, which would not choose these points.
         """
-        problem = self.problem_for(self.hierarchy_for(context), context, float("inf"))
         if not isinstance(self.traversal, Hull):
             what = f"the curve is that of hra.Hull(), and this allocator has {self.traversal!r}"
             fix = "give the allocator traversal=hra.Hull(), or call hra.sweep(allocator, context, budgets)"
             raise HraError(what, where="curve", fix=fix)
-        problem.check()
-        return curve(problem)
+        return curve(self.problem(context, float("inf")))
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """The hierarchy that serves ``context``."""

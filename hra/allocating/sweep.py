@@ -12,7 +12,6 @@ from hra.allocating.allocation import Allocation, ratio
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.compiling import Stopwatch
 from hra.errors import HraError
-from hra.model.budget import check_budget
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.traversals.base import Traversal
@@ -158,16 +157,9 @@ def sweep(
     """
     named, limits = _name_all(traversals), list(budgets)
     _check(allocator, limits, repeat)
-    problems = [_problem(allocator, context, limit) for limit in limits]
+    problems = [allocator.problem(context, limit) for limit in limits]
     rows = tuple(row for problem in problems for row in _at_budget(problem, named, repeat))
     return Sweep(rows, problems[0].hierarchy.cost_unit, problems[0].unit)
-
-
-def _problem(allocator: HierarchicalResourceAllocator, context: Any, budget: float) -> Problem:
-    hierarchy = allocator.hierarchy_for(context)
-    problem = allocator.problem_for(hierarchy, context, check_budget(budget, hierarchy))
-    problem.check()
-    return problem
 
 
 def _name_all(traversals: Sequence[Traversal] | Mapping[str, Traversal]) -> dict[str, Traversal]:

@@ -1,4 +1,4 @@
-"""What is judged by: one view or several, each with a camera, perhaps a gaze, and a weight."""
+"""What is judged by: one view or several, each with a camera, a weight, and perhaps a gaze or a map of importance."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from hra.camera.camera import Camera
 from hra.camera.eccentricity import Eccentricity
+from hra.camera.importance import ImportanceMap
 from hra.camera.occlusion import window_matrix
 from hra.errors import MetricError
 from hra.kernels import project_boxes
@@ -25,6 +26,8 @@ class View:
     gaze : divides displacements by the cortical magnification, taken at the smallest eccentricity anywhere in the part
         of the screen that a cluster's box covers; None for even acuity.
     weight : of squared errors; displacements count its root. A shadow map may count less than the eye.
+    importance : weights of the places on the screen, such as an attention or saliency map: squared errors count the
+        largest weight in the part of the screen that a cluster's box covers, displacements its root. None for 1.
 
     Raises
     ------
@@ -46,26 +49,40 @@ class View:
     camera: Camera
     gaze: Eccentricity | None = None
     weight: float = 1.0
+    importance: ImportanceMap | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.weight < np.inf:
             raise MetricError(f"the weight {self.weight!r} of a view must be finite and above 0", where="View")
+        if not isinstance(self.importance, ImportanceMap | None):
+            what = f"the importance of a view is a {type(self.importance).__name__}"
+            raise MetricError(what, where="View", fix="pass hra.camera.ImportanceMap(values)")
+
+    @property
+    def even(self) -> bool:
+        """Whether a pixel counts the same all over the view."""
+        return self.gaze is None and self.importance is None
 
     def seen_from(self, placement: Any) -> View:
         """The view in the coordinates of a placed object, see `hra.Camera.seen_from`."""
         return replace(self, camera=self.camera.seen_from(placement))
 
     def acuity(self, boxes: np.ndarray) -> np.ndarray:
-        """What a pixel of displacement counts at most in each box [N, 2, 3]: float64 [N], above 0.
+        """What a pixel of displacement counts at most in each box [N, 2, 3]: float64 [N], >= 0.
 
         Never smaller for a box that contains another. Of no meaning for boxes out of view.
         """
-        if self.gaze is None:
+        if self.even:
             return np.full(len(boxes), np.sqrt(self.weight))
         width, height = self.camera.viewport
         matrix, reverse = window_matrix(self.camera), self.camera.reversed_depth
         rects = project_boxes(boxes, matrix, (height, width), reversed_depth=reverse).rects
-        return self.gaze.largest_linear_weight(rects) * np.sqrt(self.weight)
+        acuity = np.full(len(boxes), np.sqrt(self.weight))
+        if self.gaze is not None:
+            acuity *= self.gaze.largest_linear_weight(rects)
+        if self.importance is not None:
+            acuity *= np.sqrt(self.importance.largest(rects, (width, height)))
+        return acuity
 
 
 def views_of(context: Any) -> tuple[View, ...]:

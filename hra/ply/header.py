@@ -73,8 +73,8 @@ class PlyHeader:
     lines: int
 
 
-def parse_ply_header(data: bytes, where: str, limits: Limits) -> PlyHeader:
-    """The header of a PLY file.
+def parse_ply_header(data: bytes, where: str, limits: Limits, size: int | None = None) -> PlyHeader:
+    """The header of a PLY file of ``size`` bytes, of which ``data`` may be the beginning.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def parse_ply_header(data: bytes, where: str, limits: Limits) -> PlyHeader:
     found = PlyHeader(header.order(), header.elements(), tuple(header.comments), end.end(), len(lines) + 1)
     for element in found.elements:
         limits.check("vertices", element.count, f"{where}, element {element.name}")
-    _check_promise(found, len(data) - end.end(), where)
+    _check_promise(found, (len(data) if size is None else size) - end.end(), where)
     return found
 
 

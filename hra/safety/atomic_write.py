@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -21,11 +21,12 @@ MANIFEST = "manifest.json"
 _FIX = "choose a writable folder with free space"
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes | bytearray) -> None:
+def write_atomically(path: str | os.PathLike[str], content: bytes | bytearray | Callable[[IO[bytes]], None]) -> None:
     """Write ``content`` to a temporary file in the same folder, flush it to disk, and rename it to ``path``.
 
     A killed process leaves at most a file ``.hra-*.tmp``, never half of ``path``; the next write of the same target
-    takes it away. An existing file keeps its permissions, a link its place: what it leads to is replaced.
+    takes it away. An existing file keeps its permissions, a link its place: what it leads to is replaced. Content that
+    does not fit into memory is a function that writes to the open file.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 @contextlib.contextmanager
-def _stage(target: Path, content: bytes | bytearray) -> Iterator[tuple[Path, Path]]:
+def _stage(target: Path, content: bytes | bytearray | Callable[[IO[bytes]], None]) -> Iterator[tuple[Path, Path]]:
     """``content`` in a temporary file beside ``target``, which is taken away unless it has been renamed."""
     # Of the same length for every target: its name may be as long as the file system allows.
     prefix = f".hra-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
@@ -95,7 +96,10 @@ def _stage(target: Path, content: bytes | bytearray) -> Iterator[tuple[Path, Pat
     temporary, stream = _claim(target.parent, prefix)
     try:
         with stream:
-            stream.write(content)
+            if callable(content):
+                content(stream)
+            else:
+                stream.write(content)
             stream.flush()
             if target.exists():
                 os.fchmod(stream.fileno(), stat.S_IMODE(target.stat().st_mode))

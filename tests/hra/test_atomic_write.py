@@ -20,7 +20,8 @@ from hra.errors import FileError
 from hra.safety.atomic_write import MANIFEST, write_atomically, write_folder
 
 _SLOW_WRITER = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it for what runs in their background
 import hra.safety.atomic_write as module
 real = os.fsync
 def wait(handle):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hra.cli import groups
 from hra.domains import tokens
 from hra.model.builder import HierarchyBuilder
 from hra.model.metrics import ErrorMetric
-from hra.plugins import GROUPS, available, load
+from hra.plugins import GROUPS, load
 from hra.traversals.base import Traversal
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
@@ -21,6 +22,8 @@ PROMISED = {
     "hra.traversals": Traversal,
     "hra.methods": tokens.TokenAllocator,
 }
+# Groups of programs that the library works with.
+FOREIGN = ("lmms_eval.models", "vllm.general_plugins")
 REGISTERED = [(group, name) for group, names in PROJECT["entry-points"].items() for name in names]
 
 
@@ -38,14 +41,20 @@ def test_registered_commands_load():
 
 
 def test_every_group_has_entries():
-    assert {group for group, _ in REGISTERED} == {*PROMISED, "hra.commands"}
-    assert {group for group, _ in REGISTERED} <= set(GROUPS)
+    assert {group for group, _ in REGISTERED} == {*PROMISED, "hra.commands", *FOREIGN}
+    assert {group for group, _ in REGISTERED} <= {*GROUPS, *FOREIGN}
 
 
 def test_what_is_installed_is_what_the_project_registers():
     # An editable install keeps the entry points that it was made with.
     for group, names in PROJECT["entry-points"].items():
-        assert names.items() <= {point.name: point.value for point in available(group).values()}.items()
+        assert names.items() <= {point.name: point.value for point in entry_points(group=group)}.items()
+
+
+@pytest.mark.parametrize("group", FOREIGN)
+def test_what_other_programs_look_for_is_there_without_them(group):
+    (point,) = [point for point in entry_points(group=group) if point.value.startswith("hra.")]
+    assert callable(point.load())
 
 
 def test_the_methods_are_the_presets_and_reducers_by_their_names():

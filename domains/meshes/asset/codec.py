@@ -53,7 +53,7 @@ def encode_page(vertices: np.ndarray, corners: np.ndarray, streams: Mapping[str,
     corners : uint32 [3 T], the same as rows of the streams.
     streams : arrays [m, ...] of the distinct vertices, whose numbers stand under ""; "position" are uint16 [m, 3].
     """
-    codec, count = _codec(), len(streams[""])
+    codec, count = meshopt_codec(), len(streams[""])
     parts = [codec.encode_index_sequence(streams[""].astype(np.uint32), count, int(vertices.max()) + 1)]
     for name, rows in streams.items():
         if name:
@@ -80,7 +80,7 @@ def decode_page(data: memoryview, forms: Forms, counts: np.ndarray, corner_offse
     count = int(parts[0])
     if not 0 < count <= int(counts.sum()):
         raise Corrupt
-    codec = _codec()
+    codec = meshopt_codec()
     try:
         numbers = codec.decode_index_sequence(count, 4, parts[1])
         rows_of = zip(forms.items(), parts[2:-1], strict=True)
@@ -125,7 +125,13 @@ def _padded(places: np.ndarray) -> np.ndarray:
     return padded
 
 
-def _codec() -> Any:
+def meshopt_codec() -> Any:
+    """The package with the codecs.
+
+    Raises
+    ------
+    MissingExtra : it is not installed.
+    """
     try:
         import meshoptimizer
     except ImportError as error:

@@ -10,6 +10,7 @@ import numpy as np
 
 from hra.domains.meshes.asset.layout import Kind
 from hra.domains.meshes.asset.mapped import MappedFile
+from hra.domains.meshes.asset.material_records import Images, material_of, record_of
 from hra.domains.meshes.asset.tables import Tables
 from hra.domains.meshes.building.report import BuildReport
 from hra.domains.meshes.materials import Material
@@ -25,35 +26,40 @@ from hra.safety.json_text import parse_object
 def info_sections(mesh: ClusterMesh) -> dict[str, tuple[Kind, np.ndarray]]:
     """The sections "info" and "images" of a mesh."""
     materials = mesh.attributes.materials if mesh.attributes else ()
-    images = b"".join(material.image or b"" for material in materials)
+    images = Images()
+    records = [record_of(material, images) for material in materials]
     facts = mesh_facts(mesh.hierarchy, mesh.triangles_per_cluster)
-    info = {"mesh": facts, "report": mesh.report and asdict(mesh.report), "materials": _records(materials)}
+    text = info_text(facts, mesh.report and asdict(mesh.report), records)
+    parts = {"info": text}
+    if images.content:
+        parts["images"] = np.frombuffer(images.content, np.uint8)
+    return {name: (Kind.BLOCK, part) for name, part in parts.items()}
+
+
+def info_text(facts: dict[str, Any], report: dict[str, Any] | None, materials: list[dict[str, Any]]) -> np.ndarray:
+    """The section "info", uint8."""
+    info = {"mesh": facts, "report": report, "materials": materials}
     # Escaped: names may hold half a surrogate pair, which UTF-8 cannot.
-    text = json.dumps(info, indent=1, allow_nan=False).encode("ascii")
-    parts = {"info": text, "images": images} if images else {"info": text}
-    return {name: (Kind.BLOCK, np.frombuffer(part, np.uint8)) for name, part in parts.items()}
-
-
-def _records(materials: tuple[Material, ...]) -> list[dict[str, Any]]:
-    """The materials, each image as its place among the bytes of all images: [offset, length]."""
-    records, at = [], 0
-    for material in materials:
-        size = len(material.image or b"")
-        records.append({**asdict(material), "image": [at, size] if size else None})
-        at += size
-    return records
+    return np.frombuffer(json.dumps(info, indent=1, allow_nan=False).encode("ascii"), np.uint8)
 
 
 def mesh_facts(hierarchy: Hierarchy, triangle_count: np.ndarray) -> dict[str, Any]:
     """The mesh in numbers, from its hierarchy and the triangles of each cluster, int [N]."""
-    level = hierarchy.attribute("level")
+    level, certified = hierarchy.attribute("level"), "hausdorff" in hierarchy.node
+    return cluster_facts(level, hierarchy.added_by, triangle_count, len(hierarchy), certified=certified)
+
+
+def cluster_facts(
+    level: np.ndarray, added_by: np.ndarray, triangle_count: np.ndarray, groups: int, *, certified: bool
+) -> dict[str, Any]:
+    """The same from what is known of the clusters [N], of ``groups`` groups."""
     return {
         "triangles": int(triangle_count[level == 0].sum()),
         "clusters": triangle_count.size,
-        "groups": len(hierarchy),
+        "groups": groups,
         "levels": int(level.max()) + 1,
-        "root_triangles": int(triangle_count[hierarchy.added_by < 0].sum()),
-        "certified": "hausdorff" in hierarchy.node,
+        "root_triangles": int(triangle_count[added_by < 0].sum()),
+        "certified": certified,
     }
 
 
@@ -110,18 +116,6 @@ def read_materials(file: MappedFile, info: dict[str, Any]) -> tuple[Material, ..
     records = info["materials"]
     images = file.section("images", Kind.BLOCK, "|u1").tobytes() if "images" in file.entries else b""
     try:
-        return tuple(_material(record, images) for record in records)
+        return tuple(material_of(record, images) for record in records)
     except (TypeError, ValueError, AttributeError, KeyError, MeshError) as error:
         raise file.error(f"a material of the mesh asset is invalid: {getattr(error, 'what', error)}") from error
-
-
-def _material(record: dict[str, Any], images: bytes) -> Material:
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
-    }
-    if values["image"] is not None:
-        offset, size = values["image"]
-        if not 0 <= offset < offset + size <= len(images):
-            raise ValueError("its image is not in the file")
-        values["image"] = images[offset : offset + size]
-    return Material(**values)

@@ -105,6 +105,11 @@ class MeshAsset:
         """What every page takes while it is held: a slot that fits the largest one, so that nothing fragments."""
         return int(self._tables.slot_bytes)
 
+    @property
+    def grid_step(self) -> float:
+        """Distance between neighbouring points of the grid that all vertices are on, object units; 0 without one."""
+        return 0.0 if self._tables.grid is None else self._tables.grid.step
+
     @cached_property
     def read_bytes(self) -> np.ndarray:
         """What each page takes from its reading to its upload, int64 [P]: in the file, and as arrays."""

@@ -98,21 +98,27 @@ def localize(indices, offsets):
 
 def page_ends(sizes: np.ndarray, runs: np.ndarray, limit: int) -> np.ndarray:
     """Where each page ends, int64 [P], for clusters of these ``sizes`` [N] whose groups are ``runs`` [N] of numbers."""
-    size, groups = sizes.tolist(), runs.tolist()
-    ends, used, c = [], 0, 0
-    while c < len(size):
+    ends = np.empty(len(sizes), np.int64)
+    return ends[: _page_ends(np.asarray(sizes, np.int64), np.asarray(runs, np.int64), limit, ends)].copy()
+
+
+@njit(cache=True)
+def _page_ends(size, groups, limit, ends):
+    """Write where each page ends; how many there are."""
+    count, used, c = 0, 0, 0
+    while c < size.size:
         last, whole = c + 1, size[c]
-        while last < len(size) and groups[last] == groups[c]:
+        while last < size.size and groups[last] == groups[c]:
             whole += size[last]
             last += 1
         if used + whole > limit and used > 0:
-            ends.append(c)
-            used = 0
+            ends[count] = c
+            count, used = count + 1, 0
         for k in range(c, last):
             if used + size[k] > limit and used > 0:
-                ends.append(k)
-                used = 0
+                ends[count] = k
+                count, used = count + 1, 0
             used += size[k]
         c = last
-    ends.append(len(size))
-    return np.array(ends)
+    ends[count] = size.size
+    return count + 1

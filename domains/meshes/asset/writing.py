@@ -60,9 +60,9 @@ def asset_bytes(mesh: ClusterMesh, grid_bits: int | None = None) -> bytearray:
     tables, blocks, streams = body.tables, info_sections(mesh), body.streams
     entry_count = len(tables) + len(blocks) + len(streams)
     # Tables, pages, and last what varies in length from one build to the next, so that it moves nothing else.
-    table_at, end = _places(HEADER_BYTES + ENTRY_BYTES * entry_count, _sizes(tables), SECTION_ALIGNMENT)
-    page_at, end = _places(end, tables["page_bytes"][1].tolist(), PAGE_ALIGNMENT)
-    block_at, end = _places(end, _sizes(blocks), SECTION_ALIGNMENT)
+    table_at, end = places(HEADER_BYTES + ENTRY_BYTES * entry_count, _sizes(tables), SECTION_ALIGNMENT)
+    page_at, end = places(end, tables["page_bytes"][1].tolist(), PAGE_ALIGNMENT)
+    block_at, end = places(end, _sizes(blocks), SECTION_ALIGNMENT)
     content = bytearray(end)
     tables["page_offset"] = Kind.PAGE, np.array(page_at, "<u8")
     tables["page_crc"] = Kind.PAGE, _write_pages(content, page_at, body.pages)
@@ -80,7 +80,7 @@ def _sizes(sections: Sections) -> list[int]:
     return [array.nbytes for _, array in sections.values()]
 
 
-def _places(begin: int, sizes: list[int], unit: int) -> tuple[list[int], int]:
+def places(begin: int, sizes: list[int], unit: int) -> tuple[list[int], int]:
     """Where parts of these sizes begin, each at a multiple of ``unit``, and where the last one ends."""
     ends = run_offsets(np.array([align(size, unit) for size in sizes], np.int64)) + align(begin, unit)
     return ends[:-1].tolist(), int(ends[-2]) + sizes[-1]

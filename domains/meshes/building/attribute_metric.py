@@ -5,8 +5,10 @@ The simplifier takes a change of a weighted attribute by 1 over a distance d for
 
 - Normals: 0.5 per component, as in meshoptimizer's own cluster hierarchy (demo/clusterlod.cpp).
 - Colours in 0 .. 1: 1 per component, so that black for white over an edge counts like the edge's length.
-- Texture coordinates: in mean edge lengths of the group's triangles in the texture. A texture that slides by one edge
-  counts like a displacement by one edge, whatever the texture's size, its repetitions, or the part of it that is used.
+- Texture coordinates, of each set: in mean edge lengths of the group's triangles in the texture. A texture that slides
+  by one edge counts like a displacement by one edge, whatever the texture's size, its repetitions, or the part of it
+  that is used.
+- Tangents: 0.125 per component. They turn what a normal map adds to normals, which is a part of these.
 - Materials have no distance: vertices at their borders are doubled, and such seams are kept.
 """
 
@@ -21,7 +23,7 @@ from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.creases import Creases, without_slivers
 
-NORMAL_WEIGHT, COLOR_WEIGHT = 0.5, 1.0
+NORMAL_WEIGHT, COLOR_WEIGHT, TANGENT_WEIGHT = 0.5, 1.0, 0.125
 # Texture edges count as at least this long, a texel of a texture of 16,384: rounding must not become an error.
 _SHORTEST_UV_EDGE = 2.0**-14
 # A group of which more is left than this share is simplified again with creases smoothed over.
@@ -34,15 +36,17 @@ class AttributeMetric:
 
     Attributes
     ----------
-    values : float32 [V, k], texture coordinates first if there are any, normals last.
+    values : float32 [V, k], texture coordinates first if there are any, tangents and normals last.
     weights : float32 [k], of texture coordinates before they are scaled to a group.
-    textured : whether the first two columns are texture coordinates.
+    sets : how many sets of texture coordinates the first columns are, two columns each.
+    directions : how many of the last columns are tangents and normals.
     creases : what may be smoothed over where nothing else helps, None where normals and colours make no seams.
     """
 
     values: np.ndarray
     weights: np.ndarray
-    textured: bool
+    sets: int
+    directions: int
     creases: Creases | None
 
     @classmethod
@@ -52,7 +56,9 @@ class AttributeMetric:
             (values, weight)
             for values, weight in (
                 (attributes.uv, 1.0),
+                (attributes.uv2, 1.0),
                 (None if attributes.colors is None else attributes.colors / np.float32(255), COLOR_WEIGHT),
+                (attributes.tangents, TANGENT_WEIGHT),
                 (attributes.normals, NORMAL_WEIGHT),
             )
             if values is not None
@@ -60,8 +66,9 @@ class AttributeMetric:
         nothing = np.empty((len(positions), 0), np.float32)
         values = np.concatenate([nothing, *(array for array, _ in columns)], axis=1, dtype=np.float32)
         weights = [weight for array, weight in columns for _ in range(array.shape[1])]
-        textured = attributes.uv is not None
-        return cls(values, np.array(weights, np.float32), textured, Creases.of(positions, attributes))
+        sets = (attributes.uv is not None) + (attributes.uv2 is not None)
+        directions = 3 * (attributes.normals is not None) + 4 * (attributes.tangents is not None)
+        return cls(values, np.array(weights, np.float32), sets, directions, Creases.of(positions, attributes))
 
     def simplify(
         self, indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, target: int, *, prune: bool = False
@@ -74,9 +81,8 @@ class AttributeMetric:
         weights = self._weights_for(indices)
         coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, prune=prune)
         if self.creases is not None and coarse.size > _WORTH * indices.size:
-            if self.creases.normals is not None:
-                # Normals stand last. Those of the first wedge stand for all now, and say nothing of the surface.
-                weights[-3:] = 0
+            # Those of the first wedge stand for all now, and say nothing of the surface.
+            weights[weights.size - self.directions :] = 0
             smooth, smooth_error = meshopt.simplify(
                 self.creases.first[indices], positions, locked, target, self.values, weights, prune=prune
             )
@@ -112,10 +118,10 @@ class AttributeMetric:
     def _weights_for(self, indices: np.ndarray) -> np.ndarray:
         """Weights float32 [k] for a group of triangles, ``indices`` uint32 [3 T]."""
         weights = self.weights.copy()
-        if self.textured:
+        for column in range(0, 2 * self.sets, 2):
             # The legs of a right triangle of the mean area.
-            edge = np.sqrt(2 * _texture_area(self.values, indices) / (indices.size // 3))
-            weights[:2] = 1 / max(edge, _SHORTEST_UV_EDGE)
+            edge = np.sqrt(2 * _texture_area(self.values, indices, column) / (indices.size // 3))
+            weights[column : column + 2] = 1 / max(edge, _SHORTEST_UV_EDGE)
         return weights
 
 
@@ -135,13 +141,13 @@ def _choose_wedges(indices, wedges, begin, end, values, weights, material, resul
 
 
 @njit(cache=True, nogil=True)
-def _texture_area(values, indices):
-    """Sum of the triangles' areas by the first two columns."""
+def _texture_area(values, indices, u):
+    """Sum of the triangles' areas by columns ``u`` and u + 1."""
     total = 0.0
     for t in range(0, indices.size, 3):
         a, b, c = indices[t], indices[t + 1], indices[t + 2]
-        x0, y0 = values[b, 0] - values[a, 0], values[b, 1] - values[a, 1]
-        x1, y1 = values[c, 0] - values[a, 0], values[c, 1] - values[a, 1]
+        x0, y0 = values[b, u] - values[a, u], values[b, u + 1] - values[a, u + 1]
+        x1, y1 = values[c, u] - values[a, u], values[c, u + 1] - values[a, u + 1]
         # Products of float32 are exact in float64; only their difference is rounded.
         total += 0.5 * abs(np.float64(x0) * y1 - np.float64(x1) * y0)
     return total

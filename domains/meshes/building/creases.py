@@ -1,4 +1,4 @@
-"""Seams of normals and colours alone: edges that look sharp where the surface and its texture go on."""
+"""Seams of normals, tangents and colours alone: edges that look sharp where the surface and its texture go on."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hra.model.arrays import group
 
 @dataclass(frozen=True, eq=False)
 class Creases:
-    """Wedges that differ in normal or colour only.
+    """Wedges that differ in normal, tangent or colour only.
 
     Attributes
     ----------
-    first : uint32 [V], the first vertex with the same position, texture coordinates and material.
+    first : uint32 [V], the first vertex with the same position, coordinates, side of the bitangent and material.
     offsets, wedges : int32 [V + 1], [V], the vertices that have the same first one.
     normals : float32 [V, 3] or None.
     """
@@ -32,8 +32,8 @@ class Creases:
     def of(cls, positions: np.ndarray, attributes: VertexAttributes) -> Creases | None:
         """From welded positions float32 [V, 3] and attributes; None where no two vertices differ in that way."""
         kept = None
-        if attributes.uv is not None or attributes.material is not None:
-            kept = replace(attributes, normals=None, colors=None)
+        if any(array is not None for array in (attributes.uv, attributes.material, attributes.tangents)):
+            kept = replace(attributes, normals=None, colors=None, tangents=_signs(attributes.tangents))
         number, count = row_numbers(positions, kept)
         if count == len(positions):
             return None
@@ -51,6 +51,11 @@ class Creases:
         result = indices.copy()
         _restore(indices, positions, self.offsets, self.wedges, self.normals, result)
         return result
+
+
+def _signs(tangents: np.ndarray | None) -> np.ndarray | None:
+    """Tangents of which only the sides of bitangents are left: where these differ, a texture is mirrored."""
+    return None if tangents is None else tangents * np.array([0, 0, 0, 1], np.float32)
 
 
 @njit(cache=True, nogil=True)

@@ -59,15 +59,22 @@ class Groups:
 
 
 def simplify_groups(
-    groups: Groups, geometry: Geometry, kept: Kept, step: CoarseStep, workers: Workers, countdown: Countdown
+    groups: Groups,
+    geometry: Geometry,
+    kept: Kept,
+    step: CoarseStep,
+    workers: Workers,
+    countdown: Countdown,
+    *,
+    whole: bool = True,
 ) -> list[Simplified | None]:
     """Each group simplified, in order; None where it is stuck.
 
-    All take the ``step``; on small levels it is balanced, with other shares for each group.
+    All take the ``step``; on small levels of the ``whole`` mesh it is balanced, with other shares for each group.
     """
     references = groups.reduce(np.add, groups.clusters.vertex_count.astype(np.int64)).tolist()
     steps = [step] * len(groups)
-    if groups.clusters.indices.size <= 3 * _BALANCED:
+    if whole and groups.clusters.indices.size <= 3 * _BALANCED:
         steps = [replace(step, share=share) for share in _balance(groups, geometry, kept, step, workers)]
 
     def simplify(batch: range) -> list[Simplified | None]:

@@ -30,6 +30,23 @@ _LARGEST_GROUP = 64
 _FINE = 8192
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What of a larger mesh is built at once.
+
+    Attributes
+    ----------
+    pinned : uint8 [V], 1 for the vertices that other parts use too, which stay where they are.
+    until : triangles at which a part ends.
+    first_group, first_level : numbers of the first group and of the level below it.
+    """
+
+    pinned: np.ndarray
+    until: int
+    first_group: int
+    first_level: int
+
+
 @dataclass
 class BuiltLevels:
     """Clusters of all levels, fine to coarse.
@@ -60,9 +77,9 @@ class BuiltLevels:
         self.members = [(np.cumsum(kept) - 1)[members] for members in self.members]
         return self.add(table)
 
-    def refine(self, rows: np.ndarray, steps: FineSteps) -> None:
+    def refine(self, rows: np.ndarray, steps: FineSteps, first_group: int) -> None:
         """Simplify the clusters ``rows`` [M], which no group simplifies yet, in fine ``steps``."""
-        first = len(self.members)
+        first = first_group + len(self.members)
         top = self.exchange(rows, steps.top)
         both = np.concatenate([top, self.add(steps.products.renumber(steps.products.made_by + first))])
         self.members += [both[members] for members in steps.members]
@@ -82,40 +99,64 @@ def build_levels(
     Groups that are stuck wait for other neighbours, or for larger groups. Near the root the mesh is simplified as a
     whole. It ends when at most 128 triangles are left, or when all that is left is stuck as one group.
     """
-    built, borders, group_size = BuiltLevels(), Borders.of(geometry, triangles), settings.group_size
     pending = source_clusters(geometry, triangles, settings.cluster_size, workers)
+    return levels_above(pending, geometry, Borders.of(geometry, triangles), settings, workers, countdown)
+
+
+def levels_above(
+    pending: ClusterTable,
+    geometry: Geometry,
+    borders: Borders,
+    settings: Settings,
+    workers: Workers,
+    countdown: Countdown,
+    part: Part | None = None,
+    numbers: tuple[int, int] = (0, 0),
+) -> BuiltLevels:
+    """The clusters ``pending``, and all levels above them.
+
+    Parameters
+    ----------
+    borders : of the surface that the clusters cover.
+    part : of a larger mesh that they are; None where they cover all of it.
+    numbers : of the first group and of the level of ``pending``, without a part.
+    """
+    nothing = np.zeros(len(geometry.positions), np.uint8)
+    built, group_size, whole = BuiltLevels(), settings.group_size, part is None
+    part = part or Part(nothing, _FINE, *numbers)
     rows = built.add(pending)
     # Ends: a round takes triangles away, or all groups are stuck. Then they get twice as large until one group holds
-    # everything, and if that is stuck, nothing is left to try.
-    while pending.indices.size > 3 * _FINE:
+    # everything, and if that is stuck, nothing is left to try. A part ends before: its neighbours are what it lacks.
+    while pending.indices.size > 3 * part.until:
         grouping = group_clusters(pending, geometry, group_size)
         built.merged_islands += grouping.merged_islands
         offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
         groups, rows, before = Groups(pending.take(order), offsets), rows[order], pending.indices.size
-        kept = Kept.of(grouping.shared, borders)
+        kept = Kept.of(grouping.shared | part.pinned, borders)
         # Only groups of the largest size are clustered beside neighbours: smaller ones may still get what they touch.
         step = CoarseStep(settings.cluster_size, coarse=2 * group_size > _LARGEST_GROUP)
-        results = simplify_groups(groups, geometry, kept, step, workers, countdown)
+        results = simplify_groups(groups, geometry, kept, step, workers, countdown, whole=whole)
         done = np.array([result is not None for result in results])
         stuck = np.flatnonzero(~np.repeat(done, np.diff(offsets)))
         built.stuck_groups += int((~done).sum())
         pending = groups.clusters.take(stuck)
         if done.any():
-            numbers = {"level": len(built.tables), "first_group": len(built.members)}
+            own = {"level": part.first_level + len(built.tables), "first_group": part.first_group + len(built.members)}
             deviation = level_deviations(groups, results, geometry, workers) if settings.certified else None
-            products = coarse_clusters(groups, results, geometry, **numbers, deviation=deviation)
+            products = coarse_clusters(groups, results, geometry, **own, deviation=deviation)
             built.members += [rows[offsets[g] : offsets[g + 1]] for g in np.flatnonzero(done)]
             pending = concatenate([products, pending])
             rows = np.concatenate([built.add(products), rows[stuck]])
         elif len(groups) == 1:
             return built
         if pending.indices.size > (1 - _POOR_SHARE) * before:
+            if not whole and 2 * group_size > _LARGEST_GROUP:
+                return built
             group_size = 2 * group_size if 2 * group_size <= _LARGEST_GROUP else len(rows)
-    if pending.indices.size > 3 * MAX_TRIANGLES:
-        kept = Kept.of(np.zeros(len(geometry.positions), np.uint8), borders)
-        found = fine_steps(pending, geometry, kept, settings, workers, countdown)
+    if whole and pending.indices.size > 3 * MAX_TRIANGLES:
+        found = fine_steps(pending, geometry, Kept.of(nothing, borders), settings, workers, countdown)
         if found is not None:
-            built.refine(rows, found)
+            built.refine(rows, found, part.first_group)
     return built
 
 

@@ -38,6 +38,7 @@ _SIGNATURES = {
     "meshopt_buildMeshletsBound": [_SIZE, _SIZE, _SIZE],
     "meshopt_buildMeshletsFlex": [_POINTER] * 4 + [_SIZE, _POINTER] + [_SIZE] * 5 + [_FLOAT, _FLOAT],
     "meshopt_partitionClusters": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE, _SIZE],
+    "meshopt_encodeFilterOct": [_POINTER, _SIZE, _SIZE, ctypes.c_int, _POINTER],
     "meshopt_spatialSortTriangles": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE],
     "meshopt_simplifyWithAttributes": [
         *[_POINTER, _POINTER, _SIZE],  # destination, indices, index count
@@ -124,6 +125,18 @@ def unique_rows(rows: np.ndarray) -> tuple[np.ndarray, int]:
         number.ctypes.data, None, len(rows), rows.ctypes.data, len(rows), rows.strides[0]
     )
     return number, count
+
+
+def octahedral(normals: np.ndarray, bits: int) -> np.ndarray:
+    """Unit vectors float32 [V, 3] as places on an octahedron of ``bits`` 1 .. 16, int16 [V, 4]: a vertex stream."""
+    _check_array("normals", normals, np.float32, 2)
+    if normals.shape[1] != 3 or bits not in range(1, 17):
+        raise ArrayError(f"normals must have three columns and 1 to 16 bits, got {normals.shape} and {bits}")
+    padded = np.zeros((len(normals), 4), np.float32)
+    padded[:, :3] = normals
+    result = np.empty((len(normals), 4), np.int16)
+    library().meshopt_encodeFilterOct(result.ctypes.data, len(result), 8, bits, padded.ctypes.data)
+    return result
 
 
 def spatial_sort(indices: np.ndarray, positions: np.ndarray) -> np.ndarray:

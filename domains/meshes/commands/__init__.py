@@ -15,14 +15,17 @@ import typer
 from hra.console import JsonOption, byte_count, counting, folder_or, running, show, write_json, written_as
 from hra.domains.meshes.commands.cutting import cut
 from hra.domains.meshes.commands.drawing import render, view
+from hra.domains.meshes.commands.exporting import export
 from hra.domains.meshes.commands.folder import build_all
+from hra.domains.meshes.commands.larger import build_in_parts, in_parts
 from hra.domains.meshes.commands.limits import BuiltMesh
 from hra.domains.meshes.commands.lods import lods
 from hra.errors import HraError
-from hra.safety.limits import Limits
+from hra.safety.limits import DEFAULT, Limits
 
 app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
 app.command()(cut)
+app.command()(export)
 app.command()(lods)
 app.command()(render)
 app.command()(view)
@@ -45,17 +48,23 @@ def build(
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="All processors by default.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes, for the meshes of a folder.")] = 1,
-    memory: Annotated[str, typer.Option(help="What reading may take beside 4 bytes for each of the file.")] = "256MiB",
+    memory: Annotated[
+        str | None, typer.Option(help="What the build may hold: a larger mesh is built in parts on disk.")
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Build the cluster hierarchy of a mesh file, or of all that are in a folder.
 
     A folder's meshes that cannot be built are listed, with exit code 1. Run it again after it was stopped: it goes on.
+    With --memory, binary PLY, STL and OBJ files that need more, and folders of parts of one mesh, are built in parts.
     """
     from hra.domains import meshes
 
     settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
-    limits = Limits(memory_bytes=byte_count(memory))
+    limits = DEFAULT if memory is None else Limits(memory_bytes=byte_count(memory))
+    if in_parts(source, out, None if memory is None else limits.memory_bytes):
+        own = {**settings, "threads": threads, "jobs": jobs, "memory": limits.memory_bytes}
+        return build_in_parts(source, out, own, grid_bits, json_file)
     if os.path.isdir(source):  # False for names that cannot be
         _check_folder_options(out, threads)
         return build_all(source, out, {**settings, "grid_bits": grid_bits, "jobs": jobs, "limits": limits}, json_file)
@@ -104,7 +113,11 @@ def _check_folder_options(out: Path, threads: int | None) -> None:
     if threads is not None:
         raise HraError("the meshes of a folder are built on one thread each", where="--threads", fix="use --jobs")
     if out.suffix.lower() == ".hra" and not os.path.isdir(out):
-        raise HraError("the meshes of a folder go to a folder", where="--out", fix="name a folder")
+        raise HraError(
+            "the meshes of a folder go to a folder",
+            where="--out",
+            fix="name a folder, or its --memory if it is one mesh",
+        )
 
 
 def _check_file_options(out: Path, jobs: int) -> None:

@@ -5,13 +5,12 @@ Source: Khronos, glTF 2.0 specification, section 3.6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_files import Bytes
+from hra.domains.meshes.files.gltf_views import Views
 from hra.errors import FileError
 
 _COMPONENT = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
@@ -22,11 +21,14 @@ _MATRIX_SIDE = {"MAT2": 2, "MAT3": 3, "MAT4": 4}
 
 @dataclass(frozen=True, eq=False)
 class Accessors:
-    """The accessors of a checked header over the contents of its buffers."""
+    """The accessors of a checked header over the contents of its views."""
 
-    header: dict[str, Any]
-    buffers: Sequence[Bytes]
-    where: str
+    views: Views
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """The whole header."""
+        return self.views.header
 
     def array(self, number: int) -> np.ndarray:
         """Accessor ``number`` as [count, columns], in the type of the file; not copied where it is not sparse.
@@ -51,17 +53,18 @@ class Accessors:
         return np.maximum(values.astype(np.float64) / np.iinfo(values.dtype).max, -1)
 
     def _stride(self, entry: dict[str, Any], count: int, dtype: np.dtype, columns: int) -> np.ndarray:
-        view = self.header["bufferViews"][entry["bufferView"]]
-        begin = view.get("byteOffset", 0) + entry.get("byteOffset", 0)
-        strides = view.get("byteStride", dtype.itemsize * columns), dtype.itemsize
-        return np.ndarray((count, columns), dtype, self.buffers[view["buffer"]], begin, strides)
+        content, begin = self.views.place(entry["bufferView"])
+        stride = self.header["bufferViews"][entry["bufferView"]].get("byteStride", dtype.itemsize * columns)
+        return np.ndarray(
+            (count, columns), dtype, content, begin + entry.get("byteOffset", 0), (stride, dtype.itemsize)
+        )
 
     def _replace(self, base: np.ndarray, accessor: dict[str, Any], number: int) -> np.ndarray:
         sparse = accessor["sparse"]
         dtype = np.dtype(_COMPONENT[sparse["indices"]["componentType"]])
         rows = self._stride(sparse["indices"], sparse["count"], dtype, 1)[:, 0].astype(np.int64)
         if (np.diff(rows) <= 0).any() or rows[-1] >= accessor["count"]:
-            where = f"{self.where}, accessors[{number}].sparse"
+            where = f"{self.views.where}, accessors[{number}].sparse"
             raise FileError("the indices of a sparse accessor do not rise, or are out of range", where=where)
         replaced = np.array(base)
         replaced[rows] = self._stride(sparse["values"], sparse["count"], base.dtype, base.shape[1])

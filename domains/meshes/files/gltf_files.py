@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from hra.domains.meshes.files.gltf_meshopt import is_fallback
 from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.errors import FileError
 
@@ -19,6 +19,8 @@ _PIECE = 2**16
 def read_buffers(header: dict[str, Any], chunk: memoryview | None, files: SiblingFiles, where: str) -> list[Bytes]:
     """The content of all buffers; ``chunk`` is the binary part of a GLB, None if there is none.
 
+    Buffers for readers that cannot decompress are left empty.
+
     Raises
     ------
     FileError : a buffer is missing or shorter than the header states; LimitExceeded : too many.
@@ -28,6 +30,9 @@ def read_buffers(header: dict[str, Any], chunk: memoryview | None, files: Siblin
     buffers, known = [], {}
     for number, buffer in enumerate(entries):
         place = f"{where}, buffer {number}"
+        if is_fallback(buffer):
+            buffers.append(b"")
+            continue
         if "uri" in buffer:
             content = known.get(buffer["uri"])
             if content is None:
@@ -73,10 +78,3 @@ def _percent_decoded(text: str, begin: int) -> bytes:
         out += unquote_to_bytes(text[begin:end])
         begin = end
     return bytes(out)
-
-
-def view_bytes(header: dict[str, Any], view: int, buffers: Sequence[Bytes]) -> bytes:
-    """The bytes of buffer view number ``view``."""
-    entry = header["bufferViews"][view]
-    begin = entry.get("byteOffset", 0)
-    return bytes(buffers[entry["buffer"]][begin : begin + entry["byteLength"]])

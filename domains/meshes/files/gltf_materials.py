@@ -1,28 +1,32 @@
-"""The materials of a glTF header with their base-colour images."""
+"""The materials of a glTF header with their images and samplers."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_files import Bytes, read_uri, view_bytes
+from hra.domains.meshes.files.gltf_coordinates import BASE, texture_infos
+from hra.domains.meshes.files.gltf_files import read_uri
+from hra.domains.meshes.files.gltf_samplers import read_sampler
+from hra.domains.meshes.files.gltf_views import Views
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
-from hra.domains.meshes.files.structure import Misfit, listing, number, record, whole
 from hra.domains.meshes.files.textures import Textures
-from hra.domains.meshes.materials import AlphaMode, Material
-from hra.errors import FileError, RepairWarning
+from hra.domains.meshes.materials import TEXTURES, AlphaMode, Material
+from hra.domains.meshes.texture import Sampler, Texture
+from hra.errors import RepairWarning
 
 # Extensions that name an image instead of the texture's own source.
 _SOURCES = ("EXT_texture_webp", "KHR_texture_basisu")
 
 
-def read_materials(header: dict[str, Any], buffers: Sequence[Bytes], files: SiblingFiles, where: str) -> list[Material]:
-    """All materials of a glTF header.
+def read_materials(views: Views, files: SiblingFiles, where: str) -> list[Material]:
+    """All materials of a glTF header, their textures as if all were laid out by the first set of coordinates.
 
-    Other textures than the base colour's, samplers and material extensions are left out.
+    Material extensions are left out.
 
     Raises
     ------
@@ -33,29 +37,46 @@ def read_materials(header: dict[str, Any], buffers: Sequence[Bytes], files: Sibl
     -----
     RepairWarning : a texture that is missing or cannot be read is left out.
     """
-    images: dict[int, bytes | None] = {}
-    textures = Textures(files)
-    materials = []
-    for material, entry in enumerate(header.get("materials", [])):
-        place = f"{where}, material {material}"
-        surface = entry.get("pbrMetallicRoughness", {})
-        image = _image_number(header, surface.get("baseColorTexture"))
-        if image is not None and image not in images:
-            images[image] = _image(header, image, buffers, files, textures, place)
-        materials.append(
-            Material(
-                name=str(entry.get("name", "")),
-                base_color=_numbers(surface.get("baseColorFactor", (1, 1, 1, 1))),
-                image=None if image is None else images[image],
-                metallic=float(surface.get("metallicFactor", 1)),
-                roughness=float(surface.get("roughnessFactor", 1)),
-                emissive=_numbers(entry.get("emissiveFactor", (0, 0, 0))),
-                alpha_mode=_alpha_mode(entry, place),
-                alpha_cutoff=min(float(entry.get("alphaCutoff", 0.5)), 1.0),
-                double_sided=bool(entry.get("doubleSided", False)),
-            )
-        )
-    return materials
+    reader = _Images(views, files, Textures(files))
+    entries = views.header.get("materials", [])
+    return [_material(entry, reader, f"{where}, material {number}") for number, entry in enumerate(entries)]
+
+
+def laid_out(material: Material, of: Mapping[str, int], where: str) -> Material:
+    """The material of a primitive whose textures have their coordinates in the sets ``of`` the primitive.
+
+    Warns
+    -----
+    RepairWarning : textures other than the base colour's that have no coordinates are left out.
+    """
+    found = {name: getattr(material, name) for name in TEXTURES}
+    lost = [name for name, texture in found.items() if texture is not None and name not in of]
+    if lost:
+        what = f"{where}: {', '.join(lost)} needs coordinates beyond the two sets that are there, and was left out"
+        warnings.warn(what, RepairWarning, stacklevel=3)
+    kept = {name: replace(found[name], coordinates=place) for name, place in of.items() if found.get(name) is not None}
+    return replace(material, **{name: kept.get(name) for name in TEXTURES})
+
+
+def _material(entry: dict[str, Any], images: _Images, where: str) -> Material:
+    surface = entry.get("pbrMetallicRoughness", {})
+    textures: dict[str, Any] = {name: images.texture(info, where) for name, info in texture_infos(entry).items()}
+    base = textures.pop(BASE, None)
+    return Material(
+        name=str(entry.get("name", "")),
+        base_color=_numbers(surface.get("baseColorFactor", (1, 1, 1, 1))),
+        metallic=float(surface.get("metallicFactor", 1)),
+        roughness=float(surface.get("roughnessFactor", 1)),
+        emissive=_numbers(entry.get("emissiveFactor", (0, 0, 0))),
+        alpha_mode=_alpha_mode(entry, where),
+        alpha_cutoff=min(float(entry.get("alphaCutoff", 0.5)), 1.0),
+        double_sided=bool(entry.get("doubleSided", False)),
+        normal_scale=float(entry.get("normalTexture", {}).get("scale", 1)),
+        occlusion_strength=float(entry.get("occlusionTexture", {}).get("strength", 1)),
+        image=None if base is None else base.image,
+        sampler=Sampler() if base is None else base.sampler,
+        **textures,
+    )
 
 
 def _alpha_mode(entry: dict[str, Any], where: str) -> AlphaMode:
@@ -70,63 +91,42 @@ def _numbers(values: Sequence[float]) -> Any:
     return tuple(np.asarray(values, np.float64).tolist())
 
 
-def _image_number(header: dict[str, Any], reference: dict[str, Any] | None) -> int | None:
-    if reference is None:
-        return None
-    entry = header["textures"][reference["index"]]
-    extensions = entry.get("extensions", {})
-    named = [extensions[name].get("source") for name in _SOURCES if name in extensions]
-    chosen = entry.get("source", named[0] if named else None)
-    images = len(header.get("images", []))
-    # References of extensions are not in the table of properties.
-    return chosen if type(chosen) is int and 0 <= chosen < images else None
+@dataclass(frozen=True, eq=False)
+class _Images:
+    """The images of a header, each read when it is first asked for."""
 
+    views: Views
+    files: SiblingFiles
+    textures: Textures
+    known: dict[int, bytes | None] = field(default_factory=dict)
 
-def _image(
-    header: dict[str, Any],
-    number: int,
-    buffers: Sequence[Bytes],
-    files: SiblingFiles,
-    textures: Textures,
-    where: str,
-) -> bytes | None:
-    entry = header["images"][number]
-    if "bufferView" in entry:
-        return textures.read(view_bytes(header, entry["bufferView"], buffers), where)
-    try:
-        content = read_uri(entry["uri"], files, where)
-    except MissingFile:
-        warnings.warn(f"{where}: the texture {entry['uri']!r} is missing and was left out", RepairWarning, stacklevel=2)
-        return None
-    return textures.read(content, where)
+    def texture(self, info: dict[str, Any], where: str) -> Texture | None:
+        """What a reference to a texture shows, None where there is no image or it cannot be read."""
+        entry = self.views.header["textures"][info["index"]]
+        number = self._number(entry)
+        if number is None:
+            return None
+        if number not in self.known:
+            self.known[number] = self._read(number, where)
+        image = self.known[number]
+        return None if image is None else Texture(image, 0, read_sampler(self.views.header, entry, where))
 
+    def _number(self, entry: dict[str, Any]) -> int | None:
+        extensions = entry.get("extensions", {})
+        named = [extensions[name].get("source") for name in _SOURCES if name in extensions]
+        chosen = entry.get("source", named[0] if named else None)
+        # References of extensions are not in the table of properties.
+        there = type(chosen) is int and 0 <= chosen < len(self.views.header.get("images", []))
+        return chosen if there else None
 
-_TRANSFORM = record(
-    {
-        "offset": listing(number(), 2, 2),
-        "rotation": number(),
-        "scale": listing(number(), 2, 2),
-        "texCoord": whole(),
-    }
-)
-
-
-def transform_coordinates(uv: np.ndarray, material: dict[str, Any], where: str) -> np.ndarray:
-    """Texture coordinates [V, 2] by the KHR_texture_transform of a material's base-colour texture, if it has one.
-
-    Raises
-    ------
-    FileError : the transform is malformed.
-    """
-    info = material.get("pbrMetallicRoughness", {}).get("baseColorTexture", {})
-    transform = info.get("extensions", {}).get("KHR_texture_transform")
-    if transform is None:
-        return uv
-    try:
-        _TRANSFORM(transform, {})
-    except Misfit as misfit:
-        raise FileError(f"a texture transform is wrong: {misfit.what}", where=f"{where}, {misfit.place}") from misfit
-    angle = transform.get("rotation", 0.0)
-    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    moved = (uv * np.array(transform.get("scale", (1, 1)))) @ turn.T
-    return moved + np.array(transform.get("offset", (0, 0)))
+    def _read(self, number: int, where: str) -> bytes | None:
+        entry = self.views.header["images"][number]
+        if "bufferView" in entry:
+            return self.textures.read(self.views.content(entry["bufferView"]), where)
+        try:
+            content = read_uri(entry["uri"], self.files, where)
+        except MissingFile:
+            what = f"{where}: the texture {entry['uri']!r} is missing and was left out"
+            warnings.warn(what, RepairWarning, stacklevel=2)
+            return None
+        return self.textures.read(content, where)

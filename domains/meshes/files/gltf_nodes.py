@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.meshes.files.gltf_instancing import rotation_matrices
 from hra.errors import FileError
 from hra.safety.limits import Limits
 
@@ -55,8 +56,8 @@ def _check_transform(node: dict[str, Any], where: str) -> None:
         raise FileError(f"a rotation has the length {length:g}, not 1", where=where, fix="export it again")
 
 
-def instances(header: dict[str, Any]) -> Iterator[tuple[int, np.ndarray]]:
-    """Mesh number and matrix float64 [4, 4] to the scene of each node that has a mesh, depth first."""
+def shown(header: dict[str, Any]) -> Iterator[tuple[int, np.ndarray]]:
+    """Number and matrix float64 [4, 4] to the scene of each node that has a mesh, depth first."""
     nodes = header.get("nodes", [])
     inner = {child for node in nodes for child in node.get("children", [])}
     roots = [number for number in range(len(nodes)) if number not in inner]
@@ -67,22 +68,15 @@ def instances(header: dict[str, Any]) -> Iterator[tuple[int, np.ndarray]]:
         number, outer = pending.pop()
         matrix = outer @ _local_matrix(nodes[number])
         if "mesh" in nodes[number]:
-            yield nodes[number]["mesh"], matrix
+            yield number, matrix
         pending += [(child, matrix) for child in reversed(nodes[number].get("children", []))]
 
 
 def _local_matrix(node: dict[str, Any]) -> np.ndarray:
     if "matrix" in node:
         return np.array(node["matrix"], np.float64).reshape(4, 4).T
-    rotation = np.array(node.get("rotation", (0, 0, 0, 1)), np.float64)
-    x, y, z, w = rotation / np.linalg.norm(rotation)
-    turn = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    rotation = np.array([node.get("rotation", (0, 0, 0, 1))], np.float64)
+    turn = rotation_matrices(rotation / np.linalg.norm(rotation))[0]
     matrix = np.eye(4)
     matrix[:3, :3] = turn * np.array(node.get("scale", (1, 1, 1)))
     matrix[:3, 3] = node.get("translation", (0, 0, 0))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.meshes.files.gltf_coordinates import BASE, coordinates_of, texture_infos
 from hra.errors import FileError, RepairWarning
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
@@ -93,19 +94,16 @@ def _check_indices(header: dict[str, Any], primitive: dict[str, Any], where: str
 def _check_coordinates(header: dict[str, Any], primitive: dict[str, Any], where: str) -> None:
     if "material" not in primitive:
         return
-    surface = header["materials"][primitive["material"]].get("pbrMetallicRoughness", {})
+    base = texture_infos(header["materials"][primitive["material"]]).get(BASE)
+    there = coordinate_sets(primitive)
     # A texture without any coordinates shows its corner only; with another set in their place it would be a wrong one.
-    others = any(name.startswith("TEXCOORD") for name in primitive["attributes"])
-    if others and "baseColorTexture" in surface and coordinates(header, primitive) not in primitive["attributes"]:
+    if base is not None and there and coordinates_of(base, where).number not in there:
         raise FileError("the texture coordinates of its material are not there", where=where)
 
 
-def coordinates(header: dict[str, Any], primitive: dict[str, Any]) -> str:
-    """The attribute that the base-colour texture is laid out by."""
-    material = header["materials"][primitive["material"]] if "material" in primitive else {}
-    info = material.get("pbrMetallicRoughness", {}).get("baseColorTexture", {})
-    transform = info.get("extensions", {}).get("KHR_texture_transform", {})
-    return f"TEXCOORD_{transform.get('texCoord', info.get('texCoord', 0))}"
+def coordinate_sets(primitive: dict[str, Any]) -> list[int]:
+    """The numbers of a primitive's sets of texture coordinates, rising."""
+    return sorted(int(name.partition("_")[2]) for name in primitive["attributes"] if name.startswith("TEXCOORD_"))
 
 
 def shows_triangles(primitive: dict[str, Any], where: str) -> bool:

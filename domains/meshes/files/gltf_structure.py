@@ -32,6 +32,7 @@ _EXTRA = {"name": text(), "extensions": mapping(mapping(anything))}
 # Extensions that a file may require: read here, or without effect on what is read.
 _READABLE = {
     *("KHR_mesh_quantization", "KHR_texture_transform", "KHR_texture_basisu", "EXT_texture_webp"),
+    *("EXT_meshopt_compression", "KHR_meshopt_compression", "EXT_mesh_gpu_instancing"),
     *("KHR_lights_punctual", "KHR_xmp_json_ld", "KHR_xmp", "KHR_animation_pointer"),
 }
 _APPEARANCE = "KHR_materials_"

@@ -67,12 +67,15 @@ def vertex_attributes(
     normals: np.ndarray | None = None,
     colors: np.ndarray | None = None,
     material: Material | None = None,
+    uv2: np.ndarray | None = None,
+    tangents: np.ndarray | None = None,
 ) -> VertexAttributes | None:
     """Attributes of ``count`` vertices in the types of `VertexAttributes`, None if there are none.
 
     Parameters
     ----------
-    uv : numbers [V, 2]; normals : numbers [V, 3], made unit length.
+    uv, uv2 : numbers [V, 2]; normals : numbers [V, 3], made unit length.
+    tangents : numbers [V, 4], the first three made unit length, the fourth 1 or -1.
     colors : [V, 3 or 4], floats in 0 .. 1 or unsigned integers over their whole range.
     material : of all the vertices.
 
@@ -87,6 +90,12 @@ def vertex_attributes(
     arrays: dict[str, np.ndarray] = {}
     if uv is not None:
         arrays["uv"] = _finite("texture coordinates", uv, (count, 2), where)
+    if uv2 is not None:
+        arrays["uv2"] = _finite("texture coordinates", uv2, (count, 2), where)
+    if tangents is not None:
+        arrays["tangents"] = _finite("tangents", tangents, (count, 4), where)
+        arrays["tangents"][:, :3] = _unit(arrays["tangents"][:, :3])
+        arrays["tangents"][:, 3] = np.where(arrays["tangents"][:, 3] < 0, -1, 1)
     if normals is not None:
         arrays["normals"] = _unit(_finite("normals", normals, (count, 3), where))
     if colors is not None:

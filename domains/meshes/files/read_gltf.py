@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.files.gltf_accessors import Accessors, check_accessors
 from hra.domains.meshes.files.gltf_container import split_glb
+from hra.domains.meshes.files.gltf_coordinates import layout_of
 from hra.domains.meshes.files.gltf_files import read_buffers
-from hra.domains.meshes.files.gltf_materials import read_materials, transform_coordinates
-from hra.domains.meshes.files.gltf_nodes import check_nodes, instances
+from hra.domains.meshes.files.gltf_instancing import check_instancing, local_matrices, place_count
+from hra.domains.meshes.files.gltf_materials import laid_out, read_materials
+from hra.domains.meshes.files.gltf_meshopt import check_compressed, decoded_bytes, is_fallback
+from hra.domains.meshes.files.gltf_nodes import check_nodes, shown
 from hra.domains.meshes.files.gltf_primitives import (
     check_primitives,
-    coordinates,
+    coordinate_sets,
     shows_triangles,
     triangle_count,
     triangles_of,
 )
 from hra.domains.meshes.files.gltf_structure import check_structure
+from hra.domains.meshes.files.gltf_views import Views
+from hra.domains.meshes.files.moving import moved
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.materials import Material
@@ -30,7 +37,8 @@ from hra.safety.limits import DEFAULT, Limits
 
 # What a vertex and a triangle take on their way: as read, moved, joined and welded.
 _VERTEX_BYTES, _TRIANGLE_BYTES = 100, 60
-_INSTANCING = "EXT_mesh_gpu_instancing"
+# The same of tangents and a second set of coordinates.
+_MORE_BYTES = 60
 
 
 def read_gltf(
@@ -49,43 +57,62 @@ def read_gltf(
     check_accessors(header, where)
     check_nodes(header, limits, where)
     check_primitives(header, where)
+    check_compressed(header, where)
+    check_instancing(header, where)
     _check_size(header, files, limits, where)
-    _report_instancing(header, where)
-    accessors = Accessors(header, read_buffers(header, chunk, files, where), where)
-    materials = read_materials(header, accessors.buffers, files, where) if attributes else None
-    reader = _Meshes(accessors, materials, {})
-    parts = [_move(part, matrix) for mesh, matrix in instances(header) for part in reader.mesh(mesh)]
-    return joined_parts(parts, where)
+    _report_unread(header, where)
+    views = Views(header, read_buffers(header, chunk, files, where), where)
+    materials = read_materials(views, files, where) if attributes else None
+    reader = _Meshes(Accessors(views), materials, {})
+    return joined_parts([part for node, matrix in shown(header) for part in reader.placed(node, matrix)], where)
 
 
 def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, where: str) -> None:
     """Add up what all instances will take before any is read."""
     limits.check("images", len(header.get("images", [])), where)
-    vertices, triangles = [], []
+    vertices, triangles, taken = [], [], []
     for mesh in header.get("meshes", []):
-        shown = [p for p in mesh["primitives"] if "POSITION" in p["attributes"]]
-        vertices.append(sum(header["accessors"][p["attributes"]["POSITION"]]["count"] for p in shown))
-        triangles.append(sum(triangle_count(header, p) for p in shown))
-    placed = [mesh for mesh, _ in instances(header)]
-    limits.check("instances", len(placed), where)
-    vertex_count, triangle_total = sum(vertices[mesh] for mesh in placed), sum(triangles[mesh] for mesh in placed)
+        drawn = [p for p in mesh["primitives"] if "POSITION" in p["attributes"]]
+        counts = [header["accessors"][p["attributes"]["POSITION"]]["count"] for p in drawn]
+        vertices.append(sum(counts))
+        taken.append(sum(count * _vertex_bytes(p) for count, p in zip(counts, drawn, strict=True)))
+        triangles.append(sum(triangle_count(header, p) for p in drawn))
+    placed = [(header["nodes"][node]["mesh"], place_count(header, header["nodes"][node])) for node, _ in shown(header)]
+    places = sum(count for _, count in placed)
+    limits.check("instances", places, where)
+    vertex_count, triangle_total, vertex_bytes = (
+        sum(of[mesh] * count for mesh, count in placed) for of in (vertices, triangles, taken)
+    )
     limits.check("vertices", vertex_count, where)
     limits.check("triangles", triangle_total, where)
-    size = files.size + sum(b["byteLength"] for b in header.get("buffers", []) if not _embed(b))
-    needed = _VERTEX_BYTES * vertex_count + _TRIANGLE_BYTES * triangle_total
-    limits.check_memory(needed, size, f"{where}, which shows meshes in {len(placed)} places")
+    size = files.size + sum(b["byteLength"] for b in header.get("buffers", []) if _beside(b))
+    needed = vertex_bytes + _TRIANGLE_BYTES * triangle_total + decoded_bytes(header)
+    limits.check_memory(needed, size, f"{where}, which shows meshes in {places} places")
 
 
-def _report_instancing(header: dict[str, Any], where: str) -> None:
-    """An extension that is not required has another appearance without it: here each mesh once."""
-    count = sum(_INSTANCING in node.get("extensions", {}) for node in header.get("nodes", []))
-    if count:
-        what = f"{where}: {count} nodes show their meshes once, for {_INSTANCING} is not read"
+def _vertex_bytes(primitive: dict[str, Any]) -> int:
+    return _VERTEX_BYTES + (0 if {"TANGENT", "TEXCOORD_1"}.isdisjoint(primitive["attributes"]) else _MORE_BYTES)
+
+
+def _report_unread(header: dict[str, Any], where: str) -> None:
+    """What moves vertices while a model is shown: levels of detail are of one shape."""
+    nodes = [header["nodes"][number] for number, _ in shown(header)]
+    skins = sum("skin" in node for node in nodes)
+    if skins:
+        what = f"{where}: the skins of {skins} nodes are not read, their meshes come as they are stored (bind pose)"
+        warnings.warn(what, RepairWarning, stacklevel=4)
+    primitives = [
+        entry for number in {node["mesh"] for node in nodes} for entry in header["meshes"][number]["primitives"]
+    ]
+    morphed = sum("targets" in entry for entry in primitives)
+    if morphed:
+        what = f"{where}: the morph targets of {morphed} primitives are not read, they come without any of them"
         warnings.warn(what, RepairWarning, stacklevel=4)
 
 
-def _embed(buffer: dict[str, Any]) -> bool:
-    return buffer.get("uri", "data:").startswith("data:")
+def _beside(buffer: dict[str, Any]) -> bool:
+    """Whether a buffer is a file of its own."""
+    return not buffer.get("uri", "data:").startswith("data:") and not is_fallback(buffer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +123,17 @@ class _Meshes:
     materials: list[Material] | None
     known: dict[int, list[Parsed]]
 
+    def placed(self, number: int, matrix: np.ndarray) -> Iterator[Parsed]:
+        """The primitives of the mesh of node ``number`` wherever it shows them, by its ``matrix`` [4, 4]."""
+        node = self.accessors.header["nodes"][number]
+        matrices = matrix @ local_matrices(self.accessors, node, f"{self.accessors.views.where}, nodes[{number}]")
+        return (moved(part, matrices) for part in self.mesh(node["mesh"]))
+
     def mesh(self, number: int) -> list[Parsed]:
         """The primitives of a mesh in its own coordinates, those of triangles."""
         if number not in self.known:
             primitives = self.accessors.header["meshes"][number]["primitives"]
-            where = f"{self.accessors.where}, meshes[{number}].primitives"
+            where = f"{self.accessors.views.where}, meshes[{number}].primitives"
             self.known[number] = [
                 self._primitive(primitive, f"{where}[{part}]")
                 for part, primitive in enumerate(primitives)
@@ -121,51 +154,15 @@ class _Meshes:
         carried = None if self.materials is None else self._attributes(primitive, len(positions), where)
         return Parsed(positions, triangles, carried)
 
-    def _attributes(self, primitive: dict[str, Any], count: int, where: str):
-        used, arrays = primitive["attributes"], {}
-        names = {"uv": coordinates(self.accessors.header, primitive), "normals": "NORMAL", "colors": "COLOR_0"}
-        for name, key in names.items():
-            if key in used:
-                arrays[name] = self.accessors.scale(used[key])
-        material = None
+    def _attributes(self, primitive: dict[str, Any], count: int, where: str) -> VertexAttributes | None:
+        used, material, entry = primitive["attributes"], None, {}
         if "material" in primitive and self.materials is not None:
+            entry = self.accessors.header["materials"][primitive["material"]]
             material = self.materials[primitive["material"]]
-            if "uv" in arrays:
-                arrays["uv"] = transform_coordinates(
-                    arrays["uv"], self.accessors.header["materials"][primitive["material"]], where
-                )
+        layout = layout_of(entry, coordinate_sets(primitive), where)
+        names = {"normals": "NORMAL", "colors": "COLOR_0"} | ({"tangents": "TANGENT"} if "NORMAL" in used else {})
+        arrays = {name: self.accessors.scale(used[key]) for name, key in names.items() if key in used}
+        for name, found in zip(("uv", "uv2"), layout.sets, strict=False):
+            arrays[name] = found.applied(self.accessors.scale(used[f"TEXCOORD_{found.number}"]))
+        material = None if material is None else laid_out(material, layout.of, where)
         return vertex_attributes(count, where, **arrays, material=material)
-
-
-def _move(part: Parsed, matrix: np.ndarray) -> Parsed:
-    """A part in the coordinates that ``matrix`` [4, 4] leads to; mirrored parts are turned outside out again."""
-    if np.array_equal(matrix, np.eye(4)):
-        return part
-    linear = matrix[:3, :3]
-    with np.errstate(over="ignore", invalid="ignore"):  # refused later, when positions are checked
-        positions = _product(part.positions, linear) + matrix[:3, 3]
-        mirrored = np.linalg.det(linear) < 0
-    triangles = part.triangles[:, ::-1] if mirrored else part.triangles
-    carried = part.attributes
-    if carried is not None and carried.normals is not None:
-        carried = replace(carried, normals=_moved_normals(carried.normals, linear))
-    return Parsed(positions, triangles, carried)
-
-
-def _product(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Each of ``rows`` [n, 3] times ``matrix`` [3, 3] transposed, float64.
-
-    Column by column, because a matrix product may round equal rows differently, and seams would open.
-    """
-    x, y, z = rows.astype(np.float64).T[:, :, None]
-    return x * matrix[:, 0] + y * matrix[:, 1] + z * matrix[:, 2]
-
-
-def _moved_normals(normals: np.ndarray, linear: np.ndarray) -> np.ndarray:
-    """Normals turn by the inverse transpose, here as cofactors, which exist for flattening matrices too."""
-    linear = linear / (np.abs(linear).max() or 1.0)
-    a, b, c = linear
-    cofactors = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
-    turned = _product(normals, cofactors * (np.sign(np.linalg.det(linear)) or 1.0))
-    length = np.linalg.norm(turned, axis=1, keepdims=True)
-    return np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)

@@ -6,7 +6,7 @@ import io
 import warnings
 
 from hra.domains.meshes.files.resolver import SiblingFiles
-from hra.domains.meshes.materials import image_type
+from hra.domains.meshes.texture import image_type
 from hra.errors import LimitExceeded, RepairWarning
 from hra.safety.limits import DEFAULT
 

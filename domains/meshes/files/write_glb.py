@@ -14,7 +14,7 @@ import numpy as np
 
 from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.vertex_normals import completed_normals
-from hra.domains.meshes.materials import Material, image_type
+from hra.domains.meshes.files.write_materials import material_entries
 
 if TYPE_CHECKING:
     from hra.domains.meshes.triangle_mesh import TriangleMesh
@@ -23,6 +23,8 @@ _FLOAT, _UINT8, _UINT16, _UINT32 = 5126, 5121, 5123, 5125
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
 # 65,535 is the restart value of 16-bit strips, which glTF forbids as an index.
 _MAX_UINT16_VERTICES = 65_535
+# How far from 1 the length of a tangent may be: Khronos' validator is as strict.
+_UNIT = 5e-4
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 
 
@@ -60,7 +62,7 @@ def glb_bytes(mesh: TriangleMesh) -> bytes:
     binary = _Binary()
     attributes = mesh.attributes
     materials = attributes.materials if attributes is not None else ()
-    primitives = [_primitive(mesh, number, triangles, binary) for number, triangles in _by_material(mesh)]
+    primitives = [_primitive(mesh, number, triangles, binary) for number, triangles in by_material(mesh)]
     header: dict[str, Any] = {
         "asset": {"version": "2.0", "generator": "hra"},
         "scene": 0,
@@ -68,18 +70,20 @@ def glb_bytes(mesh: TriangleMesh) -> bytes:
         "nodes": [{"mesh": 0}],
         "meshes": [{"primitives": primitives}],
     }
-    header |= _material_entries(materials, binary)
+    header |= material_entries(materials, set_count(attributes), binary.add_view)
     header |= {"accessors": binary.accessors, "bufferViews": binary.views, "buffers": [{"byteLength": binary.size}]}
+    return container(header, b"".join(binary.parts))
+
+
+def container(header: dict[str, Any], binary: bytes) -> bytes:
+    """A GLB file of a header and its binary chunk, whose length is a multiple of four."""
     text = json.dumps(header, separators=(",", ":")).encode()
-    return _container(text + b" " * (-len(text) % 4), b"".join(binary.parts))
-
-
-def _container(text: bytes, binary: bytes) -> bytes:
+    text += b" " * (-len(text) % 4)
     chunks = struct.pack("<II", len(text), _JSON_CHUNK) + text + struct.pack("<II", len(binary), _BINARY_CHUNK) + binary
     return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks
 
 
-def _by_material(mesh: TriangleMesh) -> Iterable[tuple[int | None, np.ndarray]]:
+def by_material(mesh: TriangleMesh) -> Iterable[tuple[int | None, np.ndarray]]:
     """The triangles [F, 3] of each material that has any, in the order of materials."""
     material = mesh.attributes.material if mesh.attributes is not None else None
     if material is None:
@@ -118,45 +122,21 @@ def _attribute_accessors(
     if attributes.normals is not None:
         normals = completed_normals(mesh)[vertices]
         found["NORMAL"] = binary.add_accessor(normals, _FLOAT, "VEC3", _ARRAY_BUFFER)
-    if attributes.uv is not None:
-        found["TEXCOORD_0"] = binary.add_accessor(attributes.uv, _FLOAT, "VEC2", _ARRAY_BUFFER)
+        if attributes.tangents is not None and are_unit(attributes.tangents[:, :3]):
+            found["TANGENT"] = binary.add_accessor(attributes.tangents, _FLOAT, "VEC4", _ARRAY_BUFFER)
+    for name, uv in (("TEXCOORD_0", attributes.uv), ("TEXCOORD_1", attributes.uv2)):
+        if uv is not None:
+            found[name] = binary.add_accessor(uv, _FLOAT, "VEC2", _ARRAY_BUFFER)
     if attributes.colors is not None:
         found["COLOR_0"] = binary.add_accessor(attributes.colors, _UINT8, "VEC4", _ARRAY_BUFFER, normalized=True)
     return found
 
 
-def _material_entries(materials: tuple[Material, ...], binary: _Binary) -> dict[str, Any]:
-    """The header's materials, textures and images; an image that several materials share is stored once."""
-    images: dict[bytes, int] = {}
-    entries = []
-    for material in materials:
-        if material.image is not None:
-            images.setdefault(material.image, len(images))
-        entries.append(_material_entry(material, None if material.image is None else images[material.image]))
-    found: dict[str, Any] = {"materials": entries} if entries else {}
-    if images:
-        found["textures"] = [{"source": number} for number in range(len(images))]
-        found["images"] = [
-            {"bufferView": binary.add_view(content), "mimeType": image_type(content)} for content in images
-        ]
-    return found
+def are_unit(rows: np.ndarray) -> bool:
+    """Whether all of ``rows`` [V, 3] have unit length, which glTF asks for; viewers make tangents where none are."""
+    return bool((np.abs(np.linalg.norm(rows, axis=1) - 1) < _UNIT).all())
 
 
-def _material_entry(material: Material, texture: int | None) -> dict[str, Any]:
-    surface: dict[str, Any] = {
-        "baseColorFactor": list(material.base_color),
-        "metallicFactor": material.metallic,
-        "roughnessFactor": material.roughness,
-    }
-    if texture is not None:
-        surface["baseColorTexture"] = {"index": texture}
-    entry: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": surface}
-    if any(material.emissive):
-        entry["emissiveFactor"] = list(material.emissive)
-    if material.alpha_mode != "OPAQUE":
-        entry["alphaMode"] = material.alpha_mode
-    if material.alpha_mode == "MASK":
-        entry["alphaCutoff"] = material.alpha_cutoff
-    if material.double_sided:
-        entry["doubleSided"] = True
-    return entry
+def set_count(attributes: VertexAttributes | None) -> int:
+    """How many sets of texture coordinates there are."""
+    return 0 if attributes is None else (attributes.uv is not None) + (attributes.uv2 is not None)

@@ -5,6 +5,7 @@ One file for options and output; nothing is computed here.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,10 +33,36 @@ _HEADER = 512
 
 app = typer.Typer(help="Points and Gaussian splats within a budget.", no_args_is_help=True)
 BuiltCloud = Annotated[Path, typer.Argument(help="A tree that was built by `hra points build`.", metavar="CLOUD.hpt")]
-NodesOption = Annotated[
-    float | None, typer.Option("--points", parser=count, help="Points or splats at most.", metavar="N")
-]
-BytesOption = Annotated[str | None, typer.Option("--bytes", help="Bytes of the PLY file at most.", metavar="SIZE")]
+
+
+@dataclass(frozen=True)
+class _ChoiceOptions:
+    """What chooses the nodes of a cut, as it was given."""
+
+    nodes: Annotated[
+        float | None, typer.Option("--points", parser=count, help="Points or splats at most.", metavar="N")
+    ] = None
+    byte_budget: Annotated[
+        str | None, typer.Option("--bytes", help="Bytes of the PLY file at most.", metavar="SIZE")
+    ] = None
+    metric: MetricOption = None
+    traversal: TraversalOption = None
+
+    def cut(self, cloud: Path, placed: CameraOptions, screen: str) -> tuple[Any, Any, Any]:
+        """Allocator, allocation and camera of a built tree."""
+        from hra.domains import points
+
+        if self.nodes is not None and self.byte_budget is not None:
+            raise HraError("two budgets were given", where="hra points", fix="use --points or --bytes")
+        tree = points.load_tree(cloud)
+        camera, budget = placed.camera(tree.bounds, screen), float("inf") if self.nodes is None else self.nodes
+        if self.byte_budget is not None:
+            tree, budget = tree.with_cost("bytes"), max(byte_count(self.byte_budget) - _HEADER, 0)
+        metric = choose_metric(self.metric) if self.metric else None
+        traversal = choose_traversal(self.traversal) if self.traversal else None
+        allocator = points.PointAllocator(tree, metric, traversal)
+        with running(f"cutting {cloud.name}"):
+            return allocator, allocator.allocate(camera, budget), camera
 
 
 @app.command()
@@ -67,17 +94,14 @@ def cut(
     cloud: BuiltCloud,
     placed: CameraOptions,
     out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".ply"), help="The cut as PLY.")],
-    nodes: NodesOption = None,
-    byte_budget: BytesOption = None,
-    metric: MetricOption = None,
-    traversal: TraversalOption = None,
+    choice: _ChoiceOptions,
     viewport: ViewportOption = "1920x1080",
     json_file: JsonOption = None,
 ) -> None:
     """Cut a built tree to a budget for a camera."""
     from hra.domains import points
 
-    allocator, allocation, _ = _cut(cloud, placed, viewport, nodes, byte_budget, metric, traversal)
+    allocator, allocation, _ = choice.cut(cloud, placed, viewport)
     points.save_points(out, allocator.realize(allocation))
     _answer(allocation, json_file, out)
 
@@ -88,10 +112,7 @@ def render(
     cloud: BuiltCloud,
     placed: CameraOptions,
     out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".png"), help="The picture.")],
-    nodes: NodesOption = None,
-    byte_budget: BytesOption = None,
-    metric: MetricOption = None,
-    traversal: TraversalOption = None,
+    choice: _ChoiceOptions,
     viewport: ViewportOption = "960x540",
     json_file: JsonOption = None,
 ) -> None:
@@ -99,29 +120,10 @@ def render(
     from hra.domains import points
     from hra.images import save_png
 
-    allocator, allocation, camera = _cut(cloud, placed, viewport, nodes, byte_budget, metric, traversal)
+    allocator, allocation, camera = choice.cut(cloud, placed, viewport)
     with running("drawing"):
         save_png(out, points.render(allocator.realize(allocation), camera)[0])
     _answer(allocation, json_file, out)
-
-
-def _cut(
-    cloud: Path, placed: CameraOptions, screen: str, nodes: float | None, size: str | None, metric: Any, traversal: Any
-) -> tuple[Any, Any, Any]:
-    from hra.domains import points
-
-    if nodes is not None and size is not None:
-        raise HraError("two budgets were given", where="hra points", fix="use --points or --bytes")
-    tree = points.load_tree(cloud)
-    camera = placed.camera(tree.bounds, screen)
-    tree = tree if size is None else tree.with_cost("bytes")
-    budget = float("inf") if nodes is None else nodes
-    if size is not None:
-        budget = max(byte_count(size) - _HEADER, 0)
-    chosen = choose_metric(metric) if metric else None
-    allocator = points.PointAllocator(tree, chosen, choose_traversal(traversal) if traversal else None)
-    with running(f"cutting {cloud.name}"):
-        return allocator, allocator.allocate(camera, budget), camera
 
 
 def _answer(allocation: Any, json_file: Path | None, out: Path) -> None:

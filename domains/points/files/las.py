@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 
+from hra.domains.points.files.las_header import check_header
 from hra.domains.points.point_cloud import PointCloud
 from hra.errors import FileError, MissingExtra
 
@@ -15,17 +16,22 @@ def read_las(data: bytes, where: str) -> PointCloud:
 
     Raises
     ------
-    FileError : laspy cannot read it, or it holds no points. MissingExtra : laspy is not installed.
+    FileError, LimitExceeded : laspy cannot read it, it holds no points, or see `check_header`.
+    MissingExtra : laspy is not installed.
     """
     try:
         import laspy
     except ImportError as error:
         raise MissingExtra.of("laspy", "points") from error
+    check_header(data, where)
     try:
-        found = laspy.read(io.BytesIO(data))
+        # The parallel decoder trusts the size of chunks that the file states, and ends the process where it lies.
+        found = laspy.read(io.BytesIO(data), laz_backend=laspy.LazBackend.Lazrs)
         # Coordinates of maps are too large for float32: they count from the file's corner.
         positions = found.xyz - found.xyz.min(axis=0)
-    except Exception as error:  # laspy and its decoders raise whatever they come across
+    except BaseException as error:  # laspy's decoders raise whatever they come across, a panic of Rust is no Exception
+        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
+            raise
         raise FileError(f"the LAS file cannot be read: {error}", where=where, fix="copy or export it again") from error
     return PointCloud(positions, _colors(found))
 

@@ -63,12 +63,13 @@ def load_tree(path: str | os.PathLike[str]) -> CloudTree:
     try:
         _check_archive(data)
         with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
+            # What is no array comes as bytes.
+            arrays = {name: np.asarray(found[name]) for name in found.files}
         kind, names = _KINDS[str(arrays.pop("kind"))]
         parent = arrays.pop("parent")
         _check(parent, arrays, names)
         return CloudTree.of(parent, arrays, kind)
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile, HraError) as error:
+    except (ValueError, KeyError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, HraError) as error:
         fix = "build it again with `hra points build`"
         raise FileError(f"this is no tree of points: {error}", where=str(path), fix=fix) from error
 

@@ -67,8 +67,9 @@ def _means(token, cell, weight, values, count):
     width = values.shape[1]
     means, total = np.zeros((count, width), np.float32), np.zeros(width)
     for i in range(token.size):
+        row, share = values[cell[i]], weight[i]
         for k in range(width):
-            total[k] += weight[i] * values[cell[i], k]
+            total[k] += share * row[k]
         if i + 1 == token.size or token[i + 1] != token[i]:
             for k in range(width):
                 means[token[i], k] = total[k]

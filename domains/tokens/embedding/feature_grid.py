@@ -78,10 +78,20 @@ def _check_numbers(values: Any, shape: tuple[int, ...]) -> None:
     numeric = values.dtype.kind in "iuf" if isinstance(values, np.ndarray) else not values.is_complex()
     if not numeric or 0 in shape:
         raise ArrayError(f"features of shape {shape} and {values.dtype} are no vectors", where="features")
+    if isinstance(values, np.ndarray) and _is_finite(values):
+        return
     finite = np.isfinite(values) if isinstance(values, np.ndarray) else values.isfinite()
     if not finite.all():
         index = np.argwhere(~to_numpy(finite))[0].tolist()
         raise ArrayError("a feature is not finite", where=f"features{index}", fix="pass finite numbers")
+
+
+def _is_finite(values: np.ndarray) -> bool:
+    """Whether a sum of squares says so: one pass without a table. Large numbers and strides are not decided here."""
+    if values.dtype.kind != "f" or not values.flags.c_contiguous:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.dot(values.ravel(), values.ravel())))
 
 
 def _floating(values: Any) -> Any:

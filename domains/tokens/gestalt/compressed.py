@@ -35,7 +35,9 @@ class CompressedGestalt(Gestalt):
 
     Parameters
     ----------
-    compressor : a learned one, for example; by default the mean over each cell (average pooling).
+    compressor : by default the mean over each cell (average pooling); or a learned one, such as
+        `hra.domains.tokens.learned.Resampler`. One that states its ``width`` is for features of that length: tokens of
+        pixels, which have another, are means then.
 
     Examples
     --------
@@ -66,7 +68,7 @@ class CompressedGestalt(Gestalt):
         """
         pyramid = context.pyramid
         finest = pyramid.values(pyramid.positions[: pyramid.offsets[1]])
-        return self._compress(finest.reshape(*pyramid.grids[0], -1), pyramid)
+        return self._compress(finest.reshape(*pyramid.grids[0], -1), pyramid, self._for_pixels(finest.shape[1]))
 
     def encode(self, pyramid: PatchPyramid, encoder: Encoder) -> np.ndarray:
         """The compressed features of the finest patches, float32 [rows * columns, D].
@@ -75,11 +77,14 @@ class CompressedGestalt(Gestalt):
         ------
         MetricError : features of another grid than that of the patches; see also `values`.
         """
-        return self._compress(check_features(encoder(pyramid.image), pyramid.grids[0]), pyramid)
+        return self._compress(check_features(encoder(pyramid.image), pyramid.grids[0]), pyramid, self.compressor)
 
-    def _compress(self, finest: np.ndarray, pyramid: PatchPyramid) -> np.ndarray:
+    def _for_pixels(self, width: int) -> Compressor:
+        return self.compressor if getattr(self.compressor, "width", width) == width else cell_means
+
+    def _compress(self, finest: np.ndarray, pyramid: PatchPyramid, compressor: Compressor) -> np.ndarray:
         grid, width = self.grid(pyramid.image.shape[:2], pyramid.patch), finest.shape[2]
-        compressed = to_numpy(self.compressor(finest, grid))
+        compressed = to_numpy(compressor(finest, grid))
         if compressed.shape != (*grid, width) or not np.isfinite(compressed).all():
             what = f"the compressor returned {compressed.dtype} of shape {compressed.shape}"
             raise MetricError(what, where="compressor", fix=f"return finite numbers of shape {(*grid, width)}")

@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 from hra.domains.tokens.learned.coverage import coverage_loss, empty_cells, soft_top_k
 from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler, dead_bin_penalty
 from hra.domains.tokens.learned.query_vector import query_vector
+from hra.domains.tokens.learned.resampler import Resampler
 from hra.domains.tokens.learned.scorer import OUTCOMES, RelevanceScorer, outcome_loss
 from hra.domains.tokens.learned.scorer_relevance import ScorerRelevance
 from hra.domains.tokens.learned.split_network import SplitNetwork, split_cost
@@ -33,6 +34,7 @@ __all__ = [
     "OUTCOMES",
     "LogPolarSampler",
     "RelevanceScorer",
+    "Resampler",
     "ScorerRelevance",
     "SplitNetwork",
     "StrataNetwork",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hra.domains.tokens.token_set import TokenSet
 
 # From fine to coarse, then again from the start: M. Okabe and K. Ito, readable with colour-blindness.
-_COLOURS = np.array(
+LEVEL_COLOURS = np.array(
     [(213, 94, 0), (230, 159, 0), (0, 158, 115), (86, 180, 233), (0, 114, 178), (204, 121, 167), (240, 228, 66)],
     np.uint8,
 )
@@ -62,7 +62,7 @@ def overlay(image: Any, tokens: TokenSet) -> np.ndarray:
 
 def level_colours(levels: Any) -> np.ndarray:
     """The colour of each of the ``levels`` (int [..]), uint8 [.., 3]."""
-    return _COLOURS[np.asarray(levels, int) % len(_COLOURS)]
+    return LEVEL_COLOURS[np.asarray(levels, int) % len(LEVEL_COLOURS)]
 
 
 def _behind(pixels: np.ndarray, lines: np.ndarray, light: np.ndarray) -> np.ndarray:

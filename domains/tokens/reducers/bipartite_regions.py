@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.compiling import njit
 from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.reducers.merges import unit_rows
 from hra.domains.tokens.regions.region_builders import RegionTreeBuilder
 from hra.domains.tokens.regions.region_source import RegionSource, patch_labels
 from hra.domains.tokens.regions.region_tree import RegionTree
@@ -38,24 +38,48 @@ def bipartite_merges(features: np.ndarray) -> np.ndarray:
     ----------
     features : [N, D], at least one.
     """
-    mean, size = features.astype(np.float32), np.ones(len(features), np.float32)
-    node, merges = np.arange(len(features)), []
+    # A sum points where its mean does, so that sizes are never needed for cosines.
+    total, node = features.astype(np.float32, copy=False), np.arange(len(features))
+    merges = np.empty((len(features) - 1, 2), np.int32)
     while len(node) > 1:
-        directions = unit_rows(mean)
-        similarity = directions[::2] @ directions[1::2].T
-        partner, best = similarity.argmax(axis=1), similarity.max(axis=1)
+        partner, best = _matched(total)
         source = np.argsort(-best, kind="stable")[: len(node) // 2]
-        target = partner[source]
-        total = mean * size[:, None]
-        for even, odd in zip(2 * source, 2 * target + 1, strict=True):
-            merges.append((node[even], node[odd]))
-            node[odd] = len(features) + len(merges) - 1
-            total[odd] += total[even]
-            size[odd] += size[even]
-        left = np.ones(len(node), np.bool_)
-        left[2 * source] = False
-        node, size, mean = node[left], size[left], (total / size[:, None])[left]
-    return np.array(merges, np.int32).reshape(-1, 2)
+        first = len(features) - len(node)
+        total, node = _merged(source, partner[source], total, node, merges[first:], len(features) + first)
+    return merges
+
+
+def _matched(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The odd row that is most similar to each even row, and the cosine."""
+    length = np.sqrt(np.einsum("nd,nd->n", total, total))
+    scale = 1 / np.maximum(length, np.finfo(np.float32).tiny)
+    similarity = total[::2] @ total[1::2].T
+    similarity *= scale[1::2]
+    partner = similarity.argmax(axis=1)
+    return partner, similarity[np.arange(len(partner)), partner] * scale[::2]
+
+
+@njit(cache=True)
+def _merged(source, target, total, node, merges, new):
+    """Even rows added to odd ones, which become the nodes from ``new`` on; what is left, in its order."""
+    left = np.ones(len(node), np.bool_)
+    left[2 * source] = False
+    row = np.cumsum(left) - 1
+    sums, nodes = np.empty((row[-1] + 1, total.shape[1]), np.float32), np.empty(row[-1] + 1, np.int64)
+    for i in range(len(node)):
+        if left[i]:
+            nodes[row[i]] = node[i]
+            kept, copied = total[i], sums[row[i]]
+            for k in range(len(kept)):
+                copied[k] = kept[k]
+    for k in range(len(source)):
+        even, place = 2 * source[k], row[2 * target[k] + 1]
+        merges[k, 0], merges[k, 1] = node[even], nodes[place]
+        nodes[place] = new + k
+        added, kept = total[even], sums[place]
+        for i in range(len(kept)):
+            kept[i] += added[i]
+    return sums, nodes
 
 
 @dataclass(frozen=True)
@@ -65,10 +89,16 @@ class MergeTreeBuilder(RegionTreeBuilder):
     def build(self, context: TokenContext) -> Hierarchy:
         """A binary tree with the attribute "error": of what is left, the last merge is the first to be undone."""
         tree = self.source.tree(context)
-        error = np.zeros(len(tree))
-        for k, (left, right) in enumerate(tree.merges):
-            error[tree.leaves + k] = error[left] + error[right] + k + 1
+        error = _numbers_below(tree.merges)
         return Hierarchy.tree(tree.parent, np.ones(len(tree)), attributes={"error": error}, cost_unit="tokens")
+
+
+@njit(cache=True)
+def _numbers_below(merges):
+    error, leaves = np.zeros(2 * len(merges) + 1), len(merges) + 1
+    for k in range(len(merges)):
+        error[leaves + k] = error[merges[k, 0]] + error[merges[k, 1]] + k + 1
+    return error
 
 
 @dataclass(frozen=True)

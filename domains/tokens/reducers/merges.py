@@ -9,6 +9,7 @@ import numpy as np
 
 from hra.domains.tokens.context import TokenContext
 from hra.solvers.apportionment import largest_remainder
+from hra.solvers.picking.density_peaks import squared_distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,19 @@ class Nearest(Merging):
         size = 1.0 + np.bincount(owner, minlength=len(cut))
         own = np.arange(len(cut))
         return Merges.of((own, cut, 1 / size), (owner, rest, 1 / size[owner]))
+
+
+@dataclass(frozen=True)
+class Clustered(Merging):
+    """Every other cell joins the kept one at the least Euclidean distance, and a token is the mean of its cells."""
+
+    def merge(self, context: TokenContext, cut: np.ndarray) -> Merges:
+        """See `Merging.merge`."""
+        vectors = context.features.reshape(-1, context.features.shape[2])
+        if not len(cut):
+            return Dropped().merge(context, cut)
+        owner = nearest_of(vectors, cut)
+        return Merges.of((owner, np.arange(len(vectors)), 1 / np.bincount(owner)[owner]))
 
 
 @dataclass(frozen=True)
@@ -126,6 +140,15 @@ def keys_of(context: TokenContext) -> np.ndarray:
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Vectors of length 1, float32 [N, D]; zeros stay zeros."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+
+
+def nearest_of(vectors: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """The number of the centre (rows ``centres`` of ``vectors`` [N, D]) that is nearest to each row, its own to a
+    centre: int64 [N].
+    """
+    owner = squared_distances(vectors, vectors[centres]).argmin(axis=1)
+    owner[centres] = np.arange(len(centres))
+    return owner
 
 
 def most_similar(vectors: np.ndarray, among: np.ndarray) -> np.ndarray:

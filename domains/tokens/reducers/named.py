@@ -12,11 +12,16 @@ from types import MappingProxyType
 from typing import Any
 
 from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.patches.builders import GridBuilder
+from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.reducers.bipartite_regions import BipartiteRegions, MergeOrder, MergeTreeBuilder
-from hra.domains.tokens.reducers.merges import Contextual, KeyNeighbours, Nearest
+from hra.domains.tokens.reducers.merges import Clustered, Contextual, KeyNeighbours, Nearest
+from hra.domains.tokens.reducers.predicted import PredictedRelevance
 from hra.domains.tokens.reducers.reducer import Reducer
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.uniform import UniformRelevance
+from hra.solvers.picking.bands import Bands
+from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
 from hra.solvers.picking.strided import Strided
@@ -107,6 +112,47 @@ def tome(*, patch: int = 16) -> TokenAllocator[Any]:
     return TokenAllocator(builder, MergeOrder(), traversal, relevance=even, patch=patch, levels=1)
 
 
+def holov(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
+    """HoloV: 16 runs of cells share the count by their mean attention, and keep their cells of most attention.
+
+    X. Zou et al. (NeurIPS 2025). As the public code: there the variance of similarities, the paper's second term, is
+    scaled to the run's mean attention before it is averaged over the run, so that it is a factor that all runs share
+    and decides nothing. Counts that a run has no room for go to the others instead of becoming zeros.
+    """
+    return Reducer([(1, Bands())], reads="attention", features=False, relevance=relevance, patch=patch)
+
+
+def flowcut(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
+    """FlowCut: the cells of most attention and likeness to the class token, times their size, over all layers.
+
+    J. Tong et al. (NeurIPS 2025). The public code drops cells in every second layer of the encoder, by these scores so
+    far; here the encoder runs whole, and the scores of its layers, each half of what came before, decide at the end.
+    """
+    return Reducer([(1, Top())], reads="flow", features=False, relevance=relevance, patch=patch)
+
+
+def prunevid(*, patch: int = 16) -> Reducer:
+    """PruneVid: clusters of cells around dense ones, each as its mean; over the frames of a video, `prunevid_frames`.
+
+    X. Huang et al. (2024). The count is given instead of half the cells. Its second stage, within the language model,
+    is not run.
+    """
+    return Reducer([(1, DensityPeaks())], Clustered(), relevance=UniformRelevance(), patch=patch)
+
+
+def pixelprune(*, patch: int = 16) -> TokenAllocator[Any]:
+    """PixelPrune: the patches that their neighbours predict worst; those that they predict exactly come last.
+
+    arXiv 2604.00886. There a threshold decides, here the count: with as many tokens as there are patches without a
+    duplicate nothing is lost. It looks at pixels alone and could choose before the encoder, which runs whole here. Give
+    it the model's own patch (28 for Qwen2.5-VL), or resizing makes duplicates differ.
+    """
+    traversal = Hull(spend_all=True)
+    return TokenAllocator(
+        GridBuilder(), RelevanceGain(), traversal, relevance=PredictedRelevance(), patch=patch, levels=1
+    )
+
+
 REDUCERS: Mapping[str, Callable[..., TokenAllocator[Any]]] = MappingProxyType(
     {
         "divprune": divprune,
@@ -118,6 +164,10 @@ REDUCERS: Mapping[str, Callable[..., TokenAllocator[Any]]] = MappingProxyType(
         "sparsevlm": sparsevlm,
         "fastv": fastv,
         "tome": tome,
+        "holov": holov,
+        "flowcut": flowcut,
+        "prunevid": prunevid,
+        "pixelprune": pixelprune,
     }
 )
 """Name to composition; by the same names they are methods of the command line."""

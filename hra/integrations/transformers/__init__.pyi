@@ -1,3 +1,5 @@
+from .answers import Answer as Answer
+from .answers import Answers as Answers
 from .configurations import configuration as configuration
 from .cost import Cost as Cost
 from .cost import CostModel as CostModel

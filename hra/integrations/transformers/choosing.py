@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -95,12 +95,11 @@ class Choosing:
         return Chosen(slots[order], parts, allocation, tokens)
 
     def _context(self, given: Given) -> TokenContext:
-        size = (given.grid[0] * self.allocator.patch, given.grid[1] * self.allocator.patch)
         if reads_features(self.allocator):
-            context = self.allocator.context(np.zeros((*size, 3), np.float32), self.query)
             features = given.levels[0].detach().float().cpu().numpy().reshape(*given.grid, -1)
-            scorer = context.scorer if given.relevance is None else lambda context: given.relevance
-            return replace(context, encoder=lambda image: features, scorer=scorer, signals=given.signals)
+            scorer = None if given.relevance is None else lambda context: given.relevance
+            return TokenContext.of_features(features, self.query, relevance=scorer, signals=given.signals)
+        size = (given.grid[0] * self.allocator.patch, given.grid[1] * self.allocator.patch)
         pixels = as_image(load_if_path(given.image))
         pixels = pixels if pixels.shape[:2] == size else np.clip(resize(pixels, size), 0, 1)
         return self.allocator.context(pixels, self.query)

@@ -101,7 +101,7 @@ def reduce(
 
 def _attends(allocator: TokenAllocator[Any]) -> bool:
     """Whether an allocator reads what only hidden states of the encoder tell."""
-    return isinstance(allocator, Reducer) and allocator.reads == "attention"
+    return isinstance(allocator, Reducer) and allocator.reads in ("attention", "flow")
 
 
 def _given(allocator: TokenAllocator[Any], signals: Signals, pictures: Sequence[Any]) -> list[Given]:

@@ -46,7 +46,7 @@ class Signals:
 
         Parameters
         ----------
-        name : "attention", "shallow", "text" or "language", see `hra.domains.tokens.Reducer`.
+        name : "attention", "shallow", "flow", "text" or "language", see `hra.domains.tokens.Reducer`.
 
         Raises
         ------
@@ -55,6 +55,8 @@ class Signals:
         if name in ("attention", "shallow"):
             layers = len(_layers(self.model))
             return list(self._encoder_attention(layers - 2 if name == "attention" else int(_SHALLOW * layers)))
+        if name == "flow":
+            return list(self._flow())
         flat = self._text() if name == "text" else self._language()
         pairs = zip(self.encoded.bounds, self.encoded.grids, strict=True)
         return [flat[part].reshape(grid) for part, grid in pairs]
@@ -78,6 +80,31 @@ class Signals:
             some = queries[:, :, begin : begin + 256]
             total += (some @ keys.transpose(2, 3) * some.shape[-1] ** -0.5).softmax(-1).mean(1).sum(1)
         return _host(total[:, special:] / queries.shape[2]).reshape(-1, side, side)
+
+    def _flow(self) -> np.ndarray:
+        """Attention of the class token and softmax of its values' products with all, as shares, times the sizes of mean
+        values: of all layers up to the next-to-last, each half of what came before it: [pictures, h, w].
+
+        Source: J. Tong et al., "FlowCut" (NeurIPS 2025), without dropping on the way.
+        """
+        total: Any = None
+        for layer in range(len(_layers(self.model)) - 1):
+            score = self._flow_of(_layers(self.model)[layer], self._hidden(layer))
+            total = score if total is None else (total + score) / 2
+        side = isqrt(total.shape[1])
+        return _host(total).reshape(-1, side, side)
+
+    def _flow_of(self, block: Any, hidden: Tensor) -> Tensor:
+        """The scores of one layer, [pictures, N]."""
+        if isqrt(hidden.shape[1] - 1) ** 2 != hidden.shape[1] - 1:
+            what = f"the encoder of {type(self.model).__name__} has no class token"
+            raise ArrayError(what, where="allocator", fix="use a method that reads none, such as divprune")
+        query, keys = _projected(block, "q_proj", hidden[:, :1]), _projected(block, "k_proj", hidden)
+        values = _projected(block, "v_proj", hidden)
+        attention = (query @ keys.transpose(2, 3) * query.shape[-1] ** -0.5).softmax(-1).mean(1)[:, 0, 1:]
+        likeness = (values[:, :, :1] @ values.transpose(2, 3)).softmax(-1).mean(1)[:, 0, 1:]
+        shares = [each / each.sum(dim=1, keepdim=True) for each in (attention, likeness)]
+        return (shares[0] + shares[1]) * values.mean(1)[:, 1:].abs().sum(dim=2)
 
     def _hidden(self, layer: int) -> Tensor:
         """What enters a layer, [pictures, N, D]."""

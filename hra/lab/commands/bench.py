@@ -27,13 +27,14 @@ class SuiteName(StrEnum):
     startup = "startup"
     models = "models"
     scale = "scale"
+    points = "points"
 
 
 def bench(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="The solver, kernels, meshes, textures, residency, visual tokens, commands, models, or jobs."
+            help="The solver, kernels, meshes, textures, residency, visual tokens, commands, models, jobs, or points."
         ),
     ],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
@@ -72,6 +73,7 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
             SuiteName.residency: "streaming of pages",
             SuiteName.models: "models suite",
             SuiteName.scale: "scale suite",
+            SuiteName.points: "points suite",
         }
         what = others.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
@@ -95,6 +97,10 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
         from hra.lab.bench.scale.suite import scale_suite
 
         return scale_suite()
+    if suite is SuiteName.points:
+        from hra.lab.bench.points.rows import points_suite
+
+        return points_suite()
     if suite is SuiteName.startup:
         from hra.lab.bench.startup import startup_suite
 

@@ -124,6 +124,18 @@ TABLES: Mapping[str, BenchTable] = {
             "total, promised": lambda row: _three_digits(row["total_flops_ratio"]),
         },
     ),
+    "points": BenchTable(
+        "milliseconds: builds by the clock, budgets of a processor",
+        {
+            "n": _TIMES["n"],
+            "ours": _milliseconds("ours_s"),
+            "warm": _milliseconds("warm_s"),
+            "errors": _milliseconds("errors_s"),
+            "limit": _milliseconds("limit_s"),
+            "peer": _milliseconds("peer_s"),
+            "gap": lambda row: "-" if row["gap"] is None else f"{100 * row['gap']:.2g}",
+        },
+    ),
     "scale": BenchTable(
         "seconds of whole jobs over folders, from the start of their processes to their end",
         {

@@ -19,6 +19,7 @@ from hra.safety.atomic_write import write_atomically
 class SuiteName(StrEnum):
     """What can be evaluated."""
 
+    compressors = "compressors"
     core = "core"
     meshes = "meshes"
     questions = "questions"
@@ -31,7 +32,8 @@ def evaluate(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="core: rules. meshes: images. tokens, reducers: methods. questions: answers. residency: pages."
+            help="core: rules. meshes: images. tokens, reducers, compressors: methods. questions: answers. "
+            "residency: pages."
         ),
     ],
     out: Annotated[
@@ -119,6 +121,15 @@ def _reducers(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, 
     return record, lambda: render(record)
 
 
+def _compressors(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Selection, compression and both."""
+    from hra.lab.evaluation.compressors.page import render
+    from hra.lab.evaluation.compressors.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -191,7 +202,16 @@ def _show_reducers(record: dict[str, Any]) -> None:
         typer.echo(f"{row['name']:10} {1e3 * row['cpu_s']:8.1f} ms  {counts}")
 
 
+def _show_compressors(record: dict[str, Any]) -> None:
+    """One line per picture and way."""
+    from hra.lab.evaluation.compressors.page import line_of
+
+    for row in record["rows"]:
+        typer.echo(f"{row['picture']:10} {line_of(row)}")
+
+
 _SUITES = {
+    SuiteName.compressors: (_compressors, _show_compressors),
     SuiteName.core: (_core, _show_core),
     SuiteName.meshes: (_meshes, _show_meshes),
     SuiteName.questions: (_questions, _show_questions),

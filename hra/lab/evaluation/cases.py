@@ -40,7 +40,7 @@ def token_cases(sizes: Sizes) -> Iterator[Case]:
     )
     for name, image in crops(sizes.crops, sizes.side):
         context = allocator.context(image, "")
-        problem = allocator.problem_for(allocator.hierarchy_for(context), context, np.inf)
+        problem = allocator.problem(context, np.inf)
         for budget in sizes.tokens:
             yield Case("tokens", f"{budget:,} tokens", name, replace(problem, budget=float(budget)))
 
@@ -54,7 +54,7 @@ def mesh_cases(sizes: Sizes) -> Iterator[Case]:
     allocator = meshes.MeshAllocator(clusters, meshes.ScreenError("quadric"))
     for azimuth in np.arange(sizes.cameras) * (360 / sizes.cameras):
         camera = Camera.orbit(clusters.bounds, azimuth=float(azimuth), elevation=20, up=(0, 0, 1))
-        problem = allocator.problem_for(clusters.hierarchy, camera, np.inf)
+        problem = allocator.problem(camera, np.inf)
         for share in sizes.triangles:
             budget = np.floor(share * clusters.hierarchy.total_cost)
             words = f"{100 * share:.0f} % of triangles"

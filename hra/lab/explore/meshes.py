@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,21 +12,10 @@ from hra.camera import Camera
 from hra.domains import meshes
 from hra.errors import BudgetTooSmall
 from hra.lab.explore.packed import packed
-from hra.lab.explore.track import Track, allocate_all, budgets_between
-from hra.traversals.base import Traversal
-from hra.traversals.best_first import BestFirst
-from hra.traversals.hull import Hull
-from hra.traversals.threshold import Threshold
+from hra.lab.explore.track import STEPS, Number, budgets_between, slider, tracks
 
-_STEPS = 64
 # Triangles of the largest budget: what pages of about 3 MB hold.
 MOST_TRIANGLES = 60_000
-_TRAVERSALS: dict[str, Traversal] = {
-    "hra: least error within the budget": Hull(),
-    "one error in pixels for all, as engines have it": Threshold(),
-    "split the best ratio first": BestFirst(),
-    "split the largest error first": BestFirst(by="error"),
-}
 
 
 def mesh_view(mesh: meshes.ClusterMesh, camera: Camera, budget: int) -> dict[str, Any]:
@@ -44,23 +34,29 @@ def mesh_view(mesh: meshes.ClusterMesh, camera: Camera, budget: int) -> dict[str
     if hierarchy.base_cost > largest:
         what = f"the coarsest cut has {hierarchy.base_cost:,.0f} triangles, a page holds {largest:,}"
         raise BudgetTooSmall(what, where="the mesh", fix="simplify it first")
-    budgets = budgets_between(hierarchy.base_cost, largest, _STEPS, (budget,))
-    tracks = [
-        Track.of(name, allocate_all(meshes.MeshAllocator(mesh, None, traversal), camera, budgets))
-        for name, traversal in _TRAVERSALS.items()
-    ]
-    drawn = _Drawn.of(mesh, np.unique(np.concatenate([cut for track in tracks for cut in track.cuts])))
+    budgets = budgets_between(hierarchy.base_cost, largest, STEPS, (budget,))
+    problem = meshes.MeshAllocator(mesh).problem(camera, np.inf)
+    made = tracks(problem, budgets)
+    drawn, number = drawn_mesh(mesh, camera, [cut for track in made for cut in track.cuts])
     return {
+        **drawn,
+        **slider(budgets, budget, "triangles", f"error in {problem.unit}"),
+        "tracks": [track.record(number) for track in made],
+    }
+
+
+def drawn_mesh(mesh: meshes.ClusterMesh, camera: Camera, cuts: Sequence[np.ndarray]) -> tuple[dict[str, Any], Number]:
+    """What the browser draws ``cuts`` from, and the page's numbers of clusters."""
+    drawn = _Drawn.of(mesh, np.unique(np.concatenate(cuts)))
+    arrays = ("positions", "corners", "offsets", "level", "error_rank")
+    record = {
         "kind": "mesh",
         "name": "mesh",
-        "unit": "triangles",
-        "error": f"error in {meshes.MeshAllocator(mesh).metric.unit.replace('px2', 'px²')}",
-        "start": int(np.searchsorted(budgets, np.clip(budget, budgets[0], budgets[-1]))),
         "camera": _camera(camera, mesh.bounds),
         "bounds": mesh.bounds.tolist(),
-        **{name: packed(getattr(drawn, name)) for name in ("positions", "corners", "offsets", "level", "error_rank")},
-        "tracks": [track.record(lambda cut: np.searchsorted(drawn.clusters, cut)) for track in tracks],
+        **{name: packed(getattr(drawn, name)) for name in arrays},
     }
+    return record, lambda cut: np.searchsorted(drawn.clusters, cut)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,21 +7,28 @@ import json
 from importlib import resources
 from typing import Any
 
-_PROGRAMS = ("unpack.js", "curve.js", "tokens.js", "mesh.js", "texture.js", "page.js")
+from hra.domains.tokens.pictures.overlay import LEVEL_COLOURS
+
+_PROGRAMS = ("unpack.js", "curve.js", "tokens.js", "mesh.js", "texture.js", "pool.js", "page.js")
 
 
-def render(title: str, views: list[dict[str, Any]]) -> str:
+def render(title: str, views: list[dict[str, Any]], controls: str = "") -> str:
     """The page.
 
     Parameters
     ----------
     views : one record for each thing to look at, with its "kind", its "tracks" (see `Track.record`) and what its view
         draws.
+    controls : HTML above the views, trusted.
     """
+    colours = ["#" + colour.tobytes().hex() for colour in LEVEL_COLOURS]
     # A closing tag within a name would end the element that holds the data.
-    data = json.dumps({"title": title, "views": views}, allow_nan=False).replace("<", "\\u003c")
+    data = json.dumps({"title": title, "level_colours": colours, "views": views}, allow_nan=False).replace(
+        "<", "\\u003c"
+    )
     parts = {
         "title": html.escape(title),
+        "controls": controls,
         "style": _file("page.css"),
         "data": data,
         "program": "\n".join(_file(name) for name in _PROGRAMS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,7 @@ from hra.camera import Camera
 from hra.domains import textures
 from hra.lab.explore.packed import packed
 from hra.lab.explore.pictures import jpeg
-from hra.lab.explore.track import Track, allocate_all, budgets_between
-from hra.traversals.base import Traversal
-from hra.traversals.best_first import BestFirst
-from hra.traversals.hull import Hull
-from hra.traversals.threshold import Threshold
-
-_STEPS = 64
-_TRAVERSALS: dict[str, Traversal] = {
-    "hra: least error within the pool": Hull(),
-    "one error for all pages": Threshold(),
-    "load the best ratio first": BestFirst(),
-    "load the largest error first": BestFirst(by="error"),
-}
+from hra.lab.explore.track import STEPS, Number, budgets_between, slider, tracks
 
 
 def texture_view(image: Any, camera: Camera | None, budget: int) -> dict[str, Any]:
@@ -34,34 +23,52 @@ def texture_view(image: Any, camera: Camera | None, budget: int) -> dict[str, An
     camera : for which bytes are spent; by default one in the middle of a flight over the ground.
     budget : bytes where the slider begins, one of its steps.
     """
-    scene = textures.PlaneScene.ground(image)
-    if camera is None:
-        camera = textures.flyover(scene.planes[0], frames=3, viewport=(960, 540))[1]
+    scene, camera = ground(image, camera)
     allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
-    hierarchy, useful = scene.textures.hierarchy, allocator.allocate(camera, np.inf).cost
-    budgets = budgets_between(hierarchy.base_cost, useful, _STEPS, (budget,))
-    tracks = [
-        Track.of(name, allocate_all(_with(allocator, traversal), camera, budgets))
-        for name, traversal in _TRAVERSALS.items()
-    ]
-    places = np.stack([hierarchy.attribute(name) for name in ("level", "x", "y")], axis=1)
-    plane = scene.planes[0]
+    useful = allocator.allocate(camera, np.inf).cost
+    budgets = budgets_between(scene.textures.hierarchy.base_cost, useful, STEPS, (budget,))
+    problem = allocator.problem(camera, np.inf)
+    made = tracks(problem, budgets)
+    drawn, number = drawn_ground(scene, camera, [cut for track in made for cut in track.cuts])
     return {
+        **drawn,
+        **slider(budgets, budget, "bytes", f"error in {problem.unit}"),
+        "tracks": [track.record(number) for track in made],
+    }
+
+
+def ground(image: Any, camera: Camera | None = None) -> tuple[textures.PlaneScene, Camera]:
+    """An image as ground, and the camera: by default one in the middle of a flight over it."""
+    scene = textures.PlaneScene.ground(image)
+    return scene, camera or textures.flyover(scene.planes[0], frames=3, viewport=(960, 540))[1]
+
+
+def drawn_ground(
+    scene: textures.PlaneScene, camera: Camera, cuts: Sequence[np.ndarray]
+) -> tuple[dict[str, Any], Number]:
+    """What the browser draws ``cuts`` from, and the page's numbers of tiles, which are the hierarchy's."""
+    hierarchy, plane = scene.textures.hierarchy, scene.planes[0]
+    places = np.stack([hierarchy.attribute(name) for name in ("level", "x", "y")], axis=1)
+    mips = [np.asarray(mip) for mip in plane.texture.mips[: int(places[:, 0].max()) + 1]]
+    shown, cell = places[np.unique(np.concatenate(cuts))], plane.texture.pages.cell
+    record = {
         "kind": "texture",
         "name": "texture",
-        "unit": "bytes",
-        "error": f"error in {allocator.metric.unit.replace('px2', 'px²')}",
-        "start": int(np.searchsorted(budgets, np.clip(budget, budgets[0], budgets[-1]))),
-        "patch": 128,
+        "patch": cell,
         "places": packed(places.astype(np.uint16)),
-        "levels": [jpeg(np.asarray(mip)) for mip in plane.texture.mips[: int(places[:, 0].max()) + 1]],
+        "levels": [jpeg(_only(mip, shown[shown[:, 0] == level, 1:], cell)) for level, mip in enumerate(mips)],
         "corner": np.asarray(plane.origin, float).tolist(),
         "sides": [np.asarray(side, float).tolist() for side in (plane.u_axis, plane.v_axis)],
         "matrix": (camera.projection @ camera.view).T.ravel().tolist(),
         "viewport": list(camera.viewport),
-        "tracks": [track.record() for track in tracks],
     }
+    return record, np.asarray
 
 
-def _with(allocator: textures.TextureAllocator, traversal: Traversal) -> textures.TextureAllocator:
-    return textures.TextureAllocator(allocator.textures, allocator.source, allocator.metric, traversal)
+def _only(mip: np.ndarray, tiles: np.ndarray, cell: int) -> np.ndarray:
+    """The level with some tiles (x, y) [K, 2] alone and their neighbours, which filters read; the rest is grey."""
+    kept = np.zeros((-(-mip.shape[0] // cell) + 2, -(-mip.shape[1] // cell) + 2), bool)
+    for x, y in tiles:
+        kept[y : y + 3, x : x + 3] = True
+    whole = np.kron(kept[1:-1, 1:-1], np.ones((cell, cell), bool))[: mip.shape[0], : mip.shape[1]]
+    return np.where(whole[..., None], mip, np.full(1, mip.mean(), mip.dtype))

@@ -15,13 +15,11 @@ from hra.domains.tokens.patches.metrics import pyramid_numbers
 from hra.images.arrays import as_image
 from hra.lab.explore.packed import packed
 from hra.lab.explore.pictures import jpeg
-from hra.lab.explore.track import Track, allocate_all, budgets_between
-from hra.traversals.base import Traversal
-from hra.traversals.best_first import BestFirst
+from hra.lab.explore.track import STEPS, USUAL, Track, allocate_all, budgets_between, slider, tracks
 from hra.traversals.hull import Hull
 
-# Steps of the slider.
-_STEPS = 64
+# Of tokens as many as the budget has: what does not pay for itself is filled up.
+_METHODS = {**USUAL, "hra: least error within the budget": Hull(spend_all=True)}
 
 
 def token_view(image: Any, query: str, budget: int, relevance: tokens.Relevance) -> dict[str, Any]:
@@ -34,39 +32,32 @@ def token_view(image: Any, query: str, budget: int, relevance: tokens.Relevance)
     allocator = tokens.PyramidSampling(relevance)
     context = allocator.context(as_image(image), query)
     hierarchy = allocator.builder.build(context)
-    budgets = budgets_between(hierarchy.base_cost, hierarchy.total_cost, _STEPS, (budget,))
+    budgets = budgets_between(hierarchy.base_cost, hierarchy.total_cost, STEPS, (budget,))
+    number = pyramid_numbers(hierarchy, context)
+    made = [
+        replace(track, cuts=[np.sort(number[cut]) for cut in track.cuts])
+        for track in tracks(allocator.problem(context, np.inf), budgets, _METHODS)
+    ]
+    made += [_grid(context, budgets), _downsampled(context, budgets)]
+    return {
+        **drawn_tokens(context),
+        "query": query,
+        **slider(budgets, budget, "tokens", "error, weighted by relevance"),
+        "tracks": [track.record() for track in made],
+    }
+
+
+def drawn_tokens(context: tokens.TokenContext) -> dict[str, Any]:
+    """What the browser draws patches from."""
     pyramid = context.pyramid
-    tracks = [_pyramid(name, traversal, context, budgets) for name, traversal in _TRAVERSALS.items()]
-    tracks += [_grid(context, budgets), _downsampled(context, budgets)]
     return {
         "kind": "tokens",
         "name": "tokens",
-        "unit": "tokens",
-        "error": "error, weighted by relevance",
-        "query": query,
-        "start": int(np.searchsorted(budgets, min(budget, budgets[-1]))),
         "size": list(pyramid.image.shape[:2]),
         "patch": pyramid.patch,
         "places": packed(pyramid.positions.astype(np.uint16)),
         "levels": [jpeg(level) for level in pyramid.levels],
-        "tracks": [track.record() for track in tracks],
     }
-
-
-_TRAVERSALS = {
-    "hra: best within the budget": Hull(spend_all=True),
-    "split the best ratio first": BestFirst(),
-    "split the largest error first": BestFirst(by="error"),
-}
-
-
-def _pyramid(name: str, traversal: Traversal, context: tokens.TokenContext, budgets: np.ndarray) -> Track:
-    """Cuts of the patch pyramid."""
-    allocator = tokens.PyramidSampling()
-    allocator.traversal = traversal
-    made = Track.of(name, allocate_all(allocator, context, budgets))
-    number = pyramid_numbers(allocator.builder.build(context), context)
-    return replace(made, cuts=[np.sort(number[cut]) for cut in made.cuts])
 
 
 def _grid(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
@@ -74,7 +65,8 @@ def _grid(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
     grid, image = tokens.GridTopK(), context.pyramid.image
     mean = image.mean(axis=(0, 1))
     number = pyramid_numbers(grid.builder.build(context), context)
-    cuts = [np.sort(number[allocation.cut]) for allocation in allocate_all(grid, context, budgets)]
+    made = allocate_all(grid.problem(context, np.inf), budgets, grid.traversal)
+    cuts = [np.sort(number[allocation.cut]) for allocation in made]
     # What a patch leaves wrong while nothing shows it; the finest come first in the pyramid, row by row.
     squared = (context.pixel_weight * _patch_sums((image - mean) ** 2, context.pyramid.patch)).ravel()
     residual = [squared.sum() - squared[cut].sum() for cut in cuts]

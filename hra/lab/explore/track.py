@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.lab.explore.packed import packed
+from hra.model.problem import Problem
+from hra.traversals.base import Traversal
+from hra.traversals.best_first import BestFirst
+from hra.traversals.hull import Hull
+from hra.traversals.threshold import Threshold
+
+# The page's numbers of a hierarchy's nodes.
+Number = Callable[[np.ndarray], np.ndarray]
+# Steps of a slider.
+STEPS = 64
+USUAL: Mapping[str, Traversal] = {
+    "hra: least error within the budget": Hull(),
+    "one error for all, as engines have it": Threshold(),
+    "refine the best ratio first": BestFirst(),
+    "refine the largest error first": BestFirst(by="error"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +61,7 @@ class Track:
         budgets, cost, residual, least = np.array(rows, np.float64).T
         return cls(name, budgets, cost, residual, least, cuts, more)
 
-    def record(self, number: Callable[[np.ndarray], np.ndarray] = np.asarray) -> dict[str, Any]:
+    def record(self, number: Number = np.asarray) -> dict[str, Any]:
         """The track as JSON, arrays packed; ``changed`` are nodes that come or go, ``ends`` where each step's end.
 
         ``number`` gives the page's numbers of nodes.
@@ -82,7 +97,19 @@ def budgets_between(base: float, total: float, count: int, also: Iterable[float]
     return np.unique(within)
 
 
-def allocate_all(allocator: HierarchicalResourceAllocator, context: Any, budgets: np.ndarray) -> Iterable[Allocation]:
-    """An allocation for every budget [P]."""
+def tracks(problem: Problem, budgets: np.ndarray, methods: Mapping[str, Traversal] = USUAL) -> list[Track]:
+    """What each method answers to a problem of unlimited budget at every budget [P]."""
+    return [Track.of(name, allocate_all(problem, budgets, traversal)) for name, traversal in methods.items()]
+
+
+def allocate_all(problem: Problem, budgets: np.ndarray, traversal: Traversal) -> Iterator[Allocation]:
+    """An allocation for every budget [P]; gains do not depend on it, and are evaluated once."""
     for budget in budgets:
-        yield allocator.allocate(context, int(budget))
+        limited = replace(problem, budget=float(budget))
+        yield Allocation(limited, traversal.solve(limited), 0.0)
+
+
+def slider(budgets: np.ndarray, start: float, unit: str, error: str) -> dict[str, Any]:
+    """What every view says of its slider: its units, and at which step it begins, that of ``start``."""
+    first = int(np.searchsorted(budgets, np.clip(start, budgets[0], budgets[-1])))
+    return {"unit": unit, "error": error.replace("px2", "px²"), "start": first}

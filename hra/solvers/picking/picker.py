@@ -24,21 +24,28 @@ def attribute(problem: Problem, name: str) -> Any:
     hierarchy = problem.hierarchy
     added = hierarchy.added_by >= 0
     values = hierarchy.attribute(name)
+    if np.array_equal(hierarchy.added_by, np.arange(len(values))):
+        return values
     result = np.empty((len(hierarchy), *values.shape[1:]), values.dtype)
     result[hierarchy.added_by[added]] = values[added]
     return result
 
 
-def directions(problem: Problem, name: str) -> np.ndarray:
-    """Vectors of length 1, float32 [R, D]; zeros stay zeros.
+def vectors(problem: Problem, name: str) -> np.ndarray:
+    """A node attribute as vectors, float32 [R, D].
 
     Raises
     ------
     MetricError : the attribute holds no finite vectors.
     """
-    vectors = attribute(problem, name)
-    if vectors.ndim != 2 or not np.isfinite(vectors).all():
-        what = f"attribute {name!r} has shape {vectors.shape}, expected finite vectors [nodes, D]"
+    values = attribute(problem, name)
+    if values.ndim != 2 or not np.isfinite(values).all():
+        what = f"attribute {name!r} has shape {values.shape}, expected finite vectors [nodes, D]"
         raise MetricError(what, where=name, fix="give each node a vector of features")
-    vectors = vectors.astype(np.float32)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return values.astype(np.float32, copy=False)
+
+
+def directions(problem: Problem, name: str) -> np.ndarray:
+    """`vectors` of length 1, float32 [R, D]; zeros stay zeros."""
+    values = vectors(problem, name)
+    return values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), np.finfo(np.float32).tiny)

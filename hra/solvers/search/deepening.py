@@ -45,7 +45,7 @@ def improve(order, share, gain, cost, capacity, price, limit, states, selected):
     before, predecessors = order
     # The hull point is often the best set: then nothing but its exact distance is needed.
     tight = distance(before, predecessors, gain, cost, price, share, selected, capacity, np.empty(predecessors.size))
-    if tight <= _NEGLIGIBLE * _left(gain, selected):
+    if tight <= _NEGLIGIBLE * total(gain, ~selected):
         return tight, True
     # Where nothing that costs something fits, the price is infinite, and where it overflows with the costs, losses are
     # no numbers: no price is as valid.
@@ -77,16 +77,6 @@ def improve(order, share, gain, cost, capacity, price, limit, states, selected):
         if lost <= tolerance:
             return unclear, True
         ruled_out, tolerance = tolerance, min(_GROWTH * tolerance, lost)
-
-
-@njit(cache=True, nogil=True)
-def _left(gain, selected):
-    """The gain of all that is not selected [R], roughly."""
-    a, b, pairs = 0.0, 0.0, gain.size - gain.size % 2
-    for r in range(0, pairs, 2):  # two sums without branches, see `total`
-        a += gain[r] * (not selected[r])
-        b += gain[r + 1] * (not selected[r + 1])
-    return a + b + (gain[pairs] * (not selected[pairs]) if pairs < gain.size else 0.0)
 
 
 @njit(cache=True, nogil=True)

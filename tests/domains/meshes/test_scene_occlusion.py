@@ -13,6 +13,7 @@ import hra
 from hra.camera.occlusion import Occlusion, window_matrix
 from hra.domains import meshes
 from hra.domains.meshes.placed_metric import placed_metric
+from hra.errors import MetricError
 from tests.helpers.rasterizer import Target
 
 VIEWPORT = (320, 240)
@@ -166,3 +167,32 @@ def test_clusters_of_an_instance_are_culled_where_it_stands(ball: meshes.Cluster
     owning = np.flatnonzero(target.seen(len(ball.offsets) + 1)[:-1])
     assert set(owning) <= set(kept.tolist()) < set(cut.tolist())
     assert len(owning) > 5
+
+
+@pytest.mark.parametrize("shape", ["as it is", "uneven and mirrored"])
+def test_each_of_several_views_has_its_own_buffer(ball: meshes.ClusterMesh, shape: str) -> None:
+    """What is behind the wall for one eye is seen by another one beside it, and by a light without a buffer."""
+    behind = CENTER + np.array([0, 12, 0])
+    front, light = camera(), hra.Camera.perspective(behind, CENTER, (0, 0, 1), near=0.1, viewport=VIEWPORT)
+    placements = np.stack([placed(SHAPES[shape], place) for place in ((0.0, 2.0, 0.0), (5.5, 0.0, 0.0))])
+    one = meshes.Scene([(ball, placements)], meshes.VisibleScreenError(occlusion(front)), hra.Threshold(1.0))
+    other = meshes.Scene([(ball, placements)], meshes.ScreenError(), hra.Threshold(1.0))
+    buffers = occlusion(front), None
+    both = meshes.Scene([(ball, placements)], meshes.VisibleScreenError(buffers), hra.Threshold(1.0))
+    hidden, lit = one.allocate(front, np.inf), other.allocate(light, np.inf)
+    together = both.allocate([front, light], np.inf)
+    assert hidden.members[0].cost == ball.root_triangle_count < lit.members[0].cost
+    for first, second, union in zip(hidden.members, lit.members, together.members, strict=True):
+        assert np.array_equal(union.selected, first.selected | second.selected)
+    twice = meshes.VisibleScreenError((occlusion(front), occlusion(front)))
+    assert (
+        meshes.Scene([(ball, placements)], twice).allocate([front] * 2, np.inf).members[0].cost
+        == hidden.members[0].cost
+    )
+
+
+def test_buffers_are_of_as_many_views_as_there_are(ball: meshes.ClusterMesh) -> None:
+    view = camera()
+    for buffers, context in ((occlusion(view), [view, view]), ((None, None), view), ((), view)):
+        with pytest.raises(MetricError, match="of one view"):
+            meshes.VisibleScreenError(buffers).evaluate(ball.hierarchy, context)

@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from tests.helpers.hostile import gltf, obj, pictures, plain, ply, traces
+from tests.helpers.hostile import gltf, gltf_extensions, obj, pictures, plain, ply, traces
 from tests.helpers.hostile.cases import Case
 
-KINDS = {"ply": ply, "obj": obj, "off and stl": plain, "gltf": gltf, "images": pictures, "traces": traces}
+KINDS = {
+    "ply": ply,
+    "obj": obj,
+    "off and stl": plain,
+    "gltf": gltf,
+    "gltf extensions": gltf_extensions,
+    "images": pictures,
+    "traces": traces,
+}
 
 
 def all_cases() -> Iterator[Case]:

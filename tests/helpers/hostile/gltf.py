@@ -352,10 +352,6 @@ def _refused() -> dict[str, dict[str, Any]]:
             "extensionsUsed": ["KHR_draco_mesh_compression"],
             "extensionsRequired": ["KHR_draco_mesh_compression"],
         },
-        "meshopt compression": {
-            "extensionsUsed": ["EXT_meshopt_compression"],
-            "extensionsRequired": ["EXT_meshopt_compression"],
-        },
         "a required extension that is not used": {"extensionsRequired": ["KHR_materials_unlit"]},
         "extensionsUsed as an object": {"extensionsUsed": {}},
         "extensionsUsed of numbers": {"extensionsUsed": [1]},

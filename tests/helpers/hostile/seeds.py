@@ -15,7 +15,7 @@ import numpy as np
 import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocation_file import pack
-from tests.helpers.hostile import gltf, obj, pictures, plain, ply, traces
+from tests.helpers.hostile import clouds, gltf, gltf_extensions, obj, pictures, plain, ply, traces
 from tests.helpers.hostile.cases import Case
 from tests.helpers.hostile.judging import read, texels
 
@@ -60,6 +60,10 @@ def all_seeds() -> dict[str, Seeds]:
         "poses": Seeds(((_KITTI, ".txt"), (_TUM, ".txt")), {}, _poses),
         "allocations": Seeds(_allocations(), {}, Allocation.load),
         "cameras": Seeds(tuple((text, ".json") for text in _cameras()), {}, _camera),
+        "points": Seeds(clouds.clouds(), {}, _points),
+        "point trees": Seeds(clouds.trees(), {}, _point_tree),
+        "shards": Seeds(clouds.shards(), {}, _shard),
+        "gltf extensions": Seeds(gltf_extensions.seeds(), {}),
     }
 
 
@@ -144,3 +148,21 @@ def _poses(path: Path) -> Any:
     from hra.residency import load_poses
 
     return load_poses(path)
+
+
+def _points(path: Path) -> Any:
+    from hra.domains import points
+
+    return points.load_points(path)
+
+
+def _point_tree(path: Path) -> Any:
+    from hra.domains import points
+
+    return points.load_tree(path)
+
+
+def _shard(path: Path) -> Any:
+    from hra.domains.tokens.corpus.shards import read_errors
+
+    return read_errors([path])

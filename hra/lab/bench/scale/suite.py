@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hra.lab.bench.scale.out_of_core import OutOfCoreRow
 from hra.lab.bench.scale.token_rows import JobsRow, one_process, two_actors
 from hra.lab.bench.suite import Row
 
@@ -13,5 +14,6 @@ def scale_suite() -> tuple[Row, ...]:
     ray = JobsRow("tokens_beside_ray", ("ray, two actors", two_actors), counted=False)
     return (
         JobsRow("tokens_two_jobs", ("one process", one_process)),
+        OutOfCoreRow("build_out_of_core"),
         replace(ray, needs=(*ray.needs, "ray.data:read_binary_files")),
     )

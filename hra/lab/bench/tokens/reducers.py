@@ -2,6 +2,7 @@
 
 - ToMe: D. Bolya et al., "Token merging: your ViT but faster" (ICLR 2023), bipartite soft matching.
 - DivPrune: S. R. Alvar et al. (CVPR 2025), greedy maximum of the smallest cosine distance.
+- PruneVid: X. Huang et al. (2024), its clusters of one picture.
 - CDPruner: Q. Zhang et al. (2025), greedy maximum a posteriori of a determinantal point process over relevance and
   cosine similarity, by the incremental Cholesky factor of L. Chen et al. (NeurIPS 2018).
 """
@@ -50,6 +51,21 @@ def cdpruner(features: Any, relevance: Any, count: int) -> Any:
         left -= factor[step] ** 2
         left[best] = -torch.inf
     return chosen
+
+
+def prunevid(features: Any, count: int, neighbours: int = 7) -> Any:
+    """Means [count, D] of clusters of ``features`` [N, D] around density peaks."""
+    torch = load()
+    distance = torch.cdist(features, features) / features.shape[1] ** 0.5
+    near = distance.topk(neighbours, dim=-1, largest=False).values
+    density = (-near.square().mean(dim=-1)).exp()
+    denser = density[None, :] > density[:, None]
+    gap = torch.where(denser, distance, distance.max()).amin(dim=-1)
+    centres = (gap * density).topk(count).indices
+    owner = distance[centres].argmin(dim=0)
+    owner[centres] = torch.arange(count)
+    total = features.new_zeros((count, features.shape[1])).index_add(0, owner, features)
+    return total / torch.bincount(owner, minlength=count)[:, None]
 
 
 def tome(features: Any, count: int) -> Any:

@@ -10,6 +10,7 @@ from hra.lab.evaluation.reducers.text import NEEDS, PAGE
 
 # Of a language model of 32 layers, whose first two run once more to choose by its attention.
 _LAYERS, _SCORING = 32, 2
+_PLACES = {"tome": "middle of what was merged", "prunevid": "of the clusters' centres"}
 
 
 def render(record: dict[str, Any]) -> dict[str, bytes]:
@@ -35,7 +36,7 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
 def _line(row: dict[str, Any], cells: int, budget: int) -> str:
     average = budget + (_SCORING * cells / _LAYERS if row["needs"] == "language" else 0)
     plain = "-" if row["plain_cpu_s"] is None else f"{1e3 * row['plain_cpu_s']:.0f}"
-    places = "middle of what was merged" if row["name"] == "tome" else "of the kept cells"
+    places = _PLACES.get(row["name"], "of the kept cells")
     numbers = f"{'yes' if row['exact'] else 'no'} | {1e3 * row['cpu_s']:.0f} | {plain} | {budget} | {average:.0f}"
     return f"| `{row['name']}` | {numbers} | {NEEDS[row['needs']]} | {places} |"
 
@@ -43,6 +44,8 @@ def _line(row: dict[str, Any], cells: int, budget: int) -> str:
 def _composition(name: str) -> str:
     allocator = tokens.REDUCERS[name]()
     rules = getattr(allocator.traversal, "rules", None)
+    if allocator.relevance.__class__.__name__ == "PredictedRelevance":
+        return f"| `{name}` | `{allocator.traversal!r}` by `{allocator.relevance!r}` | `{allocator.builder!r}` |"
     if rules is None:
         return f"| `{name}` | `{allocator.traversal!r}` by `{allocator.metric!r}` | `{allocator.builder!r}` |"
     parts = ", ".join(f"{share:g} `{rule!r}`" for share, rule in rules)

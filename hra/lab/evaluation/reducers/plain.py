@@ -27,9 +27,15 @@ def _tome(features: np.ndarray, attention: np.ndarray, count: int) -> Callable[[
     return lambda: reducers.tome(vectors, count)
 
 
+def _prunevid(features: np.ndarray, attention: np.ndarray, count: int) -> Callable[[], Any]:
+    vectors = load().as_tensor(features)
+    return lambda: reducers.prunevid(vectors, count)
+
+
 PLAIN: Mapping[str, Callable[[np.ndarray, np.ndarray, int], Callable[[], Any]]] = {
     "divprune": _divprune,
     "cdpruner": _cdpruner,
+    "prunevid": _prunevid,
     "tome": _tome,
 }
 """By name; each is called with features [N, D], a relevance [N] and a count, and returns what is timed."""

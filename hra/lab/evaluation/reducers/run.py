@@ -5,12 +5,13 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hra.domains import tokens
+from hra.domains.tokens.reducers.bipartite_regions import MergeTreeBuilder
 from hra.images import load_image
 from hra.lab import samples
 from hra.lab.bench.features import missing
@@ -51,14 +52,17 @@ def run(sizes: ReducerSizes, progress: Callable[[str], None]) -> dict[str, Any]:
 
 def _row(name: str, sizes: ReducerSizes, features: np.ndarray, attention: np.ndarray) -> dict[str, Any]:
     allocator = tokens.REDUCERS[name]()
-    context = allocator.context(np.zeros((sizes.side * 16, sizes.side * 16, 3), np.float32), "")
-    needs = getattr(allocator, "reads", "")
-    scorer = (lambda context: attention) if needs else context.scorer
+    needs = getattr(allocator, "reads", "" if isinstance(allocator.builder, MergeTreeBuilder) else "pixels")
+    scorer = (lambda context: attention) if needs else None
+    picture = _picture(sizes)
     signals = {"shallow": attention.T.ravel()}
 
     def reduced(budget: int) -> Any:
         # Made anew: a context remembers what was computed for it.
-        given = replace(context, encoder=lambda image: features, scorer=scorer, signals=signals)
+        if needs == "pixels":
+            given = allocator.context(picture, "")
+        else:
+            given = tokens.TokenContext.of_features(features, relevance=scorer, signals=signals)
         return allocator.realize(allocator.allocate(given, budget)).pool(features)
 
     counts = [len(reduced(budget)) for budget in sizes.budgets]
@@ -85,10 +89,15 @@ def _once(call: Callable[[], Any]) -> float:
 
 def _features(sizes: ReducerSizes) -> np.ndarray:
     """Features of a photo's patches: a fixed projection of their pixels, as long as those of an encoder."""
-    image = load_image(samples.path("photo.jpg"))[: sizes.side * 16, : sizes.side * 16]
-    patches = image.reshape(sizes.side, 16, sizes.side, 16, 3).swapaxes(1, 2).reshape(sizes.side, sizes.side, -1)
+    patches = (
+        _picture(sizes).reshape(sizes.side, 16, sizes.side, 16, 3).swapaxes(1, 2).reshape(sizes.side, sizes.side, -1)
+    )
     matrix = np.random.default_rng(0).normal(size=(patches.shape[2], sizes.width)) / np.sqrt(sizes.width)
     return np.tanh((patches - patches.mean((0, 1))) @ matrix).astype(np.float32)
+
+
+def _picture(sizes: ReducerSizes) -> np.ndarray:
+    return load_image(samples.path("photo.jpg"))[: sizes.side * 16, : sizes.side * 16]
 
 
 def _attention(sizes: ReducerSizes) -> np.ndarray:

@@ -7,6 +7,8 @@ from string import Template
 NEEDS = {
     "": "features",
     "attention": "features and attention of the encoder (CLIP, SigLIP and InternViT; not Qwen's)",
+    "flow": "attention and values of all layers of the encoder, with a class token (CLIP and InternViT)",
+    "pixels": "pixels alone",
     "text": "features and embeddings of the question",
     "language": "features, and two layers of the language model once more",
 }
@@ -24,9 +26,9 @@ Measured on $cells cells with $width features each, a projection of a photo's pa
 say something, quality does not. Processor milliseconds of selection and merging at $budget tokens, relevance given;
 beside them the paper's algorithm written in plain torch ([`reducers`](../hra/lab/bench/tokens/reducers.py)). Counts
 were checked at $budgets tokens. *Entering* and *layer average* are the two numbers that papers quote, for a language
-model of 32 layers: nothing is dropped inside it, so that they differ only by the layers that run twice. ToMe's whole
-merge tree is built, which serves every budget, while the plain one stops at the count: it takes about three times as
-long. All on one thread (`OPENBLAS_NUM_THREADS=1`).
+model of 32 layers: nothing is dropped inside it, so that they differ only by the layers that run twice. Times are
+whole: features checked, tokens chosen, merged and pooled; ToMe's is that of the whole merge tree, which serves every
+budget, while the plain one stops at the count. All on one thread (`OPENBLAS_NUM_THREADS=1`).
 
 | method | exact count | ms | ms, plain torch | entering | layer average | needs | positions |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -50,8 +52,14 @@ $differences
 - Dropping *inside* the language model (PyramidDrop, the second stages of VScan, AIM and FastV as published, DyRate
   while decoding): layers with caches of different lengths cannot run in the unmodified model. `fastv` and `sparsevlm`
   drop before it by the attention of its first layers.
-- PruneVid merges over time: videos are not reduced yet. PixelPrune drops patches before the encoder, which needs an
-  encoder that takes any set of patches. FlowCut and HoloV are not built.
-- PVC, FastVLM, Token Compensator and DToMA are trained: a progressive encoder, another encoder, adapters, a finetuned
-  video model. Without their weights there is nothing to run.
+- Videos: `prunevid` merges the cells of a picture, and
+  [`prunevid_frames`](../domains/tokens/reducers/prunevid_frames.py) those of frames, with an exact count; what gives
+  models fewer tokens of pictures refuses videos.
+- Dropping inside the encoder: `flowcut` scores by all of its layers and lets them run whole, `pixelprune` chooses by
+  pixels what an encoder that takes any set of patches need not see. Both save the language model's time alone.
+- PVC is InternVL2 trained with a progressive encoding of frames; FastVLM is an encoder (FastViTHD), trained with its
+  language model, that makes fewer tokens by itself; Token Compensator is an adapter (LoRA), trained to move a ViT
+  between degrees of merging. What they are is their weights: without them there is nothing to run.
+- DToMA needs no training, and cannot run for another reason: it works within the layers of language models for videos,
+  in three stages, where caches would differ in length and videos are refused.
 """)

@@ -67,7 +67,7 @@ def order_rows(name: str, mesh: meshes.ClusterMesh, sizes: ResidencySizes) -> li
     hierarchy, views = mesh.hierarchy, mesh_path(mesh.bounds, sizes.views)
     size = 6 * hierarchy.attribute("vertex_count").astype(np.int64) + 3 * mesh.triangles_per_cluster
     allocator = meshes.MeshAllocator(mesh)
-    problems = [allocator.problem_for(hierarchy, camera, np.inf) for camera in views]
+    problems = [allocator.problem(camera, np.inf) for camera in views]
     rows = []
     for kib in sizes.page_kib:
         for order, function in ORDERS.items():

@@ -66,7 +66,7 @@ class MeshView {
       const noise = Math.imul(cluster + 1, 2654435761) >>> 0;
       return rgba(80 + (noise & 127) * 1.3, 80 + ((noise >> 8) & 127) * 1.3, 80 + ((noise >> 16) & 127) * 1.3);
     }
-    if (mode === 2) return rgba(...hex(LEVEL_COLOURS[this.level[cluster] % LEVEL_COLOURS.length]));
+    if (mode === 2) return rgba(...hex(levelColour(this.level[cluster])));
     const rank = this.error_rank[cluster];
     return rgba(60 + 0.75 * rank, 180 - 0.6 * rank, 90 - 0.2 * rank);
   }

@@ -1,7 +1,8 @@
 // One section for each view: slider, method, what is drawn, numbers and curve.
-const VIEWS = { tokens: TokenView, mesh: MeshView, texture: TextureView };
+const VIEWS = { ...PARTS, pool: PoolView };
 const data = JSON.parse(document.getElementById("data").textContent);
 const explorers = [];
+const levelColour = (level) => data.level_colours[level % data.level_colours.length];
 
 class Explorer {
   constructor(record) {

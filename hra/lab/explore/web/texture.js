@@ -52,7 +52,7 @@ class TextureView {
     for (const node of nodes) {
       const level = this.places[3 * node], [width, height] = this.size, side = this.patch * 2 ** level;
       const x = this.places[3 * node + 1] * side, y = this.places[3 * node + 2] * side;
-      const colour = hex(LEVEL_COLOURS[level % LEVEL_COLOURS.length]).map((value) => value / 255);
+      const colour = hex(levelColour(level)).map((value) => value / 255);
       gl.bindTexture(gl.TEXTURE_2D, this.textures[level]);
       gl.uniform4f(box, x / width, y / height, Math.min((x + side) / width, 1), Math.min((y + side) / height, 1));
       gl.uniform4f(tint, ...colour, mode ? 0.6 : 0);

@@ -1,5 +1,4 @@
 // The picture that tokens give back, and where they are.
-const LEVEL_COLOURS = ["#d55e00", "#e69f00", "#009e73", "#56b4e9", "#0072b2", "#cc79a7", "#f0e442"];
 
 class TokenView {
   modes = ["what the tokens give back", "where the tokens are"];
@@ -41,7 +40,7 @@ class TokenView {
 
   drawOutline(node) {
     const [level, x, y, side] = this.box(node);
-    this.context.strokeStyle = LEVEL_COLOURS[level % LEVEL_COLOURS.length];
+    this.context.strokeStyle = levelColour(level);
     this.context.lineWidth = Math.max(1, this.width / 600);
     this.context.strokeRect(x + 1, y + 1, side - 2, side - 2);
   }

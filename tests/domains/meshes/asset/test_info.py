@@ -54,6 +54,41 @@ def test_images_outside_of_the_file_are_refused(image: object, target: Path, dre
     refused(target, with_info(content, materials=materials), "material")
 
 
+TEXTURE = {"image": [0, 0], "coordinates": 0}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"normal_texture": 3},
+        {"normal_texture": {}},
+        {"normal_texture": TEXTURE | {"image": None}},
+        {"normal_texture": TEXTURE | {"image": [0, HUGE]}},
+        {"normal_texture": TEXTURE | {"coordinates": 2}},
+        {"normal_texture": TEXTURE | {"coordinates": [0]}},
+        {"normal_texture": TEXTURE | {"width": 4}},
+        {"normal_texture": TEXTURE | {"sampler": {"wrap_s": "CLAMP"}}},
+        {"normal_texture": TEXTURE | {"sampler": {"wrap": 1}}},
+        {"normal_texture": TEXTURE | {"sampler": 7}},
+        {"sampler": {"mag_filter": []}},
+        {"sampler": None},
+        {"normal_scale": 10**400},
+        {"normal_scale": "1"},
+        {"occlusion_strength": -1},
+        {"anisotropy": 0.5},
+    ],
+    ids=lambda fields: json.dumps(fields)[:60],
+)
+def test_other_textures_and_samplers_are_refused(fields: dict, target: Path, dressed_file: Path) -> None:
+    content = dressed_file.read_bytes()
+    materials = json.loads(mesh_file.section(content, "info").tobytes())["materials"]
+    place = next(material["image"] for material in materials if material["image"])
+    texture = fields.get("normal_texture")
+    if isinstance(texture, dict) and texture.get("image") == [0, 0]:
+        fields = {"normal_texture": texture | {"image": place}}
+    refused(target, with_info(content, materials=[materials[0] | fields, *materials[1:]]), "material")
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"3"], ids=["", "{", "deep", "bytes", "3"])
 def test_an_info_that_is_no_json_is_refused(text: bytes, target: Path, tiny_file: Path) -> None:
     content = tiny_file.read_bytes()

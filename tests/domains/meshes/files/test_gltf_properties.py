@@ -12,7 +12,7 @@ import pytest
 from hra.domains import meshes
 from hra.errors import HraError
 from tests.helpers import gltf_validator
-from tests.helpers.hostile import gltf, sweep
+from tests.helpers.hostile import gltf, gltf_extensions, sweep
 
 PAGE = Path(__file__).parents[4] / "docs/readers.md"
 needs_validator = pytest.mark.skipif(
@@ -51,7 +51,7 @@ def test_the_validator_agrees(share: float, tmp_path: Path) -> None:
 
 @needs_validator
 def test_labels_of_the_made_up_files_are_the_validators(tmp_path: Path) -> None:
-    cases = [case for case in gltf.cases() if case.accepted]
+    cases = [case for module in (gltf, gltf_extensions) for case in module.cases() if case.accepted]
     paths = []
     for number, case in enumerate(cases):
         folder = tmp_path / str(number)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.hostile import gltf, obj, plain, ply
+from tests.helpers.hostile import gltf, gltf_extensions, obj, plain, ply
 from tests.helpers.hostile.cases import Case
 from tests.helpers.hostile.judging import judged
 
-CASES = [case for module in (ply, obj, plain, gltf) for case in module.cases()]
+CASES = [case for module in (ply, obj, plain, gltf, gltf_extensions) for case in module.cases()]
 
 
 @pytest.mark.case(2, 21, 25, 27, 28, 29)

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from PIL import Image
 from hra.domains import meshes
 from hra.errors import LimitExceeded, RepairWarning
 from hra.safety.limits import Limits
-from tests.helpers.hostile import gltf
+from tests.helpers.hostile import gltf, gltf_extensions
 from tests.helpers.hostile.judging import measured, peak_memory
 
 
@@ -74,12 +75,39 @@ def test_a_larger_limit_lets_instances_pass(tmp_path: Path) -> None:
         meshes.load(path, limits=Limits(memory_bytes=1, memory_per_byte=1))
 
 
-def test_instances_of_an_extension_are_not_lost_in_silence(tmp_path: Path) -> None:
-    extension = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}
-    changes = {"extensionsUsed": list(extension), "nodes.0.extensions": extension}
+def test_compressed_views_are_counted_before_they_are_decoded(tmp_path: Path) -> None:
+    count = 2**26
+    entry = {"count": count, "byteLength": 40, "buffer": 0, "byteStride": 12, "mode": "ATTRIBUTES"}
+    changes = {
+        "bufferViews.0.extensions.EXT_meshopt_compression": entry,
+        "bufferViews.0.byteLength": 12 * count,
+        "buffers.1.byteLength": 12 * count,
+    }
+    path = write(tmp_path / "a.gltf", gltf.edited(changes, gltf_extensions.compressed()))
+    with peak_memory() as peak, pytest.raises(LimitExceeded, match="memory"):
+        meshes.load(path)
+    assert peak[0] < 2**24
+
+
+def test_many_instances_are_made_at_once(tmp_path: Path) -> None:
+    """Each taken by itself would take ten seconds."""
+    places = np.zeros((200_000, 3), np.float32)
+    places[:, 0] = 2 * np.arange(len(places))
+    path = write(tmp_path / "a.gltf", gltf_extensions.instanced(places))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mesh = meshes.load(path, limits=Limits(memory_bytes=2**31))
+    assert len(mesh.triangles) == 800_000 and mesh.bounds[1, 0] == 2 * len(places) - 1
+
+
+@pytest.mark.parametrize(("changes", "said"), [({"scene": 1}, ["skins of 1 nodes", "morph targets of 1"]), ({}, [])])
+def test_what_moves_vertices_is_said_not_to_be_read(changes: dict, said: list[str], tmp_path: Path) -> None:
     path = write(tmp_path / "a.gltf", gltf.edited(changes))
-    with pytest.warns(RepairWarning, match="1 nodes show their meshes once"):
-        assert len(meshes.load(path).triangles) == 4
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        meshes.load(path)
+    words = [str(one.message) for one in caught if "not read" in str(one.message)]
+    assert len(words) == len(said) and all(part in word for part, word in zip(said, words, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,14 @@ from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.language_attention import last_token_attention
 from hra.integrations.transformers.prompts import Prompts
 from hra.integrations.transformers.signals import Signals
-from tests.helpers.tiny_models import FAMILIES, model_of, prompts
+from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 IMAGES = (1, 2)
 # Queries and keys of these encoders are one projection, turned by positions.
 FUSED = ("qwen2_5_vl", "qwen3_vl")
+# SigLIP and its kind.
+WITHOUT_CLASS = ("gemma3", "smolvlm", "idefics3")
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +50,30 @@ def test_attention_of_the_encoder_is_its_own(name, signal, layer):
     np.testing.assert_allclose(maps.reshape(len(maps), -1), expected.numpy(), atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["llava", "internvl"])
+def test_flow_is_what_its_layers_say(name):
+    # Attention is the models' own table; values are caught where each layer makes them.
+    inputs = prompts(name, IMAGES)
+    model, signals = signals_of(name, inputs)
+    maps = np.stack(signals.maps("flow"))
+    model.set_attn_implementation("eager")
+    caught: list[torch.Tensor] = []
+    projections = [one for at, one in model.named_modules() if at.endswith("v_proj") and "language" not in at]
+    hooks = [one.register_forward_hook(lambda module, given, made: caught.append(made)) for one in projections]
+    tables = Encoded.of(model, inputs, output_attentions=True).output.attentions
+    for hook in hooks:
+        hook.remove()
+    expected = np.zeros(())
+    for layer in range(len(tables) - 1):
+        values = caught[layer].unflatten(2, (tables[layer].shape[1], -1)).transpose(1, 2).numpy()
+        raw = np.einsum("bhd,bhnd->bhn", values[:, :, 0], values)
+        likeness = np.exp(raw) / np.exp(raw).sum(2, keepdims=True)
+        two = [tables[layer][:, :, 0].numpy().mean(1)[:, 1:], likeness.mean(1)[:, 1:]]
+        score = sum(each / each.sum(1, keepdims=True) for each in two) * np.abs(values.mean(1)).sum(2)[:, 1:]
+        expected = score if layer == 0 else (expected + score) / 2
+    np.testing.assert_allclose(maps.reshape(len(maps), -1), expected, rtol=1e-4)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_attention_of_the_last_token_is_the_models_own(name):
     inputs = prompts(name, IMAGES)
@@ -63,11 +89,17 @@ def test_attention_of_the_last_token_is_the_models_own(name):
 def test_every_reducer_meets_its_count_in_every_family(name, method):
     model, inputs = model_of(name), prompts(name, IMAGES)
     before = {key: value.clone() for key, value in model.state_dict().items()}
-    if name in FUSED and tokens.REDUCERS[method]().__dict__.get("reads") == "attention":
+    allocator = tokens.REDUCERS[method]()
+    reads, options = getattr(allocator, "reads", ""), {"budget": 5, "processor": PROCESSOR}
+    if name in FUSED and reads in ("attention", "flow"):
         with pytest.raises(ArrayError, match="attention of the encoder"):
-            reduce(model, inputs, allocator=tokens.REDUCERS[method](), budget=5)
+            reduce(model, inputs, allocator=allocator, **options)
         return
-    small = reduce(model, inputs, allocator=tokens.REDUCERS[method](), budget=5)
+    if name in WITHOUT_CLASS and reads == "flow":
+        with pytest.raises(ArrayError, match="no class token"):
+            reduce(model, inputs, allocator=allocator, **options)
+        return
+    small = reduce(model, inputs, allocator=allocator, **options)
     assert set(small.counts) == {5}
     assert int((small.prompt["input_ids"] == model.config.image_token_id).sum()) == 5 * len(small.counts)
     assert model(**small.inputs).logits.isfinite().all()

@@ -103,3 +103,12 @@ def test_tome_merges_the_most_alike_and_keeps_the_mean():
     assert merged[np.lexsort(merged.T[::-1])] == pytest.approx(np.array([[0, 1], [1, 0], [4, 4.05]]))
     many = _features(64, 3)
     assert reducers.tome(torch.as_tensor(many), 9).shape == (9, 5)
+
+
+def test_prunevid_makes_the_tokens_of_the_composition():
+    # Written twice, once over the rules and merges of the library: the same clusters and means.
+    features = np.random.default_rng(0).normal(size=(9, 9, 6)).astype(np.float32)
+    allocator = tokens.REDUCERS["prunevid"]()
+    chosen = allocator.realize(allocator.allocate(tokens.TokenContext.of_features(features), 20)).pool(features)
+    plain = reducers.prunevid(torch.as_tensor(features.reshape(81, 6)), 20).numpy()
+    np.testing.assert_allclose(chosen[np.lexsort(chosen.T)], plain[np.lexsort(plain.T)], atol=1e-5)

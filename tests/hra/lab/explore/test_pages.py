@@ -6,7 +6,6 @@ import base64
 import io
 import json
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -22,23 +21,7 @@ from hra.lab.explore.page import render
 from hra.lab.explore.textures import texture_view
 from hra.lab.explore.tokens import token_view
 from hra.lab.explore.track import Track, budgets_between, changes
-
-_TYPES = {"Uint8Array": "<u1", "Uint16Array": "<u2", "Uint32Array": "<u4", "Float32Array": "<f4", "Float64Array": "<f8"}
-
-
-def unpacked(record: dict[str, str]) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(record["bytes"]), _TYPES[record["type"]])
-
-
-def cuts(track: dict) -> list[set[int]]:
-    """What the page's program makes of a track: nodes at every step."""
-    nodes: set[int] = set()
-    steps, begin = [], 0
-    for end in unpacked(track["ends"]):
-        nodes ^= set(unpacked(track["changed"])[begin:end].tolist())
-        begin = int(end)
-        steps.append(set(nodes))
-    return steps
+from tests.helpers.explorers import cuts, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -156,19 +139,6 @@ def test_a_mesh_whose_root_no_page_holds_is_refused(ball, camera, monkeypatch):
     monkeypatch.setattr("hra.lab.explore.meshes.MOST_TRIANGLES", 3)
     with pytest.raises(hra.errors.BudgetTooSmall, match="a page holds 3"):
         mesh_view(ball, camera, 10)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("no Chromium here")
-    options = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    with playwright.sync_playwright() as run:
-        opened = run.chromium.launch(executable_path=chromium, args=options)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

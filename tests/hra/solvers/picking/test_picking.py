@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 import hra
 from hra.errors import HierarchyError, MetricError
-from hra.solvers.picking import farthest
+from hra.solvers.picking import determinant, farthest
+from hra.solvers.picking.bands import Bands
+from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
 from hra.solvers.picking.picker import Picker
@@ -57,12 +59,43 @@ def test_the_farthest_are_those_of_the_definition(size, seed, data):
     assert found == plain_max_min(vectors.astype(np.float64), count)
 
 
-@pytest.mark.parametrize(("size", "table"), [(60, 4096), (700, 4096), (700, 10)])
-def test_the_first_is_found_where_few_rows_do_not_settle_it(size, table, monkeypatch):
+@pytest.mark.parametrize("size", [60, 700, 1500])
+def test_the_first_is_found_where_few_rows_do_not_settle_it(size):
     # Directions in 64 dimensions: nobody has a neighbour.
-    monkeypatch.setattr(farthest, "_TABLE", table)
     vectors = np.random.default_rng(0).normal(size=(size, 64)).astype(np.float32)
     assert cut_of([(1, Farthest())], 5, np.ones(size), features=vectors) == plain_max_min(vectors.astype(float), 5)
+
+
+def test_what_is_brought_up_to_date_at_once_changes_nothing(monkeypatch):
+    # Of many directions without an order almost each is looked at for each pick.
+    calls = {name: counted(monkeypatch, module, name) for module, name in
+             ((farthest, "_largest"), (determinant, "_bring_up"))}  # fmt: skip
+    rng = np.random.default_rng(3)
+    vectors, gains = rng.normal(size=(400, 24)).astype(np.float32), rng.uniform(0.5, 1, 400)
+    found = cut_of([(1, Farthest())], 90, gains, features=vectors)
+    assert found == plain_max_min(vectors.astype(np.float64), 90)
+    assert cut_of([(1, Farthest())], 150, gains, features=vectors) == plain_max_min(vectors.astype(np.float64), 150)
+    unit = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float64) * gains[:, None]
+    assert cut_of([(1, Determinant())], 20, gains, features=vectors) == schur_determinant(unit @ unit.T, 20)
+    assert min(map(len, calls.values())) > 1
+
+
+def counted(monkeypatch, module, name: str) -> list[int]:
+    """A list that grows with every call of a function of a module."""
+    calls: list[int] = []
+    plain = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given: (calls.append(1), plain(*given))[1])
+    return calls
+
+
+def schur_determinant(kernel: np.ndarray, count: int) -> list[int]:
+    """As `plain_determinant`, by eliminating what is chosen from the whole kernel."""
+    left, chosen = kernel.copy(), []
+    for _ in range(count):
+        best = int(np.where(np.isin(np.arange(len(left)), chosen), -np.inf, left.diagonal()).argmax())
+        chosen.append(best)
+        left = left - np.outer(left[best], left[best]) / left[best, best]
+    return sorted(chosen)
 
 
 def test_the_farthest_by_hand():
@@ -103,7 +136,38 @@ def test_rules_share_the_budget_in_turn():
     assert cut_of([(3, Top()), (1, Strided())], 4, gains) == [0, 1, 2, 3]
 
 
-RULES = [Top(), Strided(), Windows(side=2), Farthest(), Determinant()]
+def plain_peaks(points: np.ndarray, count: int, neighbours: int) -> list[int]:
+    """As the definition reads, cell by cell."""
+    distance = np.linalg.norm(points[:, None] - points, axis=2) / np.sqrt(points.shape[1])
+    density = np.exp(-(np.sort(distance, axis=1)[:, :neighbours] ** 2).mean(axis=1))
+    score = []
+    for i in range(len(points)):
+        denser = [j for j in range(len(points)) if density[j] > density[i]]
+        score.append(density[i] * (distance[i, denser].min() if denser else distance.max()))
+    return sorted(np.argsort(-np.array(score), kind="stable")[:count].tolist())
+
+
+@given(st.integers(2, 30), st.integers(1, 9), st.integers(0, 2**31), st.data())
+@settings(max_examples=50)
+def test_density_peaks_are_those_of_the_definition(size, neighbours, seed, data):
+    points = np.random.default_rng(seed).normal(size=(size, 3)).astype(np.float32)
+    count = data.draw(st.integers(1, size))
+    found = cut_of([(1, DensityPeaks(neighbours=neighbours))], count, np.ones(size), features=points)
+    if neighbours > 1:  # with one, itself, all are as dense, and the order decides
+        assert found == plain_peaks(points.astype(np.float64), count, neighbours)
+    assert len(found) == count
+
+
+def test_bands_share_by_their_mean():
+    # Means of 3, 1 and 2 of six: of 6 a third each goes to 3, 1 and 2, and of 5 the floors are 2, 0 and 1.
+    values = [5.0, 1, 3, 1, 1, 1, 2, 1, 3]
+    assert cut_of([(1, Bands(3))], 6, values) == [0, 1, 2, 3, 6, 8]
+    assert cut_of([(1, Bands(3))], 5, values) == [0, 1, 2, 6, 8]
+    assert cut_of([(1, Bands(3))], 4, values) == [0, 1, 2, 8]
+    assert cut_of([(1, Bands(3))], 9, values) == list(range(9))
+
+
+RULES = [Top(), Strided(), Windows(side=2), Farthest(), Determinant(), Bands(4), DensityPeaks()]
 
 
 @given(st.integers(1, 25), st.data())

@@ -1,0 +1,58 @@
+"""How large a part may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hra.errors import HraError
+
+# Measured: what a process holds with everything imported and compiled, and what a triangle of a part takes at most.
+_PROCESS_BYTES, _TRIANGLE_BYTES = 180 * 2**20, 400
+# Parts are at least so large: what is left of several is then simplified as a whole from where fine steps begin.
+_LEAST = 2**15
+# Bytes of a triangle in a file at least: a row of STL; half a vertex and a face of PLY; half a line of a vertex and a
+# line of a face of OBJ.
+_FILE_BYTES = {".stl": 50, ".ply": 19, ".obj": 20}
+
+
+def fits(file: Path, memory: int) -> bool:
+    """Whether a mesh file is built as a whole within ``memory`` bytes, or is of a format that is not read in blocks."""
+    least = _FILE_BYTES.get(file.suffix.lower())
+    if least is None or not file.is_file():
+        return True
+    triangles = file.stat().st_size // least
+    return triangles <= _LEAST or _PROCESS_BYTES + triangles * _TRIANGLE_BYTES <= memory
+
+
+@dataclass(frozen=True)
+class Share:
+    """What of the memory each process gets.
+
+    Attributes
+    ----------
+    triangles : of a part at most; sorting : bytes for keys; jobs, threads : processes, and threads of each.
+    """
+
+    triangles: int
+    sorting: int
+    jobs: int
+    threads: int
+
+    @classmethod
+    def of(cls, memory: int, jobs: int, threads: int) -> Share:
+        """Of ``memory`` bytes for all processes together.
+
+        Raises
+        ------
+        HraError : too little for any part.
+        """
+        # With several processes the first one only hands out work.
+        processes = jobs + (jobs > 1)
+        room = memory - processes * _PROCESS_BYTES
+        triangles = room // (jobs * _TRIANGLE_BYTES)
+        if triangles < _LEAST:
+            least = processes * _PROCESS_BYTES + jobs * _LEAST * _TRIANGLE_BYTES
+            what = f"{memory:,} bytes are too little to build in {jobs} processes"
+            raise HraError(what, where="memory", fix=f"allow {-(-least // 2**20)} MiB or more")
+        return cls(triangles, room // 2, jobs, 1 if jobs > 1 else threads)

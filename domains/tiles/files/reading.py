@@ -1,0 +1,159 @@
+"""3D Tiles from disk as a tree of tiles."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+
+from hra.domains.tiles.files.bounding import Volume, scale_of, volume_of
+from hra.domains.tiles.files.implicit import implicit_tiles, part_of
+from hra.domains.tiles.tileset import Tileset
+from hra.domains.tiles.volumes import Volumes
+from hra.errors import FileError, LimitExceeded
+from hra.safety.json_text import parse_object
+from hra.safety.local_files import read_regular
+
+_MOST_TILES = 2_000_000
+_MOST_NESTED = 32
+
+
+def read_tileset(path: str | Path) -> Tileset:
+    """Read a tileset with all tilesets and subtrees that it refers to; of contents only the sizes are read.
+
+    Versions 1.0 and 1.1, explicit and implicit trees, boxes, spheres and regions, transforms, several contents a tile.
+    A tile whose content is another tileset has that one's root as its child. Bounding volumes in the metadata of
+    subtrees are not read: tiles of implicit trees get their share of the root's.
+
+    Raises
+    ------
+    FileError : a file is missing or damaged, is not on this disk, or lies outside of the tileset's folder.
+    LimitExceeded : more than two million tiles, or 32 tilesets within one another.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes, tiles
+    >>> files = meshes.build_tiles(hra.samples.path("skull.ply"), 4096).save("tiles")
+    >>> tiles.read_tileset("tiles/tileset.json").names[0]
+    'tile0000.glb'
+    """
+    root = Path(os.path.abspath(path))
+    found = _Found(root.parent)
+    found.add_file(root, -1, np.eye(4), 0)
+    center, axes, radius = (np.array(column, np.float64) for column in zip(*found.volumes, strict=True))
+    return Tileset(
+        np.array(found.parents, np.int64),
+        np.array(found.errors, np.float64),
+        np.array(found.sizes, np.int64),
+        tuple(found.names),
+        np.array(found.additive, np.bool_),
+        Volumes(center, axes.reshape(-1, 3, 3), radius),
+        str(path),
+    )
+
+
+@dataclass
+class _Found:
+    """Tiles while they are found."""
+
+    folder: Path
+    parents: list[int] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    additive: list[bool] = field(default_factory=list)
+    volumes: list[Volume] = field(default_factory=list)
+
+    def add_file(self, path: Path, parent: int, transform: np.ndarray, nested: int) -> None:
+        """The tiles of the tileset at ``path`` below the tile ``parent``."""
+        if nested > _MOST_NESTED:
+            raise LimitExceeded(f"more than {_MOST_NESTED} tilesets within one another", where=str(path))
+        record = parse_object(read_regular(path), "tileset", str(path))
+        if not isinstance(record.get("root"), dict):
+            raise FileError("the tileset has no root", where=str(path))
+        waiting = [(record["root"], parent, transform)]
+        while waiting:
+            tile, above, moved = waiting.pop()
+            moved = moved @ _transform(tile, path)
+            number = self._add_tile(tile, above, moved, path, nested)
+            children = tile.get("children", [])
+            waiting += [(child, number, moved) for child in reversed(children)]
+
+    def _add_tile(self, tile: Any, above: int, moved: np.ndarray, path: Path, nested: int) -> int:
+        """One tile of a tileset, or all of an implicit tree; the number that its children have above them."""
+        where = f"{path}, tile {len(self.parents)}"
+        try:
+            error = float(tile["geometricError"])
+            volume = tile["boundingVolume"]
+            entries = tile.get("contents", [tile["content"]] if "content" in tile else [])
+            uris = [entry["uri"] if "uri" in entry else entry["url"] for entry in entries]
+        except (KeyError, TypeError, ValueError) as problem:
+            raise FileError(f"a tile lacks {problem}", where=where) from problem
+        scale, refine = scale_of(moved), tile.get("refine")
+        if refine not in (None, "ADD", "REPLACE", "add", "replace"):
+            raise FileError(f"a tile refines by {str(refine)[:40]!r}", where=where, fix="ADD and REPLACE are known")
+        inherited = above >= 0 and self.additive[above]
+        additive = inherited if refine is None else refine.upper() == "ADD"
+        if "implicitTiling" not in tile:
+            number = self._append(above, error * scale, volume_of(volume, moved, where), additive, where)
+            self._add_contents(number, uris, moved, path, nested)
+            return number
+        first, scheme = len(self.parents), tile["implicitTiling"]["subdivisionScheme"]
+        for one in implicit_tiles(tile, lambda uri: read_regular(self._local(uri, path)), where):
+            own = volume_of(part_of(volume, scheme, one.level, one.place, where), moved, where)
+            parent = above if one.parent < 0 else first + one.parent
+            number = self._append(parent, error * scale / 2**one.level, own, additive, where)
+            self._add_contents(number, list(one.contents), moved, path, nested)
+        return first
+
+    def _append(self, above: int, error: float, volume: Volume, additive: bool, where: str) -> int:
+        if len(self.parents) >= _MOST_TILES:
+            raise LimitExceeded(f"more than {_MOST_TILES:,} tiles", where=where)
+        if not 0 <= error < float("inf"):
+            raise FileError(f"a geometric error of {error}", where=where)
+        self.parents.append(above)
+        self.errors.append(error)
+        self.volumes.append(volume)
+        self.sizes.append(0)
+        self.additive.append(additive)
+        self.names.append("")
+        return len(self.parents) - 1
+
+    def _add_contents(self, number: int, uris: list[str], moved: np.ndarray, path: Path, nested: int) -> None:
+        """The sizes of contents; a content that is a tileset becomes the tiles below this one."""
+        for uri in uris:
+            file = self._local(uri, path)
+            if file.suffix.lower() == ".json":
+                self.add_file(file, number, moved, nested + 1)
+                continue
+            try:
+                self.sizes[number] += file.stat().st_size
+            except OSError as error:
+                raise FileError(f"a content is missing: {error.strerror}", where=str(file)) from error
+            self.names[number] = self.names[number] or file.relative_to(self.folder).as_posix()
+
+    def _local(self, uri: Any, path: Path) -> Path:
+        """The file that ``uri`` names in the tileset at ``path``."""
+        parts = urlsplit(str(uri))
+        if not isinstance(uri, str) or parts.scheme or parts.netloc:
+            fix = "copy the whole tileset to this disk"
+            raise FileError(f"a content is not on this disk: {str(uri)[:200]!r}", where=str(path), fix=fix)
+        file = Path(os.path.normpath(path.parent / unquote(parts.path)))
+        if not file.is_relative_to(self.folder):
+            raise FileError(f"a content lies outside of the tileset's folder: {uri[:200]!r}", where=str(path))
+        return file
+
+
+def _transform(tile: Any, path: Path) -> np.ndarray:
+    values = tile.get("transform") if isinstance(tile, dict) else None
+    if values is None:
+        return np.eye(4)
+    try:
+        return np.array(values, np.float64).reshape(4, 4).T
+    except (TypeError, ValueError) as error:
+        raise FileError("a transform is not 16 numbers", where=str(path)) from error

@@ -1,0 +1,117 @@
+"""A viewer along a path of cameras: what it loads, loads again and refuses, and how fine what it draws is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains.tiles.tileset import Seen, Tileset
+
+
+class Rule(Protocol):
+    """A viewer's rule; `start` gives what it remembers."""
+
+    def start(self, tileset: Tileset) -> Viewer:
+        """A viewer that holds nothing."""
+        ...
+
+
+class Viewer(Protocol):
+    """A viewer in the middle of a path."""
+
+    def update(self, seen: Seen) -> Update:
+        """One update from a camera; what was asked for arrives before the next one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Update:
+    """What one update did.
+
+    Attributes
+    ----------
+    held : bool [N], tiles in the cache; loaded : int64 [K], tiles that were fetched.
+    refused : tiles that were wanted and not fetched, because the cache was full.
+    most_bytes : what was held at the fullest moment.
+    """
+
+    held: np.ndarray
+    loaded: np.ndarray
+    refused: int
+    most_bytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What a rule did along a path.
+
+    Attributes
+    ----------
+    error : float64 [F], the largest screen error of what each frame draws and could refine, at its end.
+    held_bytes : int64 [F], then; most_bytes : at the fullest moment of all.
+    loads : fetches; reloads : those of tiles that were fetched before (thrash).
+    refusals : how often a tile was wanted and the cache was full.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes, tiles
+    >>> files = meshes.build_tiles(hra.samples.path("skull.ply"), 4096).save("tiles")
+    >>> tileset = tiles.read_tileset("tiles/tileset.json")
+    >>> camera = hra.Camera.orbit(tileset.bounds, up=(0, 0, 1))
+    >>> tiles.replay(tileset, [camera], tiles.ThreeTilesRule(cache=10**9), updates=8).reloads
+    0
+    """
+
+    error: np.ndarray
+    held_bytes: np.ndarray
+    most_bytes: int
+    loads: int
+    reloads: int
+    refusals: int
+
+
+def replay(tileset: Tileset, cameras: Sequence[Camera], rule: Rule, updates: int = 10) -> Replay:
+    """Run a viewer's rule along ``cameras``, with ``updates`` of it for each.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes, tiles
+    >>> files = meshes.build_tiles(hra.samples.path("skull.ply"), 4096).save("tiles")
+    >>> tileset = tiles.read_tileset("tiles/tileset.json")
+    >>> camera = hra.Camera.orbit(tileset.bounds, up=(0, 0, 1))
+    >>> tiles.replay(tileset, [camera], tiles.CesiumRule(cache=200_000)).most_bytes > 0
+    True
+    """
+    viewer, times = rule.start(tileset), np.zeros(len(tileset), np.int64)
+    error, held_bytes, refusals, most = [], [], 0, 0
+    for camera in cameras:
+        seen = tileset.seen(camera)
+        update = None
+        for _ in range(updates):
+            update = viewer.update(seen)
+            times[update.loaded] += 1
+            refusals, most = refusals + update.refused, max(most, update.most_bytes)
+        if update is not None:
+            error.append(drawn_error(tileset, seen, update.held))
+            held_bytes.append(int(tileset.content_bytes[update.held].sum()))
+    loads, reloads = int(times.sum()), int(np.maximum(times - 1, 0).sum())
+    return Replay(np.array(error), np.array(held_bytes), most, loads, reloads, refusals)
+
+
+def drawn_error(tileset: Tileset, seen: Seen, held: np.ndarray) -> float:
+    """The largest screen error of what is drawn and has children; tiles are refined once all needed ones are held."""
+    missing = np.zeros(len(tileset), np.bool_)
+    absent = np.flatnonzero(~held & seen.needed & (tileset.parent >= 0))
+    missing[tileset.parent[absent]] = True
+    refined = tileset.has_children & ~missing & held
+    for tile, above in enumerate(tileset.parent.tolist()):
+        if above >= 0:
+            refined[tile] &= refined[above]
+    front = ~refined & tileset.has_children & ((tileset.parent < 0) | refined[tileset.parent])
+    return float(np.where(front, seen.errors, 0.0).max(initial=0.0))

@@ -1,0 +1,121 @@
+"""A tileset as a tree of tiles with bytes, errors and bounding volumes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains.tiles.volumes import Volumes
+from hra.model.arrays import frozen
+from hra.model.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A tileset from a camera.
+
+    Attributes
+    ----------
+    errors : float64 [N], pixels, what decides whether each tile is refined.
+    needed : bool [N], tiles that are loaded with their siblings: all but those out of view below an additive one.
+    """
+
+    errors: np.ndarray
+    needed: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tileset:
+    """N tiles, parents before their children.
+
+    Attributes
+    ----------
+    parent : int64 [N], -1 for the root.
+    error : float64 [N], geometric error in units of the tileset's frame.
+    content_bytes : int64 [N], of the files of each tile's contents; 0 for tiles without.
+    names : of these files, relative to the tileset, "" for tiles without.
+    additive : bool [N], tiles that stay when their children are drawn ("ADD"); others give way to them ("REPLACE").
+    volumes : bounding volumes.
+    source : of messages.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes, tiles
+    >>> files = meshes.build_tiles(hra.samples.path("skull.ply"), 4096).save("tiles")
+    >>> tileset = tiles.read_tileset("tiles/tileset.json")
+    >>> len(tileset), int(tileset.content_bytes.sum()) == sum(file.stat().st_size for file in files[1:])
+    (24, True)
+    """
+
+    parent: np.ndarray
+    error: np.ndarray
+    content_bytes: np.ndarray
+    names: tuple[str, ...]
+    additive: np.ndarray
+    volumes: Volumes
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for array in (self.parent, self.error, self.content_bytes, self.additive):
+            frozen(array)
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def __repr__(self) -> str:
+        return f"Tileset({len(self)} tiles, {int(self.content_bytes.sum()):,} bytes)"
+
+    @cached_property
+    def bounds(self) -> np.ndarray:
+        """A box around the root's volume, float64 [2, 3]."""
+        reach = np.abs(self.volumes.axes[0]).sum(axis=0) + self.volumes.radius[0]
+        return np.stack([self.volumes.center[0] - reach, self.volumes.center[0] + reach])
+
+    @cached_property
+    def has_children(self) -> np.ndarray:
+        """Whether there are finer tiles below each, bool [N]."""
+        inner = np.zeros(len(self), np.bool_)
+        inner[self.parent[self.parent >= 0]] = True
+        return frozen(inner)
+
+    def hierarchy(self, needed: np.ndarray) -> Hierarchy:
+        """The tiles for the core: a refinement loads the children of a tile, which itself stays in the cache.
+
+        A tile's cost stays with its first child once it is refined, so that the cost of a cut is the sum of the bytes
+        of all tiles above it and on it: to the byte, as sums of whole numbers. Tiles that are not ``needed`` are free.
+        """
+        held = np.where(needed, self.content_bytes, 0).astype(np.int64)
+        taken = np.zeros(len(self), np.bool_)
+        for tile, above in enumerate(self.parent.tolist()):
+            if above >= 0 and not taken[above]:
+                held[tile] += held[above]
+                taken[above] = True
+        return Hierarchy.tree(self.parent, held, cost_unit="bytes")
+
+    def seen(self, camera: Camera) -> Seen:
+        """What a camera sees: errors, and which tiles viewers load once those above them are refined."""
+        in_view = self.volumes.in_view(camera)
+        optional = (self.parent >= 0) & self.additive[self.parent]
+        return Seen(self._screen_errors(camera, in_view), in_view | ~optional)
+
+    def _screen_errors(self, camera: Camera, in_view: np.ndarray) -> np.ndarray:
+        """The error that decides whether each tile is refined, float64 [N], pixels.
+
+        A viewer's: geometric error over the distance from the volume, times the pixels that a unit has at a distance
+        of one. Tiles out of view have none; a tile is no worse than those above it, because viewers come to it only
+        through these; and where a tile's geometric error is no smaller than its parent's it counts as that one.
+        """
+        scale = float(camera.projection[1, 1]) * camera.viewport[1] / 2
+        distance = np.ones(len(self))
+        if camera.projection[3, 3] == 0:
+            distance = np.maximum(self.volumes.distances(np.asarray(camera.position, np.float64)), 1e-7)
+        raw = np.where(in_view, self.error * scale / distance, 0.0)
+        for tile, above in enumerate(self.parent.tolist()):
+            if above >= 0 and raw[tile] > 0:
+                known = raw[above]
+                raw[tile] = known if self.error[tile] >= self.error[above] else min(known, raw[tile])
+        return raw

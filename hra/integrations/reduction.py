@@ -1,0 +1,115 @@
+"""A reduction by name, as programs that know nothing of allocators configure it, and what tells its results apart."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import hra
+from hra.domains.tokens import Reducer, TokenAllocator
+from hra.domains.tokens.named import named_allocator
+from hra.domains.tokens.reducers.bipartite_regions import MergeTreeBuilder
+from hra.errors import HraError, InvalidBudget
+
+# What a reducer reads of a model that changes with the question.
+_ASKED = ("text", "language")
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Which tokens are kept, and what stands for them.
+
+    Parameters
+    ----------
+    method : a name of the entry point group ``hra.methods``: "visionzip", "pyramid" ...
+    budget : tokens of each image or tile, at least 1.
+    realize, positions : see `hra.integrations.transformers.reduce`.
+    relevance : by name, for methods that read one; by default theirs.
+
+    Raises
+    ------
+    HraError : an unknown method or relevance; names the known ones.
+    InvalidBudget : no whole number above 0.
+
+    Examples
+    --------
+    >>> from hra.integrations.reduction import Reduction
+    >>> asked = Reduction("cdpruner", 64)
+    >>> asked.key("a.jpg", "how many?") == asked.key("a.jpg", "which colour?")
+    False
+    >>> plain = Reduction("divprune", 64)
+    >>> plain.key("a.jpg", "how many?") == plain.key("a.jpg", "which colour?")
+    True
+    """
+
+    method: str = "visionzip"
+    budget: int = 64
+    realize: str = "pool"
+    positions: str = "original"
+    relevance: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 1:
+            raise InvalidBudget(f"{self.budget!r} tokens", where="budget", fix="pass a whole number above 0")
+        _ = self.allocator
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Reduction:
+        """From a table of names and values, such as a program's configuration.
+
+        Raises
+        ------
+        HraError : a name that is no parameter.
+        """
+        unknown = sorted(set(values) - set(cls.__dataclass_fields__))
+        if unknown:
+            what = f"a reduction has no {', '.join(map(repr, unknown))}"
+            raise HraError(what, where="reduction", fix=f"use {', '.join(cls.__dataclass_fields__)}")
+        return cls(**values)
+
+    @cached_property
+    def allocator(self) -> TokenAllocator[Any]:
+        """The method."""
+        return named_allocator(self.method, self.relevance, None, None)[0]
+
+    @property
+    def reads_question(self) -> bool:
+        """Whether the choice may change with the question: no only where it is known that it does not."""
+        if isinstance(self.allocator, Reducer):
+            return self.allocator.reads in _ASKED
+        return not isinstance(self.allocator.builder, MergeTreeBuilder)
+
+    def count(self, cells: int) -> int:
+        """Tokens that an image of so many cells is left with, known before it is encoded."""
+        return min(self.budget, cells)
+
+    def key(self, image: str, question: str = "", model: str = "") -> str:
+        """A name for the result in a cache, 64 hexadecimal digits: all that decides it, and the question if it may.
+
+        Parameters
+        ----------
+        image : a name of the image that changes with its content, such as `digest`.
+        model : name and revision of the model whose features are reduced.
+        """
+        asked = question if self.reads_question else None
+        parts = {**asdict(self), "image": image, "question": asked, "model": model, "hra": hra.__version__}
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def digest(pixels: Any) -> str:
+    """A name for an image by its content: 64 hexadecimal digits of shape, kind and values.
+
+    Parameters
+    ----------
+    pixels : an array, or what NumPy makes one of: a Pillow image.
+    """
+    array = np.ascontiguousarray(pixels)
+    state = hashlib.sha256(f"{array.shape} {array.dtype.str} ".encode())
+    state.update(array.tobytes())
+    return state.hexdigest()

@@ -1,0 +1,1 @@
+"""The points suite: trees over clouds, and budgets over their nodes."""

@@ -1,0 +1,180 @@
+"""The page with a live question, camera and image, for a browser on the same machine."""
+
+from __future__ import annotations
+
+import html
+import logging
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import BoundedSemaphore, Lock
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hra.errors import HraError
+
+# Other names for this machine in the header Host are another site's, whose name was made to lead here.
+HOSTS = ["127.0.0.1", "localhost"]
+MOST_BYTES = 32 * 2**20
+MOST_LETTERS = 500
+# Pages being made or waited for; more are refused.
+_MOST_WAITING = 4
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the form says.
+
+    Attributes
+    ----------
+    query : the question, at most `MOST_LETTERS`.
+    azimuth, elevation : of the camera, degrees.
+    image : the content of an uploaded file in place of the first image, or None.
+    """
+
+    query: str = ""
+    azimuth: float = 30.0
+    elevation: float = 10.0
+    image: bytes | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.query) > MOST_LETTERS:
+            what = f"the question has {len(self.query):,} letters, at most {MOST_LETTERS} are read"
+            raise HraError(what, where="query", fix="ask a shorter one")
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any], first: Asked, image: bytes | None = None) -> Asked:
+        """The fields of a form; what it leaves out is as it was at ``first``.
+
+        Raises
+        ------
+        HraError : an angle that is no finite number within its range, a question that is too long.
+        """
+        azimuth = _angle("azimuth", fields.get("azimuth", first.azimuth), 360)
+        elevation = _angle("elevation", fields.get("elevation", first.elevation), 89)
+        return cls(str(fields.get("query", first.query)), azimuth, elevation, image)
+
+
+def application(make: Callable[[Asked], str], first: Asked) -> Starlette:
+    """The server's program.
+
+    Parameters
+    ----------
+    make : the page for what is asked; one at a time. An `HraError` becomes a message, anything else a line that says
+        nothing of the inside.
+    """
+    waiting, working = BoundedSemaphore(_MOST_WAITING), Lock()
+
+    def made(asked: Asked) -> str:
+        with working:
+            return make(asked)
+
+    async def answer(request: Request) -> Response:
+        if not waiting.acquire(blocking=False):
+            return message(503, HraError("too many pages are being made", fix="wait for those that were asked for"))
+        try:
+            return HTMLResponse(await run_in_threadpool(made, await _asked(request, first)), headers=_HEADERS)
+        except HraError as error:
+            return message(400, error)
+        except HTTPException:
+            raise
+        except Exception:
+            _LOG.exception("a page could not be made")
+            return message(500, HraError("the page could not be made", fix="the terminal of the server says why"))
+        finally:
+            waiting.release()
+
+    return Starlette(
+        routes=[Route("/", answer, methods=["GET", "POST"])],
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
+            Middleware(_Limited),
+        ],
+        exception_handlers={HTTPException: _refused},
+    )
+
+
+def form(asked: Asked) -> str:
+    """The controls above the page, with what was asked."""
+    query = html.escape(asked.query, quote=True)
+    return f"""<form method="post" enctype="multipart/form-data" class="asked" action="/">
+<label>question <input name="query" value="{query}" maxlength="{MOST_LETTERS}"></label>
+<label>azimuth <input name="azimuth" type="number" min="-360" max="360" step="any" value="{asked.azimuth:g}"></label>
+<label>elevation
+<input name="elevation" type="number" min="-89" max="89" step="any" value="{asked.elevation:g}"></label>
+<label>another image <input name="image" type="file" accept="image/*"></label>
+<button>allocate</button></form>"""
+
+
+def message(status: int, error: HraError) -> HTMLResponse:
+    """What is wrong, where, and what to do, as a page."""
+    parts = {"error": error.what, "where": error.where, "fix": error.fix}
+    lines = "".join(f"<p>{name}: {html.escape(text)}</p>" for name, text in parts.items() if text)
+    page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>hra</title>{lines}<p><a href="/">back</a></p>'
+    return HTMLResponse(page, status, headers=_HEADERS)
+
+
+async def _asked(request: Request, first: Asked) -> Asked:
+    if request.method != "POST":
+        return Asked.of(request.query_params, first)
+    origin = request.headers.get("origin")
+    if origin is not None and origin != f"http://{request.headers.get('host')}":
+        raise HraError("the form was sent by another site", where="Origin", fix="open the page itself")
+    async with request.form(max_files=1, max_fields=8, max_part_size=2**16) as fields:
+        image = fields.get("image")
+        content = await image.read(MOST_BYTES + 1) if isinstance(image, UploadFile) else b""
+        return Asked.of({key: value for key, value in fields.items() if key != "image"}, first, content or None)
+
+
+class _Limited:
+    """Lets a request end with an error as soon as its body is too long, whatever its header says."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            part = await receive()
+            read += len(part.get("body", b""))
+            if read > MOST_BYTES:
+                what = f"more than {MOST_BYTES // 2**20} MiB were sent"
+                raise HraError(what, where="image", fix="send a smaller file, or name it on the command line")
+            return part
+
+        await self.app(scope, counted, send)
+
+
+def _angle(name: str, value: Any, most: float) -> float:
+    try:
+        angle = float(value)
+    except (TypeError, ValueError):
+        angle = math.nan
+    if not abs(angle) <= most:
+        raise HraError(f"{name} is not a number from -{most} to {most}", where=name, fix="write degrees, as in 30")
+    return angle
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return message(status, HraError(f"status {status}: there is nothing here", fix="the page is at /"))

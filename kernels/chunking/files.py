@@ -1,0 +1,136 @@
+"""Files of records, sorted by the chunk that each belongs to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from hra.kernels.chunking.partition import weighted_parts
+
+# Cells along the longest axis of a counting grid: about 20,000 of them hold a surface.
+_CELLS = 64
+_BLOCK_BYTES = 2**22
+
+Place = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Records:
+    """A run of rows of a file.
+
+    Attributes
+    ----------
+    path : of rows of float32, ``width`` numbers each; first, count : which of them.
+    """
+
+    path: Path
+    width: int
+    first: int
+    count: int
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """The rows float32 [n, width], a few megabytes at a time."""
+        step = max(_BLOCK_BYTES // (4 * self.width), 1)
+        for begin in range(self.first, self.first + self.count, step):
+            yield self._read(begin, min(step, self.first + self.count - begin))
+
+    def read(self) -> np.ndarray:
+        """All rows, float32 [count, width]."""
+        return self._read(self.first, self.count)
+
+    def _read(self, begin: int, count: int) -> np.ndarray:
+        # Not mapped: mapped pages count as memory of this process for as long as the system likes.
+        rows = np.fromfile(self.path, np.float32, count * self.width, offset=4 * self.width * begin)
+        return rows.reshape(-1, self.width)
+
+
+def chunk_records(records: Records, place: Place, most: int, folder: Path) -> list[Records]:
+    """The records in chunks of at most ``most`` rows, near ones together; in each chunk in their order.
+
+    Files are written to ``folder``, and read again where a cell of the grid holds too many rows.
+
+    Parameters
+    ----------
+    place : from rows [n, width] to their places [n, d].
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from hra.kernels.chunking import Records, chunk_records
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     file = pathlib.Path(name, "rows")
+    ...     np.float32([[0, 0], [5, 5], [0, 1], [5, 6]]).tofile(file)
+    ...     chunks = chunk_records(Records(file, 2, 0, 4), lambda rows: rows, 2, pathlib.Path(name))
+    ...     [chunk.read().tolist() for chunk in chunks]
+    [[[0.0, 0.0], [0.0, 1.0]], [[5.0, 5.0], [5.0, 6.0]]]
+    """
+    if records.count <= most:
+        return [records]
+    grid = _Grid.around(records, place)
+    counts = np.zeros(grid.size, np.int64)
+    for rows in records.blocks():
+        counts += np.bincount(grid.cells(place(rows)), minlength=grid.size)
+    used = np.flatnonzero(counts)
+    if len(used) == 1:  # all at one place: any split is as good
+        halves = range(records.first, records.first + records.count, most)
+        end = records.first + records.count
+        return [Records(records.path, records.width, begin, min(most, end - begin)) for begin in halves]
+    part = np.zeros(grid.size, np.int64)
+    part[used] = weighted_parts(grid.corners(used), counts[used], most)
+    sizes = np.bincount(part[used], counts[used]).astype(np.int64)
+    path = folder / f"{records.path.name}-{records.first}"
+    _sort_into(records, lambda rows: part[grid.cells(place(rows))], sizes, path)
+    begins = np.cumsum(sizes) - sizes
+    parts = [Records(path, records.width, *run) for run in zip(begins.tolist(), sizes.tolist(), strict=True)]
+    return [chunk for one in parts for chunk in chunk_records(one, place, most, folder)]
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Cubes around places."""
+
+    low: np.ndarray
+    side: float
+    shape: tuple[int, ...]
+
+    @classmethod
+    def around(cls, records: Records, place: Place) -> _Grid:
+        boxes = [(p.min(axis=0), p.max(axis=0)) for p in (place(rows).astype(np.float64) for rows in records.blocks())]
+        low, high = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
+        side = float((high - low).max()) / _CELLS or 1.0
+        return cls(low, side, tuple(min(int(n) + 1, _CELLS) for n in (high - low) / side))
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+    def cells(self, places: np.ndarray) -> np.ndarray:
+        """The cell of each place, int64 [n]."""
+        steps = ((places.astype(np.float64) - self.low) / self.side).astype(np.int64)
+        return np.ravel_multi_index(tuple(np.clip(steps, 0, np.array(self.shape) - 1).T), self.shape)
+
+    def corners(self, cells: np.ndarray) -> np.ndarray:
+        """Where cells lie, counted in cells: int64 [n, d]."""
+        return np.stack(np.unravel_index(cells, self.shape), axis=1)
+
+
+def _sort_into(records: Records, part_of: Callable[[np.ndarray], np.ndarray], sizes: np.ndarray, path: Path) -> None:
+    """Write the rows to ``path``, one part after the other."""
+    row_bytes = 4 * records.width
+    at = (np.cumsum(sizes) - sizes) * row_bytes
+    file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+    try:
+        for rows in records.blocks():
+            part = part_of(rows)
+            order = np.argsort(part, kind="stable")
+            begins = np.flatnonzero(np.diff(part[order], prepend=-1))
+            for run in np.split(order, begins[1:]):
+                number = part[run[0]]
+                os.pwrite(file, rows[run].tobytes(), int(at[number]))
+                at[number] += len(run) * row_bytes
+    finally:
+        os.close(file)

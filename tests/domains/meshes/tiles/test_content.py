@@ -1,0 +1,127 @@
+"""Compressed GLB files: what decoders get, and the textures in them."""
+
+import io
+import json
+
+import meshoptimizer
+import numpy as np
+import pytest
+from PIL import Image
+
+from hra.domains import meshes
+from hra.domains.meshes.files.gltf_container import split_glb
+from hra.domains.meshes.tiles.checking import glb_corners
+from hra.domains.meshes.tiles.textures import with_own_textures
+
+
+def picture(size=64, kind="PNG"):
+    values = np.zeros((size, size, 3), np.uint8)
+    values[..., 0], values[..., 1] = (
+        np.arange(size)[None] * 255 // (size - 1),
+        np.arange(size)[:, None] * 255 // (size - 1),
+    )
+    buffer = io.BytesIO()
+    Image.fromarray(values).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def textured(uv, kind="PNG"):
+    positions = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float32)
+    attributes = meshes.VertexAttributes(
+        uv=np.array(uv, np.float32),
+        normals=np.array([[0.6, 0, 0.8]] * 4, np.float32),
+        colors=np.array([[1, 2, 3, 255]] * 4, np.uint8),
+        material=np.ones(4, np.int32),
+        materials=(meshes.Material("unused", image=picture(8)), meshes.Material("used", image=picture(kind=kind))),
+    )
+    return meshes.TriangleMesh(positions, np.array([[0, 1, 2], [0, 2, 3]], np.uint32), attributes)
+
+
+SQUARE = [[0.25, 0.25], [0.5, 0.25], [0.5, 0.5], [0.25, 0.5]]
+
+
+def streams(content):
+    text, binary = split_glb(content, "")
+    header = json.loads(text)
+    return header, np.frombuffer(binary, np.uint8)
+
+
+def decoded(header, binary, number):
+    view = header["bufferViews"][header["accessors"][number]["bufferView"]]
+    packed = view["extensions"]["EXT_meshopt_compression"]
+    stride, at = packed["byteStride"], packed["byteOffset"]
+    dtype = np.dtype((np.void, stride))
+    rows = meshoptimizer.decode_vertex_buffer(packed["count"], stride, binary[at : at + packed["byteLength"]], dtype)
+    return np.frombuffer(rows, np.uint8).reshape(packed["count"], stride)
+
+
+def test_attributes_come_back():
+    header, binary = streams(meshes.compressed_glb(textured(SQUARE)))
+    attributes = header["meshes"][0]["primitives"][0]["attributes"]
+    packed = decoded(header, binary, attributes["NORMAL"]).copy()
+    normals = meshoptimizer.decode_filter_oct(packed, 4, 8).view(np.int16).reshape(4, 4)[:, :3] / 32767
+    assert np.abs(normals - [0.6, 0, 0.8]).max() < 0.003
+    uv = decoded(header, binary, attributes["TEXCOORD_0"]).view(np.uint16) / 65535
+    assert np.abs(np.sort(uv, axis=0) - np.sort(SQUARE, axis=0)).max() < 1e-5
+    assert (decoded(header, binary, attributes["COLOR_0"]) == [1, 2, 3, 255]).all()
+
+
+def test_only_materials_in_use_are_written():
+    header, _ = streams(meshes.compressed_glb(textured(SQUARE)))
+    assert [entry["name"] for entry in header["materials"]] == ["used"]
+    assert header["meshes"][0]["primitives"][0]["material"] == 0 and len(header["images"]) == 1
+
+
+def test_positions_are_within_half_a_step(tmp_path):
+    points = np.random.default_rng(0).normal(0, 30, (300, 3)).astype(np.float32)
+    mesh = meshes.TriangleMesh(points, np.arange(300, dtype=np.uint32).reshape(-1, 3))
+    content = meshes.compressed_glb(mesh)
+    (tmp_path / "a.glb").write_bytes(content)
+    step = streams(content)[0]["nodes"][0]["scale"][0]
+    found = np.unique(glb_corners(tmp_path / "a.glb").reshape(-1, 3), axis=0)
+    far = np.linalg.norm(found[:, None] - points[None], axis=2).min(axis=1)
+    assert far.max() <= step * np.sqrt(3) / 2 * 1.001
+
+
+def test_large_meshes_get_wide_indices(tmp_path):
+    count = 3 * 23_000
+    points = np.random.default_rng(0).random((count, 3)).astype(np.float32)
+    mesh = meshes.TriangleMesh(points, np.arange(count, dtype=np.uint32).reshape(-1, 3))
+    (tmp_path / "a.glb").write_bytes(meshes.compressed_glb(mesh))
+    assert len(glb_corners(tmp_path / "a.glb")) == 23_000
+
+
+def test_coordinates_outside_of_the_image_stay_numbers():
+    header, _ = streams(meshes.compressed_glb(textured([[0, 0], [3, 0], [3, 3], [0, 3]])))
+    uv = header["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"]
+    assert header["accessors"][uv]["componentType"] == 5126
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_tile_gets_its_part_of_the_texture(kind):
+    own = with_own_textures(textured(SQUARE, kind), 1.0)
+    material, uv = own.attributes.materials[1], own.attributes.uv
+    image = Image.open(io.BytesIO(material.image)).convert("RGB")
+    assert image.format is None and material.image_type == f"image/{kind.lower()}" and image.width < 24
+    # The colours of the picture are its coordinates.
+    for place, expected in zip(uv, SQUARE, strict=True):
+        x, y = np.clip(place * image.size, 0, np.array(image.size) - 1).astype(int)
+        assert np.abs(np.array(image.getpixel((int(x), int(y)))[:2]) / 255 - expected).max() < 0.05
+
+
+def test_coarse_tiles_get_fewer_pixels():
+    whole = with_own_textures(textured([[0, 0], [1, 0], [1, 1], [0, 1]]), 1 / 16)
+    assert Image.open(io.BytesIO(whole.attributes.materials[1].image)).size == (16, 16)
+    assert (whole.attributes.uv == [[0, 0], [1, 0], [1, 1], [0, 1]]).all()
+
+
+def test_whole_images_keep_their_bytes():
+    mesh = textured([[0, 0], [1, 0], [1, 1], [0, 1]])
+    assert with_own_textures(mesh, 1.0).attributes.materials == mesh.attributes.materials
+
+
+def test_repeated_images_are_not_cut():
+    mesh = textured([[0, 0], [3, 0], [3, 3], [0, 3]])
+    own = with_own_textures(mesh, 1 / 4)
+    assert (own.attributes.uv == mesh.attributes.uv).all()
+    assert Image.open(io.BytesIO(own.attributes.materials[1].image)).size == (32, 32)

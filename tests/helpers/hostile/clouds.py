@@ -1,0 +1,70 @@
+"""Valid files of points and splats, of built trees, and of shards of tokens, to be damaged at random."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+
+def clouds() -> tuple[tuple[bytes, str], ...]:
+    """Points and splats as PLY, and points as LAS where laspy is there to write it."""
+    from hra.domains import points
+
+    made = [_written(lambda path, cloud=cloud: points.save_points(path, cloud), ".ply") for cloud in _both()]
+    return (*made, *_las())
+
+
+def trees() -> tuple[tuple[bytes, str], ...]:
+    """The trees over both, as `hra points build` writes them."""
+    from hra.domains import points
+
+    return tuple(
+        _written(lambda path, cloud=cloud: points.save_tree(path, points.build(cloud)), ".hpt") for cloud in _both()
+    )
+
+
+def shards() -> tuple[tuple[bytes, str], ...]:
+    """A shard with one image that failed."""
+    import pyarrow
+
+    from hra.domains.tokens.corpus.shards import write_shard
+
+    table = pyarrow.table({"id": ["a", "b"], "error": [None, "it is cut off"], "gain": [0.5, None]})
+    return (_written(lambda path: write_shard(path, table), ".parquet"),)
+
+
+def _both() -> tuple:
+    from hra.domains import points
+
+    rng = np.random.default_rng(0)
+    places, colors = rng.random((20, 3)), rng.random((20, 3))
+    turns = np.tile([1.0, 0.0, 0.0, 0.0], (20, 1))
+    splats = points.SplatCloud.of(places, np.full((20, 3), 0.1), turns, colors, np.full(20, 0.5))
+    return points.PointCloud(places, colors), splats
+
+
+def _las() -> list[tuple[bytes, str]]:
+    try:
+        import laspy
+    except ImportError:
+        return []
+    rng, result = np.random.default_rng(0), []
+    for kind, suffix in ((2, ".las"), (0, ".laz")):
+        cloud = laspy.create(point_format=kind)
+        cloud.x, cloud.y, cloud.z = rng.random((3, 20))
+        cloud.intensity = np.arange(20)
+        content = io.BytesIO()
+        cloud.write(content, do_compress=suffix == ".laz")
+        result.append((content.getvalue(), suffix))
+    return result
+
+
+def _written(write: Callable[[Path], None], suffix: str) -> tuple[bytes, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"a{suffix}")
+        write(path)
+        return path.read_bytes(), suffix
