@@ -41,18 +41,20 @@ class Extent:
 
     Attributes
     ----------
-    trained, validated : canvases. steps : gradients. size : of the reader. cells : that are asked about.
+    trained, validated : canvases. crops, steps : gradients of the stem on crops, and of all on views.
+    size : of the reader. cells : that are asked about.
     """
 
     trained: int
     validated: int
+    crops: int
     steps: int
     size: Size
     cells: tuple[Cell, ...] = CELLS
 
 
-FULL = Extent(24_000, 2_000, 12_000, FULL_READER)
-SMALL = Extent(64, 32, 20, QUICK, (ALL, Cell("pyramid", 17, "oracle"), Cell("downsample", 17)))
+FULL = Extent(24_000, 2_000, 2_000, 12_000, FULL_READER)
+SMALL = Extent(64, 32, 5, 20, QUICK, (ALL, Cell("pyramid", 17, "oracle"), Cell("downsample", 17)))
 
 
 def run(
@@ -71,7 +73,7 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     progress(f"{extent.trained} canvases to train on")
     stock = Stock.of(canvases("train", extent.trained))
-    plan = Plan(extent.size, extent.steps, seed=seed)
+    plan = Plan(extent.size, extent.steps, extent.crops, seed=seed)
     reader = train(plan, stock, progress, device=device, checkpoint=folder / f"reader-{seed}.safetensors")
     sizes = {"trained": extent.trained, "validated": extent.validated, "steps": extent.steps, "seed": seed}
     parameters = sum(value.numel() for value in reader.parameters())

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from hra.lab.evidence.crops import learn_crops
 from hra.lab.evidence.reader import Reader, Size
 from hra.lab.evidence.stock import Stock
 from hra.lab.evidence.views import View, view
@@ -24,12 +25,14 @@ class Plan:
     Attributes
     ----------
     size : of the reader.
+    crops : gradients of its stem on crops, before all others (`hra.lab.evidence.crops`).
     steps : gradients, each of views of one of ``counts`` tokens, so many that there are ``tokens`` of them in all.
     rate : learning rate at its highest, after ``warm_up`` steps; it falls to 0 as a cosine.
     """
 
     size: Size
     steps: int
+    crops: int = 600
     counts: tuple[int, ...] = (17, 34, 34, 68)
     tokens: int = 2176
     rate: float = 2e-3
@@ -64,7 +67,12 @@ def train(
     torch.manual_seed(plan.seed)
     reader = Reader(plan.size).to(device)
     optimiser = torch.optim.AdamW(reader.parameters(), lr=plan.rate, weight_decay=0.05, betas=(0.9, 0.98))
-    start = load_state(checkpoint, reader, optimiser) if checkpoint is not None and checkpoint.exists() else 0
+    if checkpoint is not None and checkpoint.exists():
+        start = load_state(checkpoint, reader, optimiser)
+    else:
+        progress(f"{plan.crops} steps of crops")
+        learn_crops(reader, stock, plan.crops, plan.seed)
+        start = 0
     recent: list[float] = []
     for step in range(start, plan.steps):
         loss = loss_of(reader, plan.view_at(step, stock).to(device))

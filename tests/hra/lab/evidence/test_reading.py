@@ -66,7 +66,7 @@ def test_order_of_tokens_and_other_questions_tell_nothing(seen):
 
 
 def test_a_run_that_was_interrupted_ends_with_the_same_weights(stock, tmp_path, monkeypatch):
-    plan, file = Plan(TINY, 6, tokens=136, warm_up=2), tmp_path / "state.safetensors"
+    plan, file = Plan(TINY, 6, 2, tokens=136, warm_up=2), tmp_path / "state.safetensors"
     whole = train(plan, stock, lambda _: None)
     steps = iter(range(5))
 
@@ -132,7 +132,7 @@ def test_tokens_without_labels_add_nothing_to_the_loss(seen):
 
 
 def test_a_record_has_every_cell_with_values_and_without():
-    record = ask(Reader(TINY).eval(), Extent(0, 5, 0, TINY, (CELL, Cell("downsample", 17))), lambda _: None)
+    record = ask(Reader(TINY).eval(), Extent(0, 5, 0, 0, TINY, (CELL, Cell("downsample", 17))), lambda _: None)
     assert [row["cell"] for row in record["rows"]] == ["pyramid-17-oracle", "downsample-17"]
     shares = [row[part][kind] for row in record["rows"] for part in ("values", "boxes") for kind in row[part]]
     assert len(shares) == 16 and all(0 <= share <= 1 for share in shares)
