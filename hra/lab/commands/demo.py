@@ -21,7 +21,7 @@ def demo(
     ] = Path("out"),
     json_file: JsonOption = None,
 ) -> None:
-    """Spend triangles, bytes and tokens on real data and write report.html, report.json and the pictures.
+    """Spend triangles, bytes and tokens on real data and write report.html, report.json, explore.html and the pictures.
 
     manifest.json, which lists them, is written last: without it the folder is not whole.
     """
@@ -30,8 +30,11 @@ def demo(
     from hra.lab.demo.report import picture_files, render_html
     from hra.lab.demo.words import label, shown
 
-    page = render_html(record, pictures).encode()
-    write_folder(out, {**picture_files(pictures), "report.json": json_bytes(record), "report.html": page})
+    pages = {
+        "report.html": render_html(record, pictures).encode(),
+        "explore.html": _section("explored").page().encode(),
+    }
+    write_folder(out, {**picture_files(pictures), "report.json": json_bytes(record), **pages})
     write_json(json_file, record)
     for name in _SECTIONS:
         figures = {key: value for key, value in record[name].items() if not isinstance(value, dict)}

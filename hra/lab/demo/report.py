@@ -20,7 +20,8 @@ th, td { border-bottom: 1px solid #ddd; padding: .3rem .8rem .3rem 0; text-align
 td + td, th + th { text-align: right; font-variant-numeric: tabular-nums }
 </style></head><body><h1>hra: which level of detail where, within this budget?</h1>
 <p>One allocator, three kinds of budget, real data. Every number was computed in the run that wrote this page. No budget
-was exceeded, and every answer states how much more any other choice could have gained at most.</p>
+was exceeded, and every answer states how much more any other choice could have gained at most. Beside this file is
+<a href="explore.html">a page on which you move the budget</a>: tokens, triangles and bytes from one pool.</p>
 $sections</body></html>
 """)
 
