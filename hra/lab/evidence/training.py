@@ -34,9 +34,9 @@ class Plan:
     steps: int
     crops: int = 600
     counts: tuple[int, ...] = (17, 34, 34, 68)
-    tokens: int = 2176
-    rate: float = 2e-3
-    warm_up: int = 100
+    tokens: int = 952
+    rate: float = 1.5e-3
+    warm_up: int = 150
     seed: int = 0
 
     def rate_at(self, step: int) -> float:
