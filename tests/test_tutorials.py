@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-TUTORIALS = sorted(set((DOCS / "tutorials").glob("*.md")) - {DOCS / "tutorials/index.md"}) + [DOCS / "residency.md"]
+_PAGES = set((DOCS / "tutorials").glob("*.md")) - {DOCS / "tutorials/index.md"}
+TUTORIALS = [*sorted(_PAGES), DOCS / "residency.md"]
 
 
 @pytest.mark.slow

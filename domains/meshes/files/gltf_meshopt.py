@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.asset.codec import meshopt_codec
 from hra.domains.meshes.files.structure import Misfit, flag, index, record, text, whole
 from hra.errors import FileError
 
@@ -102,6 +101,8 @@ def decode(entry: dict[str, Any], data: memoryview, where: str) -> np.ndarray:
     ------
     FileError : the data is damaged; MissingExtra : the package is not installed.
     """
+    from hra.domains.meshes.asset.codec import meshopt_codec  # assets import readers
+
     codec, count, stride = meshopt_codec(), entry["count"], entry["byteStride"]
     source = np.frombuffer(data, np.uint8)
     try:

@@ -13,6 +13,8 @@ from hra.errors import FileError
 
 _AXES = {"QUADTREE": 2, "OCTREE": 3}
 _MOST_LEVELS = 21
+# Of the places of a subtree's tiles: a constant may stand for all of them, so that no file has to be large.
+_MOST_BITS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +41,9 @@ def implicit_tiles(tile: dict[str, Any], read: Callable[[str], bytes], where: st
     FileError : another scheme, too many levels, a subtree that is missing or damaged, or one without its root.
     """
     tiling = tile["implicitTiling"]
-    try:
-        axes, levels = _AXES[tiling["subdivisionScheme"]], int(tiling["subtreeLevels"])
-        most, template = int(tiling["availableLevels"]), tiling["subtrees"]["uri"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileError(f"the implicit tiling lacks something: {error}", where=where) from error
-    if not 0 < levels <= 12 or not 0 < most <= _MOST_LEVELS:
+    axes, levels = _AXES[tiling["subdivisionScheme"]], int(tiling["subtreeLevels"])
+    most, template = int(tiling["availableLevels"]), tiling["subtrees"]["uri"]
+    if not 0 < axes * levels <= _MOST_BITS or not 0 < most <= _MOST_LEVELS:
         raise FileError(f"an implicit tiling of {most} levels, {levels} in a subtree", where=where)
     found = tile.get("contents", [tile["content"]] if "content" in tile else [])
     uris = [entry["uri"] for entry in found]

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from hra.domains.tiles.files.bounding import Volume, scale_of, volume_of
+from hra.domains.tiles.files.forms import well_formed
 from hra.domains.tiles.files.implicit import implicit_tiles, part_of
 from hra.domains.tiles.tileset import Tileset
 from hra.domains.tiles.volumes import Volumes
@@ -79,21 +80,18 @@ class _Found:
         waiting = [(record["root"], parent, transform)]
         while waiting:
             tile, above, moved = waiting.pop()
-            moved = moved @ _transform(tile, path)
-            number = self._add_tile(tile, above, moved, path, nested)
-            children = tile.get("children", [])
-            waiting += [(child, number, moved) for child in reversed(children)]
+            with well_formed(f"{path}, tile {len(self.parents)}"):
+                moved = moved @ _transform(tile, path)
+                number = self._add_tile(tile, above, moved, path, nested)
+                children = tile.get("children", [])
+                waiting += [(child, number, moved) for child in reversed(children)]
 
     def _add_tile(self, tile: Any, above: int, moved: np.ndarray, path: Path, nested: int) -> int:
         """One tile of a tileset, or all of an implicit tree; the number that its children have above them."""
         where = f"{path}, tile {len(self.parents)}"
-        try:
-            error = float(tile["geometricError"])
-            volume = tile["boundingVolume"]
-            entries = tile.get("contents", [tile["content"]] if "content" in tile else [])
-            uris = [entry["uri"] if "uri" in entry else entry["url"] for entry in entries]
-        except (KeyError, TypeError, ValueError) as problem:
-            raise FileError(f"a tile lacks {problem}", where=where) from problem
+        error, volume = float(tile["geometricError"]), tile["boundingVolume"]
+        entries = tile.get("contents", [tile["content"]] if "content" in tile else [])
+        uris = [entry["uri"] if "uri" in entry else entry["url"] for entry in entries]
         scale, refine = scale_of(moved), tile.get("refine")
         if refine not in (None, "ADD", "REPLACE", "add", "replace"):
             raise FileError(f"a tile refines by {str(refine)[:40]!r}", where=where, fix="ADD and REPLACE are known")
@@ -140,7 +138,7 @@ class _Found:
     def _local(self, uri: Any, path: Path) -> Path:
         """The file that ``uri`` names in the tileset at ``path``."""
         parts = urlsplit(str(uri))
-        if not isinstance(uri, str) or parts.scheme or parts.netloc:
+        if not isinstance(uri, str) or "\0" in uri or "%00" in uri or parts.scheme or parts.netloc:
             fix = "copy the whole tileset to this disk"
             raise FileError(f"a content is not on this disk: {str(uri)[:200]!r}", where=str(path), fix=fix)
         file = Path(os.path.normpath(path.parent / unquote(parts.path)))
@@ -154,6 +152,9 @@ def _transform(tile: Any, path: Path) -> np.ndarray:
     if values is None:
         return np.eye(4)
     try:
-        return np.array(values, np.float64).reshape(4, 4).T
-    except (TypeError, ValueError) as error:
-        raise FileError("a transform is not 16 numbers", where=str(path)) from error
+        matrix = np.array(values, np.float64).reshape(4, 4).T
+        if np.isfinite(matrix).all():
+            return matrix
+        raise ValueError
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FileError("a transform is not 16 finite numbers", where=str(path)) from error

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.tiles.files.forms import well_formed
 from hra.errors import FileError
 from hra.safety.json_text import parse_object
 
@@ -44,7 +45,6 @@ def read_subtree(data: bytes, read_buffer: Any, branching: int, levels: int, whe
     FileError : damaged, or bits that do not fit.
     """
     record, binary = _split(data, where)
-    buffers = [binary if "uri" not in entry else read_buffer(entry["uri"]) for entry in record.get("buffers", [])]
     count = (branching**levels - 1) // (branching - 1)
 
     def bits(entry: Any, size: int) -> np.ndarray:
@@ -57,7 +57,8 @@ def read_subtree(data: bytes, read_buffer: Any, branching: int, levels: int, whe
             raise FileError(f"a subtree has {packed.size * 8} bits instead of {size}", where=where)
         return np.unpackbits(packed, bitorder="little")[:size].astype(bool)
 
-    try:
+    with well_formed(where):
+        buffers = [binary if "uri" not in entry else read_buffer(entry["uri"]) for entry in record.get("buffers", [])]
         contents = record.get("contentAvailability", [])
         contents = [contents] if isinstance(contents, dict) else contents
         return Subtree(
@@ -65,8 +66,6 @@ def read_subtree(data: bytes, read_buffer: Any, branching: int, levels: int, whe
             np.array([bits(entry, count) for entry in contents], bool).reshape(len(contents), count),
             bits(record["childSubtreeAvailability"], branching**levels),
         )
-    except (KeyError, IndexError, TypeError) as error:
-        raise FileError(f"the subtree lacks something: {error}", where=where) from error
 
 
 def _split(data: bytes, where: str) -> tuple[dict[str, Any], bytes]:

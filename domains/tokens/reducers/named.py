@@ -125,7 +125,7 @@ def holov(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
 def flowcut(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
     """FlowCut: the cells of most attention and likeness to the class token, times their size, over all layers.
 
-    J. Tong et al. (NeurIPS 2025). The public code drops cells in every second layer of the encoder, by these scores so
+    J. Tong et al. (2025). The public code drops cells in every second layer of the encoder, by these scores so
     far; here the encoder runs whole, and the scores of its layers, each half of what came before, decide at the end.
     """
     return Reducer([(1, Top())], reads="flow", features=False, relevance=relevance, patch=patch)

@@ -85,7 +85,7 @@ class Signals:
         """Attention of the class token and softmax of its values' products with all, as shares, times the sizes of mean
         values: of all layers up to the next-to-last, each half of what came before it: [pictures, h, w].
 
-        Source: J. Tong et al., "FlowCut" (NeurIPS 2025), without dropping on the way.
+        Source: J. Tong et al., "FlowCut" (2025), without dropping on the way.
         """
         total: Any = None
         for layer in range(len(_layers(self.model)) - 1):

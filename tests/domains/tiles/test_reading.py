@@ -9,7 +9,7 @@ import pytest
 from hra.domains import tiles
 from hra.domains.tiles.files.bounding import volume_of
 from hra.domains.tiles.files.implicit import part_of
-from hra.errors import FileError, LimitExceeded
+from hra.errors import FileError, HraError, LimitExceeded
 
 BOX = [0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0, 8]
 
@@ -133,7 +133,7 @@ def test_spheres():
 @pytest.mark.parametrize(
     ("root", "what"),
     [
-        ({"geometricError": 1}, "lacks"),
+        ({"geometricError": 1}, "there is no"),
         (tile(1) | {"boundingVolume": {"box": [1, 2]}}, "no bounding volume"),
         (tile(-1), "geometric error"),
         (tile(1, refine="MERGE"), "refines by"),
@@ -141,7 +141,7 @@ def test_spheres():
         (tile(1, "../out.glb"), "outside"),
         (tile(1, "http://localhost/a.glb"), "not on this disk"),
         (tile(1, transform=[1, 2]), "transform"),
-        (tile(1, implicitTiling={"subdivisionScheme": "KD"}), "implicit"),
+        (tile(1, implicitTiling={"subdivisionScheme": "KD"}), "KD"),
         (None, "no root"),
     ],
 )
@@ -158,3 +158,44 @@ def test_damaged_subtrees(tmp_path):
         (tmp_path / "s").write_bytes(bad)
         with pytest.raises(FileError):
             tiles.read_tileset(path)
+
+
+JUNK = [None, 5, -1, "x", "", [], {}, [1, 2], {"a": 1}, True, 10**400, "../../x", "a\0b", [[]], [None] * 12, 2**63, 0.5]
+
+
+def places(value, path=()):
+    """Where the values of nested lists and dictionaries stand."""
+    if path:
+        yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inside:
+        yield from places(one, (*path, key))
+
+
+def test_anything_may_stand_anywhere(tmp_path):
+    tiling = {"subdivisionScheme": "QUADTREE", "subtreeLevels": 2, "availableLevels": 2, "subtrees": {"uri": "s"}}
+    shapes = [{"sphere": [0, 0, 1, 1]}, {"region": [0, 0, 1, 1, 0, 1]}]
+    children = [
+        tile(2, "b.glb", transform=np.eye(4).reshape(-1).tolist()),
+        tile(8, "c{level}{x}{y}", implicitTiling=tiling),
+    ]
+    children += [{"boundingVolume": shape, "geometricError": 1, "contents": [{"url": "b.glb"}]} for shape in shapes]
+    whole = tileset(tile(4, "a.glb", children))
+    text, bits = subtree([1, 1, 0, 1, 1], [1, 1, 0, 0, 1], 0, binary=False)
+    path = write(tmp_path, whole, {"a.glb": 1, "b.glb": 2, "c000": 5, "c100": 6, "c111": 7})
+    (tmp_path / "bits.bin").write_bytes(bits)
+    for name, good in (("tileset.json", whole), ("s", json.loads(text))):
+        (tmp_path / "s").write_bytes(text)
+        for number, place in enumerate(places(good)):
+            bad = json.loads(json.dumps(good))
+            holder = bad
+            for key in place[:-1]:
+                holder = holder[key]
+            # Other values for neighbours: all of them for all would take minutes.
+            holder[place[-1]] = JUNK[number % len(JUNK)]
+            (tmp_path / name).write_text(json.dumps(bad))
+            try:
+                assert len(tiles.read_tileset(path)) > 0
+            except HraError:
+                continue
+        (tmp_path / name).write_text(json.dumps(good))
