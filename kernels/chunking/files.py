@@ -111,7 +111,8 @@ class _Grid:
     def cells(self, places: np.ndarray) -> np.ndarray:
         """The cell of each place, int64 [n]."""
         steps = ((places.astype(np.float64) - self.low) / self.side).astype(np.int64)
-        return np.ravel_multi_index(tuple(np.clip(steps, 0, np.array(self.shape) - 1).T), self.shape)
+        inside = np.clip(steps, 0, np.array(self.shape) - 1)
+        return np.asarray(np.ravel_multi_index(tuple(inside.T), self.shape))
 
     def corners(self, cells: np.ndarray) -> np.ndarray:
         """Where cells lie, counted in cells: int64 [n, d]."""

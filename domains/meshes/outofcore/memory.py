@@ -13,7 +13,17 @@ _PROCESS_BYTES, _TRIANGLE_BYTES = 180 * 2**20, 400
 _LEAST = 2**15
 # Bytes of a triangle in a file at least: a row of STL; half a vertex and a face of PLY; half a line of a vertex and a
 # line of a face of OBJ.
+# Tables of all clusters while their groups are put in order, for each triangle of the source; 4.9 were measured.
+_LINK_BYTES = 6
 _FILE_BYTES = {".stl": 50, ".ply": 19, ".obj": 20}
+
+
+def check_links(triangles: int, memory: int) -> None:
+    """Raise HraError where the order of the groups of ``triangles`` would take more than ``memory`` bytes."""
+    least = _PROCESS_BYTES + _LINK_BYTES * triangles
+    if memory < least:
+        what = f"the order of the groups of {triangles:,} triangles takes more than {memory:,} bytes"
+        raise HraError(what, where="memory", fix=f"allow {-(-least // 2**20)} MiB or more")
 
 
 def fits(file: Path, memory: int) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 
 from hra.domains.meshes.outofcore.indexed import Rows
 from hra.errors import FileError, RepairWarning
-from hra.ply.header import Element, PlyHeader, parse_ply_header
+from hra.ply.binary import ByteOrder
+from hra.ply.header import Element, parse_ply_header
 from hra.safety.limits import Limits
 
 _BLOCK = 2**15
@@ -45,7 +46,7 @@ def ply_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
             warnings.warn(what, RepairWarning, stacklevel=2)
         kind = np.dtype([(entry.name, entry.dtype.newbyteorder(header.order)) for entry in vertex.properties])
         rows = Rows(stream, kind, header.begin, vertex.count, file)
-        faces, name = _face_type(face, header, file)
+        faces, name = _face_type(face, header.order, file)
         begin = header.begin + vertex.count * kind.itemsize
         if file.stat().st_size < begin + face.count * faces.itemsize:
             raise _refusal("the PLY file has faces of other than three corners, or ends before they do", file)
@@ -57,15 +58,15 @@ def ply_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
             yield rows.positions(block[name].astype(np.int64)).reshape(-1, 9)
 
 
-def _face_type(face: Element, header: PlyHeader, file: Path) -> tuple[np.dtype, str]:
+def _face_type(face: Element, order: ByteOrder, file: Path) -> tuple[np.dtype, str]:
     lists = [entry for entry in face.properties if entry.length]
     if len(lists) != 1 or lists[0].name not in _CORNERS or lists[0].dtype.kind == "f":
         raise _refusal("the faces of the PLY file are not rows with one list of corners", file)
     fields = []
     for entry in face.properties:
-        own = entry.dtype.newbyteorder(header.order)
+        own = entry.dtype.newbyteorder(order)
         if entry.length:
-            fields.append(("corners in all", entry.length.newbyteorder(header.order)))
+            fields.append(("corners in all", entry.length.newbyteorder(order)))
         fields.append((entry.name, own, (3,)) if entry.length else (entry.name, own))
     return np.dtype(fields), lists[0].name
 

@@ -49,7 +49,7 @@ class OutOfCoreRow:
     name: str
     full: int = 60
     small: int = 1
-    needs: tuple[str, ...] = ("meshoptimizer",)
+    needs: tuple[str, ...] = ("meshoptimizer:simplify",)
 
     def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
         """The row, of one run; ``ratio`` is the time in memory over that in parts."""

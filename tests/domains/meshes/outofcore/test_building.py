@@ -153,3 +153,11 @@ def test_another_job_in_the_folder_is_not_taken_for_this_one(tmp_path: Path):
     for size in (64, 32):
         with pytest.raises(MeshError if size == 64 else HraError, match="not among" if size == 64 else "another job"):
             meshes.build_out_of_core(tmp_path / "a.obj", tmp_path / "a.hra", memory=PART, cluster_size=size)
+
+
+def test_too_little_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("hra.domains.meshes.outofcore.memory._LINK_BYTES", 6)
+    with pytest.raises(HraError, match="order of the groups"):
+        meshes.build_out_of_core(hra.samples.path("skull.ply"), tmp_path / "a.hra", memory=PART)
+    with pytest.raises(HraError, match="too little"):
+        meshes.build_out_of_core(hra.samples.path("skull.ply"), tmp_path / "a.hra", memory=0)
