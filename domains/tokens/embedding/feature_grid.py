@@ -78,7 +78,7 @@ def _check_numbers(values: Any, shape: tuple[int, ...]) -> None:
     numeric = values.dtype.kind in "iuf" if isinstance(values, np.ndarray) else not values.is_complex()
     if not numeric or 0 in shape:
         raise ArrayError(f"features of shape {shape} and {values.dtype} are no vectors", where="features")
-    if isinstance(values, np.ndarray) and _is_finite(values):
+    if _is_finite(values):
         return
     finite = np.isfinite(values) if isinstance(values, np.ndarray) else values.isfinite()
     if not finite.all():
@@ -86,8 +86,10 @@ def _check_numbers(values: Any, shape: tuple[int, ...]) -> None:
         raise ArrayError("a feature is not finite", where=f"features{index}", fix="pass finite numbers")
 
 
-def _is_finite(values: np.ndarray) -> bool:
+def _is_finite(values: Any) -> bool:
     """Whether a sum of squares says so: one pass without a table. Large numbers and strides are not decided here."""
+    if not isinstance(values, np.ndarray):
+        return bool(values.detach().sum().isfinite())  # torch's sums are as quick
     if values.dtype.kind != "f" or not values.flags.c_contiguous:
         return False
     with np.errstate(over="ignore", invalid="ignore"):

@@ -53,7 +53,7 @@ def visionzip(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer
     kept, which its code counts beside the budget.
     """
     rules = [(54.0, Top()), (10.0, Strided())]
-    return Reducer(rules, Contextual((54.0, 10.0)), reads="attention", relevance=relevance, patch=patch)
+    return Reducer(rules, Contextual((54.0, 10.0)), reads="attention", features=False, relevance=relevance, patch=patch)
 
 
 def prumerge(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
@@ -63,7 +63,7 @@ def prumerge(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
     tokens. The one further token that sums up all the rest is left out, for it has no place.
     """
     rules = [(1.0, Top()), (3.0, Strided())]
-    return Reducer(rules, KeyNeighbours(), reads="attention", relevance=relevance, patch=patch)
+    return Reducer(rules, KeyNeighbours(), reads="attention", features=False, relevance=relevance, patch=patch)
 
 
 def hired(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
@@ -77,10 +77,11 @@ def hired(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
 def vscan(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
     """VScan: half by a shallow layer's attention in windows of 6 x 6, half by a deep one's; the rest is averaged.
 
-    C. Zhang et al. (2025). Its second stage, within the language model, is not run.
+    C. Zhang et al. (2025). Its second stage is `hra.integrations.transformers.INSIDE`.
     """
     rules = [(1.0, Windows("shallow")), (1.0, Top())]
-    return Reducer(rules, Nearest(), reads="attention", signals=("shallow",), relevance=relevance, patch=patch)
+    options: Any = {"reads": "attention", "signals": ("shallow",), "features": False}
+    return Reducer(rules, Nearest(), **options, relevance=relevance, patch=patch)
 
 
 def sparsevlm(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
@@ -90,7 +91,7 @@ def sparsevlm(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer
     spread evenly instead of by density.
     """
     rules = [(0.7, Top()), (0.3, Strided())]
-    return Reducer(rules, Contextual((0.7, 0.3)), reads="language", relevance=relevance, patch=patch)
+    return Reducer(rules, Contextual((0.7, 0.3)), reads="language", features=False, relevance=relevance, patch=patch)
 
 
 def fastv(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:

@@ -114,6 +114,7 @@ class Reducer(TokenAllocator[MergedTokens]):
         )
         self.reads = reads
         self.signals = signals
+        self.merges = not isinstance(builder.merging, Dropped)
 
 
 def _signal(context: TokenContext, name: str) -> np.ndarray:

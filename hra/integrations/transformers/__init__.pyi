@@ -4,5 +4,10 @@ from .configurations import configuration as configuration
 from .cost import Cost as Cost
 from .cost import CostModel as CostModel
 from .images import shown as shown
+from .inside.dropping import Dropping as Dropping
+from .inside.reallocating import Reallocating as Reallocating
+from .inside.reallocation import dyrate as dyrate
+from .inside.stage import INSIDE as INSIDE
+from .inside.stage import Stage as Stage
 from .reduce import reduce as reduce
 from .reduced import Reduced as Reduced

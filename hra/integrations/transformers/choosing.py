@@ -89,7 +89,9 @@ class Choosing:
         tokens = self.allocator.realize(allocation)
         slots = slots_of(tokens, grid)
         order = np.argsort(slots, kind="stable")
-        side_by_side = self._features(tokens, torch.cat(levels, dim=1), grid, context.image)
+        side_by_side = self._features(
+            tokens, levels[0] if len(levels) == 1 else torch.cat(levels, dim=1), grid, context.image
+        )
         kept = side_by_side[torch.as_tensor(order, device=side_by_side.device)]
         parts = kept.to(levels[0].dtype).split([level.shape[1] for level in levels], dim=1)
         return Chosen(slots[order], parts, allocation, tokens)

@@ -7,6 +7,7 @@ compute them. Weights are those of the model itself, built from its configuratio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -80,7 +81,13 @@ class CostModel:
             return AutoModelForImageTextToText.from_config(self.config)
 
     def cost(
-        self, *, text: int = 64, tokens: int | None = None, pictures: int = 1, size: tuple[int, int] | None = None
+        self,
+        *,
+        text: int = 64,
+        tokens: int | None = None,
+        pictures: int = 1,
+        size: tuple[int, int] | None = None,
+        layers: Sequence[int] | None = None,
     ) -> Cost:
         """The cost of one prompt.
 
@@ -90,24 +97,37 @@ class CostModel:
         tokens : visual tokens of each picture or tile that are kept; by default all.
         pictures : pictures or tiles.
         size : (height, width) in pixels, for encoders of any size; others know theirs.
+        layers : visual tokens in each layer of the language model, where it drops some, see `Dropping.counts`; by
+            default all that enter it. What choosing them takes is not counted.
 
         Raises
         ------
-        ArrayError : an encoder of any size without ``size``, or more tokens than there are.
+        ArrayError : an encoder of any size without ``size``, more tokens than there are, or not one number for each
+            layer.
         """
         patches, cells = self._grid(size)
         kept = cells if tokens is None else tokens
         if not 0 <= kept <= cells:
             raise ArrayError(f"{kept} of {cells} tokens", where="tokens", fix=f"keep 0 to {cells}")
-        length = text + pictures * kept
+        lengths = self._lengths(text, pictures * kept, layers)
+        weights, pairs = self._layer_weights / len(lengths), self._attention / len(lengths)
         return Cost(
             pictures * kept,
             pictures * self._encoder(patches),
             pictures * 2.0 * cells * self._connector_weights,
-            2.0 * length * self._layer_weights + self._head + self._attention(length, length),
-            2.0 * self._layer_weights + self._head + self._attention(1, length + 1),
-            2 * _BYTES * self._text.num_hidden_layers * self._key_heads * self._head_size * length,
+            sum(2.0 * weights * length + pairs * length**2 for length in lengths) + self._head,
+            sum(2.0 * weights + pairs * (length + 1) for length in lengths) + self._head,
+            2 * _BYTES * self._key_heads * self._head_size * sum(lengths),
         )
+
+    def _lengths(self, text: int, visual: int, layers: Sequence[int] | None) -> list[int]:
+        """Tokens in each layer."""
+        depth = self._text.num_hidden_layers
+        counts = [visual] * depth if layers is None else list(layers)
+        if len(counts) != depth or max(counts) > visual or min(counts) < 0:
+            what = f"{len(counts)} numbers of at most {max(counts, default=0)} for {depth} layers and {visual} tokens"
+            raise ArrayError(what, where="layers", fix="pass the visual tokens of each layer of the language model")
+        return [text + count for count in counts]
 
     @property
     def _text(self) -> Any:
@@ -121,10 +141,10 @@ class CostModel:
     def _key_heads(self) -> int:
         return getattr(self._text, "num_key_value_heads", None) or self._text.num_attention_heads
 
-    def _attention(self, queries: int, keys: int) -> float:
-        """Both products of all layers of the language model."""
-        heads = self._text.num_attention_heads * self._head_size
-        return 4.0 * queries * keys * heads * self._text.num_hidden_layers
+    @property
+    def _attention(self) -> float:
+        """Both products of one query and one key, of all layers of the language model."""
+        return 4.0 * self._text.num_attention_heads * self._head_size * self._text.num_hidden_layers
 
     @cached_property
     def _head(self) -> float:

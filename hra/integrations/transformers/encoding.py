@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import isqrt
 from typing import Any
 
@@ -82,12 +83,22 @@ def encoder_of(model: Any) -> Any:
     ------
     ArrayError : a model without one, or one that does not take its outputs back.
     """
-    takes = "mm_encoder_outputs" in inspect.signature(model.forward).parameters
+    takes = "mm_encoder_outputs" in _parameters(type(model).forward)
     encoder = getattr(model.base_model, "get_image_features", None)
     if not takes or encoder is None:
         what = f"{type(model).__name__} does not take outputs of its image encoder"
         raise ArrayError(what, where="model", fix="use a ...ForConditionalGeneration with `mm_encoder_outputs`")
     return encoder
+
+
+@cache
+def _parameters(function: Any) -> tuple[str, ...]:
+    """Names of a function's parameters; reading a signature of these models takes as long as choosing tokens."""
+    return tuple(inspect.signature(function).parameters)
+
+
+def _function(method: Any) -> Any:
+    return getattr(method, "__func__", method)
 
 
 def _run(model: Any, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
@@ -96,14 +107,14 @@ def _run(model: Any, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> A
         raise ArrayError("videos are not reduced", where="pixel_values_videos", fix="pass frames as images")
     if inputs.get("pixel_values") is None:
         raise ArrayError("there are no images", where="pixel_values", fix="pass what the model's processor returns")
-    names = inspect.signature(encoder).parameters
+    names = _parameters(_function(encoder))
     given = {name: inputs[name] for name in names if inputs.get(name) is not None}
     return encoder(**given, **options, return_dict=True)
 
 
 def image_arguments(model: Any) -> set[str]:
     """Names of inputs that only the encoder reads; beside its outputs the model wants none of them."""
-    return set(inspect.signature(encoder_of(model)).parameters) | {"pixel_values"}
+    return set(_parameters(_function(encoder_of(model)))) | {"pixel_values"}
 
 
 def _grids(model: Any, inputs: Mapping[str, Any], output: Any, count: int) -> tuple[Grid, ...]:

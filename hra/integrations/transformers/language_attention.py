@@ -31,7 +31,7 @@ def last_token_attention(model: Any, inputs: Mapping[str, Any], output: Any) -> 
     ------
     ArrayError : a language model whose layers are not known.
     """
-    attention = _attention(model)
+    attention = decoder_layers(model)[_LAYER].self_attn
     given: dict[str, Any] = {}
 
     def read(module: Any, arguments: tuple, options: dict[str, Any]) -> None:
@@ -50,19 +50,25 @@ def last_token_attention(model: Any, inputs: Mapping[str, Any], output: Any) -> 
     return _paid(attention, given["hidden_states"], given["position_embeddings"], inputs)
 
 
-def _attention(model: Any) -> Any:
+def decoder_layers(model: Any) -> Any:
+    """The layers of the language model.
+
+    Raises
+    ------
+    ArrayError : a language model without layers of attention with separate projections.
+    """
     base = model.base_model
     language = getattr(base, "language_model", getattr(base, "text_model", None))
     layers: Any = getattr(language, "layers", ())
     if len(layers) <= _LAYER or not hasattr(getattr(layers[_LAYER], "self_attn", None), "k_proj"):
         what = f"the attention of the language model of {type(model).__name__} is not read"
         raise ArrayError(what, where="allocator", fix="use a method that reads no attention, such as divprune")
-    return layers[_LAYER].self_attn
+    return layers
 
 
 def _paid(attention: Any, hidden: Tensor, rotary: tuple[Tensor, Tensor], inputs: Mapping[str, Any]) -> Tensor:
     """Softmax over what the last token may see."""
-    queries, keys = (_heads(attention, name, hidden) for name in ("q", "k"))
+    queries, keys = (heads(attention, name, hidden) for name in ("q", "k"))
     rotate = sys.modules[type(attention).__module__].apply_rotary_pos_emb
     queries, keys = rotate(queries, keys, *rotary)
     keys = keys.repeat_interleave(queries.shape[1] // keys.shape[1], dim=1)
@@ -74,7 +80,7 @@ def _paid(attention: Any, hidden: Tensor, rotary: tuple[Tensor, Tensor], inputs:
     return logits.masked_fill(mask[:, None, None] == 0, -torch.inf).softmax(-1)[:, :, 0].mean(dim=1)
 
 
-def _heads(attention: Any, name: str, hidden: Tensor) -> Tensor:
+def heads(attention: Any, name: str, hidden: Tensor) -> Tensor:
     """Queries or keys, [B, heads, L, D]; where a model normalises them, it does so for each head."""
     values = getattr(attention, f"{name}_proj")(hidden).unflatten(2, (-1, attention.head_dim))
     return getattr(attention, f"{name}_norm", torch.nn.Identity())(values).transpose(1, 2)

@@ -19,7 +19,7 @@ from hra.integrations.transformers.images import as_inputs, shown
 from hra.integrations.transformers.positions import Positions
 from hra.integrations.transformers.prompts import Prompts, padded
 from hra.integrations.transformers.reduced import Reduced
-from hra.integrations.transformers.signals import Signals, on_grid
+from hra.integrations.transformers.signals import Signals, on_grid, recorded
 from hra.model.kinds import require_kind
 
 
@@ -83,14 +83,15 @@ def reduce(
     _check(realize, positions, allocator)
     watch = Stopwatch()
     reads = reads_features(allocator)
-    encoded = Encoded.of(model, inputs, grids, **({"output_hidden_states": True} if _attends(allocator) else {}))
+    with recorded(model, _read(allocator)) as projected:
+        encoded = Encoded.of(model, inputs, grids)
     if encoded.levels[0].is_cuda:
         torch.cuda.synchronize()  # or what the encoder takes would be counted as selection
     seconds = {"encoding": watch.wall, "encoding_cpu": watch.cpu}
     watch = Stopwatch()
     prompts = Prompts.of(model, inputs, encoded.grids)
     pictures = [None] * len(encoded.grids) if reads else _pictures(model, inputs, images, processor, encoded)
-    given = _given(allocator, Signals(model, inputs, encoded, prompts), pictures)
+    given = _given(allocator, Signals(model, inputs, encoded, prompts, projected), pictures)
     choosing = Choosing(allocator, realize, query, partial(_encode, model, inputs, processor))
     chosen = [choosing.choose(*pair) for pair in zip(given, _budgets(budget, len(given)), strict=True)]
     columns = prompts.columns(_counts(chosen, encoded.grids).to(prompts.mask.device))
@@ -99,9 +100,9 @@ def reduce(
     return Reduced(prompt, padded(columns), tuple(chosen), encoded, following, seconds)
 
 
-def _attends(allocator: TokenAllocator[Any]) -> bool:
-    """Whether an allocator reads what only hidden states of the encoder tell."""
-    return isinstance(allocator, Reducer) and allocator.reads in ("attention", "flow")
+def _read(allocator: TokenAllocator[Any]) -> tuple[str, ...]:
+    """The signals that an allocator reads."""
+    return (allocator.reads, *allocator.signals) if isinstance(allocator, Reducer) else ()
 
 
 def _given(allocator: TokenAllocator[Any], signals: Signals, pictures: Sequence[Any]) -> list[Given]:
@@ -112,7 +113,7 @@ def _given(allocator: TokenAllocator[Any], signals: Signals, pictures: Sequence[
         relevance = signals.maps(allocator.reads)
         names = {name: signals.maps(name) for name in allocator.signals}
         further = [{name: on_grid(maps[i], encoded.grids[i]) for name, maps in names.items()} for i in range(count)]
-    if _attends(allocator):
+    if isinstance(allocator, Reducer) and allocator.reads == "attention" and allocator.merges:
         keys = signals.keys()
         further = [{**one, "keys": on_grid(keys[i], encoded.grids[i])} for i, one in enumerate(further)]
     levels = [tuple(level[part] for level in encoded.levels) for part in encoded.bounds]

@@ -1,13 +1,15 @@
 """What reducers read of a model beside its features: attention of its encoder, of its language model, and words.
 
-Attention is computed from hidden states and the projections of one layer, for the rows that are needed. So any
-implementation of attention will do, and no table of all pairs is kept.
+Attention is computed from the queries and keys that the encoder itself made of one layer, for the rows that are needed.
+So any implementation of attention will do, no table of all pairs is kept, and nothing is projected twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from math import isqrt
 from typing import Any
 
@@ -21,8 +23,13 @@ from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.language_attention import last_token_attention
 from hra.integrations.transformers.prompts import Prompts
 
-# Of a quarter of the layers, as VScan's sixth of 24.
-_SHALLOW = 0.25
+# Which layers of so many: the next-to-last, that of a quarter, as VScan's sixth of 24, and all up to the next-to-last.
+_LAYERS: Mapping[str, Callable[[int], Sequence[int]]] = {
+    "attention": lambda count: [count - 2],
+    "shallow": lambda count: [count // 4],
+    "flow": lambda count: range(count - 1),
+}
+_PROJECTIONS = ("q_proj", "k_proj", "v_proj")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +39,16 @@ class Signals:
     Attributes
     ----------
     model, inputs : as for `reduce`.
-    encoded : with the hidden states of the encoder.
+    encoded : what the encoder made.
     prompts : where the images are.
+    projected : see `recorded`.
     """
 
     model: Any
     inputs: Mapping[str, Any]
     encoded: Encoded
     prompts: Prompts
+    projected: Mapping[tuple[int, str], Tensor]
 
     def maps(self, name: str) -> list[np.ndarray]:
         """A map [h, w] of each image or tile, of any grid over it.
@@ -53,8 +62,7 @@ class Signals:
         ArrayError : an encoder or language model whose layers are not known.
         """
         if name in ("attention", "shallow"):
-            layers = len(_layers(self.model))
-            return list(self._encoder_attention(layers - 2 if name == "attention" else int(_SHALLOW * layers)))
+            return list(self._encoder_attention(*_LAYERS[name](len(_layers(self.model)))))
         if name == "flow":
             return list(self._flow())
         flat = self._text() if name == "text" else self._language()
@@ -63,23 +71,28 @@ class Signals:
 
     def keys(self) -> list[np.ndarray]:
         """Keys of the next-to-last layer of the encoder, the mean over heads, [h, w, D] of each image or tile."""
-        block = _layers(self.model)[-2]
-        keys = _projected(block, "k_proj", self._hidden(len(_layers(self.model)) - 2)).mean(dim=1)
+        layer = _LAYERS["attention"](len(_layers(self.model)))[0]
+        keys = self._heads(layer, "k_proj").mean(dim=1)
         side = isqrt(keys.shape[1])
         return [_host(each).reshape(side, side, -1) for each in keys[:, keys.shape[1] - side * side :]]
 
     def _encoder_attention(self, layer: int) -> np.ndarray:
         """Attention of the class token, or where there is none the mean over all tokens: [pictures, h, w]."""
-        block, hidden = _layers(self.model)[layer], self._hidden(layer)
-        side = isqrt(hidden.shape[1])
-        special = hidden.shape[1] - side * side
-        rows = hidden[:, :special] if special else hidden
-        queries, keys = _projected(block, "q_proj", rows), _projected(block, "k_proj", hidden)
-        total = torch.zeros_like(hidden[:, :, 0])
+        queries, keys = self._heads(layer, "q_proj"), self._heads(layer, "k_proj")
+        side = isqrt(keys.shape[2])
+        special = keys.shape[2] - side * side
+        queries = queries[:, :, :special] if special else queries
+        total = keys.new_zeros(len(keys), keys.shape[2])
         for begin in range(0, queries.shape[2], 256):  # a table of all pairs would not fit
             some = queries[:, :, begin : begin + 256]
             total += (some @ keys.transpose(2, 3) * some.shape[-1] ** -0.5).softmax(-1).mean(1).sum(1)
         return _host(total[:, special:] / queries.shape[2]).reshape(-1, side, side)
+
+    def _heads(self, layer: int, name: str) -> Tensor:
+        """Queries, keys or values of a layer, [pictures, heads, N, D]."""
+        attention = _attention(_layers(self.model)[layer])
+        normalised = getattr(attention, name.replace("proj", "norm"), torch.nn.Identity())
+        return normalised(self.projected[layer, name]).unflatten(2, (attention.num_heads, -1)).transpose(1, 2)
 
     def _flow(self) -> np.ndarray:
         """Attention of the class token and softmax of its values' products with all, as shares, times the sizes of mean
@@ -88,27 +101,22 @@ class Signals:
         Source: J. Tong et al., "FlowCut" (2025), without dropping on the way.
         """
         total: Any = None
-        for layer in range(len(_layers(self.model)) - 1):
-            score = self._flow_of(_layers(self.model)[layer], self._hidden(layer))
+        for layer in _LAYERS["flow"](len(_layers(self.model))):
+            score = self._flow_of(*(self._heads(layer, name) for name in _PROJECTIONS))
             total = score if total is None else (total + score) / 2
         side = isqrt(total.shape[1])
         return _host(total).reshape(-1, side, side)
 
-    def _flow_of(self, block: Any, hidden: Tensor) -> Tensor:
+    def _flow_of(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """The scores of one layer, [pictures, N]."""
-        if isqrt(hidden.shape[1] - 1) ** 2 != hidden.shape[1] - 1:
+        if isqrt(keys.shape[2] - 1) ** 2 != keys.shape[2] - 1:
             what = f"the encoder of {type(self.model).__name__} has no class token"
             raise ArrayError(what, where="allocator", fix="use a method that reads none, such as divprune")
-        query, keys = _projected(block, "q_proj", hidden[:, :1]), _projected(block, "k_proj", hidden)
-        values = _projected(block, "v_proj", hidden)
+        query = queries[:, :, :1]
         attention = (query @ keys.transpose(2, 3) * query.shape[-1] ** -0.5).softmax(-1).mean(1)[:, 0, 1:]
         likeness = (values[:, :, :1] @ values.transpose(2, 3)).softmax(-1).mean(1)[:, 0, 1:]
         shares = [each / each.sum(dim=1, keepdim=True) for each in (attention, likeness)]
         return (shares[0] + shares[1]) * values.mean(1)[:, 1:].abs().sum(dim=2)
-
-    def _hidden(self, layer: int) -> Tensor:
-        """What enters a layer, [pictures, N, D]."""
-        return self.encoded.output.hidden_states[layer]
 
     def _text(self) -> np.ndarray:
         """Minus the mean cosine of each feature and the words of its prompt, from 0 to 1 for each prompt: [N]."""
@@ -145,13 +153,39 @@ def _layers(model: Any) -> Any:
     return layers
 
 
-def _projected(block: Any, name: str, hidden: Tensor) -> Tensor:
-    """Queries or keys of a layer, [pictures, heads, N, D]."""
-    norm: Any = getattr(block, "layer_norm1", getattr(block, "layernorm_before", None))
-    attention: Any = getattr(block, "self_attn", getattr(block, "attention", None))
-    values = getattr(attention, name)(norm(hidden))
-    values = getattr(attention, name.replace("proj", "norm"), torch.nn.Identity())(values)
-    return values.unflatten(2, (attention.num_heads, -1)).transpose(1, 2)
+@contextmanager
+def recorded(model: Any, names: Collection[str]) -> Iterator[dict[tuple[int, str], Tensor]]:
+    """Queries, keys and values [pictures, N, D] that the encoder projects meanwhile, by layer and name.
+
+    Parameters
+    ----------
+    names : of signals; those that read no attention of the encoder need none.
+
+    Raises
+    ------
+    ArrayError : an encoder without separate projections of queries and keys.
+    """
+    made: dict[tuple[int, str], Tensor] = {}
+    wanted = [_LAYERS[name] for name in names if name in _LAYERS]
+    layers = _layers(model) if wanted else ()
+    handles = [
+        getattr(_attention(layers[layer]), name).register_forward_hook(partial(_record, made, (layer, name)))
+        for layer in {layer for places in wanted for layer in places(len(layers))}
+        for name in _PROJECTIONS
+    ]
+    try:
+        yield made
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _record(made: dict[tuple[int, str], Tensor], key: tuple[int, str], module: Any, given: Any, output: Tensor) -> None:
+    made[key] = output
+
+
+def _attention(layer: Any) -> Any:
+    return getattr(layer, "self_attn", getattr(layer, "attention", None))
 
 
 def on_grid(values: np.ndarray, grid: Grid) -> np.ndarray:

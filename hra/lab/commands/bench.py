@@ -90,7 +90,7 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
 
         return mesh_suite(data)
     if suite is SuiteName.models:
-        from hra.lab.bench.models.row import model_suite
+        from hra.lab.bench.models.suite import model_suite
 
         return model_suite()
     if suite is SuiteName.scale:

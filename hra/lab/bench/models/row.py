@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hra.lab.bench.models.model import FULL, SMALL, Subject
+from hra.lab.bench.models.model import Subject
 
 # Tokens of an answer.
-_ANSWER = 32
+ANSWER = 32
 _STEPS = 4
 
 
@@ -39,14 +39,13 @@ class ModelBenchmark:
         torch.set_num_threads(1)
         try:
             with torch.no_grad():
-                rounds = [(_whole(subject), self._times(subject)) for _ in range(repeat + 1)][1:]
+                rounds = [(whole_run(subject), self._times(subject)) for _ in range(repeat + 1)][1:]
         finally:
             torch.set_num_threads(before)
-        whole, own = (_medians([one[which] for one in rounds]) for which in (0, 1))
-        return {**self._facts(subject), **own, **_ratios(whole, own), **self._promised(subject), "peer": None}
+        return {**self._facts(subject), **compared(rounds), **self._promised(subject), "peer": None}
 
     def _times(self, subject: Subject) -> dict[str, float]:
-        return _whole(subject) if self.tokens is None else _reduced(subject, self.method, self._kept(subject))
+        return whole_run(subject) if self.tokens is None else _reduced(subject, self.method, self._kept(subject))
 
     def _kept(self, subject: Subject) -> int:
         """Small models have fewer tokens: the same share of them."""
@@ -57,17 +56,15 @@ class ModelBenchmark:
         return {"name": self.name, **facts, "method": self.method if self.tokens else None}
 
     def _promised(self, subject: Subject) -> dict[str, float]:
-        """Ratios of operations of the prefill and of everything."""
+        """Ratios of operations of the prefill, up to the first token, and of everything."""
         from hra.integrations.transformers import CostModel
 
         counting = CostModel(subject.config)
         whole = counting.cost(text=subject.text)
-        fewer = counting.cost(text=subject.text, tokens=self._kept(subject))
-        total = whole.total(_ANSWER) / fewer.total(_ANSWER)
-        return {"flops_ratio": whole.prefill / fewer.prefill, "total_flops_ratio": total}
+        return promised(whole, counting.cost(text=subject.text, tokens=self._kept(subject)))
 
 
-def _whole(subject: Subject) -> dict[str, float]:
+def whole_run(subject: Subject) -> dict[str, float]:
     """The model as it is: encoder, then prompt, then a few tokens."""
     encoder = subject.model.base_model.get_image_features
     pixels = subject.inputs["pixel_values"]
@@ -110,9 +107,26 @@ def _medians(rounds: list[dict[str, float]]) -> dict[str, float]:
     return {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
 
 
+def compared(rounds: list[tuple[dict[str, float], dict[str, float]]]) -> dict[str, float]:
+    """Medians of our times, and how much faster they are than those of the whole prompt."""
+    whole, own = (_medians([one[which] for one in rounds]) for which in (0, 1))
+    return {**own, **_ratios(whole, own)}
+
+
+def promised(whole: Any, fewer: Any) -> dict[str, float]:
+    """Ratios of operations, by two `Cost`."""
+    return {
+        "flops_ratio": whole.prefill / fewer.prefill,
+        "first_flops_ratio": whole.total() / fewer.total(),
+        "total_flops_ratio": whole.total(ANSWER) / fewer.total(ANSWER),
+    }
+
+
 def _ratios(whole: Mapping[str, float], own: Mapping[str, float]) -> dict[str, float]:
     return {
         "speedup": whole["prefill_s"] / own["prefill_s"],
+        "first_s": _first(own),
+        "first_speedup": _first(whole) / _first(own),
         "total_s": _total(own),
         "total_speedup": _total(whole) / _total(own),
         "selection_share": own["selection_s"] / own["prefill_s"],
@@ -122,11 +136,9 @@ def _ratios(whole: Mapping[str, float], own: Mapping[str, float]) -> dict[str, f
 
 def _total(times: Mapping[str, float]) -> float:
     """A prompt and an answer."""
-    return times["encode_s"] + times["selection_s"] + times["prefill_s"] + _ANSWER * times["decode_s"]
+    return _first(times) + ANSWER * times["decode_s"]
 
 
-def model_suite(method: str = "visionzip") -> tuple[ModelBenchmark, ...]:
-    """All benchmarks, in the order of the table; none has a peer but the whole model."""
-    subjects = {"full": Subject(FULL), "small": Subject(SMALL)}
-    names = {"prefill_all": None, "prefill_576": 576, "prefill_273": 273, "prefill_64": 64}
-    return tuple(ModelBenchmark(name, tokens, method, subjects) for name, tokens in names.items())
+def _first(times: Mapping[str, float]) -> float:
+    """Everything up to the first token."""
+    return times["encode_s"] + times["selection_s"] + times["prefill_s"]

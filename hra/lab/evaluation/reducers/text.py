@@ -26,7 +26,7 @@ Measured on $cells cells with $width features each, a projection of a photo's pa
 say something, quality does not. Processor milliseconds of selection and merging at $budget tokens, relevance given;
 beside them the paper's algorithm written in plain torch ([`reducers`](../hra/lab/bench/tokens/reducers.py)). Counts
 were checked at $budgets tokens. *Entering* and *layer average* are the two numbers that papers quote, for a language
-model of 32 layers: nothing is dropped inside it, so that they differ only by the layers that run twice. Times are
+model of 32 layers: these drop nothing inside it, so that the two differ only by the layers that run twice. Times are
 whole: features checked, tokens chosen, merged and pooled; ToMe's is that of the whole merge tree, which serves every
 budget, while the plain one stops at the count. All on one thread (`OPENBLAS_NUM_THREADS=1`).
 
@@ -43,15 +43,25 @@ $compositions
 ## What differs from the papers
 
 Merging is done behind the connector, where the language model takes its tokens, and not before it. No attention has to
-be "eager": the rows that are needed are computed from hidden states and the projections of one layer.
+be "eager": the rows that are needed are computed from the queries and keys that the model itself projects.
 
 $differences
 
+## Inside the language model
+
+`Dropping` lets visual tokens go on their way, see [Inside models](models.md#dropping-inside-the-language-model). Shares of the
+tokens that enter, for 32 layers; with 576 tokens *entering*, the *layer average* is what papers call their number of tokens.
+
+| stages | before layer | share that stays | by whose attention | layer average of 576 |
+| --- | --- | --- | --- | --- |
+| `fastv` | 2 | 1/2 | last token, layer before | 306 |
+| `pyramiddrop` | 8, 16, 24 | 1/2, 1/4, 1/8 | last token, that layer | 270 |
+| `sparsevlm` | 3, 7, 16 | 300, 200, 110 of 576, of which 30 % take up others | words that the image concerns, layer before | 202.8 |
+| `vscan` | 16 | 1/3 | last token, that layer | 384 |
+| `aim` | 16 to 25 | 9/10 down to 0 | rank in the whole table, layer before | 368.9 |
+
 ## What is not here
 
-- Dropping *inside* the language model (PyramidDrop, the second stages of VScan, AIM and FastV as published, DyRate
-  while decoding): layers with caches of different lengths cannot run in the unmodified model. `fastv` and `sparsevlm`
-  drop before it by the attention of its first layers.
 - Videos: `prunevid` merges the cells of a picture, and
   [`prunevid_frames`](../domains/tokens/reducers/prunevid_frames.py) those of frames, with an exact count; what gives
   models fewer tokens of pictures refuses videos.

@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
 from hra.errors import ArrayError
-from hra.integrations.transformers import CostModel, reduce
+from hra.integrations.transformers import CostModel, Dropping, Stage, reduce
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -68,6 +68,22 @@ def test_prompt_and_one_more_token(name, kept):
     step = {"attention_mask": small.mask(0), "position_ids": small.positions(0), "past_key_values": cache}
     ids = torch.ones(1, 1, dtype=torch.long)
     assert cost.decoding == pytest.approx(counted(lambda: model(input_ids=ids, **step)), rel=CLOSE)
+
+
+@FAMILY
+def test_layers_of_different_lengths(name):
+    model, inputs = watched(name), prompts(name)
+    with Dropping(model, [Stage(2, 0.5, ahead=True), Stage(3, 0.25, ahead=True)]) as inside:
+        cache = model(**inputs, use_cache=True, logits_to_keep=1).past_key_values
+        found = counted(lambda: model(**inputs, logits_to_keep=1))
+    layers = [count for (count,) in inside.counts]
+    cost = stated(name, model, inputs, layers=layers)
+    assert cost.cache == 2 * sum(layer.keys.numel() + layer.values.numel() for layer in cache.layers)
+    encoder = cost.encoder + cost.connector
+    # Choosing computes keys and one query of two layers once more.
+    assert encoder + cost.prefill < found < (encoder + cost.prefill) * 1.1
+    with pytest.raises(ArrayError, match="layers"):
+        stated(name, model, inputs, layers=layers[1:])
 
 
 @FAMILY

@@ -14,7 +14,7 @@ from hra.integrations.transformers import reduce
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.language_attention import last_token_attention
 from hra.integrations.transformers.prompts import Prompts
-from hra.integrations.transformers.signals import Signals
+from hra.integrations.transformers.signals import Signals, recorded
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -33,8 +33,9 @@ def _without_gradients():
 
 def signals_of(name: str, inputs: Any) -> tuple[Any, Signals]:
     model = model_of(name)
-    encoded = Encoded.of(model, inputs, output_hidden_states=True)
-    return model, Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.grids))
+    with recorded(model, ("attention", "shallow")) as projected:
+        encoded = Encoded.of(model, inputs)
+    return model, Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.grids), projected)
 
 
 @pytest.mark.parametrize("name", ["llava", "internvl", "gemma3", "smolvlm"])

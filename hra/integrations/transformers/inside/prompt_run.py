@@ -1,0 +1,159 @@
+"""One prompt on its way through the layers, and the steps after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hra.compiling import Stopwatch
+from hra.errors import ArrayError
+from hra.integrations.transformers.inside.columns import Columns
+from hra.integrations.transformers.inside.picking import Layer, pick, words_asked
+from hra.integrations.transformers.inside.stage import Stage
+
+
+@dataclass(eq=False)
+class PromptRun:
+    """State of one batch of prompts.
+
+    Attributes
+    ----------
+    stages : by layer.
+    cut : "shorten" or "mask".
+    visual, real : of the whole prompts, bool [B, L].
+    layers : tokens that are left, of each layer so far.
+    counts : visual tokens of each layer and prompt.
+    total : tokens so far, with those that are gone.
+    seconds : of choosing, by the processor.
+    """
+
+    stages: tuple[Stage, ...]
+    cut: str
+    visual: Tensor
+    real: Tensor
+    layers: list[Columns] = field(default_factory=list)
+    counts: list[list[int]] = field(default_factory=list)
+    total: int = 0
+    seconds: float = 0.0
+    _paid: Any = None
+    _asked: Tensor | None = None
+    _memory: dict[tuple, tuple[Any, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.total = self.visual.shape[1]
+
+    @cached_property
+    def entered(self) -> list[int]:
+        """Visual tokens of each prompt."""
+        return self.visual.sum(dim=1).tolist()
+
+    @property
+    def columns(self) -> Columns:
+        """What is left now."""
+        return self.layers[-1]
+
+    def further(self, tokens: int) -> None:
+        """So many tokens come after what there was."""
+        self.total += tokens
+        self._memory.clear()
+
+    def enter(self, number: int, module: Any, hidden: Tensor, options: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
+        """What a layer gets instead."""
+        mask = options.get("attention_mask")
+        if mask is not None and (not isinstance(mask, Tensor) or mask.ndim != 4):
+            fix = 'load the model with attn_implementation="sdpa"'
+            raise ArrayError("the mask of this attention is not known", where="attention_mask", fix=fix)
+        if self.total > self.visual.shape[1]:
+            return hidden, {**options, "attention_mask": self._step_mask(number, mask, hidden, options)}
+        return self._prompt(number, module, hidden, options)
+
+    def _prompt(
+        self, number: int, module: Any, hidden: Tensor, options: dict[str, Any]
+    ) -> tuple[Tensor, dict[str, Any]]:
+        watch = Stopwatch()
+        if number == 0:
+            self._first(hidden)
+        else:
+            self.layers.append(self.columns)
+        stage, following = self._stage(number), self._stage(number + 1)
+        if stage is not None:
+            if stage.ahead:
+                self._paid = self._read(stage, module, hidden, options)
+            hidden = self._drop(stage, hidden)
+        if following is not None and not following.ahead:
+            self._paid = self._read(following, module, hidden, options)
+        self.counts.append(self._counted() if stage is not None or number == 0 else self.counts[-1])
+        self.seconds += watch.cpu if stage is not None or following is not None else 0.0
+        return hidden, self._options(options)
+
+    def _first(self, hidden: Tensor) -> None:
+        """All tokens enter."""
+        batch, length = self.visual.shape
+        places = torch.arange(length, device=hidden.device).expand(batch, -1)
+        self.layers.append(Columns(places, length))
+        self._asked = words_asked(self.stages, hidden, self.visual, self.real)
+
+    def _stage(self, number: int) -> Stage | None:
+        return next((stage for stage in self.stages if stage.layer == number), None)
+
+    def _counted(self) -> list[int]:
+        return (self._left(self.visual) & ~self.columns.gone).sum(dim=1).tolist()
+
+    def _left(self, values: Tensor) -> Tensor:
+        return self.columns.take(values)
+
+    def _read(self, stage: Stage, module: Any, hidden: Tensor, options: dict[str, Any]) -> Tensor:
+        """Attention to the tokens that are left."""
+        given = self._options(options, "shorten")
+        short = hidden if self.cut == "shorten" else self._left(hidden)
+        layer = Layer(module, short, given["position_embeddings"], given["attention_mask"])
+        real = self._left(self.real) & ~self.columns.gone
+        asked = None if stage.asking != "raters" or self._asked is None else self._left(self._asked) & real
+        return layer.paid(stage, real, asked)
+
+    def _drop(self, stage: Stage, hidden: Tensor) -> Tensor:
+        """Let tokens go; hidden states of what is left, or all with what they took up."""
+        before = self.columns
+        short = hidden if self.cut == "shorten" else before.take(hidden)
+        visual = self._left(self.visual) & ~before.gone
+        kept, changed = pick(stage, self._paid, short, visual, before.gone, self.entered)
+        self.layers[-1] = before.narrowed(kept)
+        if self.cut == "shorten":
+            return kept.take(changed)
+        return hidden if changed is short else before.put(hidden, changed)
+
+    def _options(self, options: dict[str, Any], cut: str | None = None) -> dict[str, Any]:
+        """Masks and positions of what is left."""
+        columns, mask = self.columns, options.get("attention_mask")
+        whole = columns is self.layers[0]
+        if whole or (cut or self.cut) == "mask":
+            hidden = mask if whole else self._kept("hidden", mask, lambda: columns.hidden(mask, self.total, self.total))
+            return {**options, "attention_mask": hidden}
+        rotary, places = options["position_embeddings"], options.get("position_ids")
+        shorter = {
+            "attention_mask": self._kept("square", mask, lambda: columns.square(mask)),
+            "position_embeddings": self._kept("rotary", rotary, lambda: tuple(columns.take(each) for each in rotary)),
+        }
+        if places is not None:
+            shorter["position_ids"] = self._kept("places", places, lambda: columns.take(places))
+        return {**options, **shorter}
+
+    def _step_mask(self, number: int, mask: Tensor | None, hidden: Tensor, options: dict[str, Any]) -> Tensor | None:
+        columns, queries = self.layers[number], hidden.shape[1]
+        if columns is self.layers[0]:
+            return mask
+        if self.cut == "mask":
+            return self._kept("hidden", mask, lambda: columns.hidden(mask, queries, self.total), number)
+        keys = options["past_key_values"].layers[number].keys.shape[2] + queries
+        return self._kept((keys, "step"), mask, lambda: columns.step(mask, keys, self.total), number)
+
+    def _kept(self, name: Any, source: Any, make: Any, number: int = -1) -> Any:
+        """What layers with the same tokens share is made once; sources are kept, for their ids name them."""
+        key = (name, id(source), id(self.layers[number]))
+        if key not in self._memory:
+            self._memory[key] = (source, make())
+        return self._memory[key][1]

@@ -1,0 +1,101 @@
+"""Where tokens are dropped inside a language model, how many, and by whose attention; published ones by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from hra.domains.tokens import REDUCERS, Reducer
+from hra.errors import ArrayError
+
+Asking = Literal["last", "raters", "rank"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Before one layer some of the visual tokens go.
+
+    Parameters
+    ----------
+    layer : the first that no longer sees them, from 1.
+    keep : share, in [0, 1], of the visual tokens that entered the language model; of n stay the whole part of keep n.
+    asking : whose attention counts: that of the "last" token of the prompt, of the "raters" (SparseVLM: words after the
+        first image that are more like the visual tokens than the average word), or the "rank" of tokens in the whole
+        table of attention (AIM: PageRank in five steps).
+    ahead : whether the attention is that of ``layer`` itself, as it would be; else that of the layer before.
+    reducer : picks the tokens by that attention, and says what becomes of the others.
+
+    Raises
+    ------
+    ArrayError : a share outside [0, 1], or a layer below 1.
+
+    Examples
+    --------
+    >>> from hra.integrations.transformers import Stage
+    >>> Stage(layer=2, keep=0.5).asking
+    'last'
+    """
+
+    layer: int
+    keep: float
+    asking: Asking = "last"
+    ahead: bool = False
+    reducer: Reducer = field(default_factory=lambda: REDUCERS["fastv"](patch=2))  # pyright: ignore
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.keep <= 1 or self.layer < 1:
+            what = f"no tokens can be kept in a share of {self.keep} from layer {self.layer}"
+            raise ArrayError(what, where="Stage", fix="keep a share in [0, 1] from layer 1 or later")
+
+
+def fastv(layers: int, *, layer: int = 2, keep: float = 0.5) -> tuple[Stage, ...]:
+    """FastV: after two layers half stays, by the attention that the last token paid in the second.
+
+    L. Chen et al. (ECCV 2024). As the public code, which gives up a layer's attention for it: here one row is computed.
+    """
+    return (Stage(min(layer, layers - 1), keep),)
+
+
+def pyramiddrop(layers: int, *, keep: float = 0.5) -> tuple[Stage, ...]:
+    """PyramidDrop: at a quarter, half and three quarters of the layers half of what is left stays.
+
+    L. Xing et al. (CVPR 2025). As the public code: by the last token's attention in the layer that comes next.
+    """
+    return tuple(Stage(max(1, layers * part // 4), keep**part, ahead=True) for part in (1, 2, 3))
+
+
+def sparsevlm(layers: int, *, keep: tuple[float, ...] = (300 / 576, 200 / 576, 110 / 576)) -> tuple[Stage, ...]:
+    """SparseVLM: after layers 2, 6 and 15 of 32, by the attention of the words that the image concerns.
+
+    Y. Zhang et al. (ICML 2025). The schedule of 192 tokens of 576; of what is kept 30 % take up the dropped ones like
+    them, while the public code adds clusters of them beside the count.
+    """
+    places = [max(1, round(layer * layers / 32)) for layer in (3, 7, 16)]
+    reducer = REDUCERS["sparsevlm"](patch=2)
+    return tuple(Stage(place, share, "raters", reducer=reducer) for place, share in zip(places, keep, strict=True))  # pyright: ignore
+
+
+def vscan(layers: int, *, keep: float = 1 / 3) -> tuple[Stage, ...]:
+    """VScan's second stage: in the middle a third stays, by the last token's attention in the layer that comes next.
+
+    C. Zhang et al. (2025). Its first stage is `REDUCERS["vscan"]` in `reduce`.
+    """
+    return (Stage(max(1, layers // 2), keep, ahead=True),)
+
+
+def aim(layers: int) -> tuple[Stage, ...]:
+    """AIM: from the middle on fewer in each layer, until after three quarters none is left, by rank.
+
+    Y. Zhong et al. (2024). Its merging before the language model is `REDUCERS["tome"]` in `reduce`.
+    """
+    first, last = max(1, layers // 2), max(1, round(layers * 22 / 28))
+    steps = range(first, last + 1)
+    return tuple(Stage(layer, (last - layer) / (last - first + 1), "rank") for layer in steps)
+
+
+INSIDE: Mapping[str, Callable[..., tuple[Stage, ...]]] = MappingProxyType(
+    {"fastv": fastv, "pyramiddrop": pyramiddrop, "sparsevlm": sparsevlm, "vscan": vscan, "aim": aim}
+)
+"""Name to stages for a number of layers."""
