@@ -50,8 +50,8 @@ $differences
 ## Inside the language model
 
 `Dropping` lets visual tokens go on their way, see [Inside models](models.md#dropping-inside-the-language-model). Shares
-of the tokens that enter, for 32 layers; with 576 tokens *entering*, the *layer average* is what papers call their number
-of tokens.
+of the tokens that enter, for 32 layers; with 576 tokens *entering*, the *layer average* is what papers call their
+number of tokens.
 
 | stages | before layer | share that stays | by whose attention | layer average of 576 |
 | --- | --- | --- | --- | --- |
