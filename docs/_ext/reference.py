@@ -18,6 +18,7 @@ _TITLES = {
     "hra.domains.meshes": "Meshes",
     "hra.domains.points": "Points and splats",
     "hra.domains.textures": "Textures",
+    "hra.domains.tiles": "Tilesets",
     "hra.domains.tokens": "Visual tokens",
     "hra.testing": "Checks for what you write",
 }

@@ -76,15 +76,6 @@ def _picture() -> Writer:
     return Writer("a.png", lambda path, which: save_png(path, both[which]))
 
 
-def _shard() -> Writer:
-    from hra.lab.evidence.shards import Shard, _write
-
-    rng = np.random.default_rng(0)
-    shapes = ((200, 16, 192), (200, 16, 4), (200, 16, 5), (200,), (200, 4, 4), (200, 4), (200, 4))
-    both = [Shard(*(rng.integers(0, 99, shape).astype(np.uint8) for shape in shapes)) for _ in range(2)]
-    return Writer("shard.npz", lambda path, which: _write(path, both[which]))
-
-
 def _checkpoint() -> Writer:
     import torch
 
@@ -111,7 +102,6 @@ WRITERS: dict[str, Callable[[], Writer]] = {
     "trace": _trace,
     "JSON record": _record,
     "picture": _picture,
-    "token shard": _shard,
     "checkpoint": _checkpoint,
     "report folder": _report,
 }

@@ -21,15 +21,13 @@ def train() -> None:
 
 @app.command()
 def reader(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", callback=folder_or(), help="Folder for tokens, weights and states.")
-    ],
+    out: Annotated[Path, typer.Option("--out", "-o", callback=folder_or(), help="Folder for weights and states.")],
     seed: Annotated[int, typer.Option(min=0, help="Of weights and batches.")] = 0,
     device: Annotated[str, typer.Option(help="Where torch runs: cpu, cuda ...")] = "cpu",
     scale: ScaleOption = Scale.full,
     json_file: JsonOption = None,
 ) -> None:
-    """Train a small reader on tokens of made canvases by every method, and ask it questions of the validation split.
+    """Train a small reader on tokens of made canvases, and ask it about every method's on the validation split.
 
     A run that was interrupted goes on where its last state was written. Full scale takes hours.
     """
@@ -42,7 +40,8 @@ def reader(
     table = Table(title="right answers, percent", title_justify="left", box=box.SIMPLE)
     for column in ("cell", *kinds):
         table.add_column(column, justify="left" if column == "cell" else "right", no_wrap=True)
-    for row in [*record["rows"], {"cell": "commonest answer", **record["commonest"]}]:
-        table.add_row(row["cell"], *(f"{100 * row[kind]:.1f}" for kind in kinds))
+    rows = [(row["cell"], row["values"]) for row in record["rows"]]
+    for name, shares in [*rows, ("commonest answer", record["commonest"])]:
+        table.add_row(name, *(f"{100 * shares[kind]:.1f}" for kind in kinds))
     print_wide(table, 100)
     typer.echo(f"{record['parameters']:,} weights, {record['steps']:,} steps: {out}")

@@ -1,52 +1,43 @@
-"""Canvases: framed garments, digits and codes on a textured ground, with four questions each."""
+"""Canvases: garments and letters on coloured plates on a textured ground, with four questions each."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hra.lab.evidence import sprites
-from hra.lab.evidence.questions import (
-    ANSWERS,
-    COLOURS,
-    SECOND,
-    SHAPES,
-    THINGS,
-    Question,
-    ask_colour,
-    ask_count,
-    ask_thing,
-)
-from hra.lab.evidence.sprites import LETTERS, SPLITS, Split
+from hra.lab.evidence.questions import ANSWERS, COLOURS, THINGS, Question, ask_count, ask_ground, ask_thing
+from hra.lab.evidence.sprites import GARMENTS, LETTERS, SPLITS, Split
 
 SIDE = 256
-PATCH = 8
+PATCH = 16
 KINDS = ("target", "secondary", "periphery", "global")
 """What the four questions are to an allocation that is made for the first."""
+SIZES = ((40, 49), (22, 28), (14, 18))
+"""Pixels of large, medium and small things without their plates, end excluded."""
 
 _RGB = {
-    "red": (0.9, 0.1, 0.1), "green": (0.1, 0.75, 0.15), "blue": (0.15, 0.25, 0.95),
-    "yellow": (0.95, 0.9, 0.1), "magenta": (0.9, 0.15, 0.85), "cyan": (0.1, 0.85, 0.9),
+    "red": (0.9, 0.15, 0.15), "green": (0.15, 0.75, 0.2), "blue": (0.25, 0.35, 0.95),
+    "yellow": (0.95, 0.9, 0.15), "magenta": (0.9, 0.2, 0.85), "cyan": (0.15, 0.85, 0.9),
 }  # fmt: skip
-_MARGIN = 3
+_COUNTS = ((1, 3), (2, 4), (4, 7))
+_PAPER, _INK = 0.5, 0.05
 # Periphery is at least so far from the target, centre to centre; what is nearer is secondary.
-_FAR = 110
+_FAR = 100
 _TRIES = 60
 
 
 @dataclass(frozen=True)
 class Thing:
-    """Something framed: its kind, answers, frame and box (x0, y0, x1, y1) with the frame."""
+    """Something on a plate: its kind, answer, the plate's colour and box (x0, y0, x1, y1), and its size in `SIZES`."""
 
     kind: str
     answer: int
-    second: int
-    shape: str
     colour: str
     box: tuple[int, int, int, int]
+    size: int
 
     @property
     def centre(self) -> np.ndarray:
@@ -55,33 +46,33 @@ class Thing:
 
     def ask(self) -> Question:
         """The question for it."""
-        return ask_thing(self.kind, self.shape, self.colour, self.answer, self.second, self.box)
+        return ask_thing(self.kind, self.colour, self.answer, self.box)
 
 
 @dataclass(frozen=True, eq=False)
 class Canvas:
-    """An image uint8 [256, 256, 3], what is on it, and a question of each of `KINDS`."""
+    """An image uint8 [256, 256, 3], what is on it, the ground's colour, and a question of each of `KINDS`."""
 
     image: np.ndarray
     things: tuple[Thing, ...]
+    ground: str
     questions: tuple[Question, ...]
 
     @property
     def everything(self) -> tuple[Question, ...]:
-        """All that can be asked: for each thing, how many of each kind, and the commonest colour where one leads."""
-        colour = _commonest(self.things)
+        """All that can be asked: for each thing, how many of each kind, and the colour of the ground."""
         counts = tuple(_count(kind, self.things) for kind in THINGS)
-        return (*(t.ask() for t in self.things), *counts, *((ask_colour(colour),) if colour else ()))
+        return (*(thing.ask() for thing in self.things), *counts, ask_ground(self.ground))
 
 
-def canvases(split: Split, count: int, seed: int = 0) -> Iterator[Canvas]:
-    """``count`` canvases of a split, each with a random state of its own: more of them begin with the same ones.
+def canvases(split: Split, count: int, seed: int = 0, *, start: int = 0) -> Iterator[Canvas]:
+    """``count`` canvases of a split from number ``start`` on, each with a random state of its own.
 
     Raises
     ------
-    MissingExtra : scikit-learn, Pillow or Matplotlib is not installed.
+    MissingExtra : Pillow or Matplotlib is not installed.
     """
-    for number in range(count):
+    for number in range(start, start + count):
         random = np.random.default_rng((seed, SPLITS.index(split), number))
         while (canvas := _canvas(split, random)) is None:
             pass
@@ -90,35 +81,34 @@ def canvases(split: Split, count: int, seed: int = 0) -> Iterator[Canvas]:
 
 def _canvas(split: Split, random: np.random.Generator) -> Canvas | None:
     """One canvas, or None where four questions cannot be asked."""
-    image, taken, things = _ground(random), np.zeros((SIDE, SIDE), bool), []
-    plan = ["large"] * random.integers(1, 3) + ["garment"] * random.integers(3, 6)
-    plan += ["digit"] * random.integers(2, 5) + ["code"] * random.integers(6, 13)
-    frames = {kind: _frames(random) for kind in ("garment", "digit", "code")}
-    for kind in plan:
-        named = "garment" if kind == "large" else kind
-        thing = _put(image, taken, split, kind, next(frames[named]), random)
-        if thing is not None:
-            things.append(thing)
-    questions = _questions(things, random)
+    colour = str(random.choice(COLOURS))
+    image, taken = _ground(colour, random), np.zeros((SIDE, SIDE), bool)
+    plates = _plates(random)
+    # Large things first: they find no place later.
+    plan = [size for size, few in enumerate(_COUNTS) for _ in range(random.integers(*few))]
+    put = (_put(image, taken, split, *next(plates), size, random) for size in plan)
+    things = [thing for thing in put if thing is not None]
+    questions = _questions(things, colour, random)
     if questions is None:
         return None
-    return Canvas(np.round(255 * image.clip(0, 1)).astype(np.uint8), tuple(things), questions)
+    return Canvas(np.round(255 * image.clip(0, 1)).astype(np.uint8), tuple(things), colour, questions)
 
 
-def _frames(random: np.random.Generator) -> Iterator[tuple[str, str]]:
-    """Shapes with colours, none twice, so that a frame names one thing of a kind."""
-    pairs = [(shape, colour) for shape in SHAPES for colour in COLOURS]
+def _plates(random: np.random.Generator) -> Iterator[tuple[str, str]]:
+    """Kinds with colours, none twice, so that a colour names one thing of a kind."""
+    pairs = [(kind, colour) for kind in THINGS for colour in COLOURS]
     for i in random.permutation(len(pairs)):
         yield pairs[i]
 
 
-def _ground(random: np.random.Generator) -> np.ndarray:
-    """Noise of several scales around a colour, float32 [256, 256, 3]."""
-    ground = np.zeros((SIDE, SIDE, 3), np.float32) + random.uniform(0.3, 0.7, 3).astype(np.float32)
+def _ground(colour: str, random: np.random.Generator) -> np.ndarray:
+    """Noise of several scales around a pale colour, float32 [256, 256, 3]."""
+    pale = _PAPER + 0.25 * (np.array(_RGB[colour], np.float32) - _PAPER) + random.uniform(-0.06, 0.06)
+    noise = np.zeros((SIDE, SIDE), np.float32)
     for cells, strength in ((8, 0.08), (32, 0.04), (128, 0.03)):
-        noise = random.normal(0, strength, (cells, cells, 1)).astype(np.float32)
-        ground += noise.repeat(SIDE // cells, 0).repeat(SIDE // cells, 1)
-    return ground
+        grains = random.standard_normal((cells, cells), np.float32) * strength
+        noise += grains.repeat(SIDE // cells, 0).repeat(SIDE // cells, 1)
+    return (pale + noise[..., None]).astype(np.float32)
 
 
 def _put(
@@ -126,90 +116,59 @@ def _put(
     taken: np.ndarray,
     split: Split,
     kind: str,
-    frame: tuple[str, str],
+    colour: str,
+    size: int,
     random: np.random.Generator,
 ) -> Thing | None:
-    """Draw a thing with its frame where nothing is yet; None where no place was found."""
-    cover, answer, second = _sprite(split, kind, random)
-    side = max(cover.shape) + 2 * _MARGIN + (0 if frame[0] == "square" else max(cover.shape) // 3)
+    """Draw a thing on its plate where nothing is yet; None where no place was found."""
+    inner = int(random.integers(*SIZES[size]))
+    edge = max(3, inner // 7)
+    side = inner + 2 * edge
     for _ in range(_TRIES):
         x, y = random.integers(0, SIDE - side, 2).tolist()
         if not taken[y : y + side, x : x + side].any():
             break
     else:
         return None
-    taken[max(y - 1, 0) : y + side + 1, max(x - 1, 0) : x + side + 1] = True
-    place = image[y : y + side, x : x + side]
-    dark = random.random() < 0.5
-    ink, paper = (0.05, 0.95) if dark else (0.95, 0.05)
-    _draw_frame(place, frame, paper)
-    top, left = ((side - extent) // 2 for extent in cover.shape)
-    inside = place[top : top + cover.shape[0], left : left + cover.shape[1]]
-    inside += cover[..., None] * (ink - inside)
-    named = "garment" if kind == "large" else kind
-    return Thing(named, answer, second, *frame, (x, y, x + side, y + side))
+    taken[max(y - 2, 0) : y + side + 2, max(x - 2, 0) : x + side + 2] = True
+    cover, answer = _sprite(split, kind, inner, random)
+    plate = np.clip(np.array(_RGB[colour], np.float32) + random.uniform(-0.08, 0.08, 3), 0, 1)
+    image[y : y + side, x : x + side] = plate
+    inside = image[y + edge : y + edge + inner, x + edge : x + edge + inner]
+    inside += cover[..., None] * (_INK - inside)
+    return Thing(kind, answer, colour, (x, y, x + side, y + side), size)
 
 
-def _sprite(split: Split, kind: str, random: np.random.Generator) -> tuple[np.ndarray, int, int]:
-    """How much ink each pixel of a thing has, and its answers."""
-    if kind == "code":
-        first, second = random.integers(0, len(LETTERS), 2).tolist()
-        cover = sprites.code(split, LETTERS[first] + LETTERS[second], int(random.integers(8, 11)), random)
-        return cover, ANSWERS.index(f"letter {LETTERS[first]}"), SECOND.index(LETTERS[second])
-    label = int(random.integers(10))
-    if kind == "digit":
-        return _enlarge(sprites.digit(split, label, random), 16), ANSWERS.index(f"digit {label}"), -1
-    return _enlarge(sprites.garment(split, label, random), 84 if kind == "large" else 28), label, -1
-
-
-def _enlarge(cover: np.ndarray, side: int) -> np.ndarray:
-    from PIL import Image
-
-    return np.asarray(Image.fromarray(cover).resize((side, side), Image.Resampling.BILINEAR), np.float32)
-
-
-def _draw_frame(place: np.ndarray, frame: tuple[str, str], paper: float) -> None:
-    """A coloured ring of 2 pixels in the frame's shape, and paper of one grey within it."""
-    shape, colour = frame
-    side = len(place)
-    middle = (side - 1) / 2
-    across, down = np.abs(np.mgrid[:side, :side] - middle)
-    distance = {"square": np.maximum(across, down), "circle": np.hypot(across, down), "octagon": across + down}[shape]
-    # Four corners cut off: where the rotated square of 1.5 times the radius meets the upright one.
-    radius = middle * (1.5 if shape == "octagon" else 1.0)
-    outer = (
-        np.minimum(radius - distance, middle - np.maximum(across, down)) if shape == "octagon" else radius - distance
+def _sprite(split: Split, kind: str, side: int, random: np.random.Generator) -> tuple[np.ndarray, int]:
+    """How much ink each pixel of a thing has, and its answer."""
+    make, labels = (sprites.letter, LETTERS) if kind == "letter" else (sprites.garment, GARMENTS)
+    label = int(random.integers(len(labels)))
+    return make(split, label, side, random), ANSWERS.index(
+        f"letter {labels[label]}" if kind == "letter" else labels[label]
     )
-    place[(outer >= -0.5) & (outer < 1.5)] = _RGB[colour]
-    place[outer >= 1.5] = paper
 
 
-def _questions(things: list[Thing], random: np.random.Generator) -> tuple[Question, ...] | None:
-    """The target, something near, something far, and one to the whole; None where there is no such thing."""
-    kinds = random.permutation(["code", "code", "garment", "digit"])
-    for kind in kinds:
-        of_kind = [thing for thing in things if thing.kind == kind]
-        for i in random.permutation(len(of_kind)):
-            target = of_kind[i]
+def _questions(things: Sequence[Thing], ground: str, random: np.random.Generator) -> tuple[Question, ...] | None:
+    """The target, something near, something far, and one to the whole; None where there is no such thing.
+
+    Every size is the target as often as the others.
+    """
+    for size in random.permutation(len(SIZES)):
+        of_size = [thing for thing in things if thing.size == size]
+        for i in random.permutation(len(of_size)):
+            target = of_size[i]
             away = [float(np.hypot(*(thing.centre - target.centre))) for thing in things]
             near = [t for t, far in zip(things, away, strict=True) if t is not target and far < _FAR]
             far = [t for t, distance in zip(things, away, strict=True) if distance >= _FAR]
             if near and far:
                 others = [group[random.integers(len(group))].ask() for group in (near, far)]
-                return (target.ask(), *others, _global(things, random))
+                return (target.ask(), *others, _global(things, ground, random))
     return None
 
 
-def _global(things: list[Thing], random: np.random.Generator) -> Question:
-    """How many of a kind, or the colour of most frames where one leads."""
-    colour = _commonest(things)
-    return ask_colour(colour) if colour and random.random() < 0.4 else _count(str(random.choice(THINGS)), things)
-
-
-def _commonest(things: Sequence[Thing]) -> str | None:
-    """The colour of most frames; None where two are as common."""
-    colours = Counter(thing.colour for thing in things).most_common()
-    return colours[0][0] if len(colours) == 1 or colours[0][1] > colours[1][1] else None
+def _global(things: Sequence[Thing], ground: str, random: np.random.Generator) -> Question:
+    """How many of a kind, or the colour of the ground."""
+    return ask_ground(ground) if random.random() < 0.5 else _count(str(random.choice(THINGS)), things)
 
 
 def _count(kind: str, things: Sequence[Thing]) -> Question:

@@ -52,7 +52,7 @@ class Cell:
         return f"{self.method}-{self.budget}" + ("" if self.method in BLIND else f"-{self.relevance}")
 
     def tokens_of(self, canvas: Canvas, asked: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Pixels uint8 [K, 192] and boxes int16 [K, 4] of the tokens made for question number ``asked``."""
+        """Pixels uint8 [K, 768] and boxes int16 [K, 4] of the tokens made for question number ``asked``."""
         question = canvas.questions[asked]
         allocator = METHODS[self.method](self._relevance(question, seed))
         image = canvas.image.astype(np.float32) / 255

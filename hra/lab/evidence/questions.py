@@ -6,27 +6,22 @@ from dataclasses import dataclass
 
 from hra.lab.evidence.sprites import GARMENTS, LETTERS
 
-SHAPES = ("square", "circle", "octagon")
 COLOURS = ("red", "green", "blue", "yellow", "magenta", "cyan")
-THINGS = ("code", "garment", "digit")
-_COUNTED = ("garments", "codes", "digits")
-_MOST = 12
+THINGS = ("letter", "garment")
+_MOST = len(COLOURS)
 
-WORDS = ("nothing", *THINGS, *_COUNTED, "which", "how many", "commonest colour", *SHAPES, *COLOURS)
+WORDS = ("nothing", "which", "how many", "ground", *THINGS, *(f"{kind}s" for kind in THINGS), *COLOURS)
 """Every word that a question is made of; "nothing" fills up."""
-LENGTH = 4
+LENGTH = 3
 """Words in a question."""
 
 ANSWERS = (
     *GARMENTS,
-    *(f"digit {number}" for number in range(10)),
     *(f"letter {letter}" for letter in LETTERS),
     *COLOURS,
     *(f"count {number}" for number in range(_MOST + 1)),
 )
-"""What the first head of the reader tells apart."""
-SECOND = tuple(LETTERS)
-"""What the second head tells apart: the second letter of a code."""
+"""What the reader tells apart."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +31,12 @@ class Question:
     Attributes
     ----------
     words : numbers of `WORDS`, `LENGTH` of them.
-    answer : number of `ANSWERS`; for a code its first letter.
-    second : number of `SECOND` for a code, else -1.
+    answer : number of `ANSWERS`.
     box : pixels (x0, y0, x1, y1), end excluded, of what is asked for; None for questions to the whole canvas.
     """
 
     words: tuple[int, ...]
     answer: int
-    second: int
     box: tuple[int, int, int, int] | None
 
     @property
@@ -51,31 +44,25 @@ class Question:
         """The question in words."""
         return " ".join(WORDS[word] for word in self.words if word)
 
-    @property
-    def right(self) -> str:
-        """The right answer in words."""
-        return say(self.answer, self.second)
 
-
-def say(answer: int, second: int) -> str:
+def say(answer: int) -> str:
     """An answer in words."""
-    name = ANSWERS[answer].split()[-1]
-    return name + SECOND[second] if ANSWERS[answer].startswith("letter") and second >= 0 else name
+    return ANSWERS[answer].split()[-1]
 
 
-def ask_thing(kind: str, shape: str, colour: str, answer: int, second: int, box: tuple[int, int, int, int]) -> Question:
-    """As "which code, circle, red": its two letters, the class of a garment, a digit."""
-    return Question(_numbers("which", kind, shape, colour), answer, second, box)
+def ask_thing(kind: str, colour: str, answer: int, box: tuple[int, int, int, int]) -> Question:
+    """As "which letter red": the letter or the class of the garment, on the plate of that colour."""
+    return Question(_numbers("which", kind, colour), answer, box)
 
 
 def ask_count(kind: str, count: int) -> Question:
     """How many of a kind there are."""
-    return Question(_numbers("how many", f"{kind}s"), ANSWERS.index(f"count {count}"), -1, None)
+    return Question(_numbers("how many", f"{kind}s"), ANSWERS.index(f"count {count}"), None)
 
 
-def ask_colour(colour: str) -> Question:
-    """The colour of most frames."""
-    return Question(_numbers("commonest colour"), ANSWERS.index(colour), -1, None)
+def ask_ground(colour: str) -> Question:
+    """The colour behind all."""
+    return Question(_numbers("which", "ground"), ANSWERS.index(colour), None)
 
 
 def _numbers(*words: str) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """The reader: a small transformer that answers questions from tokens and their boxes alone.
 
-Image tokens see each other, the words of a question see the image and each other, as in a causal language model with
-the image in front; so one pass serves several questions. Tokens have no number: their order tells nothing.
+Image tokens see each other, a question sees the image and itself, as in a causal language model with the image in
+front; so one pass serves several questions. Tokens have no number: their order tells nothing.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from hra.lab.evidence.canvas import PATCH, SIDE
-from hra.lab.evidence.questions import ANSWERS, LENGTH, SECOND, WORDS
+from hra.lab.evidence.questions import ANSWERS, LENGTH, WORDS
 from hra.lab.evidence.shown import PARTS
+from hra.lab.evidence.stem import stem
 
-_OCTAVES = 6
+_OCTAVES = 5
 
 
 @dataclass(frozen=True)
@@ -34,51 +35,44 @@ class Size:
 
 
 FULL = Size(128, 4)
-QUICK = Size(96, 3)
+QUICK = Size(128, 3)
 
 
 class Reader(nn.Module):
     """Answers from tokens.
 
-    ``reader(pixels [B, K, 192] in 0 .. 1, boxes [B, K, 4] in pixels, words [B, Q, 4])`` gives scores of `ANSWERS`
-    [B, Q, A] and of `SECOND` [B, Q, S]. In training `see` adds, from the same pass, scores of what each token shows.
+    ``reader(pixels [B, K, 768] in 0 .. 1, boxes [B, K, 4] in pixels, words [B, Q, 3])`` gives scores of `ANSWERS`
+    [B, Q, A]. In training `see` adds, from the same pass, scores of what each token shows.
     """
 
     def __init__(self, size: Size) -> None:
         super().__init__()
         width = size.width
         self.size = size
-        self.pixels = nn.Sequential(nn.Linear(3 * PATCH * PATCH, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
+        self.pixels = stem(width)
         self.place = nn.Sequential(nn.Linear(4 * (1 + 2 * _OCTAVES), width), nn.GELU(), nn.Linear(width, width))
-        self.word = nn.Embedding(len(WORDS), width)
-        self.order = nn.Parameter(torch.randn(LENGTH, width) * 0.02)
-        self.query = nn.Parameter(torch.randn(width) * 0.02)
+        # A word has an embedding for each of its places, and their sum is the question.
+        self.word = nn.Embedding(LENGTH * len(WORDS), width)
         self.blocks = nn.ModuleList(_Block(width, size.heads) for _ in range(size.layers))
         self.norm = nn.LayerNorm(width)
-        self.first = nn.Linear(width, len(ANSWERS))
-        self.second = nn.Linear(width, len(SECOND))
+        self.answer = nn.Linear(width, len(ANSWERS))
         self.shown = nn.ModuleList(nn.Linear(width, count) for count in PARTS)
 
-    def forward(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores of both heads."""
-        first, second, _ = self.see(pixels, boxes, words)
-        return first, second
+    def forward(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> Tensor:
+        """Scores of `ANSWERS`."""
+        return self.see(pixels, boxes, words)[0]
 
-    def see(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> tuple[Tensor, Tensor, list[Tensor]]:
-        """Scores of both heads, and for each token scores [B, K, P] of each of `PARTS`."""
-        batch, count = pixels.shape[:2]
-        asked = words.shape[1]
-        image = self.pixels(pixels - 0.5) + self.place(fourier(boxes))
-        question = torch.cat([self.word(words) + self.order, self.query.expand(batch, asked, 1, -1)], dim=2).flatten(
-            1, 2
-        )
-        x = torch.cat([image, question], dim=1)
-        mask = _mask(count, asked, LENGTH + 1, x.device)
+    def see(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Scores of `ANSWERS`, and for each token scores [B, K, P] of each of `PARTS`."""
+        count, asked = pixels.shape[1], words.shape[1]
+        image = self.pixels(2 * pixels - 1).unflatten(0, pixels.shape[:2]) + self.place(fourier(boxes))
+        x = torch.cat([image, self.word(words + len(WORDS) * torch.arange(LENGTH, device=words.device)).sum(-2)], dim=1)
+        mask = _mask(count, asked, x.device)
+        turn = _turn(boxes, asked, self.size.width // self.size.heads)
         for block in self.blocks:
-            x = block(x, mask)
+            x = block(x, mask, turn)
         x = self.norm(x)
-        answer = x[:, count:].unflatten(1, (asked, LENGTH + 1))[:, :, -1]
-        return self.first(answer), self.second(answer), [head(x[:, :count]) for head in self.shown]
+        return self.answer(x[:, count:]), [head(x[:, :count]) for head in self.shown]
 
 
 class _Block(nn.Module):
@@ -92,25 +86,44 @@ class _Block(nn.Module):
         self.out = nn.Linear(width, width)
         self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
         """One layer, [B, N, width] to the same shape."""
-        qkv = self.qkv(self.norms[0](x)).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        seen = scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], attn_mask=mask)
+        q, k, v = self.qkv(self.norms[0](x)).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        seen = scaled_dot_product_attention(_rotate(q, turn), _rotate(k, turn), v, attn_mask=mask)
         x = x + self.out(seen.transpose(1, 2).flatten(2))
         return x + self.mlp(self.norms[1](x))
 
 
+def _turn(boxes: Tensor, asked: int, width: int) -> tuple[Tensor, Tensor]:
+    """Cosines and sines [B, 1, K + Q, width / 2] of a rotary code of middles; questions stay as they are.
+
+    Scores then depend on how far two tokens lie apart (J. Su et al., "RoFormer", 2021), half of the pairs across, half
+    down: what a letter is that several tokens share follows from where they lie to each other.
+    """
+    middle = (boxes[..., :2] + boxes[..., 2:]).float() / 2
+    waves = torch.pi / (PATCH * 2 ** torch.linspace(0, 4, width // 4, device=boxes.device))
+    angle = (middle[..., None] * waves).flatten(-2)
+    angle = torch.cat([angle, angle.new_zeros(len(angle), asked, width // 2)], dim=1)[:, None]
+    return angle.cos(), angle.sin()
+
+
+def _rotate(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
+    cos, sin = turn
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1).to(x.dtype)
+
+
 def fourier(boxes: Tensor) -> Tensor:
-    """Middle and log of the sides of boxes [..., 4], with sines and cosines of octaves of each, [..., 4 (1 + 12)]."""
+    """Middle and log of the sides of boxes [..., 4], with sines and cosines of octaves of each, [..., 4 (1 + 10)]."""
     boxes = boxes.float()
     middle = (boxes[..., :2] + boxes[..., 2:]) / SIDE - 1
-    sides = torch.log2((boxes[..., 2:] - boxes[..., :2]).clamp(min=1) / PATCH) / 5
+    sides = torch.log2((boxes[..., 2:] - boxes[..., :2]).clamp(min=1) / PATCH) / 4
     place = torch.cat([middle, sides], dim=-1)
     angle = place[..., None] * (torch.pi * 2.0 ** torch.arange(_OCTAVES, device=boxes.device))
     return torch.cat([place, angle.sin().flatten(-2), angle.cos().flatten(-2)], dim=-1)
 
 
-def _mask(count: int, asked: int, length: int, device: torch.device) -> Tensor:
+def _mask(count: int, asked: int, device: torch.device) -> Tensor:
     """True where a row may see a column: the image by all, a question by itself."""
-    group = torch.cat([torch.zeros(count), 1 + torch.arange(asked).repeat_interleave(length)]).to(device)
+    group = torch.cat([torch.zeros(count), 1 + torch.arange(asked)]).to(device)
     return (group[None, :] == 0) | (group[:, None] == group[None, :])

@@ -7,31 +7,30 @@ from collections.abc import Sequence
 import numpy as np
 
 from hra.lab.evidence.canvas import Thing
-from hra.lab.evidence.questions import ANSWERS, COLOURS, SECOND, SHAPES, THINGS
+from hra.lab.evidence.questions import ANSWERS, COLOURS, THINGS
 
-PARTS = (1 + len(THINGS), len(ANSWERS), len(SECOND), len(SHAPES), len(COLOURS))
-"""How many labels there are of each part: nothing or a kind, its answer, second letter, shape and colour of frame."""
-# A token shows a thing if one covers so much of the other, and is at most so many times as large: in a token of 64
-# pixels no code can be read.
-_COVERED = 0.3
-_LARGER = 4
+PARTS = (1 + len(THINGS), len(ANSWERS), len(COLOURS))
+"""How many labels there are of each part: nothing or a kind, its answer, and the colour of its plate."""
+# A token shows a thing if one covers so much of the other. Of one so many times as large nothing is told.
+COVERED = 0.3
+LARGER = 10
 
 
 def shown(boxes: np.ndarray, things: Sequence[Thing]) -> np.ndarray:
-    """Labels int8 [K, 5] of tokens with ``boxes`` [K, 4], in the order of `PARTS`; -1 where nothing is to be told."""
-    labels = np.array([(0, -1, -1, -1, -1), *map(_labels, things)], np.int8)
+    """Labels int8 [K, 3] of tokens with ``boxes`` [K, 4], in the order of `PARTS`; -1 where nothing is to be told."""
+    labels = np.array([(0, -1, -1), (-1, -1, -1), *map(_labels, things)], np.int8)
     if not things:
-        return labels.repeat(len(boxes), axis=0)
+        return labels[:1].repeat(len(boxes), axis=0)
     # Sides up to 256: the area of the coarsest token does not fit the int16 of stored boxes.
     token, thing = boxes.astype(np.int64)[:, None], np.array([thing.box for thing in things])[None]
     common = np.minimum(token[..., 2:], thing[..., 2:]) - np.maximum(token[..., :2], thing[..., :2])
     areas = [np.prod(box[..., 2:] - box[..., :2], axis=-1) for box in (token, thing)]
     covered = common.clip(0).prod(axis=-1) / np.minimum(*areas)
-    covered[areas[0] > _LARGER * areas[1]] = 0
     best = covered.argmax(axis=1)
-    return labels[np.where(covered.max(axis=1) > _COVERED, 1 + best, 0)]
+    shows = covered.max(axis=1) > COVERED
+    coarse = areas[0][:, 0] > LARGER * areas[1][0, best]
+    return labels[np.where(shows, np.where(coarse, 1, 2 + best), 0)]
 
 
 def _labels(thing: Thing) -> tuple[int, ...]:
-    frame = SHAPES.index(thing.shape), COLOURS.index(thing.colour)
-    return (1 + THINGS.index(thing.kind), thing.answer, thing.second, *frame)
+    return (1 + THINGS.index(thing.kind), thing.answer, COLOURS.index(thing.colour))

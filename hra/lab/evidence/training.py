@@ -1,9 +1,9 @@
-"""Training of a reader on a mixture of cells: seeded, resumable, the same on every run."""
+"""Training of a reader on views of canvases: seeded, resumable, the same on every run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from hra.lab.evidence.cells import Cell
+from hra.lab.evidence.crops import learn_crops
 from hra.lab.evidence.reader import Reader, Size
-from hra.lab.evidence.shards import Shard
+from hra.lab.evidence.stock import Stock
+from hra.lab.evidence.views import View, view
 
 
 @dataclass(frozen=True)
@@ -24,33 +25,41 @@ class Plan:
     Attributes
     ----------
     size : of the reader.
-    steps, batch, questions : how many gradients, of how many canvases, with how many questions each.
+    crops : gradients of its stem on crops, before all others (`hra.lab.evidence.crops`).
+    steps : gradients, each of views of one of ``counts`` tokens, so many that there are ``tokens`` of them in all.
     rate : learning rate at its highest, after ``warm_up`` steps; it falls to 0 as a cosine.
     """
 
     size: Size
     steps: int
-    batch: int = 64
-    questions: int = 8
-    rate: float = 1e-3
-    warm_up: int = 200
+    crops: int = 600
+    counts: tuple[int, ...] = (17, 34, 34, 68)
+    tokens: int = 952
+    rate: float = 1.5e-3
+    warm_up: int = 150
     seed: int = 0
 
     def rate_at(self, step: int) -> float:
         """Learning rate of a step."""
         return self.rate * min((step + 1) / self.warm_up, 0.5 * (1 + math.cos(math.pi * step / self.steps)))
 
+    def view_at(self, step: int, stock: Stock) -> View:
+        """What is seen in a step."""
+        random = np.random.default_rng((self.seed, step))
+        count = int(random.choice(self.counts))
+        return view(stock, random.integers(0, len(stock.ground), self.tokens // count), count, random)
+
 
 def train(
     plan: Plan,
-    mixture: Mapping[Cell, Shard],
+    stock: Stock,
     progress: Callable[[str], None],
     *,
     device: str = "cpu",
     checkpoint: Path | None = None,
     save_every: int = 500,
 ) -> Reader:
-    """A reader that has seen ``plan.steps`` batches, each of one cell; from ``checkpoint`` on where there is one.
+    """A reader that has seen ``plan.steps`` batches of views; from ``checkpoint`` on where there is one.
 
     The state of every random choice is a function of seed and step, so that a run that was interrupted ends with the
     same weights as one that was not.
@@ -58,14 +67,15 @@ def train(
     torch.manual_seed(plan.seed)
     reader = Reader(plan.size).to(device)
     optimiser = torch.optim.AdamW(reader.parameters(), lr=plan.rate, weight_decay=0.05, betas=(0.9, 0.98))
-    start = load_state(checkpoint, reader, optimiser) if checkpoint is not None and checkpoint.exists() else 0
-    cells, recent = list(mixture), []
+    if checkpoint is not None and checkpoint.exists():
+        start = load_state(checkpoint, reader, optimiser)
+    else:
+        progress(f"{plan.crops} steps of crops")
+        learn_crops(reader, stock, plan.crops, plan.seed)
+        start = 0
+    recent: list[float] = []
     for step in range(start, plan.steps):
-        random = np.random.default_rng((plan.seed, step))
-        shard = mixture[cells[random.integers(len(cells))]]
-        rows = random.integers(0, len(shard), plan.batch)
-        asked = random.integers(0, shard.words.shape[1], (plan.batch, plan.questions))
-        loss = loss_of(reader, shard, rows, asked, device)
+        loss = loss_of(reader, plan.view_at(step, stock).to(device))
         for group in optimiser.param_groups:
             group["lr"] = plan.rate_at(step)
         optimiser.zero_grad()
@@ -75,48 +85,20 @@ def train(
         recent.append(float(loss.detach()))
         if (step + 1) % 100 == 0:
             progress(f"step {step + 1} of {plan.steps}, loss {np.mean(recent[-100:]):.3f}")
-        if checkpoint is not None and (step + 1) % save_every == 0:
+        if checkpoint is not None and (step + 1 == plan.steps or (step + 1) % save_every == 0):
             save_state(checkpoint, reader, optimiser, step + 1)
     return reader.eval()
 
 
-def loss_of(reader: Reader, shard: Shard, rows: np.ndarray, asked: np.ndarray, device: str) -> Tensor:
-    """Mean cross entropy of both heads over questions ``asked`` [B, Q] of the canvases ``rows`` [B], and of tokens.
-
-    What each token shows is asked too, with the same weight: a gradient for each token, where a question gives one for
-    a canvas.
-    """
-    first, second, tokens = reader.see(*inputs(shard, rows, device, asked))
-    at = rows[:, None], asked
-    answers, seconds = (
-        torch.from_numpy(part[at].astype(np.int64)).to(device) for part in (shard.answers, shard.seconds)
-    )
-    has_second = seconds >= 0
-    loss = cross_entropy(first.flatten(0, 1), answers.flatten())
-    if bool(has_second.any()):
-        share = has_second.float().mean()
-        loss = loss + share * cross_entropy(second[has_second], seconds[has_second])
-    return loss + _loss_of_tokens(tokens, torch.from_numpy(shard.shown[rows].astype(np.int64)).to(device))
-
-
-def _loss_of_tokens(tokens: list[Tensor], shown: Tensor) -> Tensor:
-    """Sum over the parts of the mean cross entropy of the tokens that have a label; 0 for parts that none has."""
-    total = tokens[0].new_zeros(())
+def loss_of(reader: Reader, seen: View) -> Tensor:
+    """Mean cross entropy over the questions, and of what each token shows: a gradient for each token."""
+    answers, tokens = reader.see(seen.pixels, seen.boxes, seen.words)
+    loss = cross_entropy(answers.flatten(0, 1), seen.answers.flatten())
     for part, scores in enumerate(tokens):
-        known = shown[..., part] >= 0
+        known = seen.shown[..., part] >= 0
         if bool(known.any()):
-            total = total + cross_entropy(scores[known], shown[..., part][known])
-    return total
-
-
-def inputs(
-    shard: Shard, rows: np.ndarray, device: str, asked: np.ndarray | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Pixels, boxes and words of some canvases, as the reader takes them; of all questions unless some are named."""
-    words = shard.words[rows] if asked is None else shard.words[rows[:, None], asked]
-    pixels = torch.from_numpy(shard.pixels[rows]).to(device).float() / 255
-    boxes = torch.from_numpy(shard.boxes[rows]).to(device)
-    return pixels, boxes, torch.from_numpy(words.astype(np.int64)).to(device)
+            loss = loss + cross_entropy(scores[known], seen.shown[..., part][known])
+    return loss
 
 
 def save_state(file: Path, reader: Reader, optimiser: torch.optim.Optimizer, step: int) -> None:

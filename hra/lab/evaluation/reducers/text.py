@@ -49,14 +49,15 @@ $differences
 
 ## Inside the language model
 
-`Dropping` lets visual tokens go on their way, see [Inside models](models.md#dropping-inside-the-language-model). Shares of the
-tokens that enter, for 32 layers; with 576 tokens *entering*, the *layer average* is what papers call their number of tokens.
+`Dropping` lets visual tokens go on their way, see [Inside models](models.md#dropping-inside-the-language-model). Shares
+of the tokens that enter, for 32 layers; with 576 tokens *entering*, the *layer average* is what papers call their
+number of tokens.
 
 | stages | before layer | share that stays | by whose attention | layer average of 576 |
 | --- | --- | --- | --- | --- |
 | `fastv` | 2 | 1/2 | last token, layer before | 306 |
 | `pyramiddrop` | 8, 16, 24 | 1/2, 1/4, 1/8 | last token, that layer | 270 |
-| `sparsevlm` | 3, 7, 16 | 300, 200, 110 of 576, of which 30 % take up others | words that the image concerns, layer before | 202.8 |
+| `sparsevlm` | 3, 7, 16 | 300, 200, 110 of 576; 30 % of them merge | words the image concerns, layer before | 202.8 |
 | `vscan` | 16 | 1/3 | last token, that layer | 384 |
 | `aim` | 16 to 25 | 9/10 down to 0 | rank in the whole table, layer before | 368.9 |
 

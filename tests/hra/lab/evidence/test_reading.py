@@ -11,85 +11,97 @@ import pytest
 from hra.errors import HraError
 from hra.lab.evidence.canvas import canvases
 from hra.lab.evidence.cells import METHODS, Cell
-from hra.lab.evidence.shards import make_shard, shards
+from hra.lab.evidence.shards import make_shard
 
 torch = pytest.importorskip("torch")
+from hra.lab.evidence.experiment import Extent, ask  # noqa: E402
 from hra.lab.evidence.judging import right  # noqa: E402
 from hra.lab.evidence.reader import Reader, Size  # noqa: E402
-from hra.lab.evidence.training import Plan, inputs, loss_of, train  # noqa: E402
+from hra.lab.evidence.stock import Stock  # noqa: E402
+from hra.lab.evidence.training import Plan, loss_of, train  # noqa: E402
+from hra.lab.evidence.views import view  # noqa: E402
 
 TINY = Size(32, 2)
-CELL = Cell("pyramid", 37, "oracle")
+CELL = Cell("pyramid", 17, "oracle")
 
 
 @pytest.fixture(scope="module")
-def shard():
-    return make_shard(CELL, list(canvases("train", 6)), 0, training=True)
+def stock():
+    return Stock.of(canvases("train", 6))
+
+
+@pytest.fixture(scope="module")
+def seen(stock):
+    return view(stock, np.arange(4), 20, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_gives_its_budget(method):
     canvas = next(canvases("train", 1))
-    pixels, boxes = Cell(method, 37, "oracle").tokens_of(canvas, 0, 0)
-    assert pixels.shape == (37, 192) and pixels.dtype == np.uint8
-    assert boxes.shape == (37, 4)
+    pixels, boxes = Cell(method, 17, "oracle").tokens_of(canvas, 0, 0)
+    assert pixels.shape == (17, 768) and pixels.dtype == np.uint8
+    assert boxes.shape == (17, 4)
 
 
-def test_an_oracle_shows_the_target_in_full(shard):
-    for canvas, boxes, asked in zip(canvases("train", 6), shard.boxes, shard.asked, strict=True):
-        box = canvas.questions[asked].box
-        if box is None or box[2] - box[0] > 40:
+def test_an_oracle_shows_the_target_in_full():
+    made = list(canvases("train", 6))
+    for canvas, boxes in zip(made, make_shard(CELL, made).boxes, strict=True):
+        box = canvas.questions[0].box
+        if box[2] - box[0] > 40:
             continue
         x, y = (box[0] + box[2]) // 2, (box[1] + box[3]) // 2
         over = boxes[(boxes[:, 0] <= x) & (x < boxes[:, 2]) & (boxes[:, 1] <= y) & (y < boxes[:, 3])]
-        assert (over[:, 2] - over[:, 0]).min() == 8
+        assert (over[:, 2] - over[:, 0]).min() == 16
 
 
-def test_shards_are_made_once(tmp_path, monkeypatch):
-    said = []
-    first = shards(tmp_path, "validation", 3, [CELL], said.append)[CELL]
-    again = shards(tmp_path, "validation", 3, [CELL], said.append)[CELL]
-    assert len(said) == 1
-    assert all(np.array_equal(getattr(first, f.name), getattr(again, f.name)) for f in dataclasses.fields(first))
-    assert not first.asked.any()
-
-
-def test_tokens_of_an_earlier_version_are_refused(tmp_path):
-    shards(tmp_path, "validation", 1, [CELL], lambda _: None)
-    (file,) = tmp_path.iterdir()
-    with np.load(file) as stored:
-        np.savez(file, **{name: stored[name] for name in stored if name != "shown"})
-    with pytest.raises(HraError, match="shown"):
-        shards(tmp_path, "validation", 1, [CELL], lambda _: None)
-
-
-def test_order_of_tokens_and_other_questions_tell_nothing(shard):
+def test_order_of_tokens_and_other_questions_tell_nothing(seen):
     reader = Reader(TINY).eval()
-    rows = np.arange(4)
-    pixels, boxes, words = inputs(shard, rows, "cpu")
     with torch.no_grad():
-        first, second = reader(pixels, boxes, words)
-        shuffled = torch.randperm(pixels.shape[1])
-        moved, _ = reader(pixels[:, shuffled], boxes[:, shuffled], words)
-        alone, alone_second = reader(pixels, boxes, words[:, 1:2])
-    torch.testing.assert_close(moved, first, atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(alone, first[:, 1:2], atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(alone_second, second[:, 1:2], atol=1e-5, rtol=1e-4)
+        answers = reader(seen.pixels, seen.boxes, seen.words)
+        order = torch.randperm(seen.pixels.shape[1])
+        moved = reader(seen.pixels[:, order], seen.boxes[:, order], seen.words)
+        alone = reader(seen.pixels, seen.boxes, seen.words[:, 1:2])
+    torch.testing.assert_close(moved, answers, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(alone, answers[:, 1:2], atol=1e-5, rtol=1e-4)
 
 
-def test_a_run_that_was_interrupted_ends_with_the_same_weights(shard, tmp_path):
-    plan, file = Plan(TINY, 6, batch=4, warm_up=2), tmp_path / "state.safetensors"
-    whole = train(plan, {CELL: shard}, lambda _: None, checkpoint=file, save_every=4)  # the last state is step 4
-    resumed = train(plan, {CELL: shard}, lambda _: None, checkpoint=file)
+def test_a_run_that_was_interrupted_ends_with_the_same_weights(stock, tmp_path, monkeypatch):
+    plan, file = Plan(TINY, 6, 2, tokens=136, warm_up=2), tmp_path / "state.safetensors"
+    whole = train(plan, stock, lambda _: None)
+    steps = iter(range(5))
+
+    def stopping(*arguments):
+        if next(steps) == 4:
+            raise KeyboardInterrupt
+        return loss_of(*arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("hra.lab.evidence.training.loss_of", stopping)
+        train(plan, stock, lambda _: None, checkpoint=file, save_every=2)
+    resumed = train(plan, stock, lambda _: None, checkpoint=file)
     for a, b in zip(whole.parameters(), resumed.parameters(), strict=True):
         torch.testing.assert_close(a, b, atol=0, rtol=0)
 
 
-def test_a_reader_learns_what_it_has_seen():
-    shard = make_shard(CELL, list(canvases("train", 6)), 0, training=False)
-    plan = Plan(Size(64, 2), 150, batch=6, rate=3e-3, warm_up=10)
-    reader = train(plan, {CELL: shard}, lambda _: None)
-    assert right(reader, shard).mean() > 0.9
+def test_a_reader_learns_what_it_has_seen(seen):
+    torch.manual_seed(0)
+    reader = Reader(Size(64, 2))
+    optimiser = torch.optim.AdamW(reader.parameters(), lr=3e-3)
+    for _ in range(80):
+        optimiser.zero_grad()
+        loss_of(reader, seen).backward()
+        optimiser.step()
+    with torch.no_grad():
+        found = reader(seen.pixels, seen.boxes, seen.words).argmax(-1)
+    assert (found == seen.answers).float().mean() > 0.9
+
+
+def test_without_values_nothing_but_places_counts():
+    made = list(canvases("train", 6))
+    shard = make_shard(CELL, made)
+    other = dataclasses.replace(shard, pixels=shard.pixels[::-1].copy())
+    reader = Reader(TINY).eval()
+    assert np.array_equal(right(reader, shard, values=False), right(reader, other, values=False))
 
 
 def test_a_cell_that_cannot_keep_its_budget_is_refused():
@@ -98,34 +110,30 @@ def test_a_cell_that_cannot_keep_its_budget_is_refused():
         Cell("downsample", 5000).tokens_of(canvas, 0, 0)
 
 
-def test_tokens_are_asked_what_they_show_in_training_alone(shard):
+def test_tokens_are_asked_what_they_show_in_training_alone(seen):
     reader = Reader(TINY)
     weights = [weight for name, weight in reader.named_parameters() if re.fullmatch(r"shown\..*weight", name)]
-    assert len(weights) == 5
-    before = [weight.detach().clone() for weight in weights]
-    loss = loss_of(reader, shard, np.arange(4), np.zeros((4, 2), int), "cpu")
-    loss.backward()
+    assert len(weights) == 3
+    loss_of(reader, seen).backward()
     assert all(weight.grad is not None and bool(weight.grad.any()) for weight in weights)
     with torch.no_grad():
+        before = reader(seen.pixels, seen.boxes, seen.words)
         for weight in weights:
             weight.zero_()
-        answers = reader(*inputs(shard, np.arange(4), "cpu"))
-        for weight, old in zip(weights, before, strict=True):
-            weight.copy_(old)
-        again = reader(*inputs(shard, np.arange(4), "cpu"))
-    assert all(torch.equal(a, b) for a, b in zip(answers, again, strict=True))
+        assert torch.equal(reader(seen.pixels, seen.boxes, seen.words), before)
 
 
-def test_tokens_without_labels_add_nothing_to_the_loss(shard):
+def test_tokens_without_labels_add_nothing_to_the_loss(seen):
     reader = Reader(TINY)
-    rows, asked = np.arange(4), np.zeros((4, 2), int)
-    unlabelled = dataclasses.replace(shard, shown=np.full_like(shard.shown, -1))
-    first, second = reader(*inputs(shard, rows, "cpu", asked))
-    answers, seconds = (
-        torch.from_numpy(part[rows[:, None], asked].astype(np.int64)) for part in (shard.answers, shard.seconds)
-    )
-    expected = torch.nn.functional.cross_entropy(first.flatten(0, 1), answers.flatten())
-    if (seconds >= 0).any():
-        share = (seconds >= 0).float().mean()
-        expected = expected + share * torch.nn.functional.cross_entropy(second[seconds >= 0], seconds[seconds >= 0])
-    torch.testing.assert_close(loss_of(reader, unlabelled, rows, asked, "cpu"), expected)
+    unlabelled = dataclasses.replace(seen, shown=torch.full_like(seen.shown, -1))
+    answers = reader(seen.pixels, seen.boxes, seen.words)
+    expected = torch.nn.functional.cross_entropy(answers.flatten(0, 1), seen.answers.flatten())
+    torch.testing.assert_close(loss_of(reader, unlabelled), expected)
+
+
+def test_a_record_has_every_cell_with_values_and_without():
+    record = ask(Reader(TINY).eval(), Extent(0, 5, 0, 0, TINY, (CELL, Cell("downsample", 17))), lambda _: None)
+    assert [row["cell"] for row in record["rows"]] == ["pyramid-17-oracle", "downsample-17"]
+    shares = [row[part][kind] for row in record["rows"] for part in ("values", "boxes") for kind in row[part]]
+    assert len(shares) == 16 and all(0 <= share <= 1 for share in shares)
+    assert all(0 < share <= 1 for share in record["commonest"].values())

@@ -7,45 +7,46 @@ import pytest
 
 from hra.lab.evidence.canvas import SIDE, Thing, canvases
 from hra.lab.evidence.cells import Cell
-from hra.lab.evidence.questions import COLOURS, SHAPES, THINGS
+from hra.lab.evidence.questions import COLOURS, THINGS
 from hra.lab.evidence.shown import PARTS, shown
 
-CODE = Thing("code", 21, 5, "circle", "green", (40, 40, 60, 60))
-OF_CODE = (1 + THINGS.index("code"), 21, 5, SHAPES.index("circle"), COLOURS.index("green"))
-NOTHING = (0, -1, -1, -1, -1)
+LETTER = Thing("letter", 7, "green", (40, 40, 60, 60), 2)
+OF_LETTER = (1 + THINGS.index("letter"), 7, COLOURS.index("green"))
+NOTHING = (0, -1, -1)
+UNTOLD = (-1, -1, -1)
 
 
 @pytest.mark.parametrize(
     ("box", "expected"),
     [
-        ((48, 48, 56, 56), OF_CODE),
-        ((32, 32, 64, 64), OF_CODE),
-        ((0, 0, 8, 8), NOTHING),
-        # A corner of it: 4 of 64 pixels.
-        ((34, 34, 42, 42), NOTHING),
+        ((48, 48, 64, 64), OF_LETTER),
+        ((32, 32, 64, 64), OF_LETTER),
+        ((0, 0, 16, 16), NOTHING),
+        # A corner of it: 36 of 256 pixels.
+        ((30, 30, 46, 46), NOTHING),
         # Covers it in whole and is too coarse to read it; its area does not fit int16.
-        ((0, 0, SIDE, SIDE), NOTHING),
+        ((0, 0, SIDE, SIDE), UNTOLD),
     ],
 )
 def test_a_token_shows_what_it_lies_on_if_it_can_be_read(box, expected):
-    assert tuple(shown(np.array([box], np.int16), [CODE])[0]) == expected
+    assert tuple(shown(np.array([box], np.int16), [LETTER])[0]) == expected
 
 
 def test_the_thing_that_covers_more_is_shown():
-    garment = Thing("garment", 3, -1, "square", "red", (60, 40, 90, 70))
-    boxes = np.array([(54, 44, 62, 52), (58, 44, 66, 52)], np.int16)
-    assert shown(boxes, [CODE, garment])[:, 1].tolist() == [21, 3]
+    garment = Thing("garment", 3, "red", (60, 40, 90, 70), 1)
+    boxes = np.array([(50, 44, 66, 60), (56, 44, 72, 60)], np.int16)
+    assert shown(boxes, [LETTER, garment])[:, 1].tolist() == [7, 3]
 
 
 def test_without_things_all_is_background():
     assert (shown(np.zeros((3, 4), np.int16), []) == NOTHING).all()
 
 
-def test_labels_are_those_of_the_thing_under_the_middle_of_fine_tokens():
+def test_labels_are_those_of_things_on_the_canvas():
     canvas = next(canvases("train", 1))
     _, boxes = Cell("uniform-grid", 137).tokens_of(canvas, 0, 0)
     labels = shown(boxes, canvas.things)
     assert labels.shape == (len(boxes), len(PARTS))
     assert ((labels < PARTS) & (labels >= -1)).all()
     named = {tuple(shown(np.array([thing.box]), [thing])[0]) for thing in canvas.things}
-    assert {tuple(row) for row in labels.tolist()} <= named | {NOTHING}
+    assert {tuple(row) for row in labels.tolist()} <= named | {NOTHING, UNTOLD}

@@ -33,16 +33,8 @@ window.ready = true;
 
 
 @pytest.fixture(scope="module")
-def page():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("no Chromium here")
-    options = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    with playwright.sync_playwright() as run:
-        browser = run.chromium.launch(executable_path=chromium, args=options)
-        yield browser.new_page(viewport={"width": 320, "height": 240})
-        browser.close()
+def page(browser):
+    return browser.new_page(viewport={"width": 320, "height": 240})
 
 
 @pytest.fixture(scope="module")
