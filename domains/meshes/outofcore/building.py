@@ -35,6 +35,13 @@ class OutOfCoreReport:
     triangles, vertices : of the source, without triangles of no extent; clusters, groups, levels : of the hierarchy.
     root_triangles : of the coarsest cut.
     parts : that were built, of all rounds; part_triangles : of the largest that there may be.
+
+    Examples
+    --------
+    >>> from hra.domains import meshes
+    >>> report = meshes.OutOfCoreReport(42480, 21260, 4700, 806, 10, 118, parts=1, part_triangles=199229)
+    >>> report.root_triangles
+    118
     """
 
     triangles: int
