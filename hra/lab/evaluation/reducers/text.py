@@ -57,7 +57,7 @@ number of tokens.
 | --- | --- | --- | --- | --- |
 | `fastv` | 2 | 1/2 | last token, layer before | 306 |
 | `pyramiddrop` | 8, 16, 24 | 1/2, 1/4, 1/8 | last token, that layer | 270 |
-| `sparsevlm` | 3, 7, 16 | 300, 200, 110 of 576; 30 % of them merge | words the image concerns, layer before | 202.8 |
+| `sparsevlm` | 3, 7, 16 | 300, 200, 110 of 576; 30 % take up others | words that concern it, layer before | 202.8 |
 | `vscan` | 16 | 1/3 | last token, that layer | 384 |
 | `aim` | 16 to 25 | 9/10 down to 0 | rank in the whole table, layer before | 368.9 |
 
