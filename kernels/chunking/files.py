@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,8 @@ class _Grid:
         """The cell of each place, int64 [n]."""
         steps = ((places.astype(np.float64) - self.low) / self.side).astype(np.int64)
         inside = np.clip(steps, 0, np.array(self.shape) - 1)
-        return np.asarray(np.ravel_multi_index(tuple(inside.T), self.shape))
+        index: Any = np.ravel_multi_index(tuple(inside.T), self.shape)  # an array, as the axes are
+        return index
 
     def corners(self, cells: np.ndarray) -> np.ndarray:
         """Where cells lie, counted in cells: int64 [n, d]."""

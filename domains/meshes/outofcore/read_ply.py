@@ -64,9 +64,9 @@ def _face_type(face: Element, order: ByteOrder, file: Path) -> tuple[np.dtype, s
         raise _refusal("the faces of the PLY file are not rows with one list of corners", file)
     fields = []
     for entry in face.properties:
-        own = entry.dtype.newbyteorder(order)
+        own = entry.dtype.newbyteorder(order or "=")
         if entry.length:
-            fields.append(("corners in all", entry.length.newbyteorder(order)))
+            fields.append(("corners in all", entry.length.newbyteorder(order or "=")))
         fields.append((entry.name, own, (3,)) if entry.length else (entry.name, own))
     return np.dtype(fields), lists[0].name
 

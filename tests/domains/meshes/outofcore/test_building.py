@@ -104,7 +104,7 @@ def test_keys_that_meet_are_made_anew(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("hra.domains.meshes.outofcore.welding.position_keys", keys)
     for number in range(2):
-        np.savez(tmp_path / f"{number}.npz", positions=np.float32([[0, 0, number], [1, 0, 0], [0, 1, 0]]))
+        np.savez(tmp_path / f"{number}.npz", positions=np.array([[0, 0, number], [1, 0, 0], [0, 1, 0]], np.float32))
     found = Numbering.of([tmp_path / "0.npz", tmp_path / "1.npz"], tmp_path, 100)
     assert found.seed == 1 and set(tried) == {0, 1} and found.count == 4 and len(found.shared) == 2
 

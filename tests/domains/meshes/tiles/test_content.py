@@ -2,6 +2,7 @@
 
 import io
 import json
+from typing import Any
 
 import meshoptimizer
 import numpy as np
@@ -25,7 +26,7 @@ def picture(size=64, kind="PNG"):
     return buffer.getvalue()
 
 
-def textured(uv, kind="PNG"):
+def textured(uv, kind="PNG") -> Any:
     positions = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float32)
     attributes = meshes.VertexAttributes(
         uv=np.array(uv, np.float32),
@@ -43,7 +44,7 @@ SQUARE = [[0.25, 0.25], [0.5, 0.25], [0.5, 0.5], [0.25, 0.5]]
 def streams(content):
     text, binary = split_glb(content, "")
     header = json.loads(text)
-    return header, np.frombuffer(binary, np.uint8)
+    return header, np.frombuffer(binary or b"", np.uint8)
 
 
 def decoded(header, binary, number):
@@ -99,9 +100,9 @@ def test_coordinates_outside_of_the_image_stay_numbers():
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_a_tile_gets_its_part_of_the_texture(kind):
-    own = with_own_textures(textured(SQUARE, kind), 1.0)
+    own: Any = with_own_textures(textured(SQUARE, kind), 1.0)
     material, uv = own.attributes.materials[1], own.attributes.uv
-    image = Image.open(io.BytesIO(material.image)).convert("RGB")
+    image: Any = Image.open(io.BytesIO(material.image)).convert("RGB")
     assert image.format is None and material.image_type == f"image/{kind.lower()}" and image.width < 24
     # The colours of the picture are its coordinates.
     for place, expected in zip(uv, SQUARE, strict=True):
@@ -110,18 +111,19 @@ def test_a_tile_gets_its_part_of_the_texture(kind):
 
 
 def test_coarse_tiles_get_fewer_pixels():
-    whole = with_own_textures(textured([[0, 0], [1, 0], [1, 1], [0, 1]]), 1 / 16)
+    whole: Any = with_own_textures(textured([[0, 0], [1, 0], [1, 1], [0, 1]]), 1 / 16)
     assert Image.open(io.BytesIO(whole.attributes.materials[1].image)).size == (16, 16)
     assert (whole.attributes.uv == [[0, 0], [1, 0], [1, 1], [0, 1]]).all()
 
 
 def test_whole_images_keep_their_bytes():
     mesh = textured([[0, 0], [1, 0], [1, 1], [0, 1]])
-    assert with_own_textures(mesh, 1.0).attributes.materials == mesh.attributes.materials
+    own: Any = with_own_textures(mesh, 1.0)
+    assert own.attributes.materials == mesh.attributes.materials
 
 
 def test_repeated_images_are_not_cut():
     mesh = textured([[0, 0], [3, 0], [3, 3], [0, 3]])
-    own = with_own_textures(mesh, 1 / 4)
+    own: Any = with_own_textures(mesh, 1 / 4)
     assert (own.attributes.uv == mesh.attributes.uv).all()
     assert Image.open(io.BytesIO(own.attributes.materials[1].image)).size == (32, 32)

@@ -47,6 +47,7 @@ def test_an_oracle_shows_the_target_in_full():
     made = list(canvases("train", 6))
     for canvas, boxes in zip(made, make_shard(CELL, made).boxes, strict=True):
         box = canvas.questions[0].box
+        assert box is not None
         if box[2] - box[0] > 40:
             continue
         x, y = (box[0] + box[2]) // 2, (box[1] + box[3]) // 2
