@@ -33,7 +33,11 @@ def source_clusters(geometry: Geometry, triangles: np.ndarray, cluster_size: int
         return split_into_clusters(near[3 * part.start : 3 * part.stop], positions, cluster_size)
 
     parts = list(workers.map(split, batches(len(triangles), _PART)))
-    indices, offsets, vertex_count = join(parts)
+    return level_zero(geometry, *join(parts))
+
+
+def level_zero(geometry: Geometry, indices: np.ndarray, offsets: np.ndarray, vertex_count: np.ndarray) -> ClusterTable:
+    """Parts of the source as clusters without error: their corners uint32, where each ends, and their vertices."""
     count = len(vertex_count)
     center, radius, box = own_bounds(geometry.positions, indices, offsets, vertex_count)
     return ClusterTable(

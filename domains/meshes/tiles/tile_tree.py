@@ -16,13 +16,12 @@ from hra.domains.meshes.building.levels import BuiltLevels, coarse_first
 from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.progress import Countdown, Progress
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified
-from hra.domains.meshes.building.source_clusters import own_bounds
+from hra.domains.meshes.building.source_clusters import level_zero
 from hra.domains.meshes.building.threads import Workers, processors
 from hra.domains.meshes.building.vertex_normals import completed_normals
 from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.cluster_table import ClusterTable, concatenate
-from hra.domains.meshes.measures.surface import surface_area
 from hra.domains.meshes.measures.triangle_distance import nearest_distances
 from hra.domains.meshes.ragged import run_offsets
 from hra.domains.meshes.tiles.cells import cells_of, shared_vertices
@@ -227,18 +226,4 @@ def _leaves(geometry: Geometry, triangles: np.ndarray, cell: np.ndarray) -> Clus
     indices = np.ascontiguousarray(triangles[order]).reshape(-1).astype(np.uint32)
     offsets = run_offsets(3 * np.bincount(cell, minlength=count))
     vertices = np.array([np.unique(run).size for run in np.split(indices, offsets[1:-1])], np.int32)
-    center, radius, box = own_bounds(geometry.positions, indices, offsets, vertices)
-    return ClusterTable(
-        indices=indices,
-        offsets=offsets,
-        vertex_count=vertices,
-        center=center,
-        radius=radius,
-        box=box,
-        error=np.zeros(count, np.float32),
-        deviation=np.zeros((count, 2), np.float32),
-        hausdorff=np.zeros(count, np.float32),
-        area=surface_area(geometry.positions, indices, offsets),
-        level=np.zeros(count, np.int32),
-        made_by=np.full(count, -1, np.int64),
-    )
+    return level_zero(geometry, indices, offsets, vertices)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import encoder_of
-from hra.integrations.transformers.inside.limits import earliest, real_tokens, require_growing, strictest
+from hra.integrations.transformers.inside.limits import earliest, real_tokens, require_alone, require_growing, strictest
 from hra.integrations.transformers.inside.prompt_run import PromptRun
 from hra.integrations.transformers.inside.stage import Stage
 from hra.integrations.transformers.language_attention import decoder_layers
@@ -38,8 +38,9 @@ class Dropping:
 
     Raises
     ------
-    ArrayError : layers that are not known or come too early: before the model has added all levels of DeepStack, or
-        before one of each kind of layer (full attention, windows) has seen the whole prompt, from which models count.
+    ArrayError : another one holds the model; layers that are not known or come too early: before the model has added
+        all levels of DeepStack, or before one of each kind of layer (full attention, windows) has seen the whole
+        prompt, from which models count.
 
     Examples
     --------
@@ -75,6 +76,7 @@ class Dropping:
                 raise ArrayError(what, where="stages", fix=f"use layers from {first} to {depth - 1}")
 
     def __enter__(self) -> Dropping:
+        require_alone(self.model)
         base, layers = self.model.base_model, decoder_layers(self.model)
         self._handles = [base.register_forward_pre_hook(self._begin, with_kwargs=True)]
         for number, layer in enumerate(layers):

@@ -20,6 +20,19 @@ def earliest(model: Any) -> int:
     return max(1, len(levels), *(kinds.index(kind) + 1 for kind in set(kinds)))
 
 
+def require_alone(model: Any) -> None:
+    """Refuse a second run beside one that already shortens or hides what layers are given: both count from the first.
+
+    Raises
+    ------
+    ArrayError : there is one.
+    """
+    hooks = getattr(model.base_model, "_forward_pre_hooks", {}).values()
+    if any(type(getattr(hook, "__self__", None)).__module__.startswith(__package__ or "") for hook in hooks):
+        what = "another Dropping or Reallocating holds this model"
+        raise ArrayError(what, where="model", fix="leave its with block first")
+
+
 def strictest(stages: Sequence[Stage]) -> list[Stage]:
     """By layer; of several before one layer that which keeps least."""
     least: dict[int, Stage] = {}

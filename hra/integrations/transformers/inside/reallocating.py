@@ -10,7 +10,7 @@ from torch import Tensor
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import encoder_of
 from hra.integrations.transformers.inside.answer_run import AnswerRun
-from hra.integrations.transformers.inside.limits import earliest, real_tokens, require_growing
+from hra.integrations.transformers.inside.limits import earliest, real_tokens, require_alone, require_growing
 from hra.integrations.transformers.inside.reallocation import Rate, Reallocation, traversal_of
 from hra.integrations.transformers.language_attention import decoder_layers
 
@@ -40,7 +40,8 @@ class Reallocating:
 
     Raises
     ------
-    ArrayError : an unknown ``gone``, a budget below 0, or a model whose layers are not known; beams, while it runs.
+    ArrayError : an unknown ``gone``, a budget below 0, or a model whose layers are not known; beams, while it
+        runs; another one holds the model.
 
     Examples
     --------
@@ -83,6 +84,7 @@ class Reallocating:
         self._removes = frozenset(at for at in whole if at >= first and self.gone == "remove")
 
     def __enter__(self) -> Reallocating:
+        require_alone(self.model)
         base = self.model.base_model
         begin, end = (
             base.register_forward_pre_hook(self._begin, with_kwargs=True),

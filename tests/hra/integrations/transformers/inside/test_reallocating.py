@@ -11,7 +11,7 @@ import torch
 
 from hra.domains import tokens
 from hra.errors import ArrayError
-from hra.integrations.transformers import Reallocating, dyrate, reduce
+from hra.integrations.transformers import INSIDE, Dropping, Reallocating, dyrate, reduce
 from hra.integrations.transformers.inside.reallocation import Reallocation, traversal_of
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts, row_of
 
@@ -160,3 +160,14 @@ def test_what_cannot_be_run_is_refused():
         _ = Reallocating(model("llava"), 5).rows
     with Reallocating(model("llava"), 5), pytest.raises(ArrayError, match="beams"):
         model("llava").generate(**inputs, max_new_tokens=4, num_beams=2, do_sample=False, pad_token_id=0)
+
+
+def test_two_at_once_are_refused_and_one_after_the_other_works():
+    stages = INSIDE["fastv"](layers=4)
+    with Dropping(model("llava"), stages), pytest.raises(ArrayError, match="another"):
+        Reallocating(model("llava"), 5).__enter__()
+    with Reallocating(model("llava"), 5), pytest.raises(ArrayError, match="another"):
+        Dropping(model("llava"), stages).__enter__()
+    with Dropping(model("llava"), stages) as inside:
+        model("llava")(**prompts("llava", (1,)))
+    assert inside.counts
