@@ -1,4 +1,9 @@
-"""Where tokens are dropped inside a language model, how many, and by whose attention; published ones by name."""
+"""Where tokens are dropped inside a language model, how many, and by whose attention; published ones by name.
+
+>>> from hra.integrations.transformers import INSIDE
+>>> [(stage.layer, stage.keep) for stage in INSIDE["pyramiddrop"](layers=32)]
+[(8, 0.5), (16, 0.25), (24, 0.125)]
+"""
 
 from __future__ import annotations
 
