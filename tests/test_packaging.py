@@ -92,8 +92,8 @@ def test_the_wheel_holds_all_modules_and_data_under_their_import_names(wheel):
     samples = {f"hra/lab/data/{file.name}" for file in DATA}
     shaders = {f"hra/kernels/raster/shaders/{file.name}" for file in SHADERS}
     pages = {f"hra/lab/explore/web/{file.name}" for file in PAGES}
-    sheet = "hra/lab/evidence/garments.png"
-    assert names == modules_on_disk() | samples | shaders | pages | {"hra/py.typed", sheet}
+    weights = "hra/lab/evidence/reader.safetensors"
+    assert names == modules_on_disk() | samples | shaders | pages | {"hra/py.typed", weights}
 
 
 def test_the_wheel_carries_its_licences(wheel):

@@ -19,6 +19,7 @@ from hra.safety.atomic_write import write_atomically
 class SuiteName(StrEnum):
     """What can be evaluated."""
 
+    answering = "answering"
     compressors = "compressors"
     core = "core"
     meshes = "meshes"
@@ -33,7 +34,7 @@ def evaluate(
         SuiteName,
         typer.Argument(
             help="core: rules. meshes: images. tokens, reducers, compressors: methods. questions: answers. "
-            "residency: pages."
+            "residency: pages. answering: trained readers (hours; minutes with --scale small)."
         ),
     ],
     out: Annotated[
@@ -95,6 +96,15 @@ def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     from hra.lab.evaluation.questions.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _answering(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Readers that are trained here, or were in ./readers, asked about tokens of every method."""
+    from hra.lab.evidence.experiment import FULL, SMALL, run
+    from hra.lab.evidence.page import render
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], Path("readers") / scale.value, progress)
     return record, lambda: render(record)
 
 
@@ -183,6 +193,13 @@ def _show_questions(record: dict[str, Any]) -> None:
         typer.echo(f"{kind}\n\n{shown_table([row for row in record['shown'] if row['kind'] == kind])}\n")
 
 
+def _show_answering(record: dict[str, Any]) -> None:
+    """The page."""
+    from hra.lab.evidence.page import text
+
+    typer.echo(text(record))
+
+
 def _show_residency(record: dict[str, Any]) -> None:
     """The error that each page order leaves, in percent of that of the coarsest level."""
     shares = list(record["orders"][0]["errors"])
@@ -211,6 +228,7 @@ def _show_compressors(record: dict[str, Any]) -> None:
 
 
 _SUITES = {
+    SuiteName.answering: (_answering, _show_answering),
     SuiteName.compressors: (_compressors, _show_compressors),
     SuiteName.core: (_core, _show_core),
     SuiteName.meshes: (_meshes, _show_meshes),

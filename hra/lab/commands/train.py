@@ -29,19 +29,24 @@ def reader(
 ) -> None:
     """Train a small reader on tokens of made canvases, and ask it about every method's on the validation split.
 
-    A run that was interrupted goes on where its last state was written. Full scale takes hours.
+    A run that was interrupted goes on where its last state was written.
     """
-    from hra.lab.evidence.experiment import FULL, SMALL, run
+    from hra.lab.evidence.canvas import KINDS
+    from hra.lab.evidence.experiment import FULL, SMALL, ask, trained_reader, unpacked
+    from hra.lab.evidence.page import gates
 
+    extent = {Scale.full: FULL, Scale.small: SMALL}[scale]
     with running("reader") as progress:
-        record = run(out, {Scale.full: FULL, Scale.small: SMALL}[scale], progress, seed=seed, device=device)
+        trained = trained_reader(out, extent, seed, progress, device=device)
+        record = ask([trained], "validation", extent, progress, device=device)
     write_json(json_file, record)
-    kinds = list(record["commonest"])
     table = Table(title="right answers, percent", title_justify="left", box=box.SIMPLE)
-    for column in ("cell", *kinds):
-        table.add_column(column, justify="left" if column == "cell" else "right", no_wrap=True)
-    rows = [(row["cell"], row["values"]) for row in record["rows"]]
-    for name, shares in [*rows, ("commonest answer", record["commonest"])]:
-        table.add_row(name, *(f"{100 * shares[kind]:.1f}" for kind in kinds))
+    for column in ("cell", "shown", *KINDS):
+        table.add_column(column, justify="left" if column in ("cell", "shown") else "right", no_wrap=True)
+    for row in record["rows"]:
+        shares = unpacked(row["right"], record["canvases"]).mean(axis=(0, 1))
+        cell = f"{row['method']} {row['budget']} {row['relevance']}"
+        table.add_row(cell, row["shown"], *(f"{100 * share:.1f}" for share in shares))
     print_wide(table, 100)
-    typer.echo(f"{record['parameters']:,} weights, {record['steps']:,} steps: {out}")
+    for name, wanted, value, holds in gates(record):
+        typer.echo(f"{'holds' if holds else 'FAILS'}: {name}, {wanted}: {value:.1f} %")

@@ -1,4 +1,4 @@
-"""Canvases: garments and letters on coloured plates on a textured ground, with four questions each."""
+"""Canvases: plates of six colours with patterns on them on a textured ground, with four questions each."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.lab.evidence import sprites
-from hra.lab.evidence.questions import ANSWERS, COLOURS, THINGS, Question, ask_count, ask_ground, ask_thing
-from hra.lab.evidence.sprites import GARMENTS, LETTERS, SPLITS, Split
+from hra.lab.evidence.questions import COLOURS, Question, ask_ground, ask_thing
+from hra.lab.evidence.sprites import PATTERNS, SPLITS, Split, pattern
 
 SIDE = 256
 PATCH = 16
 KINDS = ("target", "secondary", "periphery", "global")
 """What the four questions are to an allocation that is made for the first."""
-SIZES = ((40, 49), (22, 28), (14, 18))
-"""Pixels of large, medium and small things without their plates, end excluded."""
+SIZES = ((44, 57), (26, 34), (16, 21))
+"""Pixels of the sides of large, medium and small plates, end excluded."""
 
 _RGB = {
     "red": (0.9, 0.15, 0.15), "green": (0.15, 0.75, 0.2), "blue": (0.25, 0.35, 0.95),
     "yellow": (0.95, 0.9, 0.15), "magenta": (0.9, 0.2, 0.85), "cyan": (0.15, 0.85, 0.9),
 }  # fmt: skip
-_COUNTS = ((1, 3), (2, 4), (4, 7))
+_COUNTS = ((1, 3), (1, 3), (1, 3))
 _PAPER, _INK = 0.5, 0.05
 # Periphery is at least so far from the target, centre to centre; what is nearer is secondary.
 _FAR = 100
@@ -31,9 +30,8 @@ _TRIES = 60
 
 @dataclass(frozen=True)
 class Thing:
-    """Something on a plate: its kind, answer, the plate's colour and box (x0, y0, x1, y1), and its size in `SIZES`."""
+    """A plate: its answer, colour and box (x0, y0, x1, y1), and its size in `SIZES`."""
 
-    kind: str
     answer: int
     colour: str
     box: tuple[int, int, int, int]
@@ -46,7 +44,7 @@ class Thing:
 
     def ask(self) -> Question:
         """The question for it."""
-        return ask_thing(self.kind, self.colour, self.answer, self.box)
+        return ask_thing(self.colour, self.answer, self.box)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +56,6 @@ class Canvas:
     ground: str
     questions: tuple[Question, ...]
 
-    @property
-    def everything(self) -> tuple[Question, ...]:
-        """All that can be asked: for each thing, how many of each kind, and the colour of the ground."""
-        counts = tuple(_count(kind, self.things) for kind in THINGS)
-        return (*(thing.ask() for thing in self.things), *counts, ask_ground(self.ground))
-
 
 def canvases(split: Split, count: int, seed: int = 0, *, start: int = 0) -> Iterator[Canvas]:
     """``count`` canvases of a split from number ``start`` on, each with a random state of its own.
@@ -74,31 +66,24 @@ def canvases(split: Split, count: int, seed: int = 0, *, start: int = 0) -> Iter
     """
     for number in range(start, start + count):
         random = np.random.default_rng((seed, SPLITS.index(split), number))
-        while (canvas := _canvas(split, random)) is None:
+        while (canvas := _canvas(random)) is None:
             pass
         yield canvas
 
 
-def _canvas(split: Split, random: np.random.Generator) -> Canvas | None:
+def _canvas(random: np.random.Generator) -> Canvas | None:
     """One canvas, or None where four questions cannot be asked."""
     colour = str(random.choice(COLOURS))
     image, taken = _ground(colour, random), np.zeros((SIDE, SIDE), bool)
-    plates = _plates(random)
-    # Large things first: they find no place later.
+    # No colour twice, so that it names one thing; large things first: they find no place later.
     plan = [size for size, few in enumerate(_COUNTS) for _ in range(random.integers(*few))]
-    put = (_put(image, taken, split, *next(plates), size, random) for size in plan)
+    plates = random.permutation(COLOURS)
+    put = (_put(image, taken, str(plate), size, random) for plate, size in zip(plates, plan, strict=False))
     things = [thing for thing in put if thing is not None]
     questions = _questions(things, colour, random)
     if questions is None:
         return None
     return Canvas(np.round(255 * image.clip(0, 1)).astype(np.uint8), tuple(things), colour, questions)
-
-
-def _plates(random: np.random.Generator) -> Iterator[tuple[str, str]]:
-    """Kinds with colours, none twice, so that a colour names one thing of a kind."""
-    pairs = [(kind, colour) for kind in THINGS for colour in COLOURS]
-    for i in random.permutation(len(pairs)):
-        yield pairs[i]
 
 
 def _ground(colour: str, random: np.random.Generator) -> np.ndarray:
@@ -111,19 +96,9 @@ def _ground(colour: str, random: np.random.Generator) -> np.ndarray:
     return (pale + noise[..., None]).astype(np.float32)
 
 
-def _put(
-    image: np.ndarray,
-    taken: np.ndarray,
-    split: Split,
-    kind: str,
-    colour: str,
-    size: int,
-    random: np.random.Generator,
-) -> Thing | None:
-    """Draw a thing on its plate where nothing is yet; None where no place was found."""
-    inner = int(random.integers(*SIZES[size]))
-    edge = max(3, inner // 7)
-    side = inner + 2 * edge
+def _put(image: np.ndarray, taken: np.ndarray, colour: str, size: int, random: np.random.Generator) -> Thing | None:
+    """Draw a thing where nothing is yet; None where no place was found."""
+    side = int(random.integers(*SIZES[size]))
     for _ in range(_TRIES):
         x, y = random.integers(0, SIDE - side, 2).tolist()
         if not taken[y : y + side, x : x + side].any():
@@ -131,21 +106,11 @@ def _put(
     else:
         return None
     taken[max(y - 2, 0) : y + side + 2, max(x - 2, 0) : x + side + 2] = True
-    cover, answer = _sprite(split, kind, inner, random)
+    answer = int(random.integers(len(PATTERNS)))
     plate = np.clip(np.array(_RGB[colour], np.float32) + random.uniform(-0.08, 0.08, 3), 0, 1)
-    image[y : y + side, x : x + side] = plate
-    inside = image[y + edge : y + edge + inner, x + edge : x + edge + inner]
-    inside += cover[..., None] * (_INK - inside)
-    return Thing(kind, answer, colour, (x, y, x + side, y + side), size)
-
-
-def _sprite(split: Split, kind: str, side: int, random: np.random.Generator) -> tuple[np.ndarray, int]:
-    """How much ink each pixel of a thing has, and its answer."""
-    make, labels = (sprites.letter, LETTERS) if kind == "letter" else (sprites.garment, GARMENTS)
-    label = int(random.integers(len(labels)))
-    return make(split, label, side, random), ANSWERS.index(
-        f"letter {labels[label]}" if kind == "letter" else labels[label]
-    )
+    ink = pattern(answer, side, random)[..., None]
+    image[y : y + side, x : x + side] = plate + ink * (_INK - plate)
+    return Thing(answer, colour, (x, y, x + side, y + side), size)
 
 
 def _questions(things: Sequence[Thing], ground: str, random: np.random.Generator) -> tuple[Question, ...] | None:
@@ -162,14 +127,5 @@ def _questions(things: Sequence[Thing], ground: str, random: np.random.Generator
             far = [t for t, distance in zip(things, away, strict=True) if distance >= _FAR]
             if near and far:
                 others = [group[random.integers(len(group))].ask() for group in (near, far)]
-                return (target.ask(), *others, _global(things, ground, random))
+                return (target.ask(), *others, ask_ground(ground))
     return None
-
-
-def _global(things: Sequence[Thing], ground: str, random: np.random.Generator) -> Question:
-    """How many of a kind, or the colour of the ground."""
-    return ask_ground(ground) if random.random() < 0.5 else _count(str(random.choice(THINGS)), things)
-
-
-def _count(kind: str, things: Sequence[Thing]) -> Question:
-    return ask_count(kind, sum(thing.kind == kind for thing in things))

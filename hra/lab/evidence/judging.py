@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from hra.lab.evidence.batches import of_shard, without
 from hra.lab.evidence.reader import Reader
 from hra.lab.evidence.shards import Shard
 
 
-def right(reader: Reader, shard: Shard, *, values: bool = True, device: str = "cpu", batch: int = 250) -> np.ndarray:
-    """Whether each answer is right, bool [N, 4]; without ``values`` the pixels are grey, and only boxes tell."""
+def right(
+    reader: Reader, shard: Shard, *, values: bool = True, places: bool = True, device: str = "cpu", batch: int = 100
+) -> np.ndarray:
+    """Whether each answer is right, bool [N, 4]; without ``values`` in grey, without ``places`` from anywhere."""
     found = []
     with torch.no_grad():
         for start in range(0, len(shard), batch):
-            part = slice(start, start + batch)
-            pixels = torch.from_numpy(shard.pixels[part]).to(device).float() / 255
-            boxes = torch.from_numpy(shard.boxes[part]).to(device)
-            words = torch.from_numpy(shard.words[part].astype(np.int64)).to(device)
-            scores = reader(pixels if values else torch.full_like(pixels, 0.5), boxes, words)
-            found.append(scores.argmax(-1).cpu().numpy() == shard.answers[part])
+            part = of_shard(shard, np.arange(start, min(start + batch, len(shard))))
+            shown = without(part, values=values, places=places)
+            scores = reader(shown.pixels.to(device), shown.boxes.to(device), shown.words.to(device))
+            found.append(scores.argmax(-1).cpu().numpy() == part.answers.numpy())
     return np.concatenate(found)

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hra.lab.evidence.sprites import GARMENTS, LETTERS
+from hra.lab.evidence.sprites import PATTERNS
 
 COLOURS = ("red", "green", "blue", "yellow", "magenta", "cyan")
-THINGS = ("letter", "garment")
-_MOST = len(COLOURS)
 
-WORDS = ("nothing", "which", "how many", "ground", *THINGS, *(f"{kind}s" for kind in THINGS), *COLOURS)
+WORDS = ("nothing", "which", "ground", "pattern", *COLOURS)
 """Every word that a question is made of; "nothing" fills up."""
 LENGTH = 3
 """Words in a question."""
 
-ANSWERS = (
-    *GARMENTS,
-    *(f"letter {letter}" for letter in LETTERS),
-    *COLOURS,
-    *(f"count {number}" for number in range(_MOST + 1)),
-)
+ANSWERS = (*PATTERNS, *COLOURS)
 """What the reader tells apart."""
 
 
@@ -45,19 +38,9 @@ class Question:
         return " ".join(WORDS[word] for word in self.words if word)
 
 
-def say(answer: int) -> str:
-    """An answer in words."""
-    return ANSWERS[answer].split()[-1]
-
-
-def ask_thing(kind: str, colour: str, answer: int, box: tuple[int, int, int, int]) -> Question:
-    """As "which letter red": the letter or the class of the garment, on the plate of that colour."""
-    return Question(_numbers("which", kind, colour), answer, box)
-
-
-def ask_count(kind: str, count: int) -> Question:
-    """How many of a kind there are."""
-    return Question(_numbers("how many", f"{kind}s"), ANSWERS.index(f"count {count}"), None)
+def ask_thing(colour: str, answer: int, box: tuple[int, int, int, int]) -> Question:
+    """As "which pattern red": the pattern on the plate of that colour."""
+    return Question(_numbers("which", "pattern", colour), answer, box)
 
 
 def ask_ground(colour: str) -> Question:

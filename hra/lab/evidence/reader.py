@@ -14,8 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from hra.lab.evidence.canvas import PATCH, SIDE
 from hra.lab.evidence.questions import ANSWERS, LENGTH, WORDS
-from hra.lab.evidence.shown import PARTS
-from hra.lab.evidence.stem import stem
+from hra.lab.evidence.stem import Stem
 
 _OCTAVES = 5
 
@@ -34,45 +33,39 @@ class Size:
     heads: int = 4
 
 
-FULL = Size(128, 4)
-QUICK = Size(128, 3)
+SMALL = Size(96, 2)
+"""0.34 million weights."""
 
 
 class Reader(nn.Module):
     """Answers from tokens.
 
     ``reader(pixels [B, K, 768] in 0 .. 1, boxes [B, K, 4] in pixels, words [B, Q, 3])`` gives scores of `ANSWERS`
-    [B, Q, A]. In training `see` adds, from the same pass, scores of what each token shows.
+    [B, Q, A].
     """
 
     def __init__(self, size: Size) -> None:
         super().__init__()
         width = size.width
         self.size = size
-        self.pixels = stem(width)
+        self.stem = Stem(width)
         self.place = nn.Sequential(nn.Linear(4 * (1 + 2 * _OCTAVES), width), nn.GELU(), nn.Linear(width, width))
         # A word has an embedding for each of its places, and their sum is the question.
         self.word = nn.Embedding(LENGTH * len(WORDS), width)
         self.blocks = nn.ModuleList(_Block(width, size.heads) for _ in range(size.layers))
         self.norm = nn.LayerNorm(width)
         self.answer = nn.Linear(width, len(ANSWERS))
-        self.shown = nn.ModuleList(nn.Linear(width, count) for count in PARTS)
 
     def forward(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> Tensor:
         """Scores of `ANSWERS`."""
-        return self.see(pixels, boxes, words)[0]
-
-    def see(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Scores of `ANSWERS`, and for each token scores [B, K, P] of each of `PARTS`."""
         count, asked = pixels.shape[1], words.shape[1]
-        image = self.pixels(2 * pixels - 1).unflatten(0, pixels.shape[:2]) + self.place(fourier(boxes))
+        image = self.stem(pixels) + self.place(fourier(boxes))
         x = torch.cat([image, self.word(words + len(WORDS) * torch.arange(LENGTH, device=words.device)).sum(-2)], dim=1)
         mask = _mask(count, asked, x.device)
         turn = _turn(boxes, asked, self.size.width // self.size.heads)
         for block in self.blocks:
             x = block(x, mask, turn)
-        x = self.norm(x)
-        return self.answer(x[:, count:]), [head(x[:, :count]) for head in self.shown]
+        return self.answer(self.norm(x[:, count:]))
 
 
 class _Block(nn.Module):

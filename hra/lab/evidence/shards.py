@@ -31,9 +31,14 @@ class Shard:
         return len(self.pixels)
 
 
-def make_shard(cell: Cell, made: Sequence[Canvas], seed: int = 0) -> Shard:
-    """Tokens of ``made`` canvases, so that secondary and periphery keep their meaning always made for the target."""
-    rows = [cell.tokens_of(canvas, 0, seed + i) for i, canvas in enumerate(made)]
+def make_shard(cell: Cell, made: Sequence[Canvas], seed: int = 0, *, mixed: bool = False) -> Shard:
+    """Tokens of ``made`` canvases, made for the target, so that secondary and periphery keep their meaning.
+
+    If ``mixed``, to train on, they are made for one of the first three questions at random: else what is shown best
+    would be what is asked, and nobody had to read the question.
+    """
+    asked = np.random.default_rng(seed).integers(3, size=len(made)) * mixed
+    rows = [cell.tokens_of(canvas, int(asked[i]), seed + i) for i, canvas in enumerate(made)]
     return Shard(
         np.stack([pixels for pixels, _ in rows]),
         np.stack([boxes for _, boxes in rows]),

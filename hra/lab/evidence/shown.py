@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from hra.lab.evidence.canvas import Thing
-from hra.lab.evidence.questions import ANSWERS, COLOURS, THINGS
+from hra.lab.evidence.questions import COLOURS
+from hra.lab.evidence.sprites import PATTERNS
 
-PARTS = (1 + len(THINGS), len(ANSWERS), len(COLOURS))
-"""How many labels there are of each part: nothing or a kind, its answer, and the colour of its plate."""
+PARTS = (2, len(PATTERNS), len(COLOURS))
+"""How many labels there are of each part: nothing or a thing, its pattern, and the colour of its plate."""
 # A token shows a thing if one covers so much of the other. Of one so many times as large nothing is told.
 COVERED = 0.3
 LARGER = 10
@@ -33,4 +34,4 @@ def shown(boxes: np.ndarray, things: Sequence[Thing]) -> np.ndarray:
 
 
 def _labels(thing: Thing) -> tuple[int, ...]:
-    return (1 + THINGS.index(thing.kind), thing.answer, COLOURS.index(thing.colour))
+    return (1, thing.answer, COLOURS.index(thing.colour))

@@ -1,90 +1,31 @@
-"""What canvases are made of: garments and letters, none of whose garments and fonts two splits share."""
+"""What canvases are made of: patterns, told apart in every part that is larger than their period, and by no place."""
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from hra.lab.inputs.documents.typeset import font
-
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
-GARMENTS = ("trousers", "pullover", "dress", "bag", "boot")
-LETTERS = "ALOTXZ"
-_SHEET = ("shirt", "trousers", "pullover", "dress", "coat", "sandal", "blouse", "sneaker", "bag", "boot")
-_SIDE = 28
-_EACH = 200
-_LARGE = 64
-# At random, so that no letter is known by its exact pixels: degrees, and how much wider or higher.
-_TURN = 8.0
-_STRETCH = 0.12
-# Of the 200 garments of a class.
-_GARMENTS = {"train": (0, 140), "validation": (140, 160), "test": (160, 200)}
-_FONTS = {
-    "train": (
-        "DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSans-Oblique.ttf", "DejaVuSerif-Bold.ttf",
-        "DejaVuSerif-Italic.ttf", "STIXGeneral.ttf", "STIXGeneralItalic.ttf", "STIXGeneralBolIta.ttf",
-        "DejaVuSansMono-Oblique.ttf", "cmtt10.ttf", "cmb10.ttf", "cmr10.ttf", "cmti10.ttf",
-    ),
-    "validation": ("DejaVuSansMono.ttf", "STIXGeneralBol.ttf"),
-    "test": ("DejaVuSansMono-Bold.ttf", "DejaVuSerif.ttf", "cmss10.ttf"),
-}  # fmt: skip
+PATTERNS = ("level", "upright", "rising", "falling", "checks")
+# Degrees from level of the waves that ink follows, downwards; checks are the product of two.
+_WAVES = {"level": (90,), "upright": (0,), "rising": (45,), "falling": (-45,), "checks": (0, 90)}
+# At random, so that no pattern is known by its exact pixels: periods to a side, degrees, darkness and sharpness.
+_PERIODS = (3.2, 4.2)
+_TURN = 7.0
+_DARK = (0.75, 1.0)
+_SHARP = (1.5, 4.0)
 
 
-def garment(split: Split, label: int, side: int, random: np.random.Generator) -> np.ndarray:
-    """How much of each pixel a garment of the class ``GARMENTS[label]`` covers, float32 [side, side] in 0 .. 1."""
-    cover = _garments()[_SHEET.index(GARMENTS[label]), random.integers(*_GARMENTS[split])]
-    return _varied(cover[:, :: random.choice((-1, 1))], side, random)
-
-
-def letter(split: Split, label: int, side: int, random: np.random.Generator) -> np.ndarray:
-    """The letter ``LETTERS[label]`` in one of the split's fonts, float32 [side, side] in 0 .. 1.
-
-    Raises
-    ------
-    MissingExtra : Pillow or Matplotlib is not installed.
-    """
-    name = str(random.choice(_FONTS[split]))
-    return _varied(_written(name, LETTERS[label]), side, random)
-
-
-def _varied(cover: np.ndarray, side: int, random: np.random.Generator) -> np.ndarray:
-    """Turned and stretched a little, and as large as asked for in its longer extent."""
-    from PIL import Image
-
-    turned = Image.fromarray(cover).resize((_LARGE, _LARGE), Image.Resampling.BILINEAR)
-    turned = turned.rotate(random.uniform(-_TURN, _TURN), Image.Resampling.BILINEAR)
-    extents = np.array(cover.shape[::-1]) * random.uniform(1 - _STRETCH, 1 + _STRETCH, 2)
-    width, height = np.maximum(np.round(side * extents / extents.max()), 1).astype(int).tolist()
-    placed = np.zeros((side, side), np.float32)
-    top, left = (side - height) // 2, (side - width) // 2
-    drawn = np.asarray(turned.resize((width, height), Image.Resampling.BILINEAR), np.float32)
-    placed[top : top + height, left : left + width] = drawn
-    return placed.clip(0, 1)
-
-
-@cache
-def _written(name: str, text: str) -> np.ndarray:
-    """Drawn large, with a little room to be turned in."""
-    from PIL import Image, ImageDraw
-
-    large = font(name, 96)
-    left, top, right, bottom = large.getbbox(text)
-    room = 4
-    picture = Image.new("L", (int(right - left) + 2 * room, int(bottom - top) + 2 * room))
-    ImageDraw.Draw(picture).text((room - left, room - top), text, fill=255, font=large)
-    return np.asarray(picture, np.float32) / 255
-
-
-@cache
-def _garments() -> np.ndarray:
-    from hra.images import load_image
-
-    sheet = load_image(Path(__file__).parent / "garments.png")[..., 0]
-    rows, columns = sheet.shape[0] // _SIDE, sheet.shape[1] // _SIDE
-    tiles = sheet.reshape(rows, _SIDE, columns, _SIDE).swapaxes(1, 2)
-    return tiles.reshape(len(_SHEET), _EACH, _SIDE, _SIDE)
+def pattern(label: int, side: int, random: np.random.Generator) -> np.ndarray:
+    """How much ink each pixel of the pattern ``PATTERNS[label]`` has, float32 [side, side] in 0 .. 1."""
+    y, x = np.mgrid[0:side, 0:side].astype(np.float32)
+    wave = np.ones((side, side), np.float32)
+    turn, frequency = random.uniform(-_TURN, _TURN), random.uniform(*_PERIODS) / side
+    for degrees in _WAVES[PATTERNS[label]]:
+        angle = np.deg2rad(degrees + turn)
+        along = x * np.cos(angle) + y * np.sin(angle)
+        wave = wave * np.sin(2 * np.pi * (frequency * along + random.random()))
+    return (random.uniform(*_DARK) * (0.5 + random.uniform(*_SHARP) * wave).clip(0, 1)).astype(np.float32)

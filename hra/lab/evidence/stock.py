@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.lab.evidence.canvas import Canvas
-from hra.lab.evidence.questions import COLOURS, THINGS
+from hra.lab.evidence.questions import COLOURS
 
-_MOST = 12
+_MOST = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class Stock:
     Attributes
     ----------
     images : uint8 [N, 256, 256, 3].
-    things : int16 [N, T, 7], (x0, y0, x1, y1, kind, answer, colour); kind -1 where a canvas has less.
+    things : int16 [N, T, 6], (x0, y0, x1, y1, answer, colour); answer -1 where a canvas has less.
     ground : int8 [N], number of its colour.
     """
 
@@ -33,8 +33,8 @@ class Stock:
         """The arrays of canvases."""
         images, things, ground = [], [], []
         for canvas in made:
-            rows = [(*t.box, THINGS.index(t.kind), t.answer, COLOURS.index(t.colour)) for t in canvas.things[:_MOST]]
+            rows = [(*t.box, t.answer, COLOURS.index(t.colour)) for t in canvas.things[:_MOST]]
             images.append(canvas.image)
-            things.append(rows + [(0, 0, 1, 1, -1, -1, -1)] * (_MOST - len(rows)))
+            things.append(rows + [(0, 0, 1, 1, -1, -1)] * (_MOST - len(rows)))
             ground.append(COLOURS.index(canvas.ground))
         return cls(np.stack(images), np.array(things, np.int16), np.array(ground, np.int8))

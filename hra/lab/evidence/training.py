@@ -1,9 +1,9 @@
-"""Training of a reader on views of canvases: seeded, resumable, the same on every run."""
+"""Training of a reader: seeded, resumable, the same on every run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +12,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from hra.lab.evidence.crops import learn_crops
+from hra.lab.evidence.alone import learn_tokens
+from hra.lab.evidence.batches import Batch, batch_at
 from hra.lab.evidence.reader import Reader, Size
+from hra.lab.evidence.shards import Shard
+from hra.lab.evidence.states import load_state, save_state
 from hra.lab.evidence.stock import Stock
-from hra.lab.evidence.views import View, view
+from hra.lab.evidence.views import UNASKED
 
 
 @dataclass(frozen=True)
@@ -25,106 +28,71 @@ class Plan:
     Attributes
     ----------
     size : of the reader.
-    crops : gradients of its stem on crops, before all others (`hra.lab.evidence.crops`).
-    steps : gradients, each of views of one of ``counts`` tokens, so many that there are ``tokens`` of them in all.
+    alone : gradients of its stem on tokens one by one, before all others (`hra.lab.evidence.alone`).
+    steps : gradients of all else, each of so many canvases that there are ``tokens`` tokens.
     rate : learning rate at its highest, after ``warm_up`` steps; it falls to 0 as a cosine.
     """
 
     size: Size
+    alone: int
     steps: int
-    crops: int = 600
-    counts: tuple[int, ...] = (17, 34, 34, 68)
-    tokens: int = 952
-    rate: float = 1.5e-3
-    warm_up: int = 150
+    tokens: int = 800
+    rate: float = 2e-3
+    warm_up: int = 60
     seed: int = 0
 
     def rate_at(self, step: int) -> float:
         """Learning rate of a step."""
         return self.rate * min((step + 1) / self.warm_up, 0.5 * (1 + math.cos(math.pi * step / self.steps)))
 
-    def view_at(self, step: int, stock: Stock) -> View:
-        """What is seen in a step."""
-        random = np.random.default_rng((self.seed, step))
-        count = int(random.choice(self.counts))
-        return view(stock, random.integers(0, len(stock.ground), self.tokens // count), count, random)
-
 
 def train(
     plan: Plan,
     stock: Stock,
+    shards: Sequence[Shard],
     progress: Callable[[str], None],
     *,
     device: str = "cpu",
     checkpoint: Path | None = None,
-    save_every: int = 500,
+    save_every: int = 200,
 ) -> Reader:
-    """A reader that has seen ``plan.steps`` batches of views; from ``checkpoint`` on where there is one.
+    """A reader that has seen ``plan.steps`` batches; from ``checkpoint`` on where there is one.
 
-    The state of every random choice is a function of seed and step, so that a run that was interrupted ends with the
-    same weights as one that was not.
+    Every random choice is a function of seed and step, so that a run that was interrupted ends with the same weights as
+    one that was not.
+
+    Raises
+    ------
+    FileError : ``checkpoint`` is damaged, or of a reader of another size.
     """
     torch.manual_seed(plan.seed)
     reader = Reader(plan.size).to(device)
     optimiser = torch.optim.AdamW(reader.parameters(), lr=plan.rate, weight_decay=0.05, betas=(0.9, 0.98))
+    start = 0
     if checkpoint is not None and checkpoint.exists():
         start = load_state(checkpoint, reader, optimiser)
     else:
-        progress(f"{plan.crops} steps of crops")
-        learn_crops(reader, stock, plan.crops, plan.seed)
-        start = 0
+        progress(f"{plan.alone} steps of tokens one by one")
+        learn_tokens(reader.stem, stock, plan.alone, plan.seed)
     recent: list[float] = []
     for step in range(start, plan.steps):
-        loss = loss_of(reader, plan.view_at(step, stock).to(device))
+        batch = batch_at(stock, shards, plan.tokens, np.random.default_rng((plan.seed, step, 2)))
         for group in optimiser.param_groups:
             group["lr"] = plan.rate_at(step)
+        loss = loss_of(reader, Batch(*(part.to(device) for part in batch)))
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
         optimiser.step()
         recent.append(float(loss.detach()))
-        if (step + 1) % 100 == 0:
-            progress(f"step {step + 1} of {plan.steps}, loss {np.mean(recent[-100:]):.3f}")
+        if (step + 1) % 50 == 0:
+            progress(f"step {step + 1} of {plan.steps}, loss {np.mean(recent[-50:]):.3f}")
         if checkpoint is not None and (step + 1 == plan.steps or (step + 1) % save_every == 0):
             save_state(checkpoint, reader, optimiser, step + 1)
     return reader.eval()
 
 
-def loss_of(reader: Reader, seen: View) -> Tensor:
-    """Mean cross entropy over the questions, and of what each token shows: a gradient for each token."""
-    answers, tokens = reader.see(seen.pixels, seen.boxes, seen.words)
-    loss = cross_entropy(answers.flatten(0, 1), seen.answers.flatten())
-    for part, scores in enumerate(tokens):
-        known = seen.shown[..., part] >= 0
-        if bool(known.any()):
-            loss = loss + cross_entropy(scores[known], seen.shown[..., part][known])
-    return loss
-
-
-def save_state(file: Path, reader: Reader, optimiser: torch.optim.Optimizer, step: int) -> None:
-    """Weights and the optimiser's moments as safetensors: nothing that is read back can run code."""
-    from safetensors.torch import save
-
-    from hra.safety.atomic_write import write_atomically
-
-    state = {f"reader.{name}": value.contiguous() for name, value in reader.state_dict().items()}
-    for number, moments in optimiser.state_dict()["state"].items():
-        state |= {f"optimiser.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()}
-    write_atomically(file, save(state, metadata={"step": str(step)}))
-
-
-def load_state(file: Path, reader: Reader, optimiser: torch.optim.Optimizer) -> int:
-    """Put back what `save_state` wrote; return the step."""
-    from safetensors import safe_open
-
-    with safe_open(file, "pt") as stored:
-        step = int(stored.metadata()["step"])
-        state = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 (not a mapping)
-    reader.load_state_dict({name[7:]: value for name, value in state.items() if name.startswith("reader.")})
-    moments: dict[int, dict[str, Tensor]] = {}
-    for name, value in state.items():
-        if name.startswith("optimiser."):
-            _, number, kind = name.split(".")
-            moments.setdefault(int(number), {})[kind] = value
-    optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
-    return step
+def loss_of(reader: Reader, batch: Batch) -> Tensor:
+    """Mean cross entropy over the questions; those with a negative answer are not asked."""
+    scores = reader(batch.pixels, batch.boxes, batch.words)
+    return cross_entropy(scores.flatten(0, 1), batch.answers.flatten(), ignore_index=UNASKED)

@@ -14,12 +14,14 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from hra.lab.evidence.canvas import PATCH, SIDE
-from hra.lab.evidence.questions import ANSWERS, COLOURS, THINGS, ask_count, ask_ground, ask_thing
+from hra.lab.evidence.questions import ANSWERS, COLOURS, ask_ground, ask_thing
 from hra.lab.evidence.shown import COVERED, LARGER
 from hra.lab.evidence.stock import Stock
 
+UNASKED = -1
+"""In place of an answer to what cannot be asked: what went over the edge, or is not there."""
 _LEVELS = 4
-_COUNT, _GROUND = ANSWERS.index("count 0"), ANSWERS.index(COLOURS[0])
+_GROUND = ANSWERS.index(COLOURS[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +39,6 @@ class View:
     words: Tensor
     answers: Tensor
     shown: Tensor
-
-    def to(self, device: str) -> View:
-        """The same on a device."""
-        parts = (self.pixels, self.boxes, self.words, self.answers, self.shown)
-        return View(*(part.to(device) for part in parts))
 
 
 def view(stock: Stock, rows: np.ndarray, count: int, random: np.random.Generator) -> View:
@@ -63,7 +60,7 @@ def view(stock: Stock, rows: np.ndarray, count: int, random: np.random.Generator
     return View(
         _pixels(images, chosen),
         torch.from_numpy(_BOXES[chosen].astype(np.int16)),
-        *_asked(stock, rows, things, focus, random),
+        *_asked(stock, rows, things, whole, focus),
         torch.from_numpy(_shown(things, whole, covered)[lines, chosen]),
     )
 
@@ -96,7 +93,7 @@ def _shown(things: np.ndarray, whole: np.ndarray, covered: np.ndarray) -> np.nda
     """Labels int64 [B, tokens, 3] as `hra.lab.evidence.shown.shown` gives them."""
     lines, best = np.arange(len(things))[:, None], covered.argmax(1)
     thing = things[lines, best]
-    labels = np.stack([1 + thing[..., 4], thing[..., 5], thing[..., 6]], axis=-1)
+    labels = np.stack([np.ones_like(best), thing[..., 4], thing[..., 5]], axis=-1)
     area = (thing[..., 2] - thing[..., 0]) * (thing[..., 3] - thing[..., 1])
     labels[(LARGER * area < _AREAS) | ~whole[lines, best]] = -1
     labels[covered.max(1) <= COVERED] = (0, -1, -1)
@@ -104,22 +101,18 @@ def _shown(things: np.ndarray, whole: np.ndarray, covered: np.ndarray) -> np.nda
 
 
 def _asked(
-    stock: Stock, rows: np.ndarray, things: np.ndarray, focus: np.ndarray, random: np.random.Generator
+    stock: Stock, rows: np.ndarray, things: np.ndarray, whole: np.ndarray, focus: np.ndarray
 ) -> tuple[Tensor, Tensor]:
-    """Words and answers: the two things in focus, another, how many of a kind, and the ground."""
+    """Words and answers: the three things in focus, and the ground."""
     lines = np.arange(len(rows))[:, None]
-    kind, answer, colour = np.moveaxis(things[lines, focus][..., 4:], -1, 0)
-    words = np.concatenate(
-        [_ASK_THING[kind, colour], _ASK_COUNT[counted := random.integers(0, len(THINGS), (len(rows), 1))],
-         np.broadcast_to(_ASK_GROUND, (len(rows), 1, 3))], axis=1
-    )  # fmt: skip
-    many = (stock.things[rows][..., 4] == counted).sum(1, keepdims=True)
-    answers = np.concatenate([answer, _COUNT + many, _GROUND + stock.ground[rows, None]], axis=1)
+    answer, colour = np.moveaxis(things[lines, focus][..., 4:], -1, 0)
+    answer = np.where(whole[lines, focus], answer, UNASKED)
+    words = np.concatenate([_ASK_THING[colour], np.broadcast_to(_ASK_GROUND, (len(rows), 1, 3))], axis=1)
+    answers = np.concatenate([answer, _GROUND + stock.ground[rows, None]], axis=1)
     return torch.from_numpy(words), torch.from_numpy(answers.astype(np.int64))
 
 
-_ASK_THING = np.array([[ask_thing(kind, colour, 0, (0, 0, 1, 1)).words for colour in COLOURS] for kind in THINGS])
-_ASK_COUNT = np.array([ask_count(kind, 0).words for kind in THINGS])
+_ASK_THING = np.array([ask_thing(colour, 0, (0, 0, 1, 1)).words for colour in COLOURS])
 _ASK_GROUND = np.array(ask_ground(COLOURS[0]).words)
 
 

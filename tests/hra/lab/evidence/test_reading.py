@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 
 import numpy as np
 import pytest
 
-from hra.errors import HraError
+from hra.errors import FileError, HraError
 from hra.lab.evidence.canvas import canvases
 from hra.lab.evidence.cells import METHODS, Cell
 from hra.lab.evidence.shards import make_shard
 
 torch = pytest.importorskip("torch")
-from hra.lab.evidence.experiment import Extent, ask  # noqa: E402
+from hra.lab.evidence.batches import Batch, batch_at, without  # noqa: E402
+from hra.lab.evidence.experiment import CONTROLS, Extent, ask, unpacked  # noqa: E402
 from hra.lab.evidence.judging import right  # noqa: E402
 from hra.lab.evidence.reader import Reader, Size  # noqa: E402
+from hra.lab.evidence.states import load_reader, load_state, save_reader, save_state  # noqa: E402
 from hra.lab.evidence.stock import Stock  # noqa: E402
 from hra.lab.evidence.training import Plan, loss_of, train  # noqa: E402
 from hra.lab.evidence.views import view  # noqa: E402
@@ -32,7 +33,8 @@ def stock():
 
 @pytest.fixture(scope="module")
 def seen(stock):
-    return view(stock, np.arange(4), 20, np.random.default_rng(0))
+    made = view(stock, np.arange(4), 20, np.random.default_rng(0))
+    return Batch(made.pixels, made.boxes, made.words, made.answers)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -67,8 +69,8 @@ def test_order_of_tokens_and_other_questions_tell_nothing(seen):
 
 
 def test_a_run_that_was_interrupted_ends_with_the_same_weights(stock, tmp_path, monkeypatch):
-    plan, file = Plan(TINY, 6, 2, tokens=136, warm_up=2), tmp_path / "state.safetensors"
-    whole = train(plan, stock, lambda _: None)
+    plan, file = Plan(TINY, 2, 6, tokens=256, warm_up=2), tmp_path / "state.safetensors"
+    whole = train(plan, stock, [], lambda _: None)
     steps = iter(range(5))
 
     def stopping(*arguments):
@@ -78,8 +80,8 @@ def test_a_run_that_was_interrupted_ends_with_the_same_weights(stock, tmp_path, 
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr("hra.lab.evidence.training.loss_of", stopping)
-        train(plan, stock, lambda _: None, checkpoint=file, save_every=2)
-    resumed = train(plan, stock, lambda _: None, checkpoint=file)
+        train(plan, stock, [], lambda _: None, checkpoint=file, save_every=2)
+    resumed = train(plan, stock, [], lambda _: None, checkpoint=file)
     for a, b in zip(whole.parameters(), resumed.parameters(), strict=True):
         torch.testing.assert_close(a, b, atol=0, rtol=0)
 
@@ -94,7 +96,8 @@ def test_a_reader_learns_what_it_has_seen(seen):
         optimiser.step()
     with torch.no_grad():
         found = reader(seen.pixels, seen.boxes, seen.words).argmax(-1)
-    assert (found == seen.answers).float().mean() > 0.9
+    asked = seen.answers >= 0
+    assert (found == seen.answers)[asked].float().mean() > 0.9
 
 
 def test_without_values_nothing_but_places_counts():
@@ -111,30 +114,78 @@ def test_a_cell_that_cannot_keep_its_budget_is_refused():
         Cell("downsample", 5000).tokens_of(canvas, 0, 0)
 
 
-def test_tokens_are_asked_what_they_show_in_training_alone(seen):
+def test_batches_hold_their_tokens_and_without_places_nothing_tells_where(stock):
+    shard = make_shard(CELL, list(canvases("train", 6)), mixed=True)
+    sizes = {batch_at(stock, [shard], 256, np.random.default_rng(i)).pixels.shape[:2] for i in range(30)}
+    assert (256 // 17, 17) in sizes and len(sizes) > 3
+    assert all(256 - count < rows * count <= 256 for rows, count in sizes)
+    batch = batch_at(stock, [shard], 256, np.random.default_rng(0))
+    blind = without(batch, values=False, places=False)
+    assert blind.pixels.unique().numel() == 1 and blind.boxes.unique().tolist() == [0, 256]
+
+
+def test_questions_that_are_not_asked_cost_nothing(seen):
     reader = Reader(TINY)
-    weights = [weight for name, weight in reader.named_parameters() if re.fullmatch(r"shown\..*weight", name)]
-    assert len(weights) == 3
-    loss_of(reader, seen).backward()
-    assert all(weight.grad is not None and bool(weight.grad.any()) for weight in weights)
-    with torch.no_grad():
-        before = reader(seen.pixels, seen.boxes, seen.words)
-        for weight in weights:
-            weight.zero_()
-        assert torch.equal(reader(seen.pixels, seen.boxes, seen.words), before)
+    first = seen._replace(words=seen.words[:, :1], answers=seen.answers[:, :1])
+    other = seen.answers.clone()
+    other[:, 1:] = -1
+    torch.testing.assert_close(loss_of(reader, seen._replace(answers=other)), loss_of(reader, first))
 
 
-def test_tokens_without_labels_add_nothing_to_the_loss(seen):
-    reader = Reader(TINY)
-    unlabelled = dataclasses.replace(seen, shown=torch.full_like(seen.shown, -1))
-    answers = reader(seen.pixels, seen.boxes, seen.words)
-    expected = torch.nn.functional.cross_entropy(answers.flatten(0, 1), seen.answers.flatten())
-    torch.testing.assert_close(loss_of(reader, unlabelled), expected)
+def test_tokens_are_made_for_another_question_two_times_in_three():
+    made = list(canvases("train", 12))
+    plain, mixed = make_shard(CELL, made), make_shard(CELL, made, mixed=True)
+    same = sum(np.array_equal(a, b) for a, b in zip(plain.boxes, mixed.boxes, strict=True))
+    assert 0 < same < 10
+    assert np.array_equal(plain.words, mixed.words)
 
 
-def test_a_record_has_every_cell_with_values_and_without():
-    record = ask(Reader(TINY).eval(), Extent(0, 5, 0, 0, TINY, (CELL, Cell("downsample", 17))), lambda _: None)
-    assert [row["cell"] for row in record["rows"]] == ["pyramid-17-oracle", "downsample-17"]
-    shares = [row[part][kind] for row in record["rows"] for part in ("values", "boxes") for kind in row[part]]
-    assert len(shares) == 16 and all(0 <= share <= 1 for share in shares)
+def test_a_record_has_every_cell_and_its_controls():
+    cells = (CONTROLS[1], Cell("downsample", 17))
+    readers = [Reader(TINY).eval(), Reader(TINY).eval()]
+    record = ask(readers, "validation", Extent(0, 0, 5, 0, 0, 2, TINY, cells), lambda _: None)
+    assert [(row["method"], row["shown"]) for row in record["rows"]] == [
+        ("pyramid", "all"), ("pyramid", "places"), ("pyramid", "question"), ("downsample", "all"),
+    ]  # fmt: skip
+    expected = right(readers[1], make_shard(cells[1], list(canvases("validation", 5))))
+    assert np.array_equal(unpacked(record["rows"][3]["right"], 5)[1], expected)
+    assert len(record["sizes"]) == 5 and record["converged"] is False
     assert all(0 < share <= 1 for share in record["commonest"].values())
+
+
+def test_weights_are_read_as_they_were_written(tmp_path, seen):
+    reader = Reader(TINY).eval()
+    save_reader(tmp_path / "a.safetensors", reader)
+    again = load_reader(tmp_path / "a.safetensors")
+    assert again.size == TINY
+    with torch.no_grad():
+        assert torch.equal(again(*seen[:3]), reader(*seen[:3]))
+
+
+def _damaged(whole: bytes):
+    yield from (b"", b"{}", whole[: len(whole) // 2], whole[:200], b"\xff" * 64)
+    yield whole.replace(b'"step":"3"', b'"step":"x"')
+    yield whole.replace(b"reader.norm.weight", b"reader.norm.weighs")
+
+
+def test_a_damaged_state_is_refused_by_name(tmp_path):
+    def fresh(size=TINY):
+        reader = Reader(size)
+        return reader, torch.optim.AdamW(reader.parameters())
+
+    reader, optimiser = fresh()
+    reader(torch.rand(1, 2, 768), torch.zeros(1, 2, 4), torch.zeros(1, 1, 3, dtype=torch.int64)).sum().backward()
+    optimiser.step()
+    file = tmp_path / "state.safetensors"
+    save_state(file, reader, optimiser, 3)
+    whole = file.read_bytes()
+    assert load_state(file, *fresh()) == 3
+    with pytest.raises(FileError, match=r"state\.safetensors"):
+        load_state(file, *fresh(Size(64, 2)))
+    for damaged in _damaged(whole):
+        assert damaged != whole
+        file.write_bytes(damaged)
+        with pytest.raises(FileError, match=r"state\.safetensors"):
+            load_state(file, *fresh())
+        with pytest.raises(FileError, match=r"state\.safetensors"):
+            load_reader(file)

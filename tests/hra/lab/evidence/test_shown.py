@@ -7,11 +7,11 @@ import pytest
 
 from hra.lab.evidence.canvas import SIDE, Thing, canvases
 from hra.lab.evidence.cells import Cell
-from hra.lab.evidence.questions import COLOURS, THINGS
+from hra.lab.evidence.questions import COLOURS
 from hra.lab.evidence.shown import PARTS, shown
 
-LETTER = Thing("letter", 7, "green", (40, 40, 60, 60), 2)
-OF_LETTER = (1 + THINGS.index("letter"), 7, COLOURS.index("green"))
+PLATE = Thing(4, "green", (40, 40, 60, 60), 2)
+OF_PLATE = (1, 4, COLOURS.index("green"))
 NOTHING = (0, -1, -1)
 UNTOLD = (-1, -1, -1)
 
@@ -19,8 +19,8 @@ UNTOLD = (-1, -1, -1)
 @pytest.mark.parametrize(
     ("box", "expected"),
     [
-        ((48, 48, 64, 64), OF_LETTER),
-        ((32, 32, 64, 64), OF_LETTER),
+        ((48, 48, 64, 64), OF_PLATE),
+        ((32, 32, 64, 64), OF_PLATE),
         ((0, 0, 16, 16), NOTHING),
         # A corner of it: 36 of 256 pixels.
         ((30, 30, 46, 46), NOTHING),
@@ -29,13 +29,13 @@ UNTOLD = (-1, -1, -1)
     ],
 )
 def test_a_token_shows_what_it_lies_on_if_it_can_be_read(box, expected):
-    assert tuple(shown(np.array([box], np.int16), [LETTER])[0]) == expected
+    assert tuple(shown(np.array([box], np.int16), [PLATE])[0]) == expected
 
 
 def test_the_thing_that_covers_more_is_shown():
-    garment = Thing("garment", 3, "red", (60, 40, 90, 70), 1)
+    other = Thing(3, "red", (60, 40, 90, 70), 1)
     boxes = np.array([(50, 44, 66, 60), (56, 44, 72, 60)], np.int16)
-    assert shown(boxes, [LETTER, garment])[:, 1].tolist() == [7, 3]
+    assert shown(boxes, [PLATE, other])[:, 1].tolist() == [4, 3]
 
 
 def test_without_things_all_is_background():
