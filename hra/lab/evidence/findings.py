@@ -25,7 +25,7 @@ def answers_of(
     return unpacked(row["right"], record["canvases"])
 
 
-def tested(record: dict[str, Any]) -> list[tuple[str, Difference, float]]:
+def outcomes(record: dict[str, Any]) -> list[tuple[str, Difference, float]]:
     """What each hypothesis says, the difference in points with its interval, and Holm's p."""
 
     def mean(method: str, kind: str, budget: int = MAIN, relevance: str = "oracle") -> np.ndarray:

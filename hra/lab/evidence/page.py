@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.lab.evidence.canvas import KINDS
 from hra.lab.evidence.experiment import ALL, BUDGETS, CONTROLS, DOWNSAMPLED, MAIN, SEEING
-from hra.lab.evidence.findings import answers_of, curve, tested, tokens_for
+from hra.lab.evidence.findings import answers_of, curve, outcomes, tokens_for
 from hra.lab.evidence.statistics import paired
 
 CURVES = (
@@ -89,7 +89,7 @@ def gates(record: dict[str, Any]) -> list[tuple[str, str, float, bool]]:
 def _tests(record: dict[str, Any]) -> list[str]:
     lines = ["## Tests", "", f"Points, with 95 % intervals; at {MAIN} tokens where no other number stands.", ""]
     lines += ["| hypothesis | difference | interval | p (Holm) |", "| --- | ---: | --- | ---: |"]
-    for name, found, p in tested(record):
+    for name, found, p in outcomes(record):
         lines.append(f"| {name} | {found.value:+.1f} | {found.low:+.1f} to {found.high:+.1f} | {p:.4f} |")
     return [*lines, ""]
 
@@ -127,7 +127,8 @@ def _hard(record: dict[str, Any]) -> list[str]:
     hard = answers_of(record, "downsample", MAIN, "none")[..., _TARGET].mean(axis=0) < 0.5
     lines = ["## Where down-sampling fails", ""]
     lines += [
-        f"Of the {hard.sum()} targets that most readers get wrong from {MAIN} tokens of down-sampling, right at {MAIN} tokens:",
+        f"Of the {hard.sum()} targets that most readers get wrong from {MAIN} tokens of down-sampling,",
+        "each method gets right with as many:",
         "",
     ]
     lines += ["| method | percent |", "| --- | ---: |"]
