@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from hra.console import JsonOption, byte_count, counting, folder_or, json_bytes, make_folder, running, show, size, write_json
+from hra.console import (
+    JsonOption,
+    byte_count,
+    counting,
+    folder_or,
+    json_bytes,
+    make_folder,
+    running,
+    show,
+    size,
+    write_json,
+)
 from hra.console.camera_options import vector
 from hra.domains.meshes.commands.limits import BuiltMesh
 from hra.errors import MissingExtra

@@ -139,7 +139,7 @@ class Renderer:
         BackendUnavailable : the context was lost, or memory ran out.
         """
         self._check(camera)
-        self._cuts.draw(self._by_copy(cut))
+        self._cuts.draw(*self._by_copy(cut))
         self._camera = camera
         return self._drawer.draw(camera.projection @ camera.view, culling, timed=timed)
 
@@ -225,12 +225,12 @@ class Renderer:
             fix = f"make the renderer with reversed_depth={camera.reversed_depth}"
             raise CameraError("the camera has the other kind of depth", where="camera", fix=fix)
 
-    def _by_copy(self, cut: np.ndarray | SceneAllocation) -> dict[int, np.ndarray]:
+    def _by_copy(self, cut: np.ndarray | SceneAllocation) -> tuple[np.ndarray, Sequence[np.ndarray]]:
         if isinstance(cut, SceneAllocation):
             if len(cut.drawn) != len(self._cuts):
                 raise HraError("the allocation is of another scene", where="cut", fix="place the same copies")
-            return dict(zip(np.flatnonzero(cut.drawn).tolist(), cut.cuts, strict=True))
-        return dict.fromkeys(range(len(self._cuts)), np.asarray(cut))
+            return np.flatnonzero(cut.drawn), cut.cuts
+        return np.arange(len(self._cuts)), [np.asarray(cut)] * len(self._cuts)
 
     def _load_all(self) -> None:
         for mesh, geometry in enumerate(self._store.meshes):
