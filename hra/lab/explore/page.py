@@ -9,7 +9,17 @@ from typing import Any
 
 from hra.domains.tokens.pictures.overlay import LEVEL_COLOURS
 
-_PROGRAMS = ("unpack.js", "curve.js", "tokens.js", "mesh.js", "texture.js", "pool.js", "page.js")
+_PROGRAMS = (
+    "unpack.js",
+    "curve.js",
+    "strip.js",
+    "tokens.js",
+    "mesh.js",
+    "texture.js",
+    "flight.js",
+    "pool.js",
+    "page.js",
+)
 
 
 def render(title: str, views: list[dict[str, Any]], controls: str = "") -> str:
@@ -31,7 +41,7 @@ def render(title: str, views: list[dict[str, Any]], controls: str = "") -> str:
         "controls": controls,
         "style": _file("page.css"),
         "data": data,
-        "program": "\n".join(_file(name) for name in _PROGRAMS),
+        "program": "\n".join(_file(f"{name}.js") for name in _PROGRAMS),
     }
     page = _file("page.html")
     for name, text in parts.items():
