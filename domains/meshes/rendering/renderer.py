@@ -16,6 +16,7 @@ from hra.domains.meshes.pictures.base_color import base_color_image
 from hra.domains.meshes.placements import Placements
 from hra.domains.meshes.rendering.cluster_colors import cluster_colors
 from hra.domains.meshes.rendering.paged import PagedMesh, cluster_boxes_of, paged, slot_content
+from hra.domains.meshes.scene import Scene
 from hra.domains.meshes.scene_allocation import SceneAllocation
 from hra.errors import BudgetTooSmall, CameraError, HraError
 from hra.kernels.raster.clusters.placed_cuts import PlacedCuts
@@ -38,7 +39,7 @@ class Renderer:
 
     Parameters
     ----------
-    placed : a mesh, or pairs of a mesh and its placements [B, 4, 4], as `Scene` takes them.
+    placed : a mesh, a `Scene`, or pairs of a mesh and its placements [B, 4, 4] as a scene takes them.
     viewport : (width, height) in pixels, that of all cameras.
     pool_bytes : the most that the slots of each mesh take; pages are then loaded by `load`, from a `MeshStreamer`. None
         loads everything at once.
@@ -66,15 +67,14 @@ class Renderer:
 
     def __init__(
         self,
-        placed: Clusters | Sequence[tuple[Clusters, Any]],
+        placed: Clusters | Scene | Sequence[tuple[Clusters, Any]],
         viewport: tuple[int, int],
         *,
         pool_bytes: float | None = None,
         reversed_depth: bool = False,
         context: Context | None = None,
     ) -> None:
-        pairs = placed if isinstance(placed, Sequence) else [(placed, np.eye(4)[None])]
-        self._placed = Placements.of(pairs)
+        self._placed = _placements(placed)
         self._sources: tuple[PagedMesh, ...] = tuple(paged(mesh) for mesh in self._placed.meshes)
         self._context, self._owned = context or Context(), context is None
         self._coloring: FrameColoring | None = None
@@ -89,6 +89,11 @@ class Renderer:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def driver(self) -> str:
+        """What draws: a GPU, or llvmpipe for the CPU."""
+        return self._context.renderer
 
     @property
     def uploaded_bytes(self) -> int:
@@ -121,14 +126,20 @@ class Renderer:
         self._cuts.move(placements)
 
     def draw(
-        self, camera: Camera, cut: np.ndarray | SceneAllocation, culling: Culling = "occlusion", *, timed: bool = False
+        self,
+        camera: Camera,
+        cut: np.ndarray | Sequence[np.ndarray] | SceneAllocation,
+        culling: Culling = "occlusion",
+        *,
+        timed: bool = False,
     ) -> FrameFacts:
         """One frame.
 
         Parameters
         ----------
         camera : in world space, with this renderer's viewport and kind of depth.
-        cut : clusters [K] that every copy draws, or what a scene of the same placements allocated.
+        cut : clusters [K] that every copy draws, or a list with those of each copy, or what a scene of the same copies
+            allocated.
         culling : "occlusion" leaves out what is out of view or hidden, "frustum" what is out of view, "none" nothing.
         timed : wait for each step and tell how long it took.
 
@@ -139,7 +150,7 @@ class Renderer:
         BackendUnavailable : the context was lost, or memory ran out.
         """
         self._check(camera)
-        self._cuts.draw(self._by_copy(cut))
+        self._cuts.draw(*self._by_copy(cut))
         self._camera = camera
         return self._drawer.draw(camera.projection @ camera.view, culling, timed=timed)
 
@@ -189,6 +200,11 @@ class Renderer:
         """Copies and their clusters that the last frame drew, int64 each."""
         return self._drawer.drawn_pairs()
 
+    def finish(self) -> None:
+        """Wait until all that was asked for is drawn."""
+        with self._context.use() as gl:
+            gl.finish()
+
     def close(self) -> None:
         """Free what it holds on the GPU."""
         for held in (self._shading, self._drawing, getattr(self, "_cuts", None), getattr(self, "_store", None)):
@@ -225,12 +241,18 @@ class Renderer:
             fix = f"make the renderer with reversed_depth={camera.reversed_depth}"
             raise CameraError("the camera has the other kind of depth", where="camera", fix=fix)
 
-    def _by_copy(self, cut: np.ndarray | SceneAllocation) -> dict[int, np.ndarray]:
+    def _by_copy(
+        self, cut: np.ndarray | Sequence[np.ndarray] | SceneAllocation
+    ) -> tuple[np.ndarray, Sequence[np.ndarray]]:
         if isinstance(cut, SceneAllocation):
             if len(cut.drawn) != len(self._cuts):
                 raise HraError("the allocation is of another scene", where="cut", fix="place the same copies")
-            return dict(zip(np.flatnonzero(cut.drawn).tolist(), cut.cuts, strict=True))
-        return dict.fromkeys(range(len(self._cuts)), np.asarray(cut))
+            return np.flatnonzero(cut.drawn), cut.cuts
+        count = len(self._cuts)
+        cuts = [cut] * count if isinstance(cut, np.ndarray) else list(cut)
+        if len(cuts) != count:
+            raise HraError(f"{len(cuts)} cuts for {count} copies", where="cut", fix="pass one for each, or an array")
+        return np.arange(count), cuts
 
     def _load_all(self) -> None:
         for mesh, geometry in enumerate(self._store.meshes):
@@ -241,6 +263,12 @@ class Renderer:
         content = content or self._sources[mesh].read_page(page)
         packed = slot_content(content, self._store.meshes[mesh].grid)
         self._store.load(mesh, page, packed, cluster_boxes_of(content))
+
+
+def _placements(placed: Clusters | Scene | Sequence[tuple[Clusters, Any]]) -> Placements:
+    if isinstance(placed, Scene):
+        return placed.copies
+    return Placements.of(placed if isinstance(placed, Sequence) else [(placed, np.eye(4)[None])])
 
 
 def _geometry(source: PagedMesh, pool_bytes: float | None) -> Any:

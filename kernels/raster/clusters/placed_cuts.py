@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from hra.compiling import njit
 from hra.errors import ArrayError
 from hra.kernels.raster.buffers import check_storage_size, groups, upload
 from hra.kernels.raster.checks import matrices
 from hra.kernels.raster.clusters.prefix_sums import PrefixSums
 from hra.kernels.raster.clusters.store import ClusterStore
 from hra.kernels.raster.resource import Resource
+
+_FIX = "load its page before, or draw what `drawable` says"
 
 
 class PlacedCuts(Resource):
@@ -71,17 +75,24 @@ class PlacedCuts(Resource):
             for begin, end in _runs(changed):
                 self._write(self.placements, rows[begin:end], 96 * begin)
 
-    def draw(self, cuts: dict[int, np.ndarray]) -> None:
-        """What each copy draws: clusters by number of the copy; copies that are not named draw nothing.
+    def draw(self, copies: np.ndarray, cuts: Sequence[np.ndarray]) -> None:
+        """What is drawn: clusters, as its mesh numbers them, of each of the ``copies`` [n]; the others draw nothing.
 
         Raises
         ------
         ArrayError : a copy or a cluster that is not there, or whose page is in no slot.
         """
-        bits, self._triangles = np.zeros_like(self._bits), 0
-        for number, cut in cuts.items():
-            row = bits[self.first_word[number] : self.first_word[number + 1]]
-            self._fill(row, int(self.mesh_of[number]), cut)
+        counts = np.array([len(cut) for cut in cuts], np.int64)
+        clusters = np.concatenate([np.empty(0, np.int64), *cuts]).astype(np.int64, copy=False)
+        copies = np.asarray(copies, np.int64)
+        bits = np.zeros_like(self._bits)
+        rows = self.first_word[copies], self.mesh_of[copies], np.concatenate([[0], np.cumsum(counts)])
+        tables = self.store.places, self.store.first_cluster, self.store.page, self.store.there, self.store.triangles
+        failed, self._triangles = _set_bits(bits, *rows, clusters, *tables)
+        if failed >= 0:
+            raise ArrayError(
+                f"cluster {clusters[failed]} is not in the mesh, or its page in no slot", where="cuts", fix=_FIX
+            )
         changed = np.flatnonzero(bits != self._bits)
         self._bits = bits
         self.count = int(np.bitwise_count(bits).sum())
@@ -134,21 +145,6 @@ class PlacedCuts(Resource):
                 self._objects.remove(self.candidates)
             self.candidates = self.own(self.words.ctx.buffer(reserve=size))
 
-    def _fill(self, row: np.ndarray, mesh: int, cut: np.ndarray) -> None:
-        geometry = self.store.meshes[mesh]
-        cut = np.asarray(cut, np.int64)
-        if cut.size and not 0 <= cut.min() <= cut.max() < len(geometry.numbers):
-            raise ArrayError("a cluster is not in the mesh", where="cuts")
-        places = geometry.places[cut]
-        missing = ~self.store.resident(mesh)[geometry.page[places]]
-        if missing.any():
-            fix = "load it before, or draw what `drawable` says"
-            raise ArrayError(f"page {geometry.page[places[missing.argmax()]]} is in no slot", where="cuts", fix=fix)
-        flags = np.zeros(32 * len(row), bool)
-        flags[places] = True
-        row[:] = np.packbits(flags, bitorder="little").view(np.uint32)
-        self._triangles += int(geometry.triangles[flags[: len(geometry.numbers)]].sum())
-
     def _write(self, buffer: Any, values: np.ndarray, offset: int) -> None:
         buffer.write(np.ascontiguousarray(values), offset=offset)
         self.uploaded_bytes += values.nbytes
@@ -169,3 +165,23 @@ def _runs(changed: np.ndarray, bridge: int = 1) -> list[tuple[int, int]]:
     cuts = np.flatnonzero(np.diff(changed) > bridge)
     begins, ends = changed[np.concatenate([[0], cuts + 1])], changed[np.concatenate([cuts, [changed.size - 1]])] + 1
     return list(zip(begins.tolist(), ends.tolist(), strict=True))
+
+
+@njit(cache=True)
+def _set_bits(bits, first_word, mesh_of, offsets, clusters, places, first_cluster, page, there, triangles):
+    """Set the bit of each cluster of each copy; the first that cannot be drawn, or -1, and triangles of all."""
+    total = 0
+    for n in range(first_word.size):
+        begin, end = first_cluster[mesh_of[n]], first_cluster[mesh_of[n] + 1]
+        for k in range(offsets[n], offsets[n + 1]):
+            cluster = clusters[k]
+            if cluster < 0 or cluster >= end - begin:
+                return k, 0
+            place = places[begin + cluster]
+            if not there[page[begin + place]]:
+                return k, 0
+            word, mask = first_word[n] + place // 32, np.uint32(1) << np.uint32(place % 32)
+            if bits[word] & mask == 0:
+                total += triangles[begin + place]
+            bits[word] |= mask
+    return -1, total

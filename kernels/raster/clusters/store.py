@@ -30,6 +30,8 @@ class ClusterStore(Resource):
     Attributes
     ----------
     first_cluster, first_page : int64 [M + 1], where the tables of each mesh begin.
+    places : int64 [N], the place here of each cluster in the order of its mesh, counted within the mesh.
+    page, triangles : int64 [N], of each cluster in the order here.
     uploaded_bytes : what went to the GPU so far.
     """
 
@@ -46,6 +48,9 @@ class ClusterStore(Resource):
         self._pages[:, 1] = np.concatenate([mesh.page_vertices for mesh in meshes])
         self._free = [list(range(mesh.slots - 1, -1, -1)) for mesh in meshes]
         self._slot_of: list[dict[int, int]] = [{} for _ in meshes]
+        self.places = np.concatenate([mesh.places for mesh in meshes])
+        self.page = np.concatenate([mesh.page + self.first_page[k] for k, mesh in enumerate(meshes)])
+        self.triangles = np.concatenate([mesh.triangles for mesh in meshes])
         self.uploaded_bytes = 0
         self._mesh_rows = np.concatenate([mesh.mesh_row() for mesh in meshes])
         rows = [mesh.cluster_rows(k, int(self.first_page[k])) for k, mesh in enumerate(meshes)]
@@ -66,10 +71,10 @@ class ClusterStore(Resource):
         """What all slots take."""
         return 4 * int(self._first_word[-1])
 
-    def resident(self, mesh: int) -> np.ndarray:
-        """Which pages of a mesh are there, bool [P]."""
-        begin, end = self.first_page[mesh : mesh + 2]
-        return self._pages[begin:end, 0] != NOWHERE
+    @property
+    def there(self) -> np.ndarray:
+        """Which pages are there, bool [P]."""
+        return self._pages[:, 0] != NOWHERE
 
     def load(self, mesh: int, page: int, content: Any, boxes: np.ndarray) -> None:
         """Put a page into a free slot.
