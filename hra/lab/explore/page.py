@@ -9,17 +9,7 @@ from typing import Any
 
 from hra.domains.tokens.pictures.overlay import LEVEL_COLOURS
 
-_PROGRAMS = (
-    "unpack.js",
-    "curve.js",
-    "strip.js",
-    "tokens.js",
-    "mesh.js",
-    "texture.js",
-    "flight.js",
-    "pool.js",
-    "page.js",
-)
+_PROGRAMS = ("unpack", "curve", "strip", "tokens", "mesh", "texture", "flight", "pool", "page")
 
 
 def render(title: str, views: list[dict[str, Any]], controls: str = "") -> str:
