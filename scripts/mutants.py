@@ -33,8 +33,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-os.environ["NUMBA_DISABLE_JIT"] = "1"  # before anything imports Numba
-os.environ.setdefault("HRA_NO_GL", "1")
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 BEGIN, END = "<!-- made by scripts/mutants.py -->", "<!-- until here, by scripts/mutants.py -->"
@@ -359,6 +357,8 @@ def _forked(work: Callable[[], None], seconds: float) -> int | None:
 
 def _warm() -> None:
     """Import what every process would import again; nothing of hra."""
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # before anything imports Numba
+    os.environ.setdefault("HRA_NO_GL", "1")
     for name in ("hypothesis.strategies", "numba", "numpy.testing", "pytest", "scipy.optimize", "scipy.sparse"):
         import_module(name)
 
