@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ import hra
 from hra.domains import meshes, tokens
 from hra.residency import ResidentPool
 
-_PAGE = 40
+_PAGE, _SAMPLES = 40, 1000
 
 
 class Rounds:
@@ -104,17 +105,21 @@ def held() -> tuple[float, float, int]:
     return resident, sys.getallocatedblocks() / 1000, len(os.listdir("/proc/self/fd"))
 
 
-def soak(minutes: float, seed: int = 0, every: int = 1) -> dict[str, float]:
+def soak(minutes: float, seed: int = 0) -> dict[str, float]:
     """Rounds, what went wrong, and memory: after a third of the time, at the end, at most, and its slopes."""
-    seen: list[tuple[float, ...]] = []
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    rows, taken = np.zeros((_SAMPLES, 4)), 0  # of one size from the start: a list of them would be what grows
+    with ExitStack() as stack:
+        rounds = Rounds(seed, Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        stack.enter_context(rounds.client)  # one loop for all requests, as a server has
+        stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        rounds, begin = Rounds(seed, Path(folder)), time.monotonic()
-        while (now := time.monotonic() - begin) < minutes * 60:
+        begin = time.monotonic()
+        while (share := (time.monotonic() - begin) / (minutes * 60)) < 1:
             rounds.run()
-            if rounds.done % every == 0:
-                seen.append((now / 3600, *held()))
-        rows = np.array(seen)
+            if share >= taken / _SAMPLES:
+                rows[taken] = share * minutes / 60, *held()
+                taken += 1
+    rows = rows[:taken]
     late = rows[rows[:, 0] >= rows[-1, 0] / 3]
     found = {"rounds": rounds.done, "exceeded": rounds.exceeded, "pages not made": rounds.refused}
     found |= {"MiB after warm-up": late[0, 1], "MiB at the end": late[-1, 1], "MiB at most": rows[:, 1].max()}
