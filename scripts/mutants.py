@@ -5,7 +5,7 @@ Run ``python scripts/mutants.py [--rooms solver,pool] [--mutants 300] [--seconds
 (`make mutants`). Each room's tests run once, to see which lines each of them runs; a mutant is a changed module in a
 forked process, judged by the tests that run the changed line or its function, the quickest first, and lies on no disk.
 Kernels run without Numba's compiler, so that a change takes no compilation. Killed is one that fails a test, ends the
-process, or takes ten times as long; the survivors are printed with their lines. Tests of more than two processor
+process, or takes twice as long; the survivors are printed with their lines. Tests of more than two processor
 seconds judge only what the others leave, three at most. The sample is drawn by ``--seed`` from all changes of the room.
 The exit code is 1 if a share is below ``--least``.
 """
@@ -31,13 +31,13 @@ from importlib.abc import MetaPathFinder, SourceLoader
 from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TextIO
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 BEGIN, END = "<!-- made by scripts/mutants.py -->", "<!-- until here, by scripts/mutants.py -->"
 # Seconds of a processor: a test that judges at once, with lines counted; one that judges at all, without; a mutant
-# beyond ten times its tests.
+# beyond twice its tests.
 _SLOW, _LONG, _PATIENCE = 2, 30, 15
 # Steps of one function in one test, after which its lines are taken as known.
 _EVENTS, _TESTS, _MOST_SLOW, _MEMORY = 2_000, 40, 3, 8 << 30
@@ -54,7 +54,7 @@ class Room:
 ROOMS = {
     "solver": Room(
         ("hra/solvers/**/*.py", "hra/traversals/*.py"),
-        ("tests/hra/solvers", "tests/hra/traversals", "tests/hra/allocating"),
+        ("tests/hra/traversals", "tests/hra/solvers", "tests/hra/allocating"),
     ),
     "pool": Room(("hra/pooling/*.py",), ("tests/hra/pooling",)),
     "residency": Room(("hra/residency/*.py",), ("tests/hra/residency",)),
@@ -201,7 +201,8 @@ class _Watch:
     """A plug-in of pytest that notes seconds, outcome and lines of each test."""
 
     roots: frozenset[str]
-    seen: dict[str, Any] = field(default_factory=dict)
+    out: TextIO
+    passed: bool = True
     lines: set[tuple[str, int]] = field(default_factory=set)
     counts: Counter[Any] = field(default_factory=Counter)
     begin: float = 0.0
@@ -209,6 +210,7 @@ class _Watch:
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> None:
         """Begin a test."""
         self.lines, self.counts, self.begin = set(), Counter(), time.process_time()
+        self.passed = True
         sys.settrace(self._called)
 
     def pytest_runtest_call(self, item: Any) -> None:
@@ -221,10 +223,14 @@ class _Watch:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """End a part of it."""
-        one = self.seen.setdefault(report.nodeid, {"passed": True})
-        one["seconds"] = time.process_time() - self.begin
-        one["passed"] &= report.outcome == "passed"
-        one["lines"] = sorted(self.lines)
+        self.passed &= report.outcome == "passed"
+        if report.when == "teardown":
+            sys.settrace(None)
+            lines = [(Path(file).resolve().relative_to(ROOT).as_posix(), line) for file, line in sorted(self.lines)]
+            one = {"seconds": time.process_time() - self.begin, "passed": self.passed, "lines": lines}
+            # One by one: what is stopped has told of the tests before.
+            self.out.write(json.dumps({report.nodeid: one}) + "\n")
+            self.out.flush()
 
     def _called(self, frame: Any, event: str, argument: Any) -> Any:
         code = frame.f_code
@@ -247,13 +253,9 @@ def _baseline(room: Room, out: Path) -> None:
     sources = {str(file) for pattern in room.sources for file in ROOT.glob(pattern)}
     # Domains are imported through links.
     links = {file.replace(str(ROOT / "domains"), str(ROOT / "hra" / "domains")) for file in sources}
-    watch = _Watch(frozenset(sources | links))
     signal.signal(signal.SIGVTALRM, _too_slow)
-    with _silent():
-        pytest.main([*_OPTIONS, *room.tests], plugins=[watch])
-    for one in watch.seen.values():
-        one["lines"] = [(Path(file).resolve().relative_to(ROOT).as_posix(), line) for file, line in one["lines"]]
-    out.write_text(json.dumps(watch.seen))
+    with _silent(), out.open("w") as stream:
+        pytest.main([*_OPTIONS, *room.tests], plugins=[_Watch(frozenset(sources | links), stream)])
 
 
 def _too_slow(*_: object) -> None:
@@ -291,7 +293,7 @@ class Judges:
     def judge(self, mutant: Mutant) -> int | None:
         """0 for a mutant that survives, nothing for one that takes too long, else an exit code."""
         tests = self.of(mutant, self.quick)[:_TESTS]
-        limit = _PATIENCE + int(10 * sum(map(self.seconds.__getitem__, tests)))
+        limit = _PATIENCE + int(2 * sum(map(self.seconds.__getitem__, tests)))
         found = _judged(mutant, tests, limit) if tests else 0
         for test in self.of(mutant, self.slow)[:_MOST_SLOW]:
             if found == 0 and self._passes(test):
@@ -395,8 +397,10 @@ def room_row(name: str, chosen: argparse.Namespace) -> dict[str, Any]:
         os.chdir(ROOT)
         seen = Path(chosen.seen or folder, f"{name}.json")
         if not seen.exists():
-            _forked(lambda: _baseline(room, seen), 7200)
-        judges = Judges(json.loads(seen.read_text()) if seen.exists() else {})
+            # With a limit, the tests of half of the time are those that judge.
+            _forked(lambda: _baseline(room, seen), chosen.seconds / 2 or 7200)
+        lines = seen.read_text().split("\n") if seen.exists() else []
+        judges = Judges({test: one for line in lines[:-1] for test, one in json.loads(line).items()})
     if not judges.quick:
         raise SystemExit(f"{name}: no test passes")
     every = mutants(room)
