@@ -14,7 +14,7 @@ from hra.lab.evidence.canvas import SIDE
 from hra.lab.evidence.cells import BLIND, METHODS
 from hra.lab.evidence.questions import ANSWERS, COLOURS, LENGTH, WORDS
 from hra.lab.evidence.sprites import PATTERNS
-from hra.lab.evidence.states import load_reader
+from hra.lab.evidence.weights import load_reader
 
 WEIGHTS = Path(__file__).parent / "reader.safetensors"
 _UNLIKE = "the reader knows only the canvases that it was trained on (hra.lab.evidence.canvas.canvases)"

@@ -17,9 +17,9 @@ from hra.lab.evidence.reader import SMALL as SMALL_READER
 from hra.lab.evidence.reader import Reader, Size
 from hra.lab.evidence.shards import make_shard
 from hra.lab.evidence.sprites import Split
-from hra.lab.evidence.states import load_reader, save_reader
 from hra.lab.evidence.stock import Stock
 from hra.lab.evidence.training import Plan, train
+from hra.lab.evidence.weights import load_reader, save_reader
 
 BUDGETS = (10, 17, 34, 68)
 MAIN = 10

@@ -56,6 +56,11 @@ class Reader(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.answer = nn.Linear(width, len(ANSWERS))
 
+    def answering(self) -> list[nn.Parameter]:
+        """What answers teach: all but the features and heads of the stem."""
+        alone = {id(weight) for part in (self.stem.features, self.stem.shown) for weight in part.parameters()}
+        return [weight for weight in self.parameters() if id(weight) not in alone]
+
     def forward(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> Tensor:
         """Scores of `ANSWERS`."""
         count, asked = pixels.shape[1], words.shape[1]

@@ -14,9 +14,9 @@ from torch.nn.functional import cross_entropy
 
 from hra.lab.evidence.alone import learn_tokens
 from hra.lab.evidence.batches import Batch, batch_at
+from hra.lab.evidence.checkpoints import load_state, save_state
 from hra.lab.evidence.reader import Reader, Size
 from hra.lab.evidence.shards import Shard
-from hra.lab.evidence.states import load_state, save_state
 from hra.lab.evidence.stock import Stock
 from hra.lab.evidence.views import UNASKED
 
@@ -67,7 +67,7 @@ def train(
     """
     torch.manual_seed(plan.seed)
     reader = Reader(plan.size).to(device)
-    optimiser = torch.optim.AdamW(reader.parameters(), lr=plan.rate, weight_decay=0.05, betas=(0.9, 0.98))
+    optimiser = torch.optim.AdamW(reader.answering(), lr=plan.rate, weight_decay=0.05, betas=(0.9, 0.98))
     start = 0
     if checkpoint is not None and checkpoint.exists():
         start = load_state(checkpoint, reader, optimiser)

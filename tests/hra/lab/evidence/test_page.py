@@ -38,7 +38,8 @@ def test_the_figure_is_a_picture(record):
 def test_differences_are_those_of_the_answers(record):
     name, found, _ = outcomes(record)[0]
     assert name.startswith("1a")
-    pyramid, down = (answers_of(record, *cell)[..., 0].mean() for cell in (("pyramid", 10), ("downsample", 10, "none")))
+    pyramid = answers_of(record, "pyramid", 10)[..., 0].mean()
+    down = answers_of(record, "downsample", 10, "none")[..., 0].mean()
     assert found.value == pytest.approx(100 * (pyramid - down))
     assert found.low <= found.value <= found.high
 

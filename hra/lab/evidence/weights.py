@@ -1,60 +1,20 @@
-"""Weights and states of training in files: safetensors, so that nothing that is read back can run code."""
+"""Readers in files: weights and size as safetensors, so that nothing that is read back can run code."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from hra.errors import FileError
 from hra.lab.evidence.reader import Reader, Size
-
-
-def save_state(file: Path, reader: Reader, optimiser: torch.optim.Optimizer, step: int) -> None:
-    """Weights and the optimiser's moments."""
-    from safetensors.torch import save
-
-    from hra.safety.atomic_write import write_atomically
-
-    state = {f"reader.{name}": value.contiguous() for name, value in reader.state_dict().items()}
-    for number, moments in optimiser.state_dict()["state"].items():
-        state |= {f"optimiser.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()}
-    write_atomically(file, save(state, metadata={"step": str(step)}))
-
-
-def load_state(file: Path, reader: Reader, optimiser: torch.optim.Optimizer) -> int:
-    """Put back what `save_state` wrote; return the step.
-
-    Raises
-    ------
-    FileError : the file is damaged, or of a reader of another size.
-    """
-    state, metadata = _read(file)
-    moments: dict[int, dict[str, Tensor]] = {}
-    try:
-        step = int(metadata["step"])
-        for name in [name for name in state if name.startswith("optimiser.")]:
-            _, number, kind = name.split(".")
-            moments.setdefault(int(number), {})[kind] = state.pop(name)
-        shapes = [weight.shape for weight in optimiser.param_groups[0]["params"]]
-        for number, parts in moments.items():
-            if any(parts[kind].shape != shapes[number] for kind in ("exp_avg", "exp_avg_sq")) or "step" not in parts:
-                raise ValueError("moments of another shape")
-        weights = {name.removeprefix("reader."): value for name, value in state.items()}
-        _fill(reader, weights)
-    except (KeyError, IndexError, ValueError, RuntimeError) as error:
-        raise _unusable(file, str(error)) from error
-    optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
-    return step
+from hra.safety.atomic_write import write_atomically
 
 
 def save_reader(file: Path, reader: Reader) -> None:
     """Weights alone, with the size."""
     from safetensors.torch import save
-
-    from hra.safety.atomic_write import write_atomically
 
     size = {name: str(getattr(reader.size, name)) for name in ("width", "layers", "heads")}
     state = {name: value.contiguous() for name, value in reader.state_dict().items()}
