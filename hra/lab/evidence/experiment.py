@@ -64,7 +64,7 @@ class Extent:
     mixture: tuple[Cell, ...] = MIXED
 
 
-FULL = Extent(2000, 400, 500, 700, 1100, 3)
+FULL = Extent(2000, 400, 500, 700, 1100, 5)
 SMALL = Extent(800, 100, 200, 400, 300, 1)
 """Some minutes; what it prints is marked as not converged."""
 

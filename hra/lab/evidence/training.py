@@ -59,7 +59,7 @@ def train(
     """A reader that has seen ``plan.steps`` batches; from ``checkpoint`` on where there is one.
 
     Every random choice is a function of seed and step, so that a run that was interrupted ends with the same weights as
-    one that was not.
+    one that was not, to rounding.
 
     Raises
     ------

