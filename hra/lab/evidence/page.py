@@ -185,9 +185,9 @@ def figure(record: dict[str, Any]) -> bytes:
     for panel, kind in zip(panels, KINDS, strict=False):
         for method, relevance in CURVES:
             style = "-o" if relevance == "oracle" else "--s"
-            panel.plot(BUDGETS, curve(record, method, relevance, kind, BUDGETS), style, label=method, markersize=4)
+            panel.plot(BUDGETS, curve(record, method, relevance, kind, BUDGETS), style, label=method, markersize=4, alpha=0.8)
         panel.axhline(100 * record["commonest"][kind], color="grey", linewidth=0.8)
-        panel.set(title=kind, xlabel="tokens", xscale="log", xticks=BUDGETS, xticklabels=BUDGETS, ylim=(0, 100))
+        panel.set(title=kind, xlabel="tokens", xscale="log", xticks=BUDGETS, xticklabels=BUDGETS, ylim=(0, 104))
         panel.minorticks_off()
     panels[0].set_ylabel("right answers, percent")
     panels[0].legend(fontsize=8)
