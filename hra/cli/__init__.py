@@ -7,11 +7,15 @@ program could not call. What commands share is in `hra.console`.
 from __future__ import annotations
 
 import signal
+from typing import TYPE_CHECKING
 
 import lazy_loader
 
+if TYPE_CHECKING:
+    from hra.cli.command_line import app as app
+
 __getattr__, __dir__, _ = lazy_loader.attach(__name__, submod_attrs={"command_line": ["app"]})
-__all__ = ["app", "main"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["app", "main"]
 
 
 def main() -> None:
