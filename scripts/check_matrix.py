@@ -23,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- made by scripts/check_matrix.py -->", "<!-- until here, by scripts/check_matrix.py -->"
 _WORKS, _NONE, _NO_WHEELS = "installed and works", "not on this machine", "no wheels of these versions"
+_COMPILED = "numba,llvmlite,numpy,scipy,scikit-image,pillow,pyarrow,matplotlib"
 TRIAL = """
 import numpy as np, hra
 tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1], [0, 2, 3, 1, 4])
@@ -84,7 +85,7 @@ def _tried(python: str, packages: str, extras: str) -> tuple[str, str]:
         bounds.write_text("\n".join(lowest()) if packages == "lowest" else "")
         target = f"{ROOT}[{extras}]" if extras else str(ROOT)
         # What has no wheel for this Python is not built from its sources.
-        install = ["install", "-q", "--only-binary=:all:", "--no-binary=hra", target, "-c", str(bounds)]
+        install = ["install", "-q", f"--only-binary={_COMPILED}", target, "-c", str(bounds)]
         steps = [
             [python, "-m", "venv", f"{folder}/env"],
             [str(inside), "-m", "pip", *install],
@@ -93,7 +94,7 @@ def _tried(python: str, packages: str, extras: str) -> tuple[str, str]:
         ]
         for step in steps:
             done = _run(step, folder)
-            if done.returncode and "No matching distribution" in done.stderr:
+            if done.returncode and re.search("No matching distribution|ResolutionImpossible", done.stderr):
                 return version.stdout.strip(), _NO_WHEELS
             if done.returncode:
                 print(f"{done.stdout[-2000:]}{done.stderr[-2000:]}", file=sys.stderr)

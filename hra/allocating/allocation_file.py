@@ -47,6 +47,7 @@ _UNREADABLE = (
     EOFError,
     NotImplementedError,
     zipfile.BadZipFile,
+    RuntimeError,  # an entry that says that it is encrypted
     zlib.error,
     OSError,
 )

@@ -74,6 +74,6 @@ def _faces(lines: list[bytes], before: int, file: Path) -> tuple[np.ndarray, int
                 if len(corners) < 3 or 0 in words:
                     raise ValueError
                 found += [(corners[0], b, c) for b, c in pairwise(corners[1:])]
-    except ValueError as error:
+        return np.array(found, np.int64).reshape(-1, 3), before
+    except (ValueError, OverflowError) as error:
         raise FileError("a face of the OBJ file is none", where=str(file)) from error
-    return np.array(found, np.int64).reshape(-1, 3), before

@@ -22,7 +22,8 @@ def save_state(file: Path, reader: nn.Module, optimiser: torch.optim.Optimizer, 
     state = {f"reader.{name}": value.contiguous() for name, value in reader.state_dict().items()}
     for number, moments in optimiser.state_dict()["state"].items():
         state |= {f"optimiser.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()}
-    write_atomically(file, save(state, metadata={"step": str(step), "crc32": _checksum(step, state)}))
+    # One entry: those of several stand in any order, and equal states would be other bytes.
+    write_atomically(file, save(state, metadata={"step": f"{step}:{_checksum(step, state)}"}))
 
 
 def load_state(file: Path, reader: nn.Module, optimiser: torch.optim.Optimizer) -> int:
@@ -54,12 +55,13 @@ def _stored(file: Path) -> tuple[int, dict[str, Tensor]]:
     with safe_open(file, "pt") as stored:
         facts = stored.metadata() or {}
         state = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 (not a mapping)
-    if not facts.get("step", "").isdecimal() or len(facts["step"]) > 18:
+    step, _, checksum = facts.get("step", "").partition(":")
+    if not step.isdecimal() or len(step) > 18:
         raise ValueError("it says no step")
-    # Files from before there was one have none.
-    if facts.get("crc32", _checksum(int(facts["step"]), state)) != _checksum(int(facts["step"]), state):
+    # Files from before there was a checksum have none.
+    if checksum not in ("", _checksum(int(step), state)):
         raise ValueError("its content does not match the checksum")
-    return int(facts["step"]), state
+    return int(step), state
 
 
 def _check(state: Mapping[str, Tensor], reader: nn.Module, optimiser: torch.optim.Optimizer) -> None:
