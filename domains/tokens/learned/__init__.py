@@ -22,6 +22,9 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra.of("torch", "torch") from error
 
+from hra.domains.tokens.learned.attention.low_rank import LowRankAttention
+from hra.domains.tokens.learned.attention.random_features import RandomFeatureAttention
+from hra.domains.tokens.learned.attention.windowed import WindowedAttention
 from hra.domains.tokens.learned.coverage import coverage_loss, empty_cells, soft_top_k
 from hra.domains.tokens.learned.estimators.expected import Expected
 from hra.domains.tokens.learned.estimators.gumbel import GumbelCut
@@ -41,6 +44,8 @@ __all__ = [
     "Expected",
     "GumbelCut",
     "LogPolarSampler",
+    "LowRankAttention",
+    "RandomFeatureAttention",
     "Reinforce",
     "RelevanceScorer",
     "Resampler",
@@ -49,6 +54,7 @@ __all__ = [
     "SplitNetwork",
     "StraightThrough",
     "StrataNetwork",
+    "WindowedAttention",
     "coverage_loss",
     "dead_bin_penalty",
     "empty_cells",

@@ -20,6 +20,8 @@ from hra.safety.atomic_write import write_atomically
 class SuiteName(StrEnum):
     """What can be evaluated."""
 
+    attention = "attention"
+    codebooks = "codebooks"
     compressors = "compressors"
     core = "core"
     meshes = "meshes"
@@ -35,7 +37,7 @@ def evaluate(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="core: rules. meshes: images. tokens, reducers, compressors: methods. questions: answers. "
+            help="core: rules. meshes: images. tokens, reducers, compressors, codebooks, attention: methods. questions: answers. "
             "reading, seeing: answers by OCR and by an image network. residency: pages."
         ),
     ],
@@ -159,6 +161,22 @@ def _compressors(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[st
     return record, lambda: render(record)
 
 
+def _attention(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What cheaper attention misses."""
+    from hra.lab.evaluation.attention import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
+def _codebooks(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What codebooks of patches lose."""
+    from hra.lab.evaluation.codebooks import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -249,7 +267,23 @@ def _show_compressors(record: dict[str, Any]) -> None:
         typer.echo(f"{row['picture']:10} {line_of(row)}")
 
 
+def _show_codebooks(record: dict[str, Any]) -> None:
+    """One line per codebook."""
+    from hra.lab.evaluation.codebooks import table
+
+    typer.echo(table(record))
+
+
+def _show_attention(record: dict[str, Any]) -> None:
+    """One line per kind and number of tokens."""
+    from hra.lab.evaluation.attention import table
+
+    typer.echo(table(record))
+
+
 _SUITES = {
+    SuiteName.attention: (_attention, _show_attention),
+    SuiteName.codebooks: (_codebooks, _show_codebooks),
     SuiteName.compressors: (_compressors, _show_compressors),
     SuiteName.core: (_core, _show_core),
     SuiteName.meshes: (_meshes, _show_meshes),
