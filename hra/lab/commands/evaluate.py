@@ -37,7 +37,8 @@ def evaluate(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="core: rules. meshes: images. tokens, reducers, compressors, codebooks, attention: methods. questions: answers. "
+            help="core: rules. meshes: images. tokens, reducers, compressors, codebooks, attention: methods. "
+            "questions: answers. "
             "reading, seeing: answers by OCR and by an image network. residency: pages."
         ),
     ],

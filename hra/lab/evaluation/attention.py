@@ -28,8 +28,8 @@ Written by one command; seconds are processor time of one core of the machine th
 Tokens are cuts of `photo.jpg` by `PyramidSampling`, in the order of the pyramid (coarse after fine, row by row) and in
 the order of their places (along a Z curve). Queries, keys and values are their pixels under random projections, 4 heads
 of 32, **nothing is trained**; sharpness multiplies the queries. *Missed* is the norm of the difference from full
-attention, by the norm of the latter less its mean, so that 100 % is no better than one mean value for all. Operations are
-counted as multiplications and additions of the products.
+attention, by the norm of the latter less its mean, so that 100 % is no better than one mean value for all. Operations
+are counted as multiplications and additions of the products.
 
 $table
 """)

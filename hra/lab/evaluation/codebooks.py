@@ -39,8 +39,8 @@ class CodebookSizes:
     """How much of the evaluation to run: crops of each sample and their side in pixels, codes."""
 
     crops: int = 6
-    side: int = 512
-    codes: tuple[int, ...] = (256, 1024, 4096)
+    side: int = 256
+    codes: tuple[int, ...] = (64, 256, 1024)
 
 
 FULL = CodebookSizes()

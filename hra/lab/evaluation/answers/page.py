@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 from hra.lab.evaluation.answers import reading, seeing
+from hra.lab.evaluation.answers.judges import FULL as SIZES
 from hra.lab.evaluation.answers.table import (
+    Curves,
     ceiling,
     differences_table,
     failed_table,
@@ -17,6 +19,12 @@ from hra.lab.evaluation.answers.text import MORE, READING, SEEING
 
 # The least mean score of the images themselves: below it, a floor could pass for a result.
 GATE = 0.95
+
+
+def extent(record: dict[str, Any]) -> str:
+    """How many images were asked, and of how many where a run is not at its end."""
+    asked, wanted = record["tasks"], SIZES.tasks
+    return str(asked) if asked >= wanted else f"the first {asked} of {wanted}"
 
 
 def gate(record: dict[str, Any]) -> str:
@@ -39,13 +47,13 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
     suite, scores = record["suite"], record["scores"]
     main, *others = scores
     text = {"reading": READING, "seeing": SEEING}[suite].substitute(
-        tasks=record["tasks"],
+        tasks=extent(record),
         gate=gate(record),
         means=means_table(scores[main]),
         needed=needed_table(scores[main]),
         differences=differences_table(scores[main]),
         failed=failed_table(scores[main]),
-        more="\n\n".join(MORE.substitute(measure=one, means=means_table(scores[one])) for one in others),
+        more="\n\n".join(_more(one, scores[one]) for one in others),
     )
     shown = {"reading": (reading.ANLS, reading.NEAR, reading.FAR), "seeing": (seeing.TOP, seeing.PROBABILITY)}[suite]
     figure = curves_figure({measure: scores[measure] for measure in shown})
@@ -54,3 +62,7 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
         f"{suite}.json": (json.dumps(record, separators=(",", ":")) + "\n").encode(),
         f"pictures/{suite}.png": png(figure),
     }
+
+
+def _more(measure: str, curves: Curves) -> str:
+    return MORE.substitute(measure=measure, full=f"{ceiling(curves).value:.0%}", means=means_table(curves))

@@ -39,6 +39,8 @@ $more
 
 MORE = Template("""## Also: $measure
 
+The images themselves: $full.
+
 $means""")
 """Placeholders are filled in by `hra.lab.evaluation.answers.page.render`."""
 
@@ -49,7 +51,7 @@ Written by one command, with the scores of every page in `reading.json`:
 
     hra eval reading --out docs
 
-$tasks made receipts, forms and letters whose words and boxes are known, one field of each asked for in the words of
+Asked: $tasks made receipts, forms and letters whose words and boxes are known, one field of each, in the words of
 its label. Tokens are made an image again, and the recogniser of RapidOCR reads the place of the answer. The answer is
 what it reads there without spaces; the score is ANLS with its threshold of 0.5 (`hra.lab.vqa`). **The place is
 given**, so that this judges what tokens show and not whether a model would find it. The relevance from the question,
@@ -73,7 +75,8 @@ Written by one command, with the scores of every scene in `seeing.json`:
 
     hra eval seeing --out docs
 
-$tasks scenes of 1,024 pixels with five photographed things of 112 to 240 pixels on a texture, one of them asked for.
+Asked: $tasks scenes of 1,024 pixels with five photographed things of 112 to 240 pixels on a texture, one of
+them asked for.
 Tokens are made an image again, the place of the thing is cut out, enlarged to 224 pixels, and named by
 EfficientNet-Lite0 (ImageNet; the weights come inside a package). It is right where the likeliest of 1,000 classes is
 one that names the thing. **The place is given.** The relevance from the question is `ImageNetRelevance`, the same

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from hra.lab.evaluation.attention import SMALL, page, run  # noqa: E402
+from hra.lab.evaluation.attention import SMALL, page, run
 
 
 def test_every_kind_is_compared_with_full_attention():
