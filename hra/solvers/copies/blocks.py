@@ -74,6 +74,40 @@ def count_of(rows, kind):
 
 
 @njit(cache=True)
+def lanes_of(rows, kind, lane, values):
+    """A block of copies, [R, lanes], of ``values`` in blocks (`in_blocks`); its first copy is ``lane``."""
+    begin, end = rows.first[kind], rows.first[kind + 1]
+    width, start = min(LANES, count_of(rows, kind) - lane), rows.at[begin] + (end - begin) * lane
+    return values[start : start + (end - begin) * width].reshape((end - begin, width))
+
+
+@njit(cache=True)
+def in_blocks(rows, values, result):
+    """Copy ``values`` of all lanes to ``result``, where blocks lie one after the other, each with all its rows."""
+    for kind in range(rows.first.size - 1):
+        for lane in range(0, count_of(rows, kind), LANES):
+            own = lanes_of(rows, kind, lane, result)
+            for r in range(own.shape[0]):
+                at = rows.at[rows.first[kind] + r] + lane
+                for i in range(own.shape[1]):
+                    own[r, i] = values[at + i]
+    return result
+
+
+@njit(cache=True)
+def in_rows(rows, values, result):
+    """Copy ``values`` in blocks back to ``result``, row after row: the inverse of `in_blocks`."""
+    for kind in range(rows.first.size - 1):
+        for lane in range(0, count_of(rows, kind), LANES):
+            own = lanes_of(rows, kind, lane, values)
+            for r in range(own.shape[0]):
+                at = rows.at[rows.first[kind] + r] + lane
+                for i in range(own.shape[1]):
+                    result[at + i] = own[r, i]
+    return result
+
+
+@njit(cache=True)
 def shares_of(rows, share, kind, block):
     """The shares of one block: [E, 1], or [E, copies]."""
     begin, end = rows.before[rows.first[kind]], rows.before[rows.first[kind + 1]]

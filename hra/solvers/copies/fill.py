@@ -7,6 +7,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from hra.compiling import njit
+from hra.solvers.copies.blocks import LANES, count_of, lanes_of
 
 # How far each window reaches down, as a share of the best priority that is left; the last one reaches the bottom.
 _WINDOWS = (0.98, 0.95, 0.9, 0.8, 0.6, 0.3, 0.0)
@@ -21,75 +22,92 @@ def fill_copies(rows, gain, surplus, price, left, spend_all, selected):
 
     Parameters
     ----------
-    gain, surplus : float64, ``selected`` : bool, of all lanes; ``surplus`` at the ``price``, see `sets_at_price`.
+    gain, surplus : float64, ``selected`` : bool, of all lanes in blocks; ``surplus`` at the ``price``, see
+        `hra.solvers.copies.at_price.surplus_at_price`.
     left : what remains of the capacity, in units.
 
     Returns
     -------
     What remains after it.
     """
-    at, before, needed, costs = rows.at, rows.before, rows.needed, rows.cost
+    kind_of = np.repeat(np.arange(rows.first.size - 1), np.diff(rows.first))
     for reach in _WINDOWS:
-        best = _best_left(at, before, needed, costs, gain, surplus, selected, price, left, spend_all)
+        best = _best_left(rows, gain, surplus, price, left, spend_all, selected)
         if best < 0.0:
             break
         floor = reach * best if best < np.inf else np.inf
-        heap = _candidates(at, before, needed, costs, gain, surplus, selected, price, left, spend_all, floor)
+        heap = _candidates(rows, gain, surplus, price, left, spend_all, selected, floor)
         while len(heap) > 0:
             _, _, cost, q, i = heappop(heap)
             if cost > left:
                 continue
-            selected[at[q] + i] = True
+            kind, lane = kind_of[q], i // LANES * LANES
+            taken, begin, i = lanes_of(rows, kind, lane, selected), rows.first[kind], i - lane
+            gains, own = lanes_of(rows, kind, lane, gain), lanes_of(rows, kind, lane, surplus)
+            taken[q - begin, i] = True
             left -= cost
             for k in range(rows.after[q], rows.after[q + 1]):
                 s = rows.opened[k]
-                place, rank = at[s] + i, _priority(surplus[at[s] + i], price, costs[s])
-                fits = costs[s] <= left and rank >= floor and (spend_all or gain[place] > 0.0)
-                if fits and _is_ready(at, before, needed, selected, s, i):
-                    heappush(heap, (-rank, -gain[place], costs[s], s, i))
+                gained, rank = gains[s - begin, i], _priority(own[s - begin, i], price, rows.cost[s])
+                fits = rows.cost[s] <= left and rank >= floor and (spend_all or gained > 0.0)
+                if fits and _is_ready(rows.before, rows.needed, begin, taken, s, i):
+                    heappush(heap, (-rank, -gained, rows.cost[s], s, lane + i))
     return left
 
 
-# Arrays are passed one by one: a tuple of them would be counted as used at each access, which takes longer than all
-# else.
-
-
 @njit(cache=True, error_model="numpy")
-def _best_left(at, before, needed, costs, gain, surplus, selected, price, left, spend_all):
+def _best_left(rows, gain, surplus, price, left, spend_all, selected):
     """Highest priority of what is ready and fits, or -1."""
-    best = -1.0
-    for q in range(costs.size):
-        if costs[q] > left:
-            continue
-        begin, end, lowest = at[q], at[q + 1], _surplus_at(best, price, costs[q])
-        own, gained, taken = surplus[begin:end], gain[begin:end], selected[begin:end]
-        for i in range(own.size):
-            # The cheapest test first: nearly all lie below the best.
-            if own[i] < lowest or taken[i] or not (spend_all or gained[i] > 0.0):
-                continue
-            if _is_ready(at, before, needed, selected, q, i):
-                best = max(best, _priority(own[i], price, costs[q]))
-                lowest = _surplus_at(best, price, costs[q])
+    best, before, needed, costs = -1.0, rows.before, rows.needed, rows.cost
+    for kind in range(rows.first.size - 1):
+        begin, end = rows.first[kind], rows.first[kind + 1]
+        for lane in range(0, count_of(rows, kind), LANES):
+            gains, own = lanes_of(rows, kind, lane, gain), lanes_of(rows, kind, lane, surplus)
+            taken = lanes_of(rows, kind, lane, selected)
+            for q in range(begin, end):
+                r, lowest = q - begin, _surplus_at(best, price, costs[q])
+                if costs[q] > left or not _any_above(own, taken, r, lowest):
+                    continue
+                for i in range(own.shape[1]):
+                    if own[r, i] < lowest or taken[r, i] or not (spend_all or gains[r, i] > 0.0):
+                        continue
+                    if _is_ready(before, needed, begin, taken, q, i):
+                        best = max(best, _priority(own[r, i], price, costs[q]))
+                        lowest = _surplus_at(best, price, costs[q])
     return best
 
 
 @njit(cache=True, error_model="numpy")
-def _candidates(at, before, needed, costs, gain, surplus, selected, price, left, spend_all, floor):
+def _candidates(rows, gain, surplus, price, left, spend_all, selected, floor):
     """A heap of what is ready, fits, and ranks at or above ``floor``; least first: -priority, -gain, cost, place."""
     heap = [(0.0, 0.0, 0.0, np.int64(0), np.int64(0)) for _ in range(0)]
-    for q in range(costs.size):
-        if costs[q] > left:
-            continue
-        begin, end, lowest = at[q], at[q + 1], _surplus_at(floor, price, costs[q])
-        own, gained, taken = surplus[begin:end], gain[begin:end], selected[begin:end]
-        for i in range(own.size):
-            if own[i] < lowest or taken[i] or not (spend_all or gained[i] > 0.0):
-                continue
-            rank = _priority(own[i], price, costs[q])
-            if rank >= floor and _is_ready(at, before, needed, selected, q, i):
-                heap.append((-rank, -gained[i], costs[q], np.int64(q), np.int64(i)))
+    before, needed, costs = rows.before, rows.needed, rows.cost
+    for kind in range(rows.first.size - 1):
+        begin, end = rows.first[kind], rows.first[kind + 1]
+        for lane in range(0, count_of(rows, kind), LANES):
+            gains, own = lanes_of(rows, kind, lane, gain), lanes_of(rows, kind, lane, surplus)
+            taken = lanes_of(rows, kind, lane, selected)
+            for q in range(begin, end):
+                r, lowest = q - begin, _surplus_at(floor, price, costs[q])
+                if costs[q] > left or not _any_above(own, taken, r, lowest):
+                    continue
+                for i in range(own.shape[1]):
+                    if own[r, i] < lowest or taken[r, i] or not (spend_all or gains[r, i] > 0.0):
+                        continue
+                    rank = _priority(own[r, i], price, costs[q])
+                    if rank >= floor and _is_ready(before, needed, begin, taken, q, i):
+                        heap.append((-rank, -gains[r, i], costs[q], np.int64(q), np.int64(lane + i)))
     heapify(heap)
     return heap
+
+
+@njit(cache=True, error_model="numpy")
+def _any_above(surplus, taken, r, lowest):
+    """Whether a lane of row ``r`` that is not taken may have what it needs: nearly all rows have none."""
+    count = 0
+    for i in range(surplus.shape[1]):
+        count += (not surplus[r, i] < lowest) & (not taken[r, i])
+    return count > 0
 
 
 @njit(cache=True, error_model="numpy")
@@ -107,8 +125,8 @@ def _surplus_at(priority, price, cost):
 
 
 @njit(cache=True, error_model="numpy")
-def _is_ready(at, before, needed, selected, q, i):
+def _is_ready(before, needed, begin, taken, q, i):
     for k in range(before[q], before[q + 1]):  # noqa: SIM110 (a generator does not compile)
-        if not selected[at[needed[k]] + i]:
+        if not taken[needed[k] - begin, i]:
             return False
     return True

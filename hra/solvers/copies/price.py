@@ -12,7 +12,7 @@ from hra.solvers.copies.copies import Rows
 from hra.solvers.selection import select_threshold
 
 # The first step away from a guess that comes from the last frame or from plain ratios; steps that fail are squared.
-_LAST_STEP, _FIRST_STEP = 1.02, 1.5
+_LAST_STEP, FIRST_STEP = 1.02, 1.5
 # Filling takes what is left, of which this part of the capacity is little; prices this close are one.
 _LITTLE, _EQUAL, _STEPS = 1e-2, 1e-4, 60
 # After so many prices that were too high everything that gains is tried.
@@ -60,7 +60,7 @@ class _Search:
         selected = np.empty(self.gain.size, np.bool_)
         # What is in surplus at no copy of a block is not at any higher price either.
         reach = all_rows(self.rows, self.share) if price < self.reach[0] else self.reach[1].copy()
-        spent, worth = sets_at_price(self.rows, self.gain, price, self.share, reach, selected, np.empty(0))
+        spent, worth = sets_at_price(self.rows, self.gain, price, self.share, reach, selected)
         if price < self.reach[0]:
             self.reach = price, reach
         bound, fits = worth + price * self.capacity, spent <= self.capacity
@@ -91,26 +91,27 @@ def clearing_price(
     gain: np.ndarray,
     share: Shares,
     capacity: float,
-    guess: float | None,
+    guess: float,
     most: float,
+    *,
+    step: float = _LAST_STEP,
     little: float = _LITTLE,
 ) -> Cleared:
     """The least price, nearly, at which the sets of all copies fit into the capacity.
 
     Parameters
     ----------
-    gain : float64 >= 0, of all lanes; not everything that gains fits.
+    gain : float64 >= 0, of all lanes in blocks; not everything that gains fits.
     share : see `sets_at_price`.
-    guess : a price per unit, such as that of the last step of a sequence, or None.
+    guess : a price per unit > 0, such as that of the last step of a sequence.
     most : see `highest_price`.
+    step : the first one away from the guess, a factor.
     little : which part of the capacity may be left.
     """
     nothing = Cleared(np.zeros(gain.size, np.bool_), np.inf, 0.0, np.inf, 0.0, np.empty(0, np.int64))
     search = _Search(rows, gain, share, capacity, little, nothing)
-    usable = guess is not None and 0.0 < guess < most
-    step = _LAST_STEP if usable else _FIRST_STEP
-    price = guess if usable and guess is not None else min(_plain_guess(rows, gain, capacity), most)
-    fits, tried = search.at(price), 1
+    price, tried = min(guess, most), 1
+    fits = search.at(price)
     while not search.done and (np.isinf(search.high[0]) or search.low[0] == 0.0):
         if fits and (price <= _LEAST or (tried == _DOUBTS and search.at(0.0))):
             break
@@ -129,8 +130,11 @@ def highest_price(rows: Rows, everything: float) -> float:
     return float(max(2.0 * everything / paid.min(), _LEAST))
 
 
-def _plain_guess(rows: Rows, gain: np.ndarray, capacity: float) -> float:
-    """The price at which refinements would be taken if none needed another, from a sample."""
+def plain_guess(rows: Rows, gain: np.ndarray, capacity: float) -> float:
+    """The price at which refinements would be taken if none needed another, from a sample.
+
+    ``gain`` is row after row, as of `Copies.parts`.
+    """
     stride = gain.size // _SAMPLE | 1  # odd, for lanes whose pattern repeats in powers of two
     cost = np.repeat(rows.cost, np.diff(rows.at))[::stride]
     ratio = np.divide(gain[::stride], cost, out=np.zeros(cost.size), where=cost > 0)

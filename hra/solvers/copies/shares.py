@@ -6,7 +6,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.solvers.copies.at_price import pass_on
-from hra.solvers.copies.blocks import LANES, count_of, shares_of
+from hra.solvers.copies.blocks import LANES, count_of, lanes_of, shares_of
 
 # Lets a share that was driven to zero come back.
 _FLOOR = 1e-4
@@ -26,122 +26,109 @@ def improve_shares(rows, gain, price, share, reach, steps, steps_alone):
     """
     for kind in range(rows.first.size - 1):
         begin, end = rows.first[kind], rows.first[kind + 1]
-        count, size, alive = (
-            count_of(rows, kind),
-            rows.before[end] - rows.before[begin],
-            np.empty(end - begin, np.bool_),
-        )
-        left, reaching = np.empty((end - begin, LANES)), np.empty((end - begin, LANES))
-        slope, passed = np.empty(size), np.empty(end - begin)
-        for lane in range(0, count, LANES):
-            block = share.first[kind] + lane // LANES
-            own, stop = shares_of(rows, share, kind, block), begin + reach[block]
-            width, alone = min(LANES, count - lane), own.shape[1] > 1
+        alive, room = np.empty(end - begin, np.bool_), np.empty((2, (end - begin) * LANES))
+        for lane in range(0, count_of(rows, kind), LANES):
+            gains, block = lanes_of(rows, kind, lane, gain), share.first[kind] + lane // LANES
+            own, stop = shares_of(rows, share, kind, block), reach[block]
+            left = room[0, : gains.size].reshape(gains.shape)
+            reaching = room[1, : gains.size].reshape(gains.shape)
+            alone = own.shape[1] > 1
             for step in steps_alone if alone else steps:
-                pass_on(rows, begin, stop, gain, price, own, lane, left, alive)
+                pass_on(rows, begin, stop, gains, price, own, left, alive)
                 if alone:
-                    _shift_each(rows, begin, stop, own, width, left, alive, reaching, step)
+                    _shift_each(rows, begin, stop, own, left, alive, reaching, step)
                 else:
-                    _collect(rows, begin, stop, own, width, left, alive, reaching, slope, passed)
-                    _shift_all(rows, begin, stop, own, alive, slope, passed, step)
+                    _shift_all(rows, begin, stop, own, left, alive, reaching, step)
 
 
 @njit(cache=True, error_model="numpy")
-def _collect(rows, begin, stop, share, width, left, alive, reaching, slope, passed):
-    """Fill ``slope`` [E] and what each refinement passes on, ``passed`` [R]; fills ``reaching`` [R, lanes]."""
-    edges, plenty = rows.before[begin], np.empty(width)
-    for q in range(begin, stop):
-        own, part = left[q - begin, :width], reaching[q - begin, :width]
-        part[:] = 1.0 if rows.before[q] == rows.before[q + 1] and alive[q - begin] else 0.0
-        if not alive[q - begin]:
+def _shift_all(rows, begin, stop, share, left, alive, reaching, step):
+    """One step of the shares [E, 1] that a block has in common; fills ``reaching`` [R, lanes]."""
+    before, needed, edges = rows.before[begin:], rows.needed, rows.before[begin]
+    for r in range(stop):
+        _begin(reaching, r, before[r] == before[r + 1] and alive[r])
+        if not alive[r]:
             continue
-        passed[q - begin] = _clamp(own, plenty)
-        for k in range(rows.before[q], rows.before[q + 1]):
-            slope[k - edges] = _follow(plenty, reaching[rows.needed[k] - begin], share[k - edges, 0], part)
-        _keep(own, part)
-
-
-@njit(cache=True, error_model="numpy")
-def _shift_all(rows, begin, stop, share, alive, slope, passed, step):
-    edges = rows.before[begin]
-    for q in range(begin, stop):
-        first, end = rows.before[q] - edges, rows.before[q + 1] - edges
-        if end - first < 2 or not alive[q - begin] or passed[q - begin] <= 0.0:
-            continue
-        total = 0.0
-        for k in range(first, end):
-            share[k, 0] = (share[k, 0] + _FLOOR) * np.exp(-step * slope[k] / passed[q - begin])
+        passed, total, several = _plenty(left, r), 0.0, before[r + 1] - before[r] > 1
+        for k in range(before[r] - edges, before[r + 1] - edges):
+            old = share[k, 0]
+            slope = _follow(left, reaching, r, needed[k + edges] - begin, old)
+            if several and passed > 0.0:
+                share[k, 0] = (old + _FLOOR) * np.exp(-step * slope / passed)
             total += share[k, 0]
-        for k in range(first, end):
-            share[k, 0] /= total
+        if several and passed > 0.0:
+            for k in range(before[r] - edges, before[r + 1] - edges):
+                share[k, 0] /= total
+        _keep(left, r, reaching)
 
 
 @njit(cache=True, error_model="numpy")
-def _shift_each(rows, begin, stop, share, width, left, alive, reaching, step):
+def _shift_each(rows, begin, stop, share, left, alive, reaching, step):
     """One step of the shares [E, lanes] of each copy alone; fills ``reaching`` [R, lanes]."""
-    edges, total = rows.before[begin], np.empty(width)
-    for q in range(begin, stop):
-        own, part = left[q - begin, :width], reaching[q - begin, :width]
-        first, end = rows.before[q], rows.before[q + 1]
-        part[:] = 1.0 if first == end and alive[q - begin] else 0.0
-        if not alive[q - begin]:
+    before, needed, edges = rows.before[begin:], rows.needed, rows.before[begin]
+    total = np.empty(left.shape[1])
+    for r in range(stop):
+        _begin(reaching, r, before[r] == before[r + 1] and alive[r])
+        if not alive[r]:
             continue
-        total[:] = 0.0
-        if end - first == 1:
-            _add(reaching[rows.needed[first] - begin], part)
-        else:
-            for k in range(first, end):
-                _lean(share[k - edges], reaching[rows.needed[k] - begin], own, step, part, total)
-            for k in range(first, end):
-                _divide(share[k - edges], total)
-        _keep(own, part)
+        if before[r + 1] - before[r] == 1:
+            p = needed[before[r]] - begin
+            for i in range(total.size):
+                reaching[r, i] += reaching[p, i]
+        elif before[r + 1] > before[r]:
+            total[:] = 0.0
+            for k in range(before[r] - edges, before[r + 1] - edges):
+                _lean(share, k, reaching, r, needed[k + edges] - begin, left, step, total)
+            for i in range(total.size):
+                total[i] = 1.0 / total[i]
+            for k in range(before[r] - edges, before[r + 1] - edges):
+                for i in range(total.size):
+                    share[k, i] *= total[i]
+        _keep(left, r, reaching)
 
 
 @njit(cache=True, error_model="numpy")
-def _lean(share, other, own, step, part, total):
-    """Add to the ``part`` of ``own`` that reaches the top through ``other``, and move the ``share`` away from it."""
+def _lean(share, k, reaching, r, p, left, step, total):
+    """Add what of row ``r`` reaches the top through row ``p``, and move the share ``k`` away from it."""
     for i in range(total.size):
-        part[i] += share[i] * other[i]
+        old, through = share[k, i], reaching[p, i]
+        reaching[r, i] += old * through
         # As the exponential does, with what is vectorised.
-        x = step * other[i]
-        moved = (share[i] + _FLOOR) / (1.0 + x * (1.0 + 0.5 * x))
-        share[i] = moved if own[i] > 0.0 else share[i]
-        total[i] += share[i]
+        x = step * through
+        moved = (old + _FLOOR) / (1.0 + x * (1.0 + 0.5 * x))
+        moved = moved if left[r, i] > 0.0 else old
+        share[k, i] = moved
+        total[i] += moved
 
 
 @njit(cache=True, error_model="numpy")
-def _add(other, part):
-    for i in range(part.size):
-        part[i] += other[i]
-
-
-@njit(cache=True, error_model="numpy")
-def _divide(share, total):
-    for i in range(total.size):
-        share[i] /= total[i]
+def _begin(reaching, r, at_top):
+    value = 1.0 if at_top else 0.0
+    for i in range(reaching.shape[1]):
+        reaching[r, i] = value
 
 
 # Sums in any order, or they would be taken one after the other.
 @njit(cache=True, error_model="numpy", fastmath={"reassoc"})
-def _follow(plenty, other, share, part):
+def _follow(left, reaching, r, p, share):
+    """Add what of row ``r`` reaches the top through row ``p``; returns the slope of the ``share``."""
     slope = 0.0
-    for i in range(plenty.size):
-        part[i] += share * other[i]
-        slope += plenty[i] * other[i]
+    for i in range(left.shape[1]):
+        reaching[r, i] += share * reaching[p, i]
+        slope += (left[r, i] if left[r, i] > 0.0 else 0.0) * reaching[p, i]
     return slope
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc"})
-def _clamp(own, plenty):
+def _plenty(left, r):
     total = 0.0
-    for i in range(own.size):
-        plenty[i] = own[i] if own[i] > 0.0 else 0.0
-        total += plenty[i]
+    for i in range(left.shape[1]):
+        total += left[r, i] if left[r, i] > 0.0 else 0.0
     return total
 
 
 @njit(cache=True, error_model="numpy")
-def _keep(own, part):
+def _keep(left, r, reaching):
     """Nothing passes where nothing is left."""
-    for i in range(own.size):
-        part[i] = part[i] if own[i] > 0.0 else 0.0
+    for i in range(left.shape[1]):
+        reaching[r, i] = reaching[r, i] if left[r, i] > 0.0 else 0.0

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.solvers.copies.at_price import sets_at_price
-from hra.solvers.copies.blocks import Shares, all_rows, even_shares
-from hra.solvers.copies.copies import Copies
+from hra.solvers.copies.at_price import sets_at_price, surplus_at_price
+from hra.solvers.copies.blocks import Shares, all_rows, even_shares, in_blocks, in_rows
+from hra.solvers.copies.copies import Copies, Rows
 from hra.solvers.copies.fill import fill_copies
-from hra.solvers.copies.price import Cleared, clearing_price, highest_price
+from hra.solvers.copies.price import FIRST_STEP, Cleared, clearing_price, highest_price, plain_guess
 from hra.solvers.copies.shares import improve_shares
 from hra.solvers.copies.states import gain_of
 
@@ -64,29 +64,39 @@ def share_out(
     fill, spend_all : as ``finish`` and ``spend_all`` of `hra.Hull`.
     """
     rows, is_next = copies.rows, share is not None
-    parts = even_shares(copies) if share is None else share
-    selected, surplus = np.empty(gain.size, np.bool_), np.empty(gain.size)
-    found = Cleared(selected, 0.0, 0.0, 0.0, 0.0, all_rows(rows, parts))
+    parts, gains = even_shares(copies) if share is None else share, in_blocks(rows, gain, np.empty(gain.size))
     if capacity < rows.cost @ np.diff(rows.at):
-        found = _clear(copies, gain, parts, capacity, guess, is_next)
-        selected = found.selected
-    spent, _ = sets_at_price(rows, gain, found.price, parts, found.reach, selected, surplus)
+        guess = guess or _rough_price(rows, gain, gains, parts, capacity)
+        found = _clear(rows, gains, parts, capacity, guess, is_next)
+    else:
+        found = _all_that_gains(rows, gains, parts)
     if fill:
-        fill_copies(rows, gain, surplus, found.price, capacity - spent, spend_all, selected)
-    return Shared(selected, found.bound_price, parts)
+        surplus = np.empty(gain.size)
+        surplus_at_price(rows, gains, found.price, parts, found.reach, surplus)
+        fill_copies(rows, gains, surplus, found.price, capacity - found.spent, spend_all, found.selected)
+    return Shared(in_rows(rows, found.selected, np.empty(gain.size, np.bool_)), found.bound_price, parts)
 
 
-def _clear(
-    copies: Copies, gain: np.ndarray, share: Shares, capacity: float, guess: float | None, is_next: bool
-) -> Cleared:
+def _all_that_gains(rows: Rows, gain: np.ndarray, share: Shares) -> Cleared:
+    """The best sets where the capacity is enough for everything."""
+    selected, reach = np.empty(gain.size, np.bool_), all_rows(rows, share)
+    spent, bound = sets_at_price(rows, gain, 0.0, share, reach, selected)
+    return Cleared(selected, 0.0, spent, bound, 0.0, reach)
+
+
+def _rough_price(rows: Rows, gain: np.ndarray, gains: np.ndarray, share: Shares, capacity: float) -> float:
+    """A price from even shares; ``gain`` lies row after row, ``gains`` in blocks."""
+    most, plain = highest_price(rows, float(gain.sum())), plain_guess(rows, gain, capacity)
+    return clearing_price(rows, gains, share, capacity, plain, most, step=FIRST_STEP, little=_ROUGHLY).bound_price
+
+
+def _clear(rows: Rows, gain: np.ndarray, share: Shares, capacity: float, guess: float, is_next: bool) -> Cleared:
     """Find the price, and improve ``share`` in place near it: a little from step to step, more without a last one."""
-    rows, everything, times = copies.rows, float(gain.sum()), 0
-    steps, most = _NEXT if is_next else _FIRST, highest_price(rows, everything)
-    if not guess:
-        guess = clearing_price(rows, gain, share, capacity, None, most, _ROUGHLY).bound_price
+    everything, times, steps = float(gain.sum()), 0, _NEXT if is_next else _FIRST
+    most = highest_price(rows, everything)
     while True:
         improve_shares(rows, gain, guess, share, all_rows(rows, share), *steps)
-        found, times = clearing_price(rows, gain, share, capacity, guess, most), times + 1
+        found, times = clearing_price(rows, gain, share, capacity, guess or most, most), times + 1
         # What is left is filled up at about the price.
         gained = gain_of(gain, found.selected) + found.price * (capacity - found.spent)
         if found.bound - gained <= _GOOD * (everything - found.bound) or times == _TIMES:

@@ -6,93 +6,71 @@ import numpy as np
 
 from hra.compiling import njit
 
-# Parts of its cost that a refinement may lack.
-_LACKS = np.array([0.0, 0.4])
+# Part of its cost that a refinement may lack if it leads to a surplus.
+_LACK = 0.4
 
 
 @njit(cache=True, error_model="numpy")
-def best_sets(rows, begin, stop, end, gain, price, lane, width, left, alive, selected):
-    """Fill ``selected`` with the best of several sets for each copy of a block.
+def best_sets(rows, begin, stop, gain, price, left, alive, selected):
+    """Fill ``selected`` with the better of two sets for each copy of a block; returns what all of them cost.
 
     What is in surplus stops at each refinement that lacks a little, and what lies beneath is lost. So some more are
     taken that lack up to a part of what they cost, if they lead to a surplus.
 
     Parameters
     ----------
-    begin, stop, end : the rows of the kind, of which those from ``stop`` on are not taken.
-    left, alive : see `pass_on`.
+    begin, stop, gain, left, alive : see `hra.solvers.copies.at_price.pass_on`; what lies beyond ``stop`` is not taken.
     """
-    trial, best, worth = np.empty((stop - begin, width), np.bool_), np.empty(width), np.empty(width)
-    is_better = np.empty(width, np.bool_)
-    for q in range(stop, end):
-        selected[rows.at[q] + lane : rows.at[q] + lane + width] = False
-    for n in range(_LACKS.size):
-        _take(rows, begin, stop, price, _LACKS[n], left, alive, trial)
-        if n > 0:
-            _trim(rows, begin, stop, left, alive, trial)
-        worth[:] = 0.0
-        for q in range(begin, stop):
-            if alive[q - begin]:
-                _add(gain[rows.at[q] + lane : rows.at[q] + lane + width], price * rows.cost[q], trial[q - begin], worth)
-        for i in range(width):
-            is_better[i] = n == 0 or worth[i] > best[i]
-            best[i] = worth[i] if is_better[i] else best[i]
-        for q in range(begin, stop):
-            _put(is_better, trial[q - begin], selected[rows.at[q] + lane : rows.at[q] + lane + width])
+    wider, more = np.empty((stop, selected.shape[1]), np.bool_), np.zeros(selected.shape[1])
+    selected[stop:] = False
+    _take(rows, begin, stop, 0.0, left, alive, selected)
+    _take(rows, begin, stop, _LACK * price, left, alive, wider)
+    _trim(rows, begin, stop, left, alive, wider)
+    cost, spent = rows.cost[begin:], 0.0
+    # The wider sets hold the others: what they have more counts.
+    for r in range(stop):
+        paid = price * cost[r]
+        for i in range(more.size):
+            more[i] += gain[r, i] - paid if wider[r, i] and not selected[r, i] else 0.0
+    is_better = more > 0.0
+    for r in range(stop):
+        count = 0
+        for i in range(more.size):
+            selected[r, i] |= wider[r, i] & is_better[i]
+            count += selected[r, i]
+        spent += cost[r] * count
+    return spent
 
 
 @njit(cache=True, error_model="numpy")
-def _take(rows, begin, stop, price, lack, left, alive, trial):
-    """Select what _LACKS no more than a part of its cost, and has all its predecessors."""
-    for q in range(begin, stop):
-        own = trial[q - begin]
-        if not alive[q - begin]:
-            own[:] = False
+def _take(rows, begin, stop, lack, left, alive, taken):
+    """Select what lacks no more than ``lack`` times its cost, and has all its predecessors."""
+    before, needed, cost = rows.before[begin:], rows.needed, rows.cost[begin:]
+    for r in range(stop):
+        least = -lack * cost[r]
+        for i in range(left.shape[1]):
+            taken[r, i] = alive[r] and left[r, i] > least
+        if not alive[r]:
             continue
-        _select(left[q - begin], -lack * price * rows.cost[q], own)
-        for k in range(rows.before[q], rows.before[q + 1]):
-            _restrict(own, trial[rows.needed[k] - begin])
+        for k in range(before[r], before[r + 1]):
+            p = needed[k] - begin
+            for i in range(left.shape[1]):
+                taken[r, i] &= taken[p, i]
 
 
 @njit(cache=True, error_model="numpy")
-def _trim(rows, begin, stop, left, alive, trial):
+def _trim(rows, begin, stop, left, alive, taken):
     """Leave out what has no surplus and leads to none."""
-    led = np.empty(trial.shape[1], np.bool_)
-    for q in range(stop - 1, begin - 1, -1):
-        if not alive[q - begin]:
+    after, opened, leads = rows.after[begin:], rows.opened, np.empty(left.shape[1], np.bool_)
+    for r in range(stop - 1, -1, -1):
+        if not alive[r]:
             continue
-        _select(left[q - begin], 0.0, led)
-        for k in range(rows.after[q], rows.after[q + 1]):
-            if rows.opened[k] < stop and alive[rows.opened[k] - begin]:
-                _unite(led, trial[rows.opened[k] - begin])
-        _restrict(trial[q - begin], led)
-
-
-@njit(cache=True, error_model="numpy")
-def _select(surplus, least, result):
-    for i in range(result.size):
-        result[i] = surplus[i] > least
-
-
-@njit(cache=True, error_model="numpy")
-def _restrict(own, other):
-    for i in range(own.size):
-        own[i] &= other[i]
-
-
-@njit(cache=True, error_model="numpy")
-def _unite(own, other):
-    for i in range(own.size):
-        own[i] |= other[i]
-
-
-@njit(cache=True, error_model="numpy")
-def _add(gain, paid, taken, worth):
-    for i in range(worth.size):
-        worth[i] += gain[i] - paid if taken[i] else 0.0
-
-
-@njit(cache=True, error_model="numpy")
-def _put(where, trial, selected):
-    for i in range(where.size):
-        selected[i] = trial[i] if where[i] else selected[i]
+        for i in range(leads.size):
+            leads[i] = left[r, i] > 0.0
+        for k in range(after[r], after[r + 1]):
+            s = opened[k] - begin
+            if s < stop and alive[s]:
+                for i in range(leads.size):
+                    leads[i] |= taken[s, i]
+        for i in range(leads.size):
+            taken[r, i] &= leads[i]

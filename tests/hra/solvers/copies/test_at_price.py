@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.model.hierarchy import Hierarchy
-from hra.solvers.copies.at_price import sets_at_price
-from hra.solvers.copies.blocks import LANES, Shares, all_rows, even_shares, shares_of_copy
+from hra.solvers.copies.at_price import sets_at_price, surplus_at_price
+from hra.solvers.copies.blocks import LANES, Shares, all_rows, even_shares, in_blocks, in_rows, lanes_of, shares_of_copy
 from hra.solvers.copies.copies import Copies
 from hra.solvers.copies.shares import improve_shares
 from hra.solvers.copies.states import are_down_closed
@@ -27,8 +27,12 @@ def random_copies(rng: np.random.Generator, most: int = 200) -> tuple[Copies, np
     return copies, rng.random(copies.lanes) * 2.0 ** rng.integers(0, 8, copies.lanes)
 
 
+def blocks_of(copies: Copies, gain: np.ndarray) -> np.ndarray:
+    return in_blocks(copies.rows, gain, np.empty(copies.lanes))
+
+
 def improved(copies: Copies, gain: np.ndarray, price: float, times: int) -> Shares:
-    share = even_shares(copies)
+    share, gain = even_shares(copies), blocks_of(copies, gain)
     improve_shares(copies.rows, gain, price, share, all_rows(copies.rows, share), np.full(times, 2.0), np.ones(times))
     return share
 
@@ -38,9 +42,11 @@ def test_sets_are_valid_and_the_bound_holds(seed: int) -> None:
     """Beside the best closure of each copy."""
     rng = np.random.default_rng(seed)
     copies, gain = random_copies(rng, 20)
-    price, selected, surplus = rng.uniform(0.1, 20.0), np.empty(copies.lanes, np.bool_), np.empty(copies.lanes)
+    price, sets = rng.uniform(0.1, 20.0), np.empty(copies.lanes, np.bool_)
     share = improved(copies, gain, price, int(rng.integers(0, 6)))
-    spent, bound = sets_at_price(copies.rows, gain, price, share, all_rows(copies.rows, share), selected, surplus)
+    own = copies.rows, blocks_of(copies, gain), price, share, all_rows(copies.rows, share)
+    spent, bound = sets_at_price(*own, sets)
+    selected = in_rows(copies.rows, sets, np.empty_like(sets))
     assert are_down_closed(copies.rows, selected)
     costs = np.repeat(copies.rows.cost, np.diff(copies.rows.at))
     assert np.isclose(spent, costs[selected].sum())
@@ -65,14 +71,26 @@ def test_what_is_out_of_reach_is_not_missed(seed: int) -> None:
     rng = np.random.default_rng(seed)
     copies, gain = random_copies(rng)
     price = rng.uniform(0.5, 20.0)
-    share = improved(copies, gain, price, 2)
+    share, gain = improved(copies, gain, price, 2), blocks_of(copies, gain)
     reach, full = all_rows(copies.rows, share), all_rows(copies.rows, share)
     selected, surplus = np.empty((2, copies.lanes), np.bool_), np.empty((2, copies.lanes))
-    sets_at_price(copies.rows, gain, price * rng.uniform(0.3, 1.0), share, reach, selected[0], surplus[0])
+    sets_at_price(copies.rows, gain, price * rng.uniform(0.3, 1.0), share, reach, selected[0])
     assert (reach <= full).all()
-    least = sets_at_price(copies.rows, gain, price, share, reach, selected[0], surplus[0])
-    assert least == sets_at_price(copies.rows, gain, price, share, full, selected[1], surplus[1])
+    surplus_at_price(copies.rows, gain, price, share, reach, surplus[0])
+    surplus_at_price(copies.rows, gain, price, share, full, surplus[1])
+    least = sets_at_price(copies.rows, gain, price, share, reach, selected[0])
+    assert least == sets_at_price(copies.rows, gain, price, share, full, selected[1])
     assert np.array_equal(selected[0], selected[1]) and np.array_equal(surplus[0], surplus[1])
+
+
+@given(seeds)
+def test_blocks_hold_what_rows_hold(seed: int) -> None:
+    copies, gain = random_copies(np.random.default_rng(seed))
+    blocks = blocks_of(copies, gain)
+    assert np.array_equal(in_rows(copies.rows, blocks, np.empty_like(blocks)), gain)
+    for kind, part in enumerate(copies.parts(gain)):
+        for lane in range(0, copies.counts[kind], LANES):
+            assert np.array_equal(lanes_of(copies.rows, kind, lane, blocks), part[:, lane : lane + LANES])
 
 
 @given(seeds)
