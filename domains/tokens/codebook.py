@@ -60,9 +60,8 @@ class Codebook:
         if not 1 <= size <= len(tokens):
             fix = f"use 1 to {len(tokens)} codes, or more tokens"
             raise ArrayError(f"{size} codes from {len(tokens)} tokens", where="size", fix=fix)
-        means = MiniBatchKMeans(
-            size, init="random", n_init=1, max_iter=_ROUNDS, batch_size=_BATCH, random_state=seed, reassignment_ratio=0
-        )
+        how: dict[str, Any] = {"init": "random", "n_init": 1, "max_iter": _ROUNDS, "reassignment_ratio": 0}
+        means = MiniBatchKMeans(size, batch_size=_BATCH, random_state=seed, **how)
         return cls(np.asarray(means.fit(tokens).cluster_centers_, np.float32))
 
     def encode(self, values: Any) -> np.ndarray:

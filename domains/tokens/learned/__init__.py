@@ -1,8 +1,7 @@
-"""Learnable parts of token allocation in torch (extra ``hra[torch]``): a relevance scorer, samplers, their losses, and
-gradients through the choice of tokens.
+"""Learnable parts of token allocation in torch (extra ``hra[torch]``): a relevance scorer, samplers and their losses.
 
-Whatever is made to be trained belongs here, torch is imported with the package; what works without weights is in the
-folder of its subject.
+Whatever is made to be trained belongs here, and gradients through the choice of tokens; torch is imported with the
+package. What works without weights is in the folder of its subject.
 
 Nothing here is trained. The modules start from documented values, run, and pass gradients on.
 
