@@ -24,7 +24,7 @@ class Interval:
 
 
 def drawn(count: int) -> np.ndarray:
-    """Numbers of tasks, int64 [2000, count], drawn with replacement; the same ones for every method.
+    """Numbers of tasks, int64 [draws, count], drawn with replacement; the same ones for every method.
 
     Resampling tasks keeps the scores of all methods on one task together (the paired bootstrap; B. Efron and
     R. J. Tibshirani, "An introduction to the bootstrap", 1993).
