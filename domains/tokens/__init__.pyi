@@ -1,6 +1,7 @@
 from .allocator import TokenAllocator as TokenAllocator
 from .channels.texture_array import TextureArray as TextureArray
 from .channels.texture_array import texture_array as texture_array
+from .codebook import Codebook as Codebook
 from .context import TokenContext as TokenContext
 from .corpus.allocation import TokenAllocation as TokenAllocation
 from .corpus.job import allocate_folder as allocate_folder

@@ -1,7 +1,7 @@
 """Learnable parts of token allocation in torch (extra ``hra[torch]``): a relevance scorer, samplers and their losses.
 
-Whatever is made to be trained belongs here, torch is imported with the package; what works without weights is in the
-folder of its subject.
+Whatever is made to be trained belongs here, and gradients through the choice of tokens; torch is imported with the
+package. What works without weights is in the folder of its subject.
 
 Nothing here is trained. The modules start from documented values, run, and pass gradients on.
 
@@ -21,23 +21,39 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra.of("torch", "torch") from error
 
+from hra.domains.tokens.learned.attention.low_rank import LowRankAttention
+from hra.domains.tokens.learned.attention.random_features import RandomFeatureAttention
+from hra.domains.tokens.learned.attention.windowed import WindowedAttention
 from hra.domains.tokens.learned.coverage import coverage_loss, empty_cells, soft_top_k
+from hra.domains.tokens.learned.estimators.expected import Expected
+from hra.domains.tokens.learned.estimators.gumbel import GumbelCut
+from hra.domains.tokens.learned.estimators.reinforce import Reinforce
+from hra.domains.tokens.learned.estimators.straight_through import StraightThrough
 from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler, dead_bin_penalty
 from hra.domains.tokens.learned.query_vector import query_vector
 from hra.domains.tokens.learned.resampler import Resampler
 from hra.domains.tokens.learned.scorer import OUTCOMES, RelevanceScorer, outcome_loss
 from hra.domains.tokens.learned.scorer_relevance import ScorerRelevance
+from hra.domains.tokens.learned.soft_pyramid import SoftPyramid
 from hra.domains.tokens.learned.split_network import SplitNetwork, split_cost
 from hra.domains.tokens.learned.strata_network import StrataNetwork, expected_cost
 
 __all__ = [
     "OUTCOMES",
+    "Expected",
+    "GumbelCut",
     "LogPolarSampler",
+    "LowRankAttention",
+    "RandomFeatureAttention",
+    "Reinforce",
     "RelevanceScorer",
     "Resampler",
     "ScorerRelevance",
+    "SoftPyramid",
     "SplitNetwork",
+    "StraightThrough",
     "StrataNetwork",
+    "WindowedAttention",
     "coverage_loss",
     "dead_bin_penalty",
     "empty_cells",

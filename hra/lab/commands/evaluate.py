@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from rich import box
 from rich.table import Table
 
 from hra.console import JsonOption, Scale, ScaleOption, folder_or, make_folder, print_wide, running, write_json
-from hra.errors import MissingExtra
+from hra.errors import HraError, MissingExtra
 from hra.safety.atomic_write import write_atomically
 
 
@@ -20,12 +21,16 @@ class SuiteName(StrEnum):
     """What can be evaluated."""
 
     answering = "answering"
+    attention = "attention"
+    codebooks = "codebooks"
     compressors = "compressors"
     core = "core"
     meshes = "meshes"
     questions = "questions"
+    reading = "reading"
     residency = "residency"
     reducers = "reducers"
+    seeing = "seeing"
     tokens = "tokens"
 
 
@@ -33,18 +38,28 @@ def evaluate(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="core: rules. meshes: images. tokens, reducers, compressors: methods. questions: answers. "
-            "residency: pages. answering: trained readers (hours; minutes with --scale small)."
+            help="core: rules. meshes: images. tokens, reducers, compressors, codebooks, attention: methods. "
+            "questions: answers. residency: pages. "
+            "reading, seeing: answers by OCR and by an image network. "
+            "answering: trained readers (hours; minutes with --scale small)."
         ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
     ] = None,
     scale: ScaleOption = Scale.full,
+    parts: Annotated[
+        Path | None,
+        typer.Option("--parts", help="Folder that keeps what is judged, to go on with. For reading and seeing."),
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Run every rule or method on the same real problems, and show what each one loses."""
     run, show = _SUITES[suite]
+    if parts is not None:
+        if suite not in _IN_PARTS:
+            raise HraError(f"{suite.value} is not judged in parts", where="--parts", fix="leave it out")
+        run = partial(run, parts=parts)
     with running(suite.value) as progress:
         record, pages = run(scale, progress)
     write_json(json_file, record)
@@ -108,6 +123,24 @@ def _answering(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     return record, lambda: render(record)
 
 
+def _reading(scale: Scale, progress: Callable[[str], None], parts: Path | None = None) -> tuple[dict[str, Any], Pages]:
+    """Pages whose words are known, read from their tokens."""
+    from hra.lab.evaluation.answers.judges import FULL, SMALL, run_reading
+    from hra.lab.evaluation.answers.page import render
+
+    record = run_reading({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts)
+    return record, lambda: render(record)
+
+
+def _seeing(scale: Scale, progress: Callable[[str], None], parts: Path | None = None) -> tuple[dict[str, Any], Pages]:
+    """Scenes of photographed things, named from their tokens."""
+    from hra.lab.evaluation.answers.judges import FULL, SMALL, run_seeing
+    from hra.lab.evaluation.answers.page import render
+
+    record = run_seeing({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts)
+    return record, lambda: render(record)
+
+
 def _residency(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Pages of meshes: orders, pools and a path."""
     from hra.lab.evaluation.residency.run import FULL, SMALL, run
@@ -138,6 +171,22 @@ def _compressors(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[st
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
     return record, lambda: render(record)
+
+
+def _attention(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What cheaper attention misses."""
+    from hra.lab.evaluation.attention import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
+def _codebooks(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What codebooks of patches lose."""
+    from hra.lab.evaluation.codebooks import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
 
 
 def _write(folder: Path, pages: Pages) -> None:
@@ -200,6 +249,16 @@ def _show_answering(record: dict[str, Any]) -> None:
     typer.echo(text(record))
 
 
+def _show_answers(record: dict[str, Any]) -> None:
+    """The gate, mean scores, and tokens for equal ones."""
+    from hra.lab.evaluation.answers.page import gate
+    from hra.lab.evaluation.answers.table import means_table, needed_table
+
+    curves = next(iter(record["scores"].values()))
+    typer.echo(f"{gate(record)}\n\n{means_table(curves)}\n\ntokens for the score of down-sampling\n")
+    typer.echo(needed_table(curves))
+
+
 def _show_residency(record: dict[str, Any]) -> None:
     """The error that each page order leaves, in percent of that of the coarsest level."""
     shares = list(record["orders"][0]["errors"])
@@ -227,13 +286,32 @@ def _show_compressors(record: dict[str, Any]) -> None:
         typer.echo(f"{row['picture']:10} {line_of(row)}")
 
 
+def _show_codebooks(record: dict[str, Any]) -> None:
+    """One line per codebook."""
+    from hra.lab.evaluation.codebooks import table
+
+    typer.echo(table(record))
+
+
+def _show_attention(record: dict[str, Any]) -> None:
+    """One line per kind and number of tokens."""
+    from hra.lab.evaluation.attention import table
+
+    typer.echo(table(record))
+
+
 _SUITES = {
     SuiteName.answering: (_answering, _show_answering),
+    SuiteName.attention: (_attention, _show_attention),
+    SuiteName.codebooks: (_codebooks, _show_codebooks),
     SuiteName.compressors: (_compressors, _show_compressors),
     SuiteName.core: (_core, _show_core),
     SuiteName.meshes: (_meshes, _show_meshes),
     SuiteName.questions: (_questions, _show_questions),
+    SuiteName.reading: (_reading, _show_answers),
     SuiteName.residency: (_residency, _show_residency),
     SuiteName.reducers: (_reducers, _show_reducers),
+    SuiteName.seeing: (_seeing, _show_answers),
     SuiteName.tokens: (_tokens, _show_tokens),
 }
+_IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))

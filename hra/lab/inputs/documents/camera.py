@@ -22,7 +22,8 @@ def photograph(document: Document, random: Random) -> Document:
     matrix = _homography(corners, seen)
     image = _develop(_project(document.image, matrix), random)
     fields = tuple(replace(field, quad=_move(field.quad, matrix)) for field in document.fields)
-    return Document(f"photo of {document.name}", image, fields, document.texts, photographed=True)
+    quads = tuple(_move(quad, matrix) for quad in document.quads)
+    return Document(f"photo of {document.name}", image, fields, document.texts, quads, photographed=True)
 
 
 def scan(document: Document, random: Random) -> Document:

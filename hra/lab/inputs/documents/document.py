@@ -39,6 +39,7 @@ class Document:
     name : layout and number.
     image : float32 [H, W, 3] in [0, 1].
     texts : everything that is printed, in the order of printing.
+    quads : float64 [4, 2] each, where it is printed, as `Field.quad`.
     photographed : whether it was seen by the camera model.
     """
 
@@ -46,4 +47,5 @@ class Document:
     image: np.ndarray
     fields: tuple[Field, ...]
     texts: tuple[str, ...] = ()
+    quads: tuple[np.ndarray, ...] = ()
     photographed: bool = False

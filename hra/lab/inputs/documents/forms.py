@@ -41,7 +41,7 @@ def form(number: int, random: Random) -> Document:
     y = top + -(-len(kinds) // 2) * step + size
     sheet.rule(y, margin)
     paragraph(sheet, margin, y + size, lines=int(random.integers(6, 14)), random=random, scale=0.8)
-    return Document(f"form {number}", sheet.pixels(), tuple(fields), tuple(sheet.texts))
+    return Document(f"form {number}", sheet.pixels(), tuple(fields), tuple(sheet.texts), tuple(sheet.quads))
 
 
 def _field(sheet: Sheet, x: float, y: float, kind: str, below: bool, random: Random) -> Field:

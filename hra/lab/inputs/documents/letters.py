@@ -28,7 +28,7 @@ def letter(number: int, random: Random) -> Document:
     for kind in random.permutation(_KINDS)[: int(random.integers(4, 7))]:
         fields.append(_state(sheet, margin, y, str(kind), random))
         y = paragraph(sheet, margin, y + 1.6 * size, lines=int(random.integers(2, 4)), random=random) + size
-    return Document(f"letter {number}", sheet.pixels(), tuple(fields), tuple(sheet.texts))
+    return Document(f"letter {number}", sheet.pixels(), tuple(fields), tuple(sheet.texts), tuple(sheet.quads))
 
 
 def paragraph(sheet: Sheet, margin: int, y: float, *, lines: int, random: Random, scale: float = 1.0) -> float:

@@ -46,7 +46,7 @@ def receipt(number: int, random: Random) -> Document:
     sheet.rule(y + pitch / 2, margin)
     more, y = _rows(sheet, margin, y + pitch, pitch, sums, random, spread=True)
     _slogan(sheet, y + pitch, random)
-    return Document(f"receipt {number}", sheet.pixels(), (*fields, *more), tuple(sheet.texts))
+    return Document(f"receipt {number}", sheet.pixels(), (*fields, *more), tuple(sheet.texts), tuple(sheet.quads))
 
 
 def _articles(sheet: Sheet, margin: int, y: float, pitch: float, count: int, random: Random) -> float:

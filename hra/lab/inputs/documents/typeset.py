@@ -46,6 +46,7 @@ class Sheet:
         self.draw = ImageDraw.Draw(self.picture)
         self.font_name, self.font_size = font_name, font_size
         self.texts: list[str] = []
+        self.quads: list[np.ndarray] = []
 
     @property
     def width(self) -> int:
@@ -63,7 +64,8 @@ class Sheet:
         self.texts.append(text)
         self.draw.text(place, text, fill=(ink,) * 3, font=drawn_with, stroke_width=stroke)
         x0, y0, x1, y1 = self.draw.textbbox(place, text, font=drawn_with, stroke_width=stroke)
-        return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float64)
+        self.quads.append(np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float64))
+        return self.quads[-1]
 
     def right(self, x: float, y: float, text: str, **how: Any) -> np.ndarray:
         """Like `text`, ending at ``x``."""

@@ -1,0 +1,154 @@
+"""Codebooks: tokens as numbers of the nearest of so many learned vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hra.errors import ArrayError, MissingExtra
+from hra.model.arrays import numbers, to_numpy
+
+_BATCH = 4096
+_ROUNDS = 20
+_AT_ONCE = 2**24  # distances that are held
+
+
+@dataclass(frozen=True, eq=False)
+class Codebook:
+    """Vectors that stand for all others: each token becomes the number of the nearest (vector quantisation).
+
+    Y. Linde, A. Buzo and R. M. Gray, "An algorithm for vector quantizer design", 1980. One codebook serves one kind of
+    token: patches of one level, or embeddings of one encoder; hierarchies take one for each level.
+
+    Attributes
+    ----------
+    codes : float32 [C, D].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> book = tokens.Codebook(np.array([[0.0, 0.0], [1.0, 1.0]], np.float32))
+    >>> number = book.encode([[0.1, 0.2], [0.9, 0.7]])
+    >>> number.tolist(), book.decode(number).tolist(), book.bytes_for(number.size)
+    ([0, 1], [[0.0, 0.0], [1.0, 1.0]], 1)
+    """
+
+    codes: np.ndarray
+
+    @classmethod
+    def fit(cls, values: Any, size: int, *, seed: int = 0) -> Codebook:
+        """Learn ``size`` codes from tokens [N, D] by k-means in batches (scikit-learn's ``MiniBatchKMeans``).
+
+        Parameters
+        ----------
+        size : of 1 to N codes.
+        seed : of the start and of the batches.
+
+        Raises
+        ------
+        ArrayError : tokens of a wrong shape or not finite, or more codes than tokens.
+        MissingExtra : scikit-learn is not installed.
+        """
+        try:
+            from sklearn.cluster import MiniBatchKMeans
+        except ImportError as error:
+            raise MissingExtra.of("scikit-learn", "learn") from error
+        tokens = _rows(values)
+        if not 1 <= size <= len(tokens):
+            fix = f"use 1 to {len(tokens)} codes, or more tokens"
+            raise ArrayError(f"{size} codes from {len(tokens)} tokens", where="size", fix=fix)
+        how: dict[str, Any] = {"init": "random", "n_init": 1, "max_iter": _ROUNDS, "reassignment_ratio": 0}
+        means = MiniBatchKMeans(size, batch_size=_BATCH, random_state=seed, **how)
+        return cls(np.asarray(means.fit(tokens).cluster_centers_, np.float32))
+
+    def encode(self, values: Any) -> np.ndarray:
+        """The number of the nearest code of each token [N, D], int64 [N]."""
+        return self.nearest(values, 1)[0][:, 0]
+
+    def decode(self, number: Any) -> np.ndarray:
+        """The codes of these numbers [N], float32 [N, D].
+
+        Raises
+        ------
+        ArrayError : a number without a code.
+        """
+        wanted = numbers("number", number).astype(np.int64)
+        if wanted.size and not 0 <= wanted.min() <= wanted.max() < len(self.codes):
+            raise ArrayError(
+                f"numbers beyond the {len(self.codes)} codes", where="number", fix="decode by its codebook"
+            )
+        return self.codes[wanted]
+
+    def nearest(self, values: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """The ``count`` nearest codes of each token [N, D], the nearest first: an exact search.
+
+        Returns
+        -------
+        int64 [N, count] and their squared distances, float32 [N, count].
+
+        Raises
+        ------
+        ArrayError : tokens of another width, or more neighbours than codes.
+        """
+        tokens = _rows(values)
+        if tokens.shape[1] != self.codes.shape[1] or not 1 <= count <= len(self.codes):
+            what = f"{count} of {len(self.codes)} codes of width {self.codes.shape[1]} for tokens of {tokens.shape[1]}"
+            raise ArrayError(what, where="Codebook", fix="pass tokens of the kind that it was made from")
+        step = max(_AT_ONCE // len(self.codes), 1)
+        parts = [self._nearest(tokens[first : first + step], count) for first in range(0, max(len(tokens), 1), step)]
+        return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
+
+    def adapted(self, values: Any) -> Codebook:
+        """The same number of codes, some of them replaced by examples [N, D] that no code is near to.
+
+        An example takes the place of one of the two codes that are nearest to each other, and so are missed least,
+        if it is farther from every code than these two are from each other. The numbers of all other codes stay.
+        """
+        examples, codes, gone = _rows(values), self.codes.copy(), set[int]()
+        if len(codes) < 2:
+            return self
+        twins, apart = (part[:, 1] for part in self.nearest(codes, 2))
+        redundant = iter(np.argsort(apart, kind="stable").tolist())
+        for example, far in zip(examples, self.nearest(examples, 1)[1][:, 0], strict=True):
+            least = next((code for code in redundant if int(twins[code]) not in gone), None)
+            if least is not None and far > apart[least]:
+                codes[least] = example
+                gone.add(least)
+        return Codebook(codes)
+
+    def mixed(self, other: Codebook) -> Codebook:
+        """The codes of both, this one's numbers unchanged and the other's behind them.
+
+        Raises
+        ------
+        ArrayError : codes of another width.
+        """
+        if other.codes.shape[1] != self.codes.shape[1]:
+            widths = f"widths {self.codes.shape[1]} and {other.codes.shape[1]}"
+            raise ArrayError(widths, where="other", fix="mix codebooks of one kind of token")
+        return Codebook(np.concatenate([self.codes, other.codes]))
+
+    def bytes_for(self, count: int) -> int:
+        """Bytes of the numbers of so many tokens, each as many bits as the size needs; without the codebook."""
+        return -(-count * max((len(self.codes) - 1).bit_length(), 1) // 8)
+
+    def _nearest(self, tokens: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        distance = _squared(tokens, self.codes)
+        order = np.argsort(distance, axis=1, kind="stable")[:, :count] if count > 1 else distance.argmin(1)[:, None]
+        return order.astype(np.int64), np.take_along_axis(distance, order, axis=1)
+
+
+def _squared(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Squared distances, float32 [N, C]; never below 0."""
+    product = rows @ columns.T
+    return np.maximum((rows**2).sum(1)[:, None] + (columns**2).sum(1) - 2 * product, 0)
+
+
+def _rows(values: Any) -> np.ndarray:
+    given = to_numpy(values)
+    if given.ndim != 2:
+        raise ArrayError(f"tokens of shape {given.shape}", where="values", fix="pass [N, D]")
+    return numbers("values", given.ravel()).reshape(given.shape).astype(np.float32)

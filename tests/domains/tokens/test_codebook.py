@@ -1,0 +1,70 @@
+"""Codebooks: nearest codes against all distances, bytes, adaptation, mixing, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.domains import tokens
+from hra.errors import ArrayError
+
+
+def normal(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 6), st.integers(0, 99))
+def test_the_nearest_codes_are_those_of_all_distances(rows: int, size: int, width: int, seed: int):
+    values, book = normal(rows, width, seed=seed), tokens.Codebook(normal(size, width, seed=seed + 1))
+    exact = ((values[:, None] - book.codes) ** 2).sum(2)
+    number, distance = book.nearest(values, size)
+    assert np.allclose(np.sort(exact, axis=1), distance, atol=1e-4)
+    assert np.allclose(np.take_along_axis(exact, number, 1), distance, atol=1e-4)
+    assert np.array_equal(book.encode(values), number[:, 0]) or np.allclose(exact.min(1), distance[:, 0], atol=1e-4)
+
+
+def test_more_codes_leave_less_error_and_as_many_as_tokens_leave_none():
+    pytest.importorskip("sklearn")
+    values = normal(64, 3)
+    left = [
+        float(np.square(book.decode(book.encode(values)) - values).mean())
+        for book in (tokens.Codebook.fit(values, size) for size in (1, 8, 64))
+    ]
+    assert left[0] > left[1] > left[2] and left[2] == pytest.approx(0, abs=1e-6)
+    assert np.array_equal(tokens.Codebook.fit(values, 8).codes, tokens.Codebook.fit(values, 8).codes)
+
+
+@pytest.mark.parametrize(("size", "expected"), [(1, 35), (2, 35), (1024, 342), (1025, 376), (8192, 444)])
+def test_numbers_take_as_many_bits_as_the_size_needs(size: int, expected: int):
+    assert tokens.Codebook(np.zeros((size, 1), np.float32)).bytes_for(273) == expected
+
+
+def test_examples_that_no_code_is_near_to_take_the_place_of_twins():
+    codes = np.array([[0, 0], [0.1, 0], [5, 5], [9, 0]], np.float32)
+    book = tokens.Codebook(codes).adapted([[20.0, 20.0], [0.02, 0.0]])
+    assert book.nearest([[20, 20]], 1)[1][0, 0] == 0
+    assert len(book.codes) == 4 and np.array_equal(book.codes[2:], codes[2:])
+    assert book.nearest([[0.05, 0.0]], 1)[1][0, 0] < 0.01  # one of the twins is left
+
+
+def test_mixed_codebooks_keep_the_first_ones_numbers_and_are_never_worse():
+    one, other, values = tokens.Codebook(normal(5, 2)), tokens.Codebook(normal(7, 2, seed=1)), normal(50, 2, seed=2)
+    both = one.mixed(other)
+    assert np.array_equal(both.codes[:5], one.codes) and len(both.codes) == 12
+    assert (both.nearest(values, 1)[1] <= one.nearest(values, 1)[1]).all()
+
+
+def test_what_does_not_fit_is_refused():
+    book = tokens.Codebook(normal(4, 3))
+    for bad in (lambda: book.encode(normal(2, 2)), lambda: book.nearest(normal(2, 3), 5), lambda: book.decode([4])):
+        with pytest.raises(ArrayError):
+            bad()
+    with pytest.raises(ArrayError):
+        book.encode([[np.nan, 0, 0]])
+    with pytest.raises(ArrayError):
+        book.mixed(tokens.Codebook(normal(4, 2)))
+    pytest.importorskip("sklearn")
+    with pytest.raises(ArrayError, match="5 codes"):
+        tokens.Codebook.fit(normal(4, 3), 5)
