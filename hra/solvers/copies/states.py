@@ -44,18 +44,18 @@ def counts_of(selected):
 @njit(cache=True)
 def cuts_of(added_by, removed_by, selected):
     """The nodes that are there in each lane of ``selected`` [R, I]: offsets int64 [I + 1] and ascending ids int64."""
-    lanes, there = selected.shape[1], np.empty(LANES, np.bool_)
-    ends = _ends(added_by, removed_by, selected)
+    lanes, ends = selected.shape[1], _ends(added_by, removed_by, selected)
     nodes, place = np.empty(ends[-1], np.int64), ends[:-1].copy()
     for begin in range(0, lanes, LANES):
-        width, last = min(LANES, lanes - begin), _last(selected, begin, min(begin + LANES, lanes))
+        part, last = selected[:, begin : begin + LANES], _last(selected, begin, min(begin + LANES, lanes))
+        own, there = place[begin : begin + LANES], np.empty(part.shape[1], np.bool_)
         for v in range(added_by.size):
             # Copies that are far have few clusters: most of a fine cluster's lanes are empty.
-            if added_by[v] <= last and _there(added_by[v], removed_by[v], selected, begin, width, there) > 0:
-                for i in range(width):
+            if added_by[v] <= last and _there(added_by[v], removed_by[v], part, there) > 0:
+                for i in range(own.size):
                     if there[i]:
-                        nodes[place[begin + i]] = v
-                        place[begin + i] += 1
+                        nodes[own[i]] = v
+                        own[i] += 1
     return ends, nodes
 
 
@@ -93,12 +93,14 @@ def _add(selected, more, count):
 
 
 @njit(cache=True)
-def _there(added_by, removed_by, selected, begin, width, result):
-    """Fill ``result`` with where a node is there, in the lanes from ``begin`` on; returns in how many."""
+def _there(added_by, removed_by, selected, result):
+    """Fill ``result`` [lanes] with where a node is there; returns in how many lanes."""
     count = 0
-    for i in range(width):
-        result[i] = added_by < 0 or selected[added_by, begin + i]
-    for i in range(width):
-        result[i] &= removed_by < 0 or not selected[removed_by, begin + i]
+    for i in range(result.size):
+        result[i] = added_by < 0 or selected[added_by, i]
+    if removed_by >= 0:
+        for i in range(result.size):
+            result[i] &= not selected[removed_by, i]
+    for i in range(result.size):
         count += result[i]
     return count
