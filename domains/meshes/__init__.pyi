@@ -33,6 +33,10 @@ from .outofcore.building import OutOfCoreReport as OutOfCoreReport
 from .outofcore.building import build_out_of_core as build_out_of_core
 from .pictures.drawing import render as render
 from .pictures.viewer import Viewer as Viewer
+from .rendering.flight import FlightFrame as FlightFrame
+from .rendering.flight import fly as fly
+from .rendering.flight import orbit as orbit
+from .rendering.renderer import Renderer as Renderer
 from .scene import Scene as Scene
 from .scene_allocation import SceneAllocation as SceneAllocation
 from .surface_error import SurfaceError as SurfaceError

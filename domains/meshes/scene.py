@@ -85,6 +85,11 @@ class Scene:
         return len(self._placed.matrices)
 
     @property
+    def copies(self) -> Placements:
+        """Which meshes stand where."""
+        return self._placed
+
+    @property
     def placements(self) -> np.ndarray:
         """Object to world, float64 [B, 4, 4]."""
         return self._placed.matrices

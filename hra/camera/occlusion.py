@@ -9,7 +9,8 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.errors import ArrayError
-from hra.kernels import Pyramid, depth_pyramid, visible_boxes, visible_spheres
+from hra.kernels import Pyramid, depth_pyramid, project_boxes, visible_boxes, visible_spheres
+from hra.kernels.culling.projection import ProjectedBounds
 from hra.model.arrays import to_numpy
 
 
@@ -60,6 +61,12 @@ class Occlusion:
     def visible_boxes(self, boxes: Any) -> np.ndarray:
         """Which world-space boxes [K, 2, 3] may be in view and not hidden, bool [K]; conservative."""
         return to_numpy(visible_boxes(self.hiz, boxes, window_matrix(self.camera)))
+
+    def project_boxes(self, boxes: Any) -> ProjectedBounds:
+        """Where world-space boxes [K, 2, 3] appear, see `hra.kernels.culling.projection.project_boxes`."""
+        width, height = self.camera.viewport
+        view = window_matrix(self.camera)
+        return project_boxes(boxes, view, (height, width), reversed_depth=self.camera.reversed_depth)
 
     def visible_spheres(self, centers: Any, radii: Any) -> np.ndarray:
         """Which world-space spheres, centres [K, 3] and radii [K], may be in view and not hidden, bool [K]."""

@@ -52,7 +52,7 @@ class Context:
         self._info = self._gl.info
         # Private, but the only way to the loader of a context that somebody else made.
         self.functions = Functions.load(self._gl.mglo._context.load)
-        self._released = False
+        self._released, self._in_use = False, False
 
     @property
     def renderer(self) -> str:
@@ -79,13 +79,16 @@ class Context:
 
     @contextmanager
     def use(self) -> Iterator[moderngl.Context]:
-        """Make the context current for a block of ModernGL calls.
+        """Make the context current for a block of ModernGL calls; blocks within blocks are parts of the outer one.
 
         Raises
         ------
         BackendUnavailable : it was released, belongs to another thread or was lost, or a call in the block failed.
         """
         self._check_usable()
+        if self._in_use:
+            yield self._gl
+            return
         with self._current(), self._typed_errors():
             self._gl.clear_errors()  # those of the caller's own calls
             yield self._gl
@@ -94,12 +97,16 @@ class Context:
     @contextmanager
     def _current(self) -> Iterator[None]:
         # Leaving ModernGL's block makes current what was so before the context was made: an adopted one must stay.
-        if self._owned:
-            with self._gl:
+        self._in_use = True
+        try:
+            if self._owned:
+                with self._gl:
+                    yield
+            else:
+                self._gl.__enter__()
                 yield
-        else:
-            self._gl.__enter__()
-            yield
+        finally:
+            self._in_use = False
 
     @contextmanager
     def _typed_errors(self) -> Iterator[None]:

@@ -62,7 +62,7 @@ def rect_extremum(
     index = np.zeros(1, np.int32) if batch_index is None else batch_index
     result = gl.buffer(reserve=4 * len(rects))
     compared = np.zeros(1, np.uint32) if against is None else _words(against)
-    inputs = [upload(gl, array) for array in (_shapes(layout), rects, index, compared)]
+    inputs = [upload(gl, array) for array in (level_shapes(layout), rects, index, compared)]
     for binding, buffer in enumerate([data, *inputs, result]):
         buffer.bind_to_storage_buffer(binding)
     program["count"] = len(rects)
@@ -81,7 +81,8 @@ def _words(values: np.ndarray) -> np.ndarray:
     return values.astype(np.uint32) if values.itemsize == 1 else np.ascontiguousarray(values).view(np.uint32)
 
 
-def _shapes(layout: Layout) -> np.ndarray:
+def level_shapes(layout: Layout) -> np.ndarray:
+    """Width, height and begin of each level as shaders/rect.glsl reads them, uint32 [L, 4]."""
     rows: list[Any] = [
         (width, height, begin, 0) for (height, width), begin in zip(layout.sizes, layout.offsets[:-1], strict=True)
     ]

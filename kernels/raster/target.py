@@ -66,7 +66,7 @@ class Target(Resource):
             raise CameraError("one matrix [4, 4] is needed", where="argument view_projection")
         if draws.context is not self.context:
             raise ArrayError("the draws were made in another context", where="argument draws")
-        with self._drawing(program.ctx):
+        with self.drawing(program.ctx):
             draws.render(program, matrix, selected)
 
     def _read_depth(self) -> np.ndarray:
@@ -88,13 +88,13 @@ class Target(Resource):
         self.context.functions.clear_depth(self._framebuffer.glo, 0.0 if self.reversed_depth else 1.0)
 
     @contextmanager
-    def _drawing(self, gl: moderngl.Context) -> Iterator[None]:
-        """Set the state of the pipeline, and put back what was there."""
+    def drawing(self, gl: moderngl.Context, *, depth: bool = True) -> Iterator[None]:
+        """Draw to the images, with or without a test of depth; the context is current, its state is put back."""
         state = self.context.functions
         names = (functions.DEPTH_FUNC, functions.CLIP_ORIGIN, functions.CLIP_DEPTH_MODE)
         depth_func, *clip_control = (state.integer(name) for name in names)
         range_of_depth = functions.ZERO_TO_ONE if self.reversed_depth else functions.NEGATIVE_ONE_TO_ONE
-        with gl.scope(self._framebuffer, gl.DEPTH_TEST):
+        with gl.scope(self._framebuffer, gl.DEPTH_TEST if depth else gl.NOTHING):
             state.DepthFunc(functions.GREATER if self.reversed_depth else functions.LESS)
             state.ClipControl(functions.UPPER_LEFT, range_of_depth)
             try:

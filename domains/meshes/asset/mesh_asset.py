@@ -76,6 +76,11 @@ class MeshAsset:
         return self._tables.triangle_count
 
     @property
+    def page_tables(self) -> Tables:
+        """What is known of every cluster and page without reading a page."""
+        return self._tables
+
+    @property
     def facts(self) -> dict[str, Any]:
         """Triangles, clusters, groups, levels and triangles of the root."""
         return self._info["mesh"]
@@ -84,6 +89,11 @@ class MeshAsset:
     def attribute_names(self) -> tuple[str, ...]:
         """What vertices carry beside their positions; see `VertexAttributes`."""
         return tuple(name for name in self._file.names(Kind.VERTEX) if name != POSITION)
+
+    @property
+    def attribute_bytes(self) -> dict[str, int]:
+        """Bytes that each of `attribute_names` takes for a vertex."""
+        return {name: self._file.entries[name].row_bytes for name in self.attribute_names}
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
@@ -184,7 +194,7 @@ class MeshAsset:
         HraError : another unit.
         """
         tables = self._tables
-        attribute_bytes = sum(self._file.entries[name].row_bytes for name in self.attribute_names)
+        attribute_bytes = sum(self.attribute_bytes.values())
         hierarchy = charge(tables.hierarchy, tables.triangle_count, attribute_bytes, unit)
         return replace(self, _tables=replace(tables, hierarchy=hierarchy))
 

@@ -16,6 +16,7 @@ from hra.console import JsonOption, byte_count, counting, folder_or, running, sh
 from hra.domains.meshes.commands.cutting import cut
 from hra.domains.meshes.commands.drawing import render, view
 from hra.domains.meshes.commands.exporting import export
+from hra.domains.meshes.commands.flying import fly
 from hra.domains.meshes.commands.folder import build_all
 from hra.domains.meshes.commands.larger import build_in_parts, in_parts
 from hra.domains.meshes.commands.limits import BuiltMesh
@@ -26,6 +27,7 @@ from hra.safety.limits import DEFAULT, Limits
 app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
 app.command()(cut)
 app.command()(export)
+app.command()(fly)
 app.command()(lods)
 app.command()(render)
 app.command()(view)

@@ -8,7 +8,7 @@ from typing import Any
 from hra.domains.meshes.texture import Sampler
 from hra.errors import RepairWarning
 
-_WRAPS = {10497: "REPEAT", 33071: "CLAMP_TO_EDGE", 33648: "MIRRORED_REPEAT"}
+WRAPS = {10497: "REPEAT", 33071: "CLAMP_TO_EDGE", 33648: "MIRRORED_REPEAT"}
 _MAGNIFIED = {9728: "NEAREST", 9729: "LINEAR"}
 _MINIFIED = _MAGNIFIED | {
     9984: "NEAREST_MIPMAP_NEAREST",
@@ -17,8 +17,8 @@ _MINIFIED = _MAGNIFIED | {
     9987: "LINEAR_MIPMAP_LINEAR",
 }
 _FIELDS = {
-    "wrap_s": ("wrapS", _WRAPS),
-    "wrap_t": ("wrapT", _WRAPS),
+    "wrap_s": ("wrapS", WRAPS),
+    "wrap_t": ("wrapT", WRAPS),
     "mag_filter": ("magFilter", _MAGNIFIED),
     "min_filter": ("minFilter", _MINIFIED),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import sys
@@ -12,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from hra.camera import Camera
-from hra.domains.meshes.files.textures import MAX_PIXELS
-from hra.domains.meshes.materials import Material
-from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra
+from hra.domains.meshes.pictures.base_color import base_color_image
+from hra.errors import BackendUnavailable, CameraError, HraError, MissingExtra
 from hra.model.arrays import indices
 from hra.model.kinds import require_kind
 from hra.safety.limits import PICTURE_PIXELS, PICTURE_SIDE
@@ -141,7 +139,7 @@ def _colors(clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> tuple[np
     """One value or colour for each cluster of the cut, and how it is drawn."""
     hierarchy = clusters.hierarchy
     if coloring == "cluster":
-        return _distinct(cut), {"rgb": True}
+        return distinct_colors(cut), {"rgb": True}
     if coloring == "level":
         level = hierarchy.attribute("level")[cut]
         least, most = int(level.min()), int(level.max())
@@ -164,7 +162,7 @@ def _colors(clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> tuple[np
     return np.maximum(error[cut], np.float32(least)), options
 
 
-def _distinct(numbers: np.ndarray) -> np.ndarray:
+def distinct_colors(numbers: np.ndarray) -> np.ndarray:
     """A colour for each number, uint8 [K, 3], always the same."""
     hue, shade, pale = ((numbers[:, None] * _EVEN) % 1.0).T
     waves = np.clip(np.abs((hue[:, None] * 6 + np.array([0.0, 4.0, 2.0])) % 6 - 3) - 1, 0, 1)
@@ -180,6 +178,8 @@ def _surface(mesh: TriangleMesh) -> Any:
 
 def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
     """Draw a mesh, with textures or vertex colours where there are some; one actor for each material."""
+    import pyvista
+
     look = {"specular": 0.15, "smooth_shading": mesh.attributes is not None and mesh.attributes.normals is not None}
     surface, carried = _surface(mesh), mesh.attributes
     if carried is not None and carried.normals is not None:
@@ -197,24 +197,10 @@ def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
         for number in np.unique(of_triangle).tolist():
             part = surface.extract_cells(np.flatnonzero(of_triangle == number)).extract_surface(algorithm=None)
             material = carried.materials[number]
-            texture = _texture(material) if material.image and carried.uv is not None else None
+            image = base_color_image(material) if material.image and carried.uv is not None else None
+            texture = None if image is None else pyvista.Texture(image)
             color = tuple(value ** (1 / 2.2) for value in material.base_color[:3])
             plotter.add_mesh(part, color=color, texture=texture, name=f"{_ACTOR} {number}", **look)
-
-
-def _texture(material: Material) -> Any:
-    """The base-colour image of a material that has one."""
-    import pyvista
-    from PIL import Image
-
-    where = f"material {material.name!r}"
-    try:
-        image = Image.open(io.BytesIO(material.image or b""), formats=("PNG", "JPEG"))
-        if image.width * image.height <= MAX_PIXELS:
-            return pyvista.Texture(np.asarray(image.convert("RGB")))
-    except Exception as error:  # Pillow raises whatever its decoders stumble over
-        raise ImageError(f"the texture cannot be decoded ({type(error).__name__})", where=where) from error
-    raise ImageError(f"the texture has {image.width} x {image.height} pixels", where=where)
 
 
 def place_camera(plotter: Any, camera: Camera) -> None:

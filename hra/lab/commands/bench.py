@@ -28,13 +28,14 @@ class SuiteName(StrEnum):
     models = "models"
     scale = "scale"
     points = "points"
+    runtime = "runtime"
 
 
 def bench(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="The solver, kernels, meshes, textures, residency, visual tokens, commands, models, jobs, or points."
+            help="Solver, kernels, meshes, textures, residency, tokens, commands, models, jobs, points or frames."
         ),
     ],
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
@@ -74,6 +75,7 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
             SuiteName.models: "models suite",
             SuiteName.scale: "scale suite",
             SuiteName.points: "points suite",
+            SuiteName.runtime: "renderer",
         }
         what = others.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
@@ -101,6 +103,10 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
         from hra.lab.bench.points.rows import points_suite
 
         return points_suite()
+    if suite is SuiteName.runtime:
+        from hra.lab.bench.runtime.suite import runtime_suite
+
+        return runtime_suite()
     if suite is SuiteName.startup:
         from hra.lab.bench.startup import startup_suite
 

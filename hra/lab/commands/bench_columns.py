@@ -33,6 +33,10 @@ def _milliseconds(key: str) -> Callable[[Row], str]:
     return lambda row: _three_digits(row[key], 1000)
 
 
+def _thousands(key: str) -> Callable[[Row], str]:
+    return lambda row: _three_digits(row.get(key), 0.001)
+
+
 def _percent(key: str) -> Callable[[Row], str]:
     return lambda row: f"{100 * row[key]:.2g}"
 
@@ -138,6 +142,19 @@ TABLES: Mapping[str, BenchTable] = {
             "limit": _milliseconds("limit_s"),
             "peer": _milliseconds("peer_s"),
             "gap": lambda row: "-" if row["gap"] is None else f"{100 * row['gap']:.2g}",
+        },
+    ),
+    "runtime": BenchTable(
+        "frames: milliseconds by the clock, thousands of triangles",
+        {
+            "n": _TIMES["n"],
+            "ours": _milliseconds("ours_s"),
+            "peer": _milliseconds("peer_s"),
+            "in the cut": _thousands("triangles"),
+            "in frustum": _thousands("in_frustum"),
+            "visible": _thousands("visible"),
+            "drawn": _thousands("drawn"),
+            "culled in vain": lambda row: str(row.get("hidden_visible", "-")),
         },
     ),
     "scale": BenchTable(
