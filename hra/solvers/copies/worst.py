@@ -33,13 +33,21 @@ def improve_worst(rows, gain, price, share, reach, selected, steps):
         left, reaching, alive = np.empty_like(gains), np.empty_like(gains), np.empty(end - begin, np.bool_)
         for i in range(size):
             lane, at = worst[i] // LANES * LANES, worst[i] % LANES
-            gains[:, i] = lanes_of(rows, kind, lane, gain)[:, at]
-            own[:, i] = shares_of(rows, share, kind, share.first[kind] + lane // LANES)[:, at]
+            _copy(lanes_of(rows, kind, lane, gain), at, gains, i)
+            _copy(shares_of(rows, share, kind, share.first[kind] + lane // LANES), at, own, i)
         for step in steps:
             pass_on(rows, begin, end - begin, gains, price, own, left, alive)
             shift_each(rows, begin, end - begin, own, left, alive, reaching, step)
         for i in range(size):
-            shares_of(rows, share, kind, share.first[kind] + worst[i] // LANES)[:, worst[i] % LANES] = own[:, i]
+            block = share.first[kind] + worst[i] // LANES
+            _copy(own, i, shares_of(rows, share, kind, block), worst[i] % LANES)
+
+
+@njit(cache=True)
+def _copy(values, i, result, k):
+    """Column ``i`` to column ``k``; assigned slices would take seconds to compile."""
+    for r in range(values.shape[0]):
+        result[r, k] = values[r, i]
 
 
 @njit(cache=True, error_model="numpy")
