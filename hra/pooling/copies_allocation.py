@@ -23,7 +23,7 @@ from hra.pooling.copies_members import Kind, cuts_each, join_copies, lane_shares
 from hra.solvers.copies.copies import Copies
 from hra.solvers.copies.shortfall import shortfall_of_copies
 from hra.solvers.copies.solve import Shared
-from hra.solvers.copies.states import are_down_closed, count_changes
+from hra.solvers.copies.states import are_down_closed, count_changes, counts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class CopiesAllocation:
     def cost(self) -> float:
         """Cost of all cuts, exact."""
         kinds = zip(self.copies.hierarchies, self.selected, strict=True)
-        spent = sum(float(hierarchy.unit_cost @ np.count_nonzero(taken, axis=1)) for hierarchy, taken in kinds)
+        spent = sum(float(hierarchy.unit_cost @ counts_of(taken)) for hierarchy, taken in kinds)
         return self.copies.hierarchies[0].units.cost(self.copies.base_units + spent)
 
     @cached_property

@@ -9,24 +9,25 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.solvers.copies.blocks import LANES, count_of, lanes_of, shares_of
+from hra.solvers.copies.blocks import shares_of
+from hra.solvers.copies.lanes import LANES, count_of, lanes_of
 from hra.solvers.copies.taking import best_sets
 
 
 @njit(cache=True, error_model="numpy")
 def sets_at_price(rows, gain, price, share, reach, selected):
-    """Fill ``selected`` with sets that are good at a price; returns their cost, and a bound on what all could be worth.
+    """Fill ``selected`` with sets that are good at a price; returns their cost, their worth, and a bound on it.
 
-    Every refinement in surplus hands it to its predecessors.
+    Worth is gain without what is paid. Every refinement in surplus hands it to its predecessors.
 
     Parameters
     ----------
     rows : `hra.solvers.copies.copies.Rows`.
-    gain : float64, ``selected`` : bool, of all lanes in blocks, see `hra.solvers.copies.blocks.in_blocks`.
+    gain : float64, ``selected`` : bool, of all lanes in blocks, see `hra.solvers.copies.lanes.in_blocks`.
     share : `hra.solvers.copies.blocks.Shares`.
     reach : int64 [blocks], how many rows of each block are looked at: none beyond is in surplus. Lowered to what is.
     """
-    spent, bound = 0.0, 0.0
+    spent, worth, bound = 0.0, 0.0, 0.0
     for kind in range(rows.first.size - 1):
         begin, end = rows.first[kind], rows.first[kind + 1]
         # Used again for each block, so that it stays in the cache.
@@ -38,9 +39,10 @@ def sets_at_price(rows, gain, price, share, reach, selected):
             while stop > 0 and not alive[stop - 1]:
                 stop -= 1
             taken = lanes_of(rows, kind, lane, selected)
-            spent += best_sets(rows, begin, stop, gains, price, left, alive, taken)
+            cost, own = best_sets(rows, begin, stop, gains, price, left, alive, taken)
+            spent, worth = spent + cost, worth + own
             reach[block] = stop
-    return spent, bound
+    return spent, worth, bound
 
 
 @njit(cache=True, error_model="numpy")

@@ -12,9 +12,8 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.solvers.copies.copies import Copies, Rows
+from hra.solvers.copies.lanes import LANES, count_of
 
-# Copies at a time: what is known of them stays in the cache.
-LANES = 64
 # Copies of all kinds together that have shares of their own; 29 kB each for 3,600 edges.
 _ALONE = 128
 
@@ -64,47 +63,6 @@ def _empty(copies: Copies) -> Shares:
         blocks.append(blocks[-1] + lanes.size)
     at = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
     return Shares(np.array(blocks, np.int64), at, np.empty(at[-1]))
-
-
-@njit(cache=True)
-def count_of(rows, kind):
-    """How many copies of a ``kind`` there are."""
-    begin, end = rows.first[kind], rows.first[kind + 1]
-    return (rows.at[end] - rows.at[begin]) // (end - begin) if end > begin else 0
-
-
-@njit(cache=True)
-def lanes_of(rows, kind, lane, values):
-    """A block of copies, [R, lanes], of ``values`` in blocks (`in_blocks`); its first copy is ``lane``."""
-    begin, end = rows.first[kind], rows.first[kind + 1]
-    width, start = min(LANES, count_of(rows, kind) - lane), rows.at[begin] + (end - begin) * lane
-    return values[start : start + (end - begin) * width].reshape((end - begin, width))
-
-
-@njit(cache=True)
-def in_blocks(rows, values, result):
-    """Copy ``values`` of all lanes to ``result``, where blocks lie one after the other, each with all its rows."""
-    for kind in range(rows.first.size - 1):
-        for lane in range(0, count_of(rows, kind), LANES):
-            own = lanes_of(rows, kind, lane, result)
-            for r in range(own.shape[0]):
-                at = rows.at[rows.first[kind] + r] + lane
-                for i in range(own.shape[1]):
-                    own[r, i] = values[at + i]
-    return result
-
-
-@njit(cache=True)
-def in_rows(rows, values, result):
-    """Copy ``values`` in blocks back to ``result``, row after row: the inverse of `in_blocks`."""
-    for kind in range(rows.first.size - 1):
-        for lane in range(0, count_of(rows, kind), LANES):
-            own = lanes_of(rows, kind, lane, values)
-            for r in range(own.shape[0]):
-                at = rows.at[rows.first[kind] + r] + lane
-                for i in range(own.shape[1]):
-                    result[at + i] = own[r, i]
-    return result
 
 
 @njit(cache=True)

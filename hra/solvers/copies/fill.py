@@ -7,10 +7,12 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from hra.compiling import njit
-from hra.solvers.copies.blocks import LANES, count_of, lanes_of
+from hra.solvers.copies.lanes import LANES, count_of, lanes_of
 
 # How far each window reaches down, as a share of the best priority that is left; the last one reaches the bottom.
 _WINDOWS = (0.98, 0.95, 0.9, 0.8, 0.6, 0.3, 0.0)
+# The first window, as a share of the price.
+_NEAR = 0.98
 
 
 @njit(cache=True, error_model="numpy")
@@ -31,11 +33,14 @@ def fill_copies(rows, gain, surplus, price, left, spend_all, selected):
     What remains after it.
     """
     kind_of = np.repeat(np.arange(rows.first.size - 1), np.diff(rows.first))
-    for reach in _WINDOWS:
-        best = _best_left(rows, gain, surplus, price, left, spend_all, selected)
-        if best < 0.0:
-            break
-        floor = reach * best if best < np.inf else np.inf
+    for n in range(-1, len(_WINDOWS)):
+        # Most that is left ranks just below the price.
+        floor = _NEAR * price
+        if n >= 0:
+            best = _best_left(rows, gain, surplus, price, left, spend_all, selected)
+            if best < 0.0:
+                break
+            floor = _WINDOWS[n] * best if best < np.inf else np.inf
         heap = _candidates(rows, gain, surplus, price, left, spend_all, selected, floor)
         while len(heap) > 0:
             _, _, cost, q, i = heappop(heap)

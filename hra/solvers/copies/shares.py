@@ -6,7 +6,8 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.solvers.copies.at_price import pass_on
-from hra.solvers.copies.blocks import LANES, count_of, lanes_of, shares_of
+from hra.solvers.copies.blocks import shares_of
+from hra.solvers.copies.lanes import LANES, count_of, lanes_of
 
 # Lets a share that was driven to zero come back.
 _FLOOR = 1e-4
@@ -36,7 +37,7 @@ def improve_shares(rows, gain, price, share, reach, steps, steps_alone):
             for step in steps_alone if alone else steps:
                 pass_on(rows, begin, stop, gains, price, own, left, alive)
                 if alone:
-                    _shift_each(rows, begin, stop, own, left, alive, reaching, step)
+                    shift_each(rows, begin, stop, own, left, alive, reaching, step)
                 else:
                     _shift_all(rows, begin, stop, own, left, alive, reaching, step)
 
@@ -63,8 +64,11 @@ def _shift_all(rows, begin, stop, share, left, alive, reaching, step):
 
 
 @njit(cache=True, error_model="numpy")
-def _shift_each(rows, begin, stop, share, left, alive, reaching, step):
-    """One step of the shares [E, lanes] of each copy alone; fills ``reaching`` [R, lanes]."""
+def shift_each(rows, begin, stop, share, left, alive, reaching, step):
+    """One step of the shares [E, lanes] of each copy alone; fills ``reaching`` [R, lanes].
+
+    ``left`` and ``alive`` are what `pass_on` has found; see there.
+    """
     before, needed, edges = rows.before[begin:], rows.needed, rows.before[begin]
     total = np.empty(left.shape[1])
     for r in range(stop):

@@ -7,21 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.solvers.copies.at_price import sets_at_price, surplus_at_price
-from hra.solvers.copies.blocks import Shares, all_rows, even_shares, in_blocks, in_rows
+from hra.solvers.copies.blocks import Shares, all_rows, even_shares
 from hra.solvers.copies.copies import Copies, Rows
 from hra.solvers.copies.fill import fill_copies
-from hra.solvers.copies.price import FIRST_STEP, Cleared, clearing_price, highest_price, plain_guess
+from hra.solvers.copies.lanes import in_blocks, in_rows
+from hra.solvers.copies.price import FIRST_STEP, clearing_price, highest_price, plain_guess
+from hra.solvers.copies.search import Cleared, Search
 from hra.solvers.copies.shares import improve_shares
-from hra.solvers.copies.states import gain_of
+from hra.solvers.copies.worst import improve_worst
 
 # Steps of the shares without a last step of a sequence, common ones and those of one copy alone; after one; and more.
 _FIRST = np.array([6.0, 5.0, 4.0, 3.0]), 2.0 / (1.0 + 0.1 * np.arange(12))
-_NEXT = np.zeros(0), np.ones(1)
-_MORE = np.array([3.0, 2.0]), np.full(6, 1.0)
+_NEXT = np.full(1, 2.5), np.full(1, 2.0)
+_MORE, _WORST = (np.array([2.5]), np.zeros(0)), 2.0 / (1.0 + 0.1 * np.arange(8))
 # Shares are good enough that lose so much of what is missed at best; else more steps are made, so many times.
-_GOOD, _TIMES = 0.007, 3
-# Even shares give a first price; which part of the capacity it leaves does not matter.
-_ROUGHLY = 0.05
+_GOOD, _TIMES = 0.007, 2
+# Filling takes what is left, of which this part of the capacity is little; even shares give a first price alone.
+_LITTLE, _ROUGHLY = 1e-2, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,25 +82,37 @@ def share_out(
 def _all_that_gains(rows: Rows, gain: np.ndarray, share: Shares) -> Cleared:
     """The best sets where the capacity is enough for everything."""
     selected, reach = np.empty(gain.size, np.bool_), all_rows(rows, share)
-    spent, bound = sets_at_price(rows, gain, 0.0, share, reach, selected)
+    spent, _, bound = sets_at_price(rows, gain, 0.0, share, reach, selected)
     return Cleared(selected, 0.0, spent, bound, 0.0, reach)
 
 
 def _rough_price(rows: Rows, gain: np.ndarray, gains: np.ndarray, share: Shares, capacity: float) -> float:
     """A price from even shares; ``gain`` lies row after row, ``gains`` in blocks."""
     most, plain = highest_price(rows, float(gain.sum())), plain_guess(rows, gain, capacity)
-    return clearing_price(rows, gains, share, capacity, plain, most, step=FIRST_STEP, little=_ROUGHLY).bound_price
+    return clearing_price(Search(rows, gains, share, capacity, _ROUGHLY), plain, most, FIRST_STEP).bound_price
 
 
 def _clear(rows: Rows, gain: np.ndarray, share: Shares, capacity: float, guess: float, is_next: bool) -> Cleared:
     """Find the price, and improve ``share`` in place near it: a little from step to step, more without a last one."""
-    everything, times, steps = float(gain.sum()), 0, _NEXT if is_next else _FIRST
+    everything, reach = float(gain.sum()), all_rows(rows, share)
     most = highest_price(rows, everything)
-    while True:
-        improve_shares(rows, gain, guess, share, all_rows(rows, share), *steps)
-        found, times = clearing_price(rows, gain, share, capacity, guess or most, most), times + 1
-        # What is left is filled up at about the price.
-        gained = gain_of(gain, found.selected) + found.price * (capacity - found.spent)
-        if found.bound - gained <= _GOOD * (everything - found.bound) or times == _TIMES:
-            return found
-        guess, steps = found.bound_price, _MORE
+    guess = min(guess or most, most)
+    improve_shares(rows, gain, guess, share, reach, *(_NEXT if is_next else _FIRST))
+    search = Search(rows, gain, share, capacity, _LITTLE)
+    for _ in range(_TIMES):
+        search.at(guess)
+        if _is_good(search, everything):
+            # Elsewhere shares may be worse.
+            clearing_price(search, guess, most)
+            if _is_good(search, everything):
+                return search.best
+        guess = search.price
+        improve_worst(rows, gain, guess, share, search.best.reach, search.tried, _WORST)
+        improve_shares(rows, gain, guess, share, reach, *_MORE)
+        search = Search(rows, gain, share, capacity, _LITTLE)
+    return clearing_price(search, guess, most)
+
+
+def _is_good(search: Search, everything: float) -> bool:
+    """Whether shares lose little at the last price, beside what is missed at best of ``everything``."""
+    return search.lost <= _GOOD * (everything - search.best.bound)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.solvers.copies.blocks import LANES
+from hra.solvers.copies.lanes import LANES
 
 
 @njit(cache=True)
@@ -21,15 +21,6 @@ def are_down_closed(rows, selected):
     return valid
 
 
-@njit(cache=True, fastmath={"reassoc"})
-def gain_of(gain, selected):
-    """What is selected gains, nearly."""
-    total = 0.0
-    for i in range(gain.size):
-        total += gain[i] if selected[i] else 0.0
-    return total
-
-
 @njit(cache=True)
 def count_changes(then, now):
     """In how many entries two arrays [R, I] of bools differ."""
@@ -41,18 +32,30 @@ def count_changes(then, now):
 
 
 @njit(cache=True)
+def counts_of(selected):
+    """In how many lanes of ``selected`` [R, I] each row is taken, int64 [R]."""
+    result = np.zeros(selected.shape[0], np.int64)
+    for r in range(selected.shape[0]):
+        for i in range(selected.shape[1]):
+            result[r] += selected[r, i]
+    return result
+
+
+@njit(cache=True)
 def cuts_of(added_by, removed_by, selected):
     """The nodes that are there in each lane of ``selected`` [R, I]: offsets int64 [I + 1] and ascending ids int64."""
-    lanes, there = selected.shape[1], np.empty(LANES, np.bool_)
-    ends = _ends(added_by, removed_by, selected)
+    lanes, ends = selected.shape[1], _ends(added_by, removed_by, selected)
     nodes, place = np.empty(ends[-1], np.int64), ends[:-1].copy()
     for begin in range(0, lanes, LANES):
         part, last = selected[:, begin : begin + LANES], _last(selected, begin, min(begin + LANES, lanes))
-        own = there[: part.shape[1]]
+        own, there = place[begin : begin + LANES], np.empty(part.shape[1], np.bool_)
         for v in range(added_by.size):
-            if added_by[v] <= last:
-                _there(added_by[v], removed_by[v], part, own)
-                _write(v, own, place[begin:], nodes)
+            # Copies that are far have few clusters: most of a fine cluster's lanes are empty.
+            if added_by[v] <= last and _there(added_by[v], removed_by[v], part, there) > 0:
+                for i in range(own.size):
+                    if there[i]:
+                        nodes[own[i]] = v
+                        own[i] += 1
     return ends, nodes
 
 
@@ -90,17 +93,14 @@ def _add(selected, more, count):
 
 
 @njit(cache=True)
-def _write(v, there, place, nodes):
-    for i in range(there.size):
-        if there[i]:
-            nodes[place[i]] = v
-            place[i] += 1
-
-
-@njit(cache=True)
 def _there(added_by, removed_by, selected, result):
+    """Fill ``result`` [lanes] with where a node is there; returns in how many lanes."""
+    count = 0
     for i in range(result.size):
         result[i] = added_by < 0 or selected[added_by, i]
     if removed_by >= 0:
         for i in range(result.size):
             result[i] &= not selected[removed_by, i]
+    for i in range(result.size):
+        count += result[i]
+    return count

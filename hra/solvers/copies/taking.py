@@ -12,7 +12,7 @@ _LACK = 0.4
 
 @njit(cache=True, error_model="numpy")
 def best_sets(rows, begin, stop, gain, price, left, alive, selected):
-    """Fill ``selected`` with the better of two sets for each copy of a block; returns what all of them cost.
+    """Fill ``selected`` with the better of two sets for each copy of a block; returns what all cost and are worth.
 
     What is in surplus stops at each refinement that lacks a little, and what lies beneath is lost. So some more are
     taken that lack up to a part of what they cost, if they lead to a surplus.
@@ -26,7 +26,7 @@ def best_sets(rows, begin, stop, gain, price, left, alive, selected):
     _take(rows, begin, stop, 0.0, left, alive, selected)
     _take(rows, begin, stop, _LACK * price, left, alive, wider)
     _trim(rows, begin, stop, left, alive, wider)
-    cost, spent = rows.cost[begin:], 0.0
+    cost, spent, worth = rows.cost[begin:], 0.0, 0.0
     # The wider sets hold the others: what they have more counts.
     for r in range(stop):
         paid = price * cost[r]
@@ -39,7 +39,18 @@ def best_sets(rows, begin, stop, gain, price, left, alive, selected):
             selected[r, i] |= wider[r, i] & is_better[i]
             count += selected[r, i]
         spent += cost[r] * count
-    return spent
+        if count > 0:
+            worth += _gained(gain, selected, r) - price * (cost[r] * count)
+    return spent, worth
+
+
+# A sum in any order, or it would be taken one after the other.
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def _gained(gain, selected, r):
+    total = 0.0
+    for i in range(gain.shape[1]):
+        total += gain[r, i] if selected[r, i] else 0.0
+    return total
 
 
 @njit(cache=True, error_model="numpy")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hra.lab.bench.models.model import Subject
-from hra.lab.bench.models.row import compared, promised, whole_run
+from hra.lab.bench.models.ratios import Rounds, compared, promised
+from hra.lab.bench.models.row import whole_run
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class AnswerBenchmark:
         return {**facts, **compared(rounds), **promised(whole, whole), "peer": None}
 
 
-def _rounds(subject: Subject, repeat: int, run: Any) -> list[tuple[dict[str, float], dict[str, float]]]:
+def _rounds(subject: Subject, repeat: int, run: Any) -> Rounds:
     import torch
 
     before = torch.get_num_threads()

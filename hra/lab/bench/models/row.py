@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hra.lab.bench.models.model import Subject
+from hra.lab.bench.models.ratios import Rounds, compared, medians, promised, ratios
+from hra.lab.bench.models.reachable import product_seconds, step_bytes
 
-# Tokens of an answer.
-ANSWER = 32
 _STEPS = 4
 
 
@@ -32,7 +32,10 @@ class ModelBenchmark:
     needs: tuple[str, ...] = ("torch:nn", "transformers:LlavaForConditionalGeneration")
 
     def measure(self, scale: str, repeat: int, bandwidth: float) -> dict[str, Any]:
-        """Medians; speed-ups are beside the whole prompt of the same round, ratios of operations beside its count."""
+        """Medians; speed-ups are beside the whole prompt of the same round, ratios of operations beside its count.
+
+        "reachable_ratio" is that of the bare products with the weights at both lengths, see `reachable`.
+        """
         import torch
 
         subject, before = self.subjects[scale], torch.get_num_threads()
@@ -40,12 +43,33 @@ class ModelBenchmark:
         try:
             with torch.no_grad():
                 rounds = [(whole_run(subject), self._times(subject)) for _ in range(repeat + 1)][1:]
+                bare = [self._bare(subject) for _ in range(repeat + 1)][1:]
         finally:
             torch.set_num_threads(before)
-        return {**self._facts(subject), **compared(rounds), **self._promised(subject), "peer": None}
+        reachable = self._reachable(subject, rounds, [statistics.median(times) for times in zip(*bare, strict=True)])
+        return {**self._facts(subject), **compared(rounds), **self._promised(subject), **reachable, "peer": None}
 
     def _times(self, subject: Subject) -> dict[str, float]:
         return whole_run(subject) if self.tokens is None else _reduced(subject, self.method, self._kept(subject))
+
+    def _bare(self, subject: Subject) -> tuple[float, float]:
+        return product_seconds(subject, subject.visual), product_seconds(subject, self._kept(subject))
+
+    def _reachable(self, subject: Subject, rounds: Rounds, bare: list[float]) -> dict[str, float]:
+        """What bare products and bytes promise: of the prompt, a token of the answer, and sums of parts."""
+        whole, own = (medians([one[which] for one in rounds]) for which in (0, 1))
+        prompt = bare[0] / bare[1]
+        step = step_bytes(subject, subject.visual) / step_bytes(subject, self._kept(subject))
+        promise = {**whole, "prefill_s": whole["prefill_s"] / prompt, "decode_s": whole["decode_s"] / step}
+        sums = ratios(whole, promise)
+        return {
+            "reachable_ratio": prompt,
+            "products_s": bare[1],
+            "decode_speedup": whole["decode_s"] / own["decode_s"],
+            "decode_bytes_ratio": step,
+            "first_reachable_ratio": sums["first_speedup"],
+            "total_reachable_ratio": sums["total_speedup"],
+        }
 
     def _kept(self, subject: Subject) -> int:
         """Small models have fewer tokens: the same share of them."""
@@ -101,44 +125,3 @@ def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
     start = time.process_time()
     result = call()
     return time.process_time() - start, result
-
-
-def _medians(rounds: list[dict[str, float]]) -> dict[str, float]:
-    return {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
-
-
-def compared(rounds: list[tuple[dict[str, float], dict[str, float]]]) -> dict[str, float]:
-    """Medians of our times, and how much faster they are than those of the whole prompt."""
-    whole, own = (_medians([one[which] for one in rounds]) for which in (0, 1))
-    return {**own, **_ratios(whole, own)}
-
-
-def promised(whole: Any, fewer: Any) -> dict[str, float]:
-    """Ratios of operations, by two `Cost`."""
-    return {
-        "flops_ratio": whole.prefill / fewer.prefill,
-        "first_flops_ratio": whole.total() / fewer.total(),
-        "total_flops_ratio": whole.total(ANSWER) / fewer.total(ANSWER),
-    }
-
-
-def _ratios(whole: Mapping[str, float], own: Mapping[str, float]) -> dict[str, float]:
-    return {
-        "speedup": whole["prefill_s"] / own["prefill_s"],
-        "first_s": _first(own),
-        "first_speedup": _first(whole) / _first(own),
-        "total_s": _total(own),
-        "total_speedup": _total(whole) / _total(own),
-        "selection_share": own["selection_s"] / own["prefill_s"],
-        "selection_share_of_all": own["selection_s"] / whole["prefill_s"],
-    }
-
-
-def _total(times: Mapping[str, float]) -> float:
-    """A prompt and an answer."""
-    return _first(times) + ANSWER * times["decode_s"]
-
-
-def _first(times: Mapping[str, float]) -> float:
-    """Everything up to the first token."""
-    return times["encode_s"] + times["selection_s"] + times["prefill_s"]

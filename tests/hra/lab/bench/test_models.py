@@ -27,6 +27,8 @@ def test_rows_hold_times_ratios_and_counts():
     assert rows["prefill_all"]["selection_s"] == 0
     ratios = [row["flops_ratio"] for row in rows.values()][:4]
     assert ratios == sorted(ratios) and ratios[-1] > 2
+    assert rows["prefill_all"]["decode_bytes_ratio"] == 1 and rows["prefill_64"]["decode_bytes_ratio"] > 1
+    assert all(row["reachable_ratio"] > 0 and row["products_s"] > 0 for row in list(rows.values())[:4])
     for row in rows.values():
         assert row["total_s"] >= row["prefill_s"] > 0 and row["speedup"] > 0
         assert row["selection_share"] == pytest.approx(row["selection_s"] / row["prefill_s"])
