@@ -98,14 +98,20 @@ def localize(indices, offsets):
 
 def page_ends(sizes: np.ndarray, runs: np.ndarray, limit: int) -> np.ndarray:
     """Where each page ends, int64 [P], for clusters of these ``sizes`` [N] whose groups are ``runs`` [N] of numbers."""
+    return np.append(cut_pages(sizes, runs, limit, 0)[0], len(sizes))
+
+
+def cut_pages(sizes: np.ndarray, runs: np.ndarray, limit: int, used: int) -> tuple[np.ndarray, int]:
+    """The same but the end of the last page, for clusters after ``used`` bytes of a page; and what that one holds."""
     ends = np.empty(len(sizes), np.int64)
-    return ends[: _page_ends(np.asarray(sizes, np.int64), np.asarray(runs, np.int64), limit, ends)].copy()
+    count, used = _cut_pages(np.asarray(sizes, np.int64), np.asarray(runs, np.int64), limit, used, ends)
+    return ends[:count].copy(), used
 
 
 @njit(cache=True)
-def _page_ends(size, groups, limit, ends):
-    """Write where each page ends; how many there are."""
-    count, used, c = 0, 0, 0
+def _cut_pages(size, groups, limit, used, ends):
+    """Write where each page ends; how many do, and the bytes of the last one."""
+    count, c = 0, 0
     while c < size.size:
         last, whole = c + 1, size[c]
         while last < size.size and groups[last] == groups[c]:
@@ -120,5 +126,4 @@ def _page_ends(size, groups, limit, ends):
                 count, used = count + 1, 0
             used += size[k]
         c = last
-    ends[count] = size.size
-    return count + 1
+    return count, used

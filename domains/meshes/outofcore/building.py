@@ -14,7 +14,7 @@ from hra.domains.meshes.building.settings import Settings
 from hra.domains.meshes.building.threads import processors
 from hra.domains.meshes.outofcore.assembling import assemble
 from hra.domains.meshes.outofcore.corners import corner_blocks, source_files
-from hra.domains.meshes.outofcore.memory import Share, check_links
+from hra.domains.meshes.outofcore.memory import Share, check_source
 from hra.domains.meshes.outofcore.pieces import load_arrays, save_arrays
 from hra.domains.meshes.outofcore.rounds import build_rounds
 from hra.domains.meshes.outofcore.welding import Numbering, weld_part
@@ -78,8 +78,8 @@ def build_out_of_core(
     ----------
     source : binary PLY, binary STL or OBJ, or a folder of parts of one mesh. Only positions are read, as float32.
     out : an ``.hra`` file.
-    memory : bytes that all processes together may hold, at least 180 MiB and 6 bytes for each triangle. It decides the
-        parts, and so the result.
+    memory : bytes that all processes together may hold, at least 193 MiB, and 180 MiB and a byte for each triangle.
+        It decides the parts, and so the result.
     cluster_size, group_size, certified : see `build`.
     jobs : processes; threads : of one process, all processors by default. The result does not depend on them, but that
         more jobs make smaller parts.
@@ -113,7 +113,7 @@ def build_out_of_core(
     shutil.rmtree(_gone(folder), ignore_errors=True)
     open_job(folder, {**asdict(settings), "part_triangles": share.triangles, "files": _facts(files)})
     chunks = _chunks(files, folder, share)
-    check_links(sum(chunk.count for chunk in chunks), memory)
+    check_source(sum(chunk.count for chunk in chunks), memory)
     welded, counts = _welded(chunks, folder)
     total = sum(counts)
     if not total:

@@ -166,7 +166,8 @@ TABLES: Mapping[str, BenchTable] = {
             "peer": lambda row: _three_digits(row["peer_s"]),
             "peer, cpu": lambda row: _three_digits(row["peer_cpu_s"]),
             "ratio": _TIMES["ratio"],
-            "a second": lambda row: _three_digits(row["rate"]),
+            "a second": lambda row: _three_digits(row.get("rate")),
+            "peak / limit": lambda row: _three_digits(row.get("peak_over_limit")),
         },
     ),
     "tokens": BenchTable(

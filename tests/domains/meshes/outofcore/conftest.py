@@ -16,7 +16,7 @@ FACE = np.dtype([("count", "u1"), ("corners", "<i4", 3)])
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory counts triangles, and nothing else takes any."""
-    for name, value in {"_PROCESS_BYTES": 0, "_TRIANGLE_BYTES": 1, "_LEAST": 1, "_LINK_BYTES": 0}.items():
+    for name, value in {"_PROCESS_BYTES": 0, "_TRIANGLE_BYTES": 1, "_LEAST": 1, "_SOURCE_BYTES": 0}.items():
         monkeypatch.setattr(memory, name, value)
 
 
