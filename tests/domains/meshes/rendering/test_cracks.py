@@ -28,8 +28,8 @@ def cuts_of(
         camera = hra.Camera.orbit(mesh.bounds, azimuth=around, elevation=above, distance=distance, viewport=SIZE)
         budget = float(np.exp(random.uniform(np.log(low), np.log(high))))
         if k % 3 == 0:
-            hierarchy = mesh.hierarchy
-            yield camera, hra.solve(hierarchy, budget, gains=random.random(len(hierarchy))).cut
+            gains = random.random(len(mesh.hierarchy.node_cost))
+            yield camera, hra.solve(mesh.hierarchy, budget, gains=gains).cut
         elif k % 3 == 1:
             yield camera, meshes.MeshAllocator(mesh).allocate(camera, budget).cut
         else:
