@@ -6,7 +6,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help docs notebooks demo test test-slow promises kills soak test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
+.PHONY: help docs notebooks demo test test-slow promises kills fuzz mutants soak matrix test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -30,8 +30,15 @@ fuzz: $(VENV)/.test ## a million inputs for every reader, guided by coverage (tw
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[fuzz]'
 	$(BIN)/python scripts/fuzz.py --docs docs/promises.md
 
-soak: $(VENV)/.test ## stream and allocate for ten minutes in one process
-	$(BIN)/python scripts/soak.py --minutes 10
+mutants: $(VENV)/.test ## change 300 places of the solver, the pools, residency and the readers, one at a time (hours)
+	$(BIN)/python scripts/mutants.py --docs docs/promises.md
+
+soak: $(VENV)/.test ## stream, allocate and ask the explorer for half an hour in one process
+	$(BIN)/python scripts/soak.py --minutes 30
+
+matrix: $(BIN)/python ## install with the lowest and the newest packages, on every Python that is there
+	$(BIN)/python scripts/check_matrix.py --pythons python3.11,python3.12,python3.13,python3.14 \
+		--extras ";demo,points,corpus,serve" --docs docs/promises.md
 
 test-optimised: $(VENV)/.test ## all tests with python -O, which drops assertions of the package
 	$(BIN)/python -O -m pytest -q -n 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.helpers.promises import ROOT, marked_tests, promises
+from tests.helpers.promises import ROOT, everywhere, marked_tests, promises
 
 
 def test_there_are_96_cases_in_order() -> None:
@@ -20,3 +20,11 @@ def test_the_page_lists_every_case_with_its_tests() -> None:
         (row,) = [line for line in page.split("\n") if line.startswith(f"| {number} |")]
         names = [test.partition("::")[2].removeprefix("test_").replace("_", " ") for test in tests]
         assert all(name in row for name in names), f"case {number}: run `make promises`"
+
+
+def test_what_holds_everywhere_has_tests_and_stands_on_the_page() -> None:
+    page, commands = (ROOT / "docs/promises.md").read_text(), (ROOT / "Makefile").read_text()
+    for one in everywhere():
+        assert one.files and all((ROOT / file).is_file() for file in one.files), one
+        assert f"| {one.promise} |" in page, "run `make promises`"
+        assert all(f"\n{name.removeprefix('make ')}:" in commands for name in one.long.strip("`").split("`, `") if name)

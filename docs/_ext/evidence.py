@@ -25,7 +25,7 @@ def page(name: str, record: dict[str, Any]) -> str:
     columns = [key for key in _COLUMNS if any(key in row for row in record["rows"])]
     lines = [f"# {name.replace('-', ' ')}", "", f"Made from [{name}.json](../benchmarks/{name}.json).", ""]
     lines += ["A ratio above 1 says that hra is faster. What the fields mean stands in", ""]
-    lines[-2] += " [how to read the benchmarks](../benchmarks/README.md)."
+    lines[-2] += " [the record of the benchmarks](../benchmarks/record.md)."
     lines += [_line(_COLUMNS[key] for key in columns), _line("---" for _ in columns)]
     lines += [_line(_shown(key, row.get(key)) for key in columns) for row in record["rows"]]
     lines += ["", "## Machine", "", *_items(record["machine"]), "", "## Left out", "", *_left_out(record["skipped"])]

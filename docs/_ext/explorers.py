@@ -13,6 +13,7 @@ _PAGES = {
     "tokens.html": {"inputs": ["page.png"], "query": _QUESTION},
     "mesh.html": {"inputs": ["skull.ply"]},
     "texture.html": {"inputs": ["earth.jpg"], "view": "texture"},
+    "flight.html": {"inputs": ["earth.jpg"], "view": "flight"},
     "pool.html": {"inputs": ["page.png", "skull.ply"], "query": _QUESTION, "ground": "earth.jpg", "pool": True},
 }
 

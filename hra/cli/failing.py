@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ ClickException: type[Exception] = UsageError.__bases__[0]
 # The extra that a command's packages belong to, by its first word.
 _EXTRAS = {"mesh": "meshes", "texture": "textures", "tokens": "tokens", "demo": "demo"}
 
+_COLOURS = {"error": "red", "warning": "yellow", "fix": "green"}
+
 
 def three_lines(error: HraError, typed: Sequence[str]) -> str:
     """What is wrong, where, and what to do, each in one line.
@@ -31,6 +34,14 @@ def three_lines(error: HraError, typed: Sequence[str]) -> str:
     parts = (shown.what, shown.where or command, shown.fix or f"`{command} --help` shows how it is called")
     what, where, fix = (" ".join(part.split()) for part in parts)
     return f"error: {what}\nwhere: {where}\nfix: {fix}"
+
+
+def coloured(lines: str) -> str:
+    """The word before each line's first colon in a colour: Typer drops colours where nobody sees them."""
+    if os.environ.get("NO_COLOR"):
+        return lines
+    words = (line.partition(": ") for line in lines.splitlines())
+    return "\n".join(typer.style(word, fg=_COLOURS.get(word), bold=True) + colon + rest for word, colon, rest in words)
 
 
 def usage_error(error: Any, typed: Sequence[str]) -> HraError:

@@ -13,6 +13,14 @@ from hra.errors import HraError
 from hra.plugins import available, load
 
 _GROUP = "hra.commands"
+# Headings of `hra --help`, in their order; commands of other packages come last.
+_HEADINGS = {
+    "Spend a budget": ("mesh", "points", "texture", "tiles", "tokens"),
+    "Look and check": ("demo", "explore", "verify"),
+    "Measure": ("bench", "eval", "train"),
+    "This machine": ("doctor", "warm-up"),
+}
+_OTHERS = "Of other packages"
 
 
 class Commands(TyperGroup):
@@ -22,8 +30,10 @@ class Commands(TyperGroup):
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names."""
-        return sorted(name for name in available(_GROUP) if "." not in name)
+        """Their names, by heading."""
+        order = [*_HEADINGS, _OTHERS]
+        names = sorted(name for name in available(_GROUP) if "." not in name)
+        return sorted(names, key=lambda name: order.index(_heading(name)))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command called ``cmd_name``, None if there is none; one that cannot be loaded says why when called."""
@@ -32,10 +42,15 @@ class Commands(TyperGroup):
         try:
             command = _load(cmd_name)
         except HraError as error:
-            return _unavailable(cmd_name, error)
+            command = _unavailable(cmd_name, error)
+        command.rich_help_panel = _heading(cmd_name)
         if isinstance(command, TyperGroup):
             _complete(command, cmd_name)
         return command
+
+
+def _heading(name: str) -> str:
+    return next((heading for heading, names in _HEADINGS.items() if name in names), _OTHERS)
 
 
 def failures() -> dict[str, HraError]:

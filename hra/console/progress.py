@@ -22,9 +22,9 @@ class _Doing(ProgressColumn):
 
 
 def _is_compiling() -> bool:
-    # Not imported: what never calls Numba need not load it.
-    compiling = sys.modules.get("hra.compiling")
-    return compiling is not None and compiling.is_compiling()
+    # Not imported: what never calls Numba need not load it; and another thread may just be importing it.
+    asked = getattr(sys.modules.get("hra.compiling"), "is_compiling", None)
+    return asked is not None and asked()
 
 
 @contextmanager

@@ -26,6 +26,7 @@ class Verdict:
     pool : bytes that it was allowed to hold.
     references : demands in all.
     resident_bytes, loaded_bytes : int64 [F], held at the end of each frame, loaded during it.
+    missing_bytes : int64 [F], demanded by each frame and not there when it began.
     loads, evictions : numbers of items.
     faults : demands for what was not there when their frame began.
     late : demands for what was not there when their frame ended.
@@ -40,6 +41,7 @@ class Verdict:
     references: int
     resident_bytes: np.ndarray
     loaded_bytes: np.ndarray
+    missing_bytes: np.ndarray
     loads: int
     evictions: int
     faults: int
@@ -78,10 +80,10 @@ def judge(policy: Policy, trace: Trace, pool: int) -> Verdict:
 
 def judge_log(name: str, log: Log, trace: Trace, pool: int) -> Verdict:
     """Count what a ``log`` says; errors as in `judge`."""
-    counts, resident, loaded = np.zeros(7, np.int64), np.zeros(len(trace), np.int64), np.zeros(len(trace), np.int64)
+    counts, resident, loaded, missing = (np.zeros(size, np.int64) for size in (7, *3 * (len(trace),)))
     parents = np.full(trace.cost.size, -1, np.int32) if trace.parents is None else trace.parents
     wanted = trace.frames, trace.demands, trace.cost, parents
-    wrong = _count(wanted, (log.frames, log.events), pool, counts, resident, loaded)
+    wrong = _count(wanted, (log.frames, log.events), pool, counts, (resident, loaded, missing))
     if wrong >= 0:
         raise HraError(f"{name} broke the rules of the pool", where=f"event {wrong}", fix="report this as a bug")
     loads, evictions, faults, late, thrash, orphans, peak = counts.tolist()
@@ -91,6 +93,7 @@ def judge_log(name: str, log: Log, trace: Trace, pool: int) -> Verdict:
         references=trace.demands.size,
         resident_bytes=resident,
         loaded_bytes=loaded,
+        missing_bytes=missing,
         loads=loads,
         evictions=evictions,
         faults=faults,
@@ -103,15 +106,18 @@ def judge_log(name: str, log: Log, trace: Trace, pool: int) -> Verdict:
 
 
 @njit(cache=True)
-def _count(wanted, log, pool, counts, resident_bytes, loaded_bytes):
+def _count(wanted, log, pool, counts, per_frame):
     """Fill the counts; the position of the first event that breaks a rule, or -1."""
     (frames, demands, cost, parents), (log_frames, events) = wanted, log
+    resident_bytes, loaded_bytes, missing_bytes = per_frame
     there, children = np.zeros(cost.size, np.bool_), np.zeros(cost.size, np.int32)
     evicted_at = np.full(cost.size, -THRASH_WINDOW - 1, np.int64)
     used = 0
     for f in range(frames.size - 1):
         for r in range(frames[f], frames[f + 1]):
-            counts[2] += not there[demands[r]]
+            if not there[demands[r]]:
+                counts[2] += 1
+                missing_bytes[f] += cost[demands[r]]
         for e in range(log_frames[f], log_frames[f + 1]):
             loads = events[e] >= 0
             item = events[e] if loads else -1 - events[e]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -39,13 +40,17 @@ def in_processes(work: Callable[[Item], Done], items: Iterable[Item], jobs: int)
     """
     if type(jobs) is not int or not 1 <= jobs <= _MOST:
         raise HraError(f"cannot work in {jobs!r} processes", where="jobs", fix=f"use 1 to {_MOST}")
-    context = multiprocessing.get_context("spawn")
+    context, others = multiprocessing.get_context("spawn"), multiprocessing.active_children()
     with ProcessPoolExecutor(jobs, context, initializer=_begin) as pool:
         try:
             yield from _handed_out(pool, work, iter(items), _AHEAD * jobs)
         except BrokenProcessPool as error:
             fix = "run it again, it goes on where it stopped; if memory was short, with fewer jobs"
             raise HraError("a process was killed while it worked", where=f"{jobs} jobs", fix=fix) from error
+        except (KeyboardInterrupt, GeneratorExit):  # nobody waits for the rest
+            for process in set(multiprocessing.active_children()) - set(others):
+                process.terminate()
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -53,12 +58,23 @@ def in_processes(work: Callable[[Item], Done], items: Iterable[Item], jobs: int)
 def _handed_out(
     pool: ProcessPoolExecutor, work: Callable[[Item], Done], items: Iterator[Item], ahead: int
 ) -> Iterator[Done]:
-    waiting: set[Future[Done]] = {pool.submit(work, item) for item in islice(items, ahead)}
+    waiting: set[Future[Done]] = {_submit(pool, work, item) for item in islice(items, ahead)}
     while waiting:
         done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        waiting |= {pool.submit(work, item) for item in islice(items, len(done))}
+        waiting |= {_submit(pool, work, item) for item in islice(items, len(done))}
         for future in done:
             yield future.result()
+
+
+def _submit(pool: ProcessPoolExecutor, work: Callable[[Item], Done], item: Item) -> Future[Done]:
+    """Processes that this starts never hear of Ctrl-C, which a terminal sends to all: this one ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return pool.submit(work, item)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(work, item)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:

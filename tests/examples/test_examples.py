@@ -32,6 +32,7 @@ EXPECTED = {
     "plot_mesh_error_curves.py": r"all in view, clusters, budget: [\d.]+ px.*close up, discrete chain: [\d.]+ px",
     "plot_mesh_zoom.py": r"discrete chain, 0.5 px: largest pop [\d.]+%.*budget, hysteresis: largest pop [\d.]+%",
     "plot_points.py": r"20%: [\d,]+ of 4,252 points.*1%: [\d,]+ of 212 points",
+    "plot_render_and_stream.py": r"in the frustum are drawn: 8\d% saved.*4 pages a frame: FLIP 0.0\d+ after",
     "plot_texture_feedback.py": r"mean wanted level: [\d.]+ drawn, [\d.]+ by rays; 40 frames, peak [\d,]+ of 3,145,728",
     "plot_texture_views.py": r"by texel error: .* dB, FLIP .*by detail error: .* dB.*uniform mip bias: .* dB, FLIP",
     "plot_token_methods.py": r"grid: 273 tokens.*pyramid: 273 tokens.*semantic-tree: 273 tokens",
@@ -81,7 +82,7 @@ del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
 NEEDS_GL = {"mesh_lod.py", "plot_attention_and_visibility.py", "plot_certified_error.py", "plot_cluster_dag.py"}
-NEEDS_GL |= {"plot_foveated_mesh_and_tokens.py"}
+NEEDS_GL |= {"plot_foveated_mesh_and_tokens.py", "plot_render_and_stream.py"}
 NEEDS_GL |= {"plot_mesh_budgets.py", "plot_mesh_importance.py", "plot_mesh_zoom.py", "plot_texture_feedback.py"}
 
 

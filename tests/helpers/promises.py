@@ -1,4 +1,4 @@
-"""The cases of tests/cases.toml, and the tests that carry their numbers."""
+"""The cases of tests/cases.toml with the tests that carry their numbers, and what tests/promises.toml names."""
 
 from __future__ import annotations
 
@@ -24,6 +24,26 @@ class Promise:
     area: str
     case: str
     outcome: str
+
+
+@dataclass(frozen=True)
+class Everywhere:
+    """What holds for everything.
+
+    Attributes
+    ----------
+    promise : its words; files : of tests; long : command that shows it at length, or nothing.
+    """
+
+    promise: str
+    files: tuple[str, ...]
+    long: str = ""
+
+
+def everywhere() -> list[Everywhere]:
+    """All promises of tests/promises.toml."""
+    found = tomllib.loads((ROOT / "tests/promises.toml").read_text())["promise"]
+    return [Everywhere(one["promise"], tuple(one["tests"]), one.get("long", "")) for one in found]
 
 
 def promises() -> list[Promise]:

@@ -56,6 +56,13 @@ def test_what_is_no_json_object_is_refused(text: bytes) -> None:
     assert caught.value.where == "a file" and "header" in caught.value.what
 
 
+def test_values_are_counted_before_they_are_read() -> None:
+    text = b'{"a": [[], {}, 1]}'
+    assert parse_object(text, "header", "a file", Limits(json_values=6))
+    with pytest.raises(LimitExceeded, match="json values"):
+        parse_object(text, "header", "a file", Limits(json_values=5))
+
+
 def test_many_open_texts_take_no_time() -> None:
     with pytest.raises(FileError):
         parse_object(b'{"' + b'\\"' * 500_000, "header", "a file")

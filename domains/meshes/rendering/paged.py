@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.asset.layout import PAGE_BYTES
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.packing import Packed, page_ends, storage_order
@@ -14,6 +15,7 @@ from hra.domains.meshes.asset.pages import Page
 from hra.domains.meshes.asset.streams import POSITION, vertex_streams
 from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.materials import Material
+from hra.errors import HraError
 from hra.kernels.raster.clusters.geometry import ClusterGeometry, VertexGrid
 
 
@@ -97,9 +99,20 @@ class MemoryPages:
         return Page(self._order[begin:end], vertices, streams, corners, *offsets)
 
 
-def paged(mesh: ClusterMesh | MeshAsset) -> PagedMesh:
-    """The pages of a mesh."""
-    return AssetPages(mesh) if isinstance(mesh, MeshAsset) else MemoryPages(mesh)
+def paged(mesh: Clusters) -> PagedMesh:
+    """The pages of a mesh.
+
+    Raises
+    ------
+    HraError : neither a `ClusterMesh` nor a `MeshAsset`.
+    """
+    if isinstance(mesh, MeshAsset):
+        return AssetPages(mesh)
+    if isinstance(mesh, ClusterMesh):
+        return MemoryPages(mesh)
+    raise HraError(
+        f"a {type(mesh).__name__} has no pages", where="placed", fix="pass what `build` or `open_asset` gave"
+    )
 
 
 def slot_content(page: Page, grid: VertexGrid | None) -> bytes:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from hra.domains.tiles.files.subtrees import Subtree, read_subtree
-from hra.errors import FileError
+from hra.errors import FileError, LimitExceeded
 
 _AXES = {"QUADTREE": 2, "OCTREE": 3}
 _MOST_LEVELS = 21
 # Of the places of a subtree's tiles: a constant may stand for all of them, so that no file has to be large.
 _MOST_BITS = 24
+# Of one subtree: 64 bytes of JSON can say that all of them are there.
+_MOST_TILES = 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,9 @@ def implicit_tiles(tile: dict[str, Any], read: Callable[[str], bytes], where: st
 
     Raises
     ------
-    FileError : another scheme, too many levels, a subtree that is missing or damaged, or one without its root.
+    FileError : another scheme, too many levels, a subtree that is missing or damaged, one without its root, or one
+        file for several subtrees.
+    LimitExceeded : more than 131,072 tiles in a subtree.
     """
     tiling = tile["implicitTiling"]
     axes, levels = _AXES[tiling["subdivisionScheme"]], int(tiling["subtreeLevels"])
@@ -49,12 +53,21 @@ def implicit_tiles(tile: dict[str, Any], read: Callable[[str], bytes], where: st
     uris = [entry["uri"] for entry in found]
     branching, numbers = 2**axes, {}
     waiting: list[tuple[int, tuple[int, int, int]]] = [(0, (0, 0, 0))]
+    known: set[str] = set()
     while waiting:
         top, corner = waiting.pop()
         name = _filled(template, top, corner)
+        # Else a file that has itself below it would never end.
+        if name in known:
+            fix = "name the subtrees by {level}, {x} and {y}"
+            raise FileError("one file for several subtrees", where=f"{where}, {name[:200]}", fix=fix)
+        known.add(name)
         subtree = read_subtree(read(name), read, branching, levels, name)
         if not subtree.tiles[0]:
             raise FileError("a subtree without its root tile", where=name)
+        if (count := int(subtree.tiles.sum())) > _MOST_TILES:
+            fix = "write subtrees of fewer levels"
+            raise LimitExceeded(f"a subtree of {count:,} tiles, more than {_MOST_TILES:,}", where=name, fix=fix)
         for level, place, contents in _inside(subtree, axes, levels, top, corner):
             if level >= most:
                 continue
@@ -62,7 +75,7 @@ def implicit_tiles(tile: dict[str, Any], read: Callable[[str], bytes], where: st
             numbers[level, place] = len(numbers)
             named = [uri for uri, there in zip(uris, contents, strict=False) if there]
             yield ImplicitTile(level, place, above, tuple(_filled(uri, level, place) for uri in named))
-        for number in np.flatnonzero(subtree.children).tolist():
+        for number in np.flatnonzero(subtree.children).tolist() if top + levels < most else ():
             waiting.append((top + levels, _place(number, levels, axes, corner)))
 
 

@@ -20,13 +20,13 @@ _MESHES = (".hra", ".ply", ".obj", ".stl", ".off", ".glb", ".gltf")
 
 
 def explore(
-    inputs: Annotated[list[Path], typer.Argument(help="Images and meshes, a section of the page for each.")],
+    inputs: Annotated[list[Path], typer.Argument(help="Images, meshes and traces, a section for each.")],
     query: QueryOption = "",
     ground: Annotated[
         Path | None, typer.Option(help="An image that lies on the ground, as a texture.", metavar="IMAGE")
     ] = None,
     pool: Annotated[bool, typer.Option("--pool", help="One budget of bytes for all inputs.")] = False,
-    view: Annotated[str | None, typer.Option(help="Of images: tokens or texture. [default: tokens]")] = None,
+    view: Annotated[str | None, typer.Option(help="Of images: tokens, texture or flight. [default: tokens]")] = None,
     budget: Annotated[
         int | None,
         typer.Option(parser=whole_count, help="Where the sliders begin: tokens, triangles or bytes.", metavar="N"),
@@ -43,6 +43,7 @@ def explore(
     sources = [(path, _kind(path, view)) for path in inputs] + [(path, "texture") for path in (ground,) if path]
     from hra.lab.explore.wish import Wish, views_of
 
+    _refuse_paths(sources, pool)
     wish = Wish(tuple(sources), query, budget, pool)
     if serve:
         _serve(wish, port)
@@ -54,6 +55,13 @@ def explore(
     page = render(wish.title, views).encode()
     write_atomically(out, page)
     typer.echo(f"{out}: {len(page) / 1e6:.1f} MB, {len(views[0]['tracks'])} methods to compare")
+
+
+def _refuse_paths(sources: list[tuple[Path, str]], pool: bool) -> None:
+    """What a whole path holds has no place beside what one camera sees."""
+    paths = [path for path, kind in sources if kind in ("flight", "trace")]
+    if pool and paths:
+        raise HraError("a path of many frames is no member of a pool", where=str(paths[0]), fix="leave out --pool")
 
 
 def _serve(wish: Wish, port: int) -> None:
@@ -77,6 +85,8 @@ def _serve(wish: Wish, port: int) -> None:
 def _kind(path: Path, view: str | None) -> str:
     if path.suffix.lower() in _MESHES:
         return "mesh"
-    if view not in (None, "tokens", "texture"):
-        raise HraError(f"there is no view {view!r}", where="--view", fix="use tokens or texture")
+    if path.suffix.lower() == ".npz":
+        return "trace"
+    if view not in (None, "tokens", "texture", "flight"):
+        raise HraError(f"there is no view {view!r}", where="--view", fix="use tokens, texture or flight")
     return view or "tokens"

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from hra.lab.evidence.checkpoints import load_state, save_state
 from hra.lab.evidence.crops import learn_crops
 from hra.lab.evidence.reader import Reader, Size
 from hra.lab.evidence.stock import Stock
@@ -99,32 +100,3 @@ def loss_of(reader: Reader, seen: View) -> Tensor:
         if bool(known.any()):
             loss = loss + cross_entropy(scores[known], seen.shown[..., part][known])
     return loss
-
-
-def save_state(file: Path, reader: Reader, optimiser: torch.optim.Optimizer, step: int) -> None:
-    """Weights and the optimiser's moments as safetensors: nothing that is read back can run code."""
-    from safetensors.torch import save
-
-    from hra.safety.atomic_write import write_atomically
-
-    state = {f"reader.{name}": value.contiguous() for name, value in reader.state_dict().items()}
-    for number, moments in optimiser.state_dict()["state"].items():
-        state |= {f"optimiser.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()}
-    write_atomically(file, save(state, metadata={"step": str(step)}))
-
-
-def load_state(file: Path, reader: Reader, optimiser: torch.optim.Optimizer) -> int:
-    """Put back what `save_state` wrote; return the step."""
-    from safetensors import safe_open
-
-    with safe_open(file, "pt") as stored:
-        step = int(stored.metadata()["step"])
-        state = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 (not a mapping)
-    reader.load_state_dict({name[7:]: value for name, value in state.items() if name.startswith("reader.")})
-    moments: dict[int, dict[str, Tensor]] = {}
-    for name, value in state.items():
-        if name.startswith("optimiser."):
-            _, number, kind = name.split(".")
-            moments.setdefault(int(number), {})[kind] = value
-    optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
-    return step

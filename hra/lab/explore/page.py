@@ -9,7 +9,7 @@ from typing import Any
 
 from hra.domains.tokens.pictures.overlay import LEVEL_COLOURS
 
-_PROGRAMS = ("unpack.js", "curve.js", "tokens.js", "mesh.js", "texture.js", "pool.js", "page.js")
+_PROGRAMS = ("unpack", "curve", "strip", "tokens", "mesh", "texture", "flight", "pool", "page")
 
 
 def render(title: str, views: list[dict[str, Any]], controls: str = "") -> str:
@@ -31,7 +31,7 @@ def render(title: str, views: list[dict[str, Any]], controls: str = "") -> str:
         "controls": controls,
         "style": _file("page.css"),
         "data": data,
-        "program": "\n".join(_file(name) for name in _PROGRAMS),
+        "program": "\n".join(_file(f"{name}.js") for name in _PROGRAMS),
     }
     page = _file("page.html")
     for name, text in parts.items():

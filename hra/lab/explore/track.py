@@ -73,7 +73,7 @@ class Track:
         return {
             "name": self.name,
             **numbers,
-            "changed": packed(nodes.astype(np.uint32)),
+            "changed": packed(nodes.astype(np.uint16 if nodes.max(initial=0) < 2**16 else np.uint32)),
             "ends": packed(ends.astype(np.uint32)),
             **self.more,
         }

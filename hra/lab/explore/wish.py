@@ -14,12 +14,15 @@ from hra.domains.tokens.relevance.registry import relevance_named
 from hra.images import load_image
 from hra.images.files import decode_image
 from hra.lab.explore.common_pool import of_image, of_mesh, of_texture, pool_view
+from hra.lab.explore.flights import flight_view
 from hra.lab.explore.meshes import mesh_view
 from hra.lab.explore.textures import texture_view
 from hra.lab.explore.tokens import token_view
+from hra.lab.explore.traces import trace_view
+from hra.residency import load_trace
 
 # Where sliders begin: tokens, triangles, bytes.
-_BUDGETS = {"tokens": 273, "mesh": 10_000, "texture": 2**20, "pool": 2**20}
+_BUDGETS = {"tokens": 273, "mesh": 10_000, "texture": 2**20, "flight": 2**21, "trace": 2**24, "pool": 2**20}
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def views_of(wish: Wish, progress: Callable[[str], None]) -> list[dict[str, Any]
     views = []
     for path, kind in wish.sources:
         progress(f"{path.name}: every budget of {kind}")
-        views.append({"mesh": _mesh, "texture": _texture, "tokens": _tokens}[kind](path, wish))
+        views.append(_VIEWS[kind](path, wish))
     return views
 
 
@@ -80,6 +83,14 @@ def _mesh(path: Path, wish: Wish) -> dict[str, Any]:
 
 def _texture(path: Path, wish: Wish) -> dict[str, Any]:
     return texture_view(path, None, wish.budget or _BUDGETS["texture"])
+
+
+def _flight(path: Path, wish: Wish) -> dict[str, Any]:
+    return flight_view(path, wish.budget or _BUDGETS["flight"])
+
+
+def _trace(path: Path, wish: Wish) -> dict[str, Any]:
+    return trace_view(load_trace(path), wish.budget or _BUDGETS["trace"])
 
 
 def _tokens(path: Path, wish: Wish) -> dict[str, Any]:
@@ -108,3 +119,6 @@ def _image(path: Path, wish: Wish) -> Any:
 @cache
 def _relevance() -> Any:
     return relevance_named("phrase")
+
+
+_VIEWS = {"mesh": _mesh, "texture": _texture, "flight": _flight, "trace": _trace, "tokens": _tokens}

@@ -146,12 +146,9 @@ class ClusterRenderer(Resource):
     def read(self) -> VisibleClusters:
         """The visibility buffer, copied to the host."""
         image = self.target.read()
-        copies, clusters = self.cuts.pairs()
-        candidate, there = image.ids, image.ids != EMPTY
-        found = [np.full(candidate.shape, EMPTY, np.uint32) for _ in range(2)]
-        for result, numbers in zip(found, (copies, clusters), strict=True):
-            result[there] = numbers[candidate[there]]
-        return VisibleClusters(image.depth, *found, image.triangles)
+        there = image.ids != EMPTY
+        copies, clusters = (_at(numbers, image.ids, there) for numbers in self.cuts.pairs())
+        return VisibleClusters(image.depth, copies, clusters, image.triangles)
 
     def drawn_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Copy and cluster of all that the last frame drew, int64 each."""
@@ -200,6 +197,12 @@ class ClusterRenderer(Resource):
         if seconds is not None:
             self._vertices.ctx.finish()
             seconds[name] = perf_counter() - begin
+
+
+def _at(numbers: np.ndarray, candidates: np.ndarray, there: np.ndarray) -> np.ndarray:
+    result = np.full(candidates.shape, EMPTY, np.uint32)
+    result[there] = numbers[candidates[there]]
+    return result
 
 
 def _count(listed: Listed) -> int:

@@ -48,6 +48,26 @@ def test_points_come_from_las(tmp_path: Path):
         load_points(tmp_path / "bad.las")
 
 
+@pytest.mark.parametrize(
+    ("kind", "values", "expected"),
+    [(2, [0, 255], 1.0), (2, [0, 256], 256 / 65535), (0, [5, 10], 1.0), (0, [0, 0], None)],
+)
+def test_colors_of_las_are_of_8_or_16_bits_or_grey(
+    kind: int, values: list[int], expected: float | None, tmp_path: Path
+):
+    laspy = pytest.importorskip("laspy")
+    written = laspy.create(point_format=kind, file_version="1.2")
+    written.x = written.y = written.z = np.array([0.0, 1.0])
+    for name in ("red", "green", "blue") if kind else ("intensity",):
+        written[name] = np.array(values, np.uint16)
+    written.write(str(tmp_path / "a.las"))
+    colors = load_points(tmp_path / "a.las").colors
+    if expected is None:
+        assert colors is None or np.ptp(colors) == 0
+    else:
+        assert np.allclose(colors, np.outer(np.array(values) / values[1] * expected, [1, 1, 1]), atol=1e-6)
+
+
 def test_a_tree_comes_back(splats: SplatCloud, tmp_path: Path):
     tree = build(splats)
     save_tree(tmp_path / "tree.hpt", tree)

@@ -104,14 +104,37 @@ def test_child_subtrees_are_followed(tmp_path):
         "subdivisionScheme": "OCTREE",
         "subtreeLevels": 1,
         "availableLevels": 2,
-        "subtrees": {"uri": "{level}{z}.s"},
+        "subtrees": {"uri": "{level}{x}{y}{z}.s"},
     }
     path = write(tmp_path, tileset(tile(8, implicitTiling=tiling)))
-    for name, children in (("00.s", 1), ("10.s", 0), ("11.s", 0)):
+    below = [(f"1{place:03b}.s", 0) for place in range(8)]
+    for name, children in (("0000.s", 1), *below):
         record = {"tileAvailability": {"constant": 1}, "childSubtreeAvailability": {"constant": children}}
         (tmp_path / name).write_text(json.dumps(record))
     found = tiles.read_tileset(path)
     assert found.parent.tolist() == [-1] + [0] * 8 and len({tuple(c) for c in found.volumes.center.tolist()}) == 9
+
+
+def implicit(folder, subtrees, children, levels=1, most=2):
+    tiling = {"subdivisionScheme": "QUADTREE", "subtreeLevels": levels, "availableLevels": most}
+    path = write(folder, tileset(tile(8, implicitTiling=tiling | {"subtrees": {"uri": subtrees}})))
+    record = {"tileAvailability": {"constant": 1}, "childSubtreeAvailability": {"constant": children}}
+    (folder / "a.s").write_text(json.dumps(record))
+    return path
+
+
+def test_subtrees_below_the_last_level_are_not_looked_for(tmp_path):
+    assert len(tiles.read_tileset(implicit(tmp_path, "a.s", 1, 2)).parent) == 5
+
+
+def test_one_file_for_several_subtrees_is_refused(tmp_path):
+    with pytest.raises(FileError, match="several subtrees"):
+        tiles.read_tileset(implicit(tmp_path, "a.s", 1, most=21))
+
+
+def test_a_short_file_cannot_claim_millions_of_tiles(tmp_path):
+    with pytest.raises(LimitExceeded, match="5,592,405 tiles"):
+        tiles.read_tileset(implicit(tmp_path, "a.s", 0, 12, 12))
 
 
 def test_parts_of_regions_are_shares():

@@ -90,6 +90,7 @@ def _stl() -> Iterator[Case]:
         "text in capitals": text.upper(),
         "text without a name": text.replace(" a name", ""),
         "text of two solids": stl_text(TETRAHEDRON[:2]) + stl_text(TETRAHEDRON[2:]),
+        "text with empty lines": text.replace("\n", "\n \n\n"),
         "text separated by tabs": text.replace(" ", "\t"),
     }.items():
         yield Case(f"stl {name}", content.encode(), ".stl", TETRAHEDRON)

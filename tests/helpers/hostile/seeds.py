@@ -15,7 +15,18 @@ import numpy as np
 import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocation_file import pack
-from tests.helpers.hostile import clouds, gltf, gltf_extensions, obj, pictures, plain, ply, traces
+from tests.helpers.hostile import (
+    checkpoints,
+    clouds,
+    gltf,
+    gltf_extensions,
+    obj,
+    pictures,
+    plain,
+    ply,
+    tilesets,
+    traces,
+)
 from tests.helpers.hostile.cases import Case
 from tests.helpers.hostile.judging import read, texels
 
@@ -64,6 +75,9 @@ def all_seeds() -> dict[str, Seeds]:
         "point trees": Seeds(clouds.trees(), {}, _point_tree),
         "shards": Seeds(clouds.shards(), {}, _shard),
         "gltf extensions": Seeds(gltf_extensions.seeds(), {}),
+        "tilesets": Seeds(tilesets.seeds(), tilesets.beside(), tilesets.read),
+        "checkpoints": Seeds(checkpoints.seeds(), {}, checkpoints.read),
+        "meshes in blocks": Seeds(_in_blocks(), {}, _blocks),
     }
 
 
@@ -73,6 +87,19 @@ def _allocations() -> tuple[tuple[bytes, str], ...]:
     return tuple(
         (pack(hra.solve(hierarchy, 5, gains=np.ones(hierarchy.node_cost.size))), ".npz") for hierarchy in (tree, graph)
     )
+
+
+def _in_blocks() -> tuple[tuple[bytes, str], ...]:
+    """What is built out of core: OBJ, and binary PLY and STL."""
+    texts = ((f"{obj.V}vt 0 0\nf 1 2 3\nf -1 -2 -3\n".encode(), ".obj"),)
+    ours = [file for file in (*_small(ply.cases()), *_small(plain.cases())) if file[1] in (".ply", ".stl")]
+    return (*texts, *(file for file in ours if b"format ascii" not in file[0] and not file[0].startswith(b"solid")))
+
+
+def _blocks(path: Path) -> Any:
+    from hra.domains.meshes.outofcore.corners import corner_blocks, source_files
+
+    return sum(len(block) for block in corner_blocks(source_files(path), path.with_name("scratch")))
 
 
 def _small(cases: Iterator[Case]) -> tuple[tuple[bytes, str], ...]:

@@ -88,6 +88,9 @@ def test_help_lists_all_and_marks_what_is_broken(capsys: pytest.CaptureFixture[s
     assert all(name in printed for name in ("greet", "others", "mesh", "doctor", "broken", "number"))
     assert "Say hello." in printed and "Commands of others." in printed
     assert printed.count("Cannot be loaded") == 3
+    headings = ["Spend a budget", "Look and check", "Measure", "This machine", "Of other packages"]
+    assert sorted(headings, key=printed.index) == headings
+    assert printed.index("greet") > printed.index("Of other packages") > printed.index("doctor")
     assert "nowhere" not in printed
 
 

@@ -257,6 +257,12 @@ def test_any_prices_make_a_valid_bound(kinds, seed):
         assert bound == pytest.approx(price * capacity + sum(terms))
 
 
+@given(st.floats(1e-3, 1e3), st.fractions(0, 1000, max_denominator=97))
+def test_a_bound_is_the_least_double_that_is_not_below_what_is_exact(price: float, capacity: Fraction):
+    bound, exact = dual_bound([], [], [], capacity, np.empty(0), price), Fraction(price) * capacity
+    assert Fraction(bound) >= exact and (bound == 0 or Fraction(np.nextafter(bound, 0)) < exact)
+
+
 def test_infinite_and_fractional_budgets_keep_the_limits():
     for budget, expected in ((np.inf, [10, 4]), (7.5, [3, 4])):
         result = pool(*greedy_pair(), limits=[(None, None), (1.5, 4.5)]).allocate((None, None), budget)

@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,26 @@ def test_numbers_of_processes(jobs: object):
 
 def test_each_process_computes_on_one_thread():
     assert list(in_processes(os.getenv, ["NUMBA_NUM_THREADS", "OMP_NUM_THREADS"], 1)) == ["1", "1"]
+
+
+def test_processes_do_not_hear_ctrl_c_and_this_one_does():
+    heard = partial(signal.pthread_sigmask, signal.SIG_BLOCK)
+    assert all(signal.SIGINT in blocked for blocked in in_processes(heard, [[], []], 2))
+    assert signal.SIGINT not in heard([])
+
+
+def test_ctrl_c_ends_processes_in_the_middle_of_their_work():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    begin = time.monotonic()
+    typed = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
+    typed.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(in_processes(time.sleep, [300, 300], 2))
+    finally:
+        typed.cancel()
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - begin < 200, "nobody waited for the work"
 
 
 def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path):

@@ -12,6 +12,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains import meshes
+from hra.domains.meshes.culling import instances_seen
 from hra.lab.bench.meshes.instances_row import Field
 from hra.lab.bench.suite import Scale
 
@@ -65,7 +66,8 @@ class Frames:
     """A sequence of frames over a field: chosen, told to the GPU, culled, drawn, shaded."""
 
     def __init__(self, field: Field) -> None:
-        self._field, self._number, self._last = field, 0, None
+        self._field, self._number = field, 0
+        self._last: meshes.SceneAllocation | None = None
         self.renderer = meshes.Renderer(field.scene, VIEWPORT)
         self.seen, self.uploaded = 0, 0
         self.facts: Any = None
@@ -80,13 +82,15 @@ class Frames:
         """One frame; seconds of its parts."""
         camera = camera_of(self._field, _STEP * self._number)
         self._number += 1
-        budget = _EACH * max(round(0.12 * len(self._field.scene)), 1) + 1000
-        chosen, self._last = _timed(lambda: self._field.scene.allocate(camera, budget, previous=self._last))
-        cut, _ = _timed(lambda: self._last.cuts)
+        in_view = int(np.count_nonzero(instances_seen(self._field.scene.copies, (meshes.View(camera),))))
+        budget = _EACH * max(in_view, 1)
+        chosen, allocation = _timed(lambda: self._field.scene.allocate(camera, budget, previous=self._last))
+        cut, _ = _timed(lambda: allocation.cuts)
+        self._last = allocation
         before = self.renderer.uploaded_bytes
-        whole, self.facts = _timed(lambda: self.renderer.draw(camera, self._last, timed=True))
+        whole, self.facts = _timed(lambda: self.renderer.draw(camera, allocation, timed=True))
         shade, _ = _timed(lambda: self.renderer.picture("cluster"))
-        self.uploaded, self.seen = self.renderer.uploaded_bytes - before, int(np.count_nonzero(self._last.drawn))
+        self.uploaded, self.seen = self.renderer.uploaded_bytes - before, int(np.count_nonzero(allocation.drawn))
         steps = self.facts.seconds
         return {
             "choose": chosen,

@@ -1,5 +1,5 @@
 // One section for each view: slider, method, what is drawn, numbers and curve.
-const VIEWS = { ...PARTS, pool: PoolView };
+const VIEWS = { ...PARTS, flight: FlightView, trace: TraceView, pool: PoolView };
 const data = JSON.parse(document.getElementById("data").textContent);
 const explorers = [];
 const levelColour = (level) => data.level_colours[level % data.level_colours.length];
@@ -10,22 +10,27 @@ class Explorer {
     this.tracks = record.tracks.map((track) => new Track(track));
     this.track = this.tracks[0];
     this.mode = 0;
-    this.slider = element("input", { type: "range", min: 0, max: this.track.budgets.length - 1, step: 1, id: `budget-${record.name}` });
-    this.slider.value = record.start;
+    // A step of a view along a path is one frame with one pool.
+    this.frames = record.frames ?? 1;
+    this.slider = range(`budget-${record.name}`, this.track.budgets.length / this.frames, record.start);
+    this.path = range(`frame-${record.name}`, this.frames, Math.floor(this.frames / 2));
     this.methods = choice(this.tracks.map((track) => track.name), (i) => this.choose(i));
     this.modes = choice(this.view.modes, (i) => { this.mode = i; this.show(); });
     this.numbers = element("dl", { "aria-live": "polite" });
-    this.curve = new Curve(record, this.tracks);
-    this.slider.addEventListener("input", () => this.show());
+    this.means = this.tracks.map((track) => (this.frames > 1 ? track.along(this.frames) : track));
+    this.curve = new Curve(record, this.means);
+    for (const moved of [this.slider, this.path]) moved.addEventListener("input", () => this.show());
   }
 
   section(record) {
     const label = element("label", { for: this.slider.id }, `budget in ${record.unit}`);
     const left = element("div", {}, this.view.canvas, element("p", { class: "hint" }, this.view.hint ?? "arrow keys move the budget by one step"));
     const choices = element("div", { class: "choices" }, named("method", this.methods), named("picture", this.modes));
-    const right = element("div", {}, label, this.slider, choices, this.numbers, this.curve.svg,
+    const bound = record.bound ?? "no cut of the hierarchy goes below";
+    const along = this.frames > 1 ? [element("label", { for: this.path.id }, "frame of the path"), this.path] : [];
+    const right = element("div", {}, label, this.slider, ...along, choices, this.numbers, this.curve.svg,
       element("ul", { class: "legend" }, ...this.tracks.map((track, i) => entry(track.name, COLOURS[i % COLOURS.length]))),
-      element("p", { class: "hint" }, `${record.error} against ${record.unit}; dotted: proven, no cut of the hierarchy goes below`));
+      element("p", { class: "hint" }, `${record.error} against ${record.unit}${bound && "; dotted: proven, "}${bound}`));
     const heading = element("h2", {}, record.query ? `${record.name}: ${record.query}` : record.name);
     return element("section", {}, heading, element("div", { class: "columns" }, left, right));
   }
@@ -36,22 +41,33 @@ class Explorer {
   }
 
   show() {
-    const step = Number(this.slider.value), { budgets, cost, residual, least } = this.track;
+    const row = Number(this.slider.value), frame = Number(this.path.value), step = row * this.frames + frame;
+    const { budgets, cost, residual, least, loaded } = this.track, mean = this.means[this.tracks.indexOf(this.track)];
     this.view.draw(this.track, step, this.mode);
-    this.curve.mark(cost[step], residual[step]);
+    this.curve.mark(mean.cost[row], mean.residual[row]);
+    this.path.setAttribute("aria-valuetext", `frame ${frame + 1} of ${this.frames}`);
     const unit = this.view.unit, rest = residual[step] - least[step];
     const known = Number.isFinite(least[step]);
     // Relative to what must remain; where that is nothing, to nothing.
     const gap = !known ? "no bound" : rest <= 0 ? "0 %" : least[step] > 0 ? `${amount((100 * rest) / least[step])} %` : "all that is left";
     this.slider.setAttribute("aria-valuetext", `${count(budgets[step])} ${unit}`);
+    const path = loaded && { "loaded in this frame": `${count(loaded[step])} ${unit}`, "mean error of the path": amount(mean.residual[row]) };
     this.numbers.replaceChildren(...pairs({
       budget: `${count(budgets[step])} ${unit}`,
-      spent: `${count(cost[step])} ${unit}`,
+      [loaded ? "held" : "spent"]: `${count(cost[step])} ${unit}`,
+      left: `${count(budgets[step] - cost[step])} ${unit}`,
       "error left": amount(residual[step]),
+      ...path,
       "no cut goes below": known ? amount(least[step]) : "not known",
       "gap to that": gap,
     }));
   }
+}
+
+function range(id, steps, value) {
+  const made = element("input", { type: "range", min: 0, max: steps - 1, step: 1, id });
+  made.value = value;
+  return made;
 }
 
 function entry(name, colour) {

@@ -12,7 +12,8 @@ function unpack(record) {
 class Track {
   constructor(record) {
     Object.assign(this, record);
-    for (const name of ["budgets", "cost", "residual", "least", "changed", "ends"]) this[name] = unpack(record[name]);
+    for (const name of ["budgets", "cost", "residual", "least", "changed", "ends", "loaded"])
+      if (record[name]) this[name] = unpack(record[name]);
     this.step = -1;
     this.nodes = new Set();
   }
@@ -21,6 +22,13 @@ class Track {
     while (this.step < step) this.toggle(++this.step);
     while (this.step > step) this.toggle(this.step--);
     return this.nodes;
+  }
+
+  // The means over a path's frames for every budget.
+  along(frames) {
+    const mean = (values) => Float64Array.from({ length: values.length / frames }, (_, i) => values.subarray(i * frames, (i + 1) * frames).reduce((sum, value) => sum + value, 0) / frames);
+    const [cost, residual, least] = [this.budgets, this.residual, this.least].map(mean);
+    return { cost, residual, least };
   }
 
   toggle(step) {

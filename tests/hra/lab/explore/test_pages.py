@@ -164,7 +164,7 @@ def test_the_browser_shows_every_step_of_every_method_as_it_was_allocated(shown,
     for number, track in enumerate(record["tracks"]):
         nodes = cuts(track)
         # There and back, in an order in which no step follows its neighbour.
-        steps = np.random.default_rng(number).permutation(len(unpacked(track["budgets"]))).tolist()[:20]
+        steps = np.random.default_rng(number).permutation(len(unpacked(track["budgets"]))).tolist()[:50]
         for step in steps:
             made = shown.evaluate(
                 "([view, method, step]) => { const e = explorers[view]; e.choose(method); e.slider.value = step;"

@@ -1,0 +1,46 @@
+"""Commands and options that pages name exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from hra.cli import app
+from tests.helpers.scripts import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("[!_]*.md"))]
+PAGES += [*sorted((ROOT / "docs/tutorials").glob("*.md")), *sorted((ROOT / "docs/benchmarks").glob("*.md"))]
+# Of the example of a plug-in, of a wish, and of prose.
+OTHERS = ("hra waveform", "hra points view", "hra follows")
+TYPED = re.compile(r"`(hra [a-z][^`\n]+)`|^(hra [a-z][^\n]+)$", re.MULTILINE)
+
+
+def wrong(line: str) -> str:
+    """What of a command that a page names does not exist; empty where all does."""
+    command = get_command(app)
+    context = command.make_context("hra", [], resilient_parsing=True)
+    words = shlex.split(line.split("#")[0].replace("'", ""))[1:]
+    while hasattr(command, "get_command") and words and re.fullmatch(r"[a-z][a-z-]*", words[0]):
+        below = command.get_command(context, words[0])  # pyright: ignore[reportAttributeAccessIssue]
+        if below is None:
+            return words[0]
+        command, words = below, words[1:]
+    options = {"--help", *(name for one in command.params for name in (*one.opts, *one.secondary_opts))}
+    return " ".join(word for word in words if re.match(r"--[a-z]", word) and word.split("=")[0] not in options)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_command_and_option_that_a_page_names_exists(page: Path) -> None:
+    found = ["".join(match) for match in TYPED.findall(page.read_text("utf-8"))]
+    missing = {line: wrong(line) for line in found if not line.startswith(OTHERS)}
+    assert not {line: name for line, name in missing.items() if name}
+
+
+def test_what_does_not_exist_is_found() -> None:
+    assert wrong("hra mesh knead a.ply") == "knead"
+    assert wrong("hra mesh cut a.hra --slices 3 -o b.glb") == "--slices"
+    assert wrong("hra mesh cut a.hra --triangles 3 -o b.glb # why") == ""
