@@ -5,7 +5,9 @@ Both start from the source clusters, whose boxes are small, and sweep from fine 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import threading
+import weakref
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +22,34 @@ MEAN_FACING = 0.5
 
 def source_pixels(hierarchy: Hierarchy, camera: Camera) -> np.ndarray:
     """The most pixels that a unit covers in each source cluster's box, float64 [N]; 0 out of view and if coarser."""
-    return camera.visible_pixels_per_unit_in_boxes(hierarchy.attribute("box"), hierarchy.removed_by < 0)
+    return _seen_sources(hierarchy, camera).copy()
+
+
+# Of the last pair of hierarchy and camera, weak references, and what `_seen_sources` found.
+_last = threading.local()
+
+
+def _seen_sources(hierarchy: Hierarchy, camera: Camera) -> np.ndarray:
+    """`source_pixels`, to be copied before it is written to.
+
+    An allocation asks for gains and then for largest errors, and half of the time of both went into this one question.
+    """
+    weak_hierarchy, weak_camera, seen = getattr(_last, "found", (_gone, _gone, None))
+    if weak_hierarchy() is hierarchy and weak_camera() is camera and seen is not None:
+        return seen
+    seen = camera.visible_pixels_per_unit_in_boxes(hierarchy.attribute("box"), hierarchy.removed_by < 0)
+    # The array goes with the camera, so that nothing is kept of a mesh that is done with.
+    _last.found = weakref.ref(hierarchy), weakref.ref(camera, _forget), seen
+    return seen
+
+
+def _gone() -> None:
+    """A reference to nothing."""
+
+
+def _forget(camera: Any) -> None:
+    if getattr(_last, "found", (_gone, None))[1] is camera:
+        del _last.found
 
 
 class Sources(NamedTuple):
@@ -47,7 +76,10 @@ class Sources(NamedTuple):
 
 def sources_of(hierarchy: Hierarchy, camera: Camera) -> Sources:
     """The source clusters of a mesh, by their boxes, in the coordinates of the camera."""
-    return Sources(*camera.boxes_near_view(hierarchy.attribute("box"), hierarchy.removed_by < 0))
+    seen = _seen_sources(hierarchy, camera)
+    # What a unit covers in view is above 0.
+    beside, apart = camera.boxes_near_view(hierarchy.attribute("box"), (hierarchy.removed_by < 0) & (seen == 0.0))
+    return Sources(seen + beside, apart)
 
 
 def largest_displacements(
@@ -73,11 +105,13 @@ def largest_displacements(
     both_sides : whether points of the cluster count that are not in the source.
     """
     boxes, camera = hierarchy.attribute("box"), view.camera
-    (removed_at, removed), leads = hierarchy.removed_nodes, np.zeros(len(boxes), np.bool_)
+    (removed_at, removed), nested = hierarchy.removed_nodes, np.zeros(len(hierarchy))
     # Clusters of one group have the same sphere and box: one of them is projected for all.
-    leads[removed[removed_at[:-1][np.diff(removed_at) > 0]]] = True
-    nested = camera.visible_pixels_per_unit(hierarchy.attribute("center"), hierarchy.attribute("radius"), leads)
-    nested = np.minimum(nested, camera.visible_pixels_per_unit_in_boxes(boxes, leads))
+    groups = np.flatnonzero(np.diff(removed_at))
+    leads = removed[removed_at[groups]]
+    spheres = (hierarchy.attribute(name)[leads] for name in ("center", "radius"))
+    in_boxes = camera.visible_pixels_per_unit_in_boxes(boxes[leads])
+    nested[groups] = np.minimum(camera.visible_pixels_per_unit(*spheres), in_boxes)
     acuity, pixels = view.acuity(boxes), sources.seen
     outside = np.where(both_sides & (sources.apart > 0), sources.pixels, 0.0)
     # What has no pixels, because it is hidden or coarse, is at no distance that could bring it into view.
@@ -94,8 +128,9 @@ def largest_displacements(
 def _raise(adds, removes, distances, nested, acuity, focal, passed, result):
     """Pass what is known of the sources, and ``result`` [N], on from fine to coarse.
 
-    ``passed`` are arrays [N]: pixels per unit of what is in view, plain and as they are counted, of what counts though
-    it is out of view, of what does not count yet, and how far from the view that is.
+    ``nested`` [R] are the pixels per unit of each group's sphere and box. ``passed`` are arrays [N]: pixels per unit of
+    what is in view, plain and as they are counted, of what counts though it is out of view, of what does not count yet,
+    and how far from the view that is.
     """
     (added_at, added), (removed_at, removed) = adds, removes
     pixels, counted, beside, outside, apart = passed
@@ -114,7 +149,7 @@ def _raise(adds, removes, distances, nested, acuity, focal, passed, result):
             pixels[c], counted[c], beside[c], outside[c], apart[c] = nearest, largest, besides, others, gap
             # x of `largest_displacements`, by the largest scale of everything beneath that counts.
             nearer = distances[c] * max(nearest, besides) / focal
-            own = distances[c] * nested[lead] * acuity[lead]
+            own = distances[c] * nested[r] * acuity[lead]
             if nearer < 1.0:
                 moved = distances[c] * max(largest, besides * acuity[lead])
                 own = min(own, moved * (1.0 + nearer) / (1.0 - nearer) ** 2)

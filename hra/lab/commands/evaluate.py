@@ -25,6 +25,7 @@ class SuiteName(StrEnum):
     codebooks = "codebooks"
     compressors = "compressors"
     core = "core"
+    frames = "frames"
     meshes = "meshes"
     questions = "questions"
     reading = "reading"
@@ -38,7 +39,7 @@ def evaluate(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="core: rules. meshes: images. tokens, reducers, compressors, codebooks, attention: methods. "
+            help="core: rules. frames: pixel cuts, popping. meshes: images. tokens, reducers, compressors, codebooks, attention: methods. "
             "questions: answers. residency: pages. "
             "reading, seeing: answers by OCR and by an image network. "
             "answering: trained readers (hours; minutes with --scale small)."
@@ -91,6 +92,15 @@ def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
     """Cuts and whole-mesh simplification at equal triangle counts, judged by images."""
     from hra.lab.evaluation.meshes.page import render
     from hra.lab.evaluation.meshes.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _frames(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Cuts at one pixel beside full detail, and what pops on a zoom."""
+    from hra.lab.evaluation.frames.page import render
+    from hra.lab.evaluation.frames.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
     return record, lambda: render(record)
@@ -225,6 +235,16 @@ def _show_meshes(record: dict[str, Any]) -> None:
         typer.echo(f"skipped {entry['mesh']}: {entry['reason']}")
 
 
+def _show_frames(record: dict[str, Any]) -> None:
+    """What is above the mark, and who pops how much."""
+    from hra.lab.evaluation.frames.page import findings, verdicts
+
+    for line in (*verdicts(record["pixels"]), *findings(record["popping"])):
+        typer.echo(line)
+    for entry in record["skipped"]:
+        typer.echo(f"skipped {entry['mesh']}: {entry['reason']}")
+
+
 def _show_tokens(record: dict[str, Any]) -> None:
     """The tables of the page."""
     from hra.lab.evaluation.token_methods.tables import groups_of, method_table
@@ -306,6 +326,7 @@ _SUITES = {
     SuiteName.codebooks: (_codebooks, _show_codebooks),
     SuiteName.compressors: (_compressors, _show_compressors),
     SuiteName.core: (_core, _show_core),
+    SuiteName.frames: (_frames, _show_frames),
     SuiteName.meshes: (_meshes, _show_meshes),
     SuiteName.questions: (_questions, _show_questions),
     SuiteName.reading: (_reading, _show_answers),

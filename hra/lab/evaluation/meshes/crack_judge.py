@@ -27,14 +27,30 @@ def pixels_inside(
     -------
     How many show the inside, and how many were cast.
     """
+    signs = _signs_behind_backs(mesh, renderer, camera, cut)
+    return sum(bool(len(sign)) and bool(sign[0] < 0) for sign in signs), len(signs)
+
+
+def pixels_open(mesh: meshes.ClusterMesh, renderer: meshes.Renderer, camera: Camera, cut: np.ndarray) -> int:
+    """Pixels of the last frame that look through a hole of a closed mesh: their ray leaves it oftener than it enters.
+
+    Coarse surfaces of thin walls pass through each other, so that the inside shows though nothing is open: such rays
+    leave a closed mesh as often as they enter it. Parameters as in `pixels_inside`.
+    """
+    return sum(int(sign.sum()) != 0 for sign in _signs_behind_backs(mesh, renderer, camera, cut))
+
+
+def _signs_behind_backs(
+    mesh: meshes.ClusterMesh, renderer: meshes.Renderer, camera: Camera, cut: np.ndarray
+) -> list[np.ndarray]:
+    """How triangles along the ray of each pixel that shows a back face, near to far: 1 for fronts, -1 for backs."""
     seen = renderer.visible()
     rows, columns = np.nonzero(seen.clusters != EMPTY)
     there = seen.clusters[rows, columns]
     triangles = mesh.offsets[there] // 3 + seen.triangles[rows, columns]
     backs = np.flatnonzero(_towards(mesh, triangles, camera) < 0)
     corners = mesh.positions[mesh.triangles(cut)].astype(np.float64)
-    inside = [_first_is_back(corners, *_ray(camera, rows[k], columns[k])) for k in backs.tolist()]
-    return sum(inside), len(backs)
+    return [_signs_along(corners, *_ray(camera, rows[k], columns[k])) for k in backs.tolist()]
 
 
 def _towards(mesh: meshes.ClusterMesh, triangles: np.ndarray, camera: Camera) -> np.ndarray:
@@ -53,8 +69,8 @@ def _ray(camera: Camera, row: int, column: int) -> tuple[np.ndarray, np.ndarray]
     return camera.position, turned
 
 
-def _first_is_back(corners: np.ndarray, eye: np.ndarray, way: np.ndarray) -> bool:
-    """Whether the first of the triangles [T, 3, 3] that a ray meets faces away (Moeller and Trumbore 1997)."""
+def _signs_along(corners: np.ndarray, eye: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """How the triangles [T, 3, 3] that a ray meets face, near to far: 1 towards the eye (Moeller and Trumbore 1997)."""
     edge, other = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     across = np.cross(way, other)
     volume = np.einsum("ij,ij->i", edge, across)
@@ -65,7 +81,5 @@ def _first_is_back(corners: np.ndarray, eye: np.ndarray, way: np.ndarray) -> boo
         v = turned @ way / volume
         distance = np.einsum("ij,ij->i", other, turned) / volume
     hit = (u >= 0) & (v >= 0) & (u + v <= 1) & (distance > 0)
-    if not hit.any():
-        return False
-    first = np.where(hit, distance, np.inf).argmin()
-    return bool(volume[first] < 0)
+    found = np.flatnonzero(hit)
+    return np.sign(volume[found[np.argsort(distance[found])]]).astype(np.int64)

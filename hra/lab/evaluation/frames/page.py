@@ -1,0 +1,159 @@
+"""The page about frames, and its picture. The picture needs matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from hra.lab.evaluation.frames.pixel_cuts import LIMIT, PIXELS_PER_DEGREE
+from hra.lab.evaluation.frames.sequences import FADE_FRAMES, FULL
+
+Rows = Sequence[dict[str, Any]]
+
+_COLOURS = ("#000000", "#D55E00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#999999")
+_PAGE = Template("""# What frames of a mesh look like
+
+Written by one command, which needs OpenGL 4.5 (Mesa's software renderer will do) and, for the scans, `make data`:
+
+    hra eval frames --out docs
+
+Scans are used only where their SHA-256 is the one in `hra.lab.evaluation.frames.subjects`. Drawn by $driver.
+
+## Cuts at one pixel beside full detail
+
+Threshold cuts, `Threshold(1.0)`, beside all triangles of the source: mean LDR-FLIP over the pixels that either
+covers, at $density pixels per degree, $views views of $width x $height pixels, one sample per pixel, lit from the eye.
+Flat: each triangle has its own grey. Smooth: vertices carry normals, which the build then keeps. "Certified" bounds the
+displacement of every visible point, "quadric" is the simplifier's estimate. The mark is $limit; $passed of $cases
+certified rows are below it.
+
+$pixels
+
+$verdicts
+
+## What pops on a slow zoom
+
+$frames frames of $zoom_width x $zoom_height pixels, flat shading, each one nearer by the same share; root mean
+squares over the covered pixels, percent of the brightest. A *pop* is this frame's surface beside the last one's, both
+seen by this frame's camera, so that the camera's own motion does not count. *In excess* is how much more the picture
+changes from frame to frame than that of full detail. *Error* is the difference from full detail. Pixel cuts and the
+discrete chain of whole meshes keep one pixel by the same estimate; budgets are what the pixel cut draws on average. A
+cross-fade mixes two pictures for $fade frames, in which both are drawn.
+
+$popping
+
+![Pops frame by frame](pictures/frame_pops.png)
+
+$findings
+$skipped""")
+
+
+def render(record: dict[str, Any]) -> dict[str, bytes]:
+    """The page and its picture by their paths in the output folder.
+
+    Parameters
+    ----------
+    record : of `hra.lab.evaluation.frames.run.run`.
+    """
+    width, height = record["viewport"]
+    zoom_width, zoom_height = record["zoom_viewport"]
+    certified = [row for row in record["pixels"] if row["error"] == "certified"]
+    skipped = "".join(f"- {entry['mesh']} was left out: {entry['reason']}\n" for entry in record["skipped"])
+    text = _PAGE.substitute(
+        driver=record["driver"],
+        density=f"{PIXELS_PER_DEGREE:g}",
+        views=record["views"],
+        width=width,
+        height=height,
+        limit=LIMIT,
+        passed=sum(row["flip"] <= LIMIT for row in certified),
+        cases=len(certified),
+        pixels=_pixel_table(record["pixels"]),
+        verdicts="\n".join(verdicts(record["pixels"])),
+        frames=max((len(row["pops"]) + 1 for row in record["popping"]), default=0),
+        zoom_width=zoom_width,
+        zoom_height=zoom_height,
+        fade=FADE_FRAMES,
+        popping=_popping_table(record["popping"]),
+        findings="\n".join(findings(record["popping"])),
+        skipped=skipped and f"\n{skipped}",
+    )
+    return {"frame-quality.md": text.encode(), "pictures/frame_pops.png": _picture(record["popping"])}
+
+
+def verdicts(rows: Rows) -> Iterator[str]:
+    """One sentence per shading and distance: the largest mean FLIP of all meshes, and whether it is below the mark."""
+    for key in dict.fromkeys((row["shading"], row["view"]) for row in rows):
+        found = [row for row in rows if (row["shading"], row["view"]) == key and row["error"] == "certified"]
+        worst = max(found, key=lambda row: row["flip"])
+        verdict = "below the mark" if worst["flip"] <= LIMIT else "above the mark"
+        above = sum(row["flip"] > LIMIT for row in found)
+        yield (
+            f"- {key[0]}, {key[1]}: at most {worst['flip']:.4f} ({worst['mesh']}), {verdict}; {above} of {len(found)} "
+            "meshes above it."
+        )
+
+
+def _pixel_table(rows: Rows) -> str:
+    lines = ["| mesh | shading | view | full detail | certified: triangles, FLIP | quadric: triangles, FLIP |"]
+    lines.append("| --- | --- | --- | ---: | ---: | ---: |")
+    cases: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        cases.setdefault((row["mesh"], row["shading"], row["view"]), {})[row["error"]] = row
+    for case, by_error in cases.items():
+        cells = [f"{by_error[error]['triangles']:,.0f}, {by_error[error]['flip']:.4f}" for error in by_error]
+        full = f"{next(iter(by_error.values()))['source_triangles']:,}"
+        lines.append(f"| {' | '.join((*case, full, *cells))} |")
+    return "\n".join(lines)
+
+
+def _popping_table(rows: Rows) -> str:
+    lines = [
+        "| mesh | method | triangles | largest pop | mean pop | frames that pop | largest in excess | mean error |"
+    ]
+    lines.append("| --- | --- |" + " ---: |" * 6)
+    for row in rows:
+        pops = np.array(row["pops"])
+        numbers = (f"{value:.3g}" for value in (max(row["excess"]), float(np.mean(row["errors"]))))
+        cells = f"{row['triangles']:,.0f} | {pops.max():.3g} | {pops.mean():.3g} | {(pops > 0).mean():.0%}"
+        lines.append(f"| {row['mesh']} | {row['method']} | {cells} | {' | '.join(numbers)} |")
+    return "\n".join(lines)
+
+
+def findings(rows: Rows) -> Iterator[str]:
+    """One sentence per method: its largest pop beside that of every other method, over all meshes."""
+    largest = {(row["mesh"], row["method"]): max(row["pops"]) for row in rows}
+    names = [name for name in dict.fromkeys(row["method"] for row in rows) if name != FULL]
+    meshes = list(dict.fromkeys(row["mesh"] for row in rows))
+    for name in names:
+        worse = [
+            f"`{other}` on {count} of {len(meshes)}"
+            for other in names
+            if (count := sum(largest[mesh, name] > largest[mesh, other] for mesh in meshes))
+        ]
+        mean = float(np.mean([largest[mesh, name] for mesh in meshes]))
+        losses = f"larger than those of {', '.join(worse)}" if worse else "nowhere larger than those of the others"
+        yield f"- `{name}`: largest pops of {mean:.3g} % on average; {losses}."
+
+
+def _picture(rows: Rows) -> bytes:
+    from matplotlib.figure import Figure
+
+    from hra.lab.evaluation.pictures import png
+
+    names = [name for name in dict.fromkeys(row["method"] for row in rows) if name != FULL]
+    meshes = list(dict.fromkeys(row["mesh"] for row in rows))
+    figure = Figure(figsize=(9, 2.6 * len(meshes) + 0.8), layout="constrained")
+    for axes, mesh in zip(figure.subplots(len(meshes), 1, squeeze=False)[:, 0], meshes, strict=True):
+        for name, colour in zip(names, _COLOURS[1:], strict=False):
+            (pops,) = [row["pops"] for row in rows if (row["mesh"], row["method"]) == (mesh, name)]
+            shown = np.where(np.array(pops) > 0, pops, np.nan)
+            axes.plot(range(1, len(pops) + 1), shown, ".-", color=colour, label=name, linewidth=1, markersize=4)
+        axes.set(yscale="log", ylabel=f"{mesh}\npop, percent")
+        axes.grid(alpha=0.3)
+    figure.axes[-1].set_xlabel("frame")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    return png(figure)

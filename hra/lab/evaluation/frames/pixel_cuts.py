@@ -1,0 +1,100 @@
+"""How far cuts at one pixel are from full detail, as an eye sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains import meshes
+from hra.domains.meshes.metrics import ErrorName
+from hra.images.quality import flip_map
+from hra.lab.evaluation.frames.stage import Shot, Stage, Surface, finest
+from hra.lab.inputs.mesh_sources import with_normals
+from hra.traversals.threshold import Threshold
+
+PIXELS_PER_DEGREE = 67.0
+LIMIT = 0.02
+"""The mean FLIP that a cut at one pixel is meant to stay below."""
+
+ERRORS: tuple[ErrorName, ...] = ("certified", "quadric")
+_TOLERANCE = 1.0
+# Farther than FLIP's filters reach at 67 pixels per degree, so that what is cut off changes nothing that counts.
+_MARGIN = 40
+
+
+@dataclass(frozen=True)
+class PixelViews:
+    """Cameras around a mesh.
+
+    Attributes
+    ----------
+    count : of each distance; viewport : width and height in pixels.
+    """
+
+    count: int
+    viewport: tuple[int, int]
+
+    def cameras(self, bounds: np.ndarray) -> Iterator[tuple[str, list[Camera]]]:
+        """By name of the distance of the eye from the middle."""
+        longest = float(np.ptp(bounds, axis=0).max())
+        for name, sizes in (("all in view", 1.5), ("close up", 0.75)):
+            yield name, [self._camera(bounds, number, sizes * longest) for number in range(self.count)]
+
+    def _camera(self, bounds: np.ndarray, number: int, distance: float) -> Camera:
+        elevation = 20 if number % 2 == 0 else -20
+        around = 30 + 360 / self.count * number
+        return Camera.orbit(bounds, azimuth=around, elevation=elevation, distance=distance, viewport=self.viewport)
+
+
+def pixel_rows(name: str, source: meshes.TriangleMesh, views: PixelViews) -> Iterator[dict[str, Any]]:
+    """One row per shading, distance and error.
+
+    Yields
+    ------
+    "mesh", "source_triangles", "shading", "view", "error"; over the views: "triangles" and "full_triangles" on average,
+    "covered" the share of pixels where either shows something, and "flip" and "worst", mean and largest of the mean
+    FLIP over those pixels.
+    """
+    for shading, mesh in (("flat", source), ("smooth", with_normals(source))):
+        clusters = meshes.build(mesh)
+        with Stage([clusters], views.viewport) as stage:
+            for view, cameras in views.cameras(clusters.bounds):
+                truth = [stage.shot(finest(clusters), camera) for camera in cameras]
+                for error in ERRORS:
+                    facts = {"mesh": name, "source_triangles": clusters.triangle_count, "shading": shading}
+                    yield facts | {"view": view, "error": error} | _found(stage, clusters, error, cameras, truth)
+
+
+def _found(
+    stage: Stage, clusters: meshes.ClusterMesh, error: ErrorName, cameras: list[Camera], truth: list[Shot]
+) -> dict[str, float]:
+    allocator = meshes.MeshAllocator(clusters, meshes.ScreenError(error), Threshold(_TOLERANCE))
+    cuts = [allocator.allocate(camera, np.inf) for camera in cameras]
+    shots = [stage.shot(Surface(0, cut.cut), camera) for cut, camera in zip(cuts, cameras, strict=True)]
+    found = [difference(shot, true) for shot, true in zip(shots, truth, strict=True)]
+    flips, covered = [flip for flip, _ in found], [share for _, share in found]
+    return {
+        "triangles": float(np.mean([cut.cost for cut in cuts])),
+        "covered": float(np.mean(covered)),
+        "flip": float(np.mean(flips)),
+        "worst": float(np.max(flips)),
+    }
+
+
+def difference(shot: Shot, truth: Shot) -> tuple[float, float]:
+    """Mean FLIP over the pixels that either of two pictures covers, and their share of the picture."""
+    either = shot.covered | truth.covered
+    if not either.any():
+        return 0.0, 0.0
+    rows, columns = np.nonzero(either)
+    part = _extent(rows), _extent(columns)
+    flips = flip_map(shot.colors[part], truth.colors[part], PIXELS_PER_DEGREE)
+    return float(flips[either[part]].mean(dtype=np.float64)), float(either.mean())
+
+
+def _extent(places: np.ndarray) -> slice:
+    return slice(max(int(places.min()) - _MARGIN, 0), int(places.max()) + 1 + _MARGIN)
