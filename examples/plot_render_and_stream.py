@@ -40,14 +40,15 @@ def after_teleports(asset, limit, frames=16):
     views = [hra.Camera.orbit(asset.bounds, turn, distance=1.45, up=(0, 0, 1), viewport=SIZE) for turn in turns]
     pool = len(asset.page_bytes) // 3 * asset.slot_bytes
     flight = meshes.fly(asset, views, pool, upload_bytes=limit * asset.slot_bytes)
-    return [frame.difference.flip for frame in flight][24:]
+    return [frame.difference.flip for frame in flight if frame.difference][24:]
 
 
 if __name__ == "__main__":
     (folder := Path(sys.argv[1] if len(sys.argv) > 1 else "out")).mkdir(parents=True, exist_ok=True)
     strip, facts = walk()
     figure = Figure(figsize=(11, 9.2), layout="constrained")
-    film, plot = figure.subfigures(2, 1, height_ratios=[3.4, 1])
+    grid = figure.add_gridspec(2, 1, height_ratios=[3.4, 1])
+    film, plot = figure.add_subfigure(grid[0]), figure.add_subfigure(grid[1])
     axes = film.subplots(4, len(strip))
     for column, (pictures, fact) in enumerate(zip(strip, facts, strict=True)):
         for row, (ax, picture) in enumerate(zip(axes[:, column], pictures, strict=True)):

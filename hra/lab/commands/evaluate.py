@@ -39,9 +39,9 @@ def evaluate(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="core: rules. frames: pixel cuts, popping. meshes: images. tokens, reducers, compressors, codebooks, attention: methods. "
-            "questions: answers. residency: pages. "
-            "reading, seeing: answers by OCR and by an image network. "
+            help="core: rules. frames: pixel cuts, popping. meshes: images. residency: pages. "
+            "tokens, reducers, compressors, codebooks, attention: methods. "
+            "questions: answers. reading, seeing: answers by OCR and by an image network. "
             "answering: trained readers (hours; minutes with --scale small)."
         ),
     ],
