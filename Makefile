@@ -70,7 +70,7 @@ $(VENV)-peers/.peers: pyproject.toml
 lint: $(VENV)/.test ## check style, types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/basedpyright
+	$(BIN)/basedpyright --threads 2
 	$(BIN)/lint-imports
 
 format: $(VENV)/.test ## rewrite the sources in the project's style
