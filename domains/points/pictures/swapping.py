@@ -15,8 +15,8 @@ from hra.domains.points.pictures.gaussians import OPAQUE
 from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
 
-# Rows of pixels at a time: their lists are what takes memory.
-_BAND = 64
+# Pixels of leaves that are listed at a time, by rows of the picture: 8 bytes each.
+_LISTED = 1 << 25
 
 
 def swap_errors(cloud: PointCloud | SplatCloud, parent: np.ndarray, camera: Camera, background: float) -> np.ndarray:
@@ -33,11 +33,17 @@ def swap_errors(cloud: PointCloud | SplatCloud, parent: np.ndarray, camera: Came
     leaves = leaves[np.argsort(shapes.depth[leaves], kind="stable")]
     colors, error = cloud.colors.astype(float), np.zeros(len(parent))
     hard = isinstance(cloud, PointCloud)
-    for top in range(0, height, _BAND):
-        band = top, min(top + _BAND, height), width
+    rows = _rows(shapes.box[leaves], height)
+    for top in range(0, height, rows):
+        band = top, min(top + rows, height), width
         layers = _layers(leaves, *shapes, hard, *band)
         _add_changes(*layers, first, last, box, *shapes[:4], hard, colors, background, *band, error)
     return error
+
+
+def _rows(boxes: np.ndarray, height: int) -> int:
+    covered = np.prod(boxes[:, 1::2] - boxes[:, ::2], axis=1, dtype=np.int64).sum()
+    return int(np.clip(height * _LISTED // max(covered, 1), 1, height))
 
 
 @njit(cache=True, nogil=True)

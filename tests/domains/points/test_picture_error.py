@@ -89,8 +89,8 @@ def test_views_add_up_and_count_by_their_weight(cloud: PointCloud):
 def test_bands_do_not_show(splats: SplatCloud, monkeypatch: pytest.MonkeyPatch):
     tree = build(splats)
     parts = []
-    for rows in (7, 64, 1000):
-        monkeypatch.setattr(swapping, "_BAND", rows)
+    for listed in (1, 10_000, 1 << 25):
+        monkeypatch.setattr(swapping, "_LISTED", listed)
         parts.append(PictureError().evaluate(tree.hierarchy, eye(tree)))
     assert np.allclose(parts[0], parts[1])
     assert np.allclose(parts[0], parts[2])

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from hra.camera import Camera, Occlusion
+from hra.camera import Camera
 from hra.domains import points
 from hra.images import flip, psnr
 from hra.lab.evaluation.points import peers, subsamples
 
 SHARES, VIEWS, VIEWPORT = (0.01, 0.05, 0.2), 8, (512, 512)
 _RULES = {"Potree": peers.potree, "Spark": peers.spark, "PlayCanvas": peers.playcanvas}
+METRICS = {"by the picture": points.PictureError(), "by bounds": points.CloudError()}
 PEERS = tuple(_RULES)
 BASELINES = {"random": subsamples.at_random, "grid": subsamples.on_grid}
 
@@ -41,15 +42,11 @@ def compare(cloud: Any, shares: tuple[float, ...] = SHARES) -> Iterator[dict[str
 
 
 def _methods(tree: Any, full: Any, camera: Camera, budget: int) -> dict[str, tuple[Any, float | None]]:
-    allocator = points.PointAllocator(tree)
-    first = allocator.allocate(camera, budget)
-    drawn = allocator.realize(first)
-    depth = Occlusion.of(points.render(drawn, camera)[1], camera)
-    hidden = points.PointAllocator(tree, points.CloudError(occlusion=depth))
-    found: dict[str, tuple[Any, float | None]] = {
-        "ours": (drawn, first.gap),
-        "ours, hidden left out": (hidden.realize(hidden.allocate(camera, budget)), None),
-    }
+    found: dict[str, tuple[Any, float | None]] = {}
+    for name, metric in METRICS.items():
+        allocator = points.PointAllocator(tree, metric)
+        allocation = allocator.allocate(camera, budget)
+        found[name] = allocator.realize(allocation), allocation.gap
     found |= {name: (tree.take(rule(tree, camera, budget)), None) for name, rule in _RULES.items()}
     return found | {name: (make(full, budget), None) for name, make in BASELINES.items()}
 
