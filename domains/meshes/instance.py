@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from hra.domains.meshes.allocator import Clusters
 
 
-@dataclass(frozen=True, eq=False)
-class Instance:
+class Instance(NamedTuple):
     """One copy to draw: a mesh, where it stands, and which of its clusters.
+
+    A tuple, since scenes make thousands in a frame.
 
     Attributes
     ----------

@@ -40,24 +40,25 @@ def placed_gains(
     if links is None:
         return False
     boxes, area = hierarchy.attribute("box"), hierarchy.attribute("area")
-    weight, left = np.empty((len(hierarchy), _LANES)), np.zeros(len(least_error))
+    # Used again for each block: rows of all copies lie too far apart to be added to often.
+    weight, saved = np.empty((2, len(hierarchy), _LANES))
+    least_error[:] = 0.0
     for begin in range(0, len(seen), _LANES):
         placements = seen.placements[begin : begin + _LANES]
-        weight[:] = 0.0
-        gain[:, begin : begin + _LANES] = 0.0
+        weight[:], saved[:] = 0.0, 0.0
+        left = least_error[begin : begin + _LANES]
         for view, eye in zip(seen.views, seen.eyes, strict=True):
             share = MEAN_FACING / (view.camera.viewport[0] * view.camera.viewport[1])
-            _weigh(eye, placements, boxes, area, links, view.weight, share, begin, weight, gain, left)
-        _spread(links, begin, len(placements), weight, gain)
-    least_error[:] = left
+            _weigh(eye, placements, boxes, area, links, view.weight, share, weight, saved, left)
+        _spread(links, weight, saved, gain[:, begin : begin + _LANES])
     return True
 
 
 @njit(cache=True, error_model="numpy")
-def _weigh(eye, placements, boxes, area, links, weight_of_view, share, begin, weight, gain, left):
+def _weigh(eye, placements, boxes, area, links, weight_of_view, share, weight, saved, left):
     """Add what a squared error of one unit in each source cluster counts in a view.
 
-    ``weight`` [R, lanes] is that of all source clusters that a group adds; ``gain`` [R, B] is what it saves of them.
+    ``weight`` [R, lanes] is that of all source clusters that a group adds; ``saved`` is what it saves of them.
     """
     rows, planes, scale = lenses(eye, placements)
     count = placements.shape[0]
@@ -68,10 +69,10 @@ def _weigh(eye, placements, boxes, area, links, weight_of_view, share, begin, we
         leave_out(between, boxes[v], pixels)
         _cover(pixels, np.float64(area[v]) * share, weight_of_view)
         if links.source_error[s] > 0.0:
-            _add(pixels, links.source_error[s], left[begin : begin + count])
+            _add(pixels, links.source_error[s], left)
         if r >= 0:
             _add(pixels, 1.0, weight[r])
-            _add(pixels, links.source_drop[s], gain[r, begin : begin + count])
+            _add(pixels, links.source_drop[s], saved[r])
 
 
 @njit(cache=True, error_model="numpy")
@@ -93,12 +94,13 @@ def _cover(squares, covered, weight):
 
 
 @njit(cache=True, error_model="numpy")
-def _spread(links, begin, count, weight, gain):
-    """Pass weights [R, lanes] on from fine to coarse, and add what of their errors each group saves."""
+def _spread(links, weight, saved, gain):
+    """Pass weights [R, lanes] on from fine to coarse, and fill ``gain`` with what of their errors each group saves."""
     for r in range(links.first.size - 2, -1, -1):
-        own, saved = weight[r, :count], gain[r, begin : begin + count]
         for k in range(links.first[r], links.first[r + 1]):
-            _pass(weight[links.finer[k]], links.part[k], links.drop[k], own, saved)
+            _pass(weight[links.finer[k]], links.part[k], links.drop[k], weight[r], saved[r])
+        for i in range(gain.shape[1]):
+            gain[r, i] = saved[r, i]
 
 
 @njit(cache=True, error_model="numpy")

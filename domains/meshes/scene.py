@@ -147,8 +147,8 @@ class Scene:
         self._check_own(allocation)
         meshes, numbers = self._placed.meshes, np.flatnonzero(allocation.drawn)
         kinds, matrices = self._placed.mesh_of[numbers].tolist(), self._placed.matrices[numbers]
-        drawn = zip(numbers.tolist(), kinds, matrices, allocation.cuts, strict=True)
-        return tuple(Instance(number, meshes[kind], matrix, cut) for number, kind, matrix, cut in drawn)
+        drawn = zip(numbers.tolist(), map(meshes.__getitem__, kinds), matrices, allocation.cuts, strict=True)
+        return tuple(map(Instance._make, drawn))
 
     @cached_property
     def _allocators(self) -> tuple[MeshAllocator, ...]:

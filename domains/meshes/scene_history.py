@@ -32,8 +32,11 @@ def check_own(allocation: SceneAllocation, placed: Placements, keys: np.ndarray 
         same = np.array_equal(keys, allocation.keys)
     if same:
         hierarchies, kind_of = allocation.hierarchies
-        pairs = {*zip(placed.mesh_of[allocation.drawn].tolist(), kind_of.tolist(), strict=True)}
-        same = all(hierarchies[kind].same_as(placed.meshes[mesh].hierarchy) for mesh, kind in pairs)
+        pairs = np.unique(placed.mesh_of[allocation.drawn] * len(hierarchies) + kind_of)
+        same = all(
+            hierarchies[pair % len(hierarchies)].same_as(placed.meshes[pair // len(hierarchies)].hierarchy)
+            for pair in pairs.tolist()
+        )
     if not same:
         raise HierarchyError("the allocation belongs to another scene", fix="use it where it was allocated")
 

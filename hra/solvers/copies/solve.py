@@ -16,12 +16,12 @@ from hra.solvers.copies.search import Cleared, Search
 from hra.solvers.copies.shares import improve_shares
 from hra.solvers.copies.worst import improve_worst
 
-# Steps of the shares without a last step of a sequence, common ones and those of one copy alone; after one; and more.
+# Steps of the shares without a last step of a sequence, common ones and those of one copy alone; and after one.
 _FIRST = np.array([6.0, 5.0, 4.0, 3.0]), 2.0 / (1.0 + 0.1 * np.arange(12))
-_NEXT = np.full(1, 2.5), np.full(1, 2.0)
-_MORE, _WORST = (np.array([2.5]), np.zeros(0)), 2.0 / (1.0 + 0.1 * np.arange(8))
-# Shares are good enough that lose so much of what is missed at best; else more steps are made, so many times.
-_GOOD, _TIMES = 0.007, 2
+_NEXT = np.full(1, 3.5), np.full(2, 2.0)
+# Shares are good enough that lose so much of what is missed at best; else those of the worst copies make so many steps,
+# and once more.
+_GOOD, _WORST, _TIMES = 0.008, 2.0 / (1.0 + 0.1 * np.arange(8)), 2
 # Filling takes what is left, of which this part of the capacity is little; even shares give a first price alone.
 _LITTLE, _ROUGHLY = 1e-2, 0.05
 
@@ -108,7 +108,6 @@ def _clear(rows: Rows, gain: np.ndarray, share: Shares, capacity: float, guess: 
                 return search.best
         guess = search.price
         improve_worst(rows, gain, guess, share, search.best.reach, search.tried, _WORST)
-        improve_shares(rows, gain, guess, share, reach, *_MORE)
         search = Search(rows, gain, share, capacity, _LITTLE)
     return clearing_price(search, guess, most)
 

@@ -35,18 +35,20 @@ class InstancesBenchmark:
     Parameters
     ----------
     share : of the copies that are in view, nearly.
+    triangles : to which the skull is simplified first, or None.
     """
 
     name: str
     share: float
+    triangles: int | None = None
     needs: tuple[str, ...] = ("meshoptimizer:simplify",)
 
     def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
         """The row; ``ours_s`` and ``cpu_s`` are of cold frames, ``warm_s`` and ``warm_cpu_s`` of the next ones."""
-        field_, judged = Field.of(_FULL if scale == "full" else _SMALL), Judged()
+        field_, judged = Field.of(_FULL if scale == "full" else _SMALL, self.triangles), Judged()
         camera = field_.camera(self.share, 0.0)
         seen = int(np.count_nonzero(instances_seen(field_.scene._placed, (meshes.View(camera),))))
-        budget, small = _EACH * seen, Field.of(_SMALL)
+        budget, small = _EACH * seen, Field.of(_SMALL, self.triangles)
         Frames(small.scene, _EACH * _SMALL)(small.camera(1.0, 0.0))  # loads compiled code
         memory = peak_bytes(lambda: Frames(field_.scene, budget)(camera))
         peers = (
@@ -87,9 +89,9 @@ class Field:
     clusters: int
 
     @classmethod
-    def of(cls, count: int) -> Field:
-        """A square field with a copy at each crossing of its lines."""
-        skull = _skull()
+    def of(cls, count: int, triangles: int | None = None) -> Field:
+        """A square field with a copy at each crossing of its lines, of the skull or of one with so many triangles."""
+        skull = _skull(triangles)
         pitch = float(np.linalg.norm(np.ptp(skull.bounds, axis=0)))
         across = int(np.ceil(np.sqrt(count)))
         rng, number = np.random.default_rng(0), np.arange(count)
@@ -110,8 +112,12 @@ class Field:
 
 
 @cache
-def _skull() -> meshes.ClusterMesh:
-    return meshes.build(samples.path("skull.ply"))
+def _skull(triangles: int | None) -> meshes.ClusterMesh:
+    skull = meshes.build(samples.path("skull.ply"))
+    if triangles is None:
+        return skull
+    from_afar = Camera.orbit(skull.bounds, azimuth=30, up=(0, 0, 1), distance=100.0)
+    return meshes.build(skull.mesh(meshes.MeshAllocator(skull).allocate(from_afar, triangles).cut))
 
 
 @dataclass

@@ -39,6 +39,7 @@ def mesh_suite(data: Path = DATA) -> tuple[Row, ...]:
         BudgetBenchmark("cut_budget", cut, _BUDGET),
         PixelsBenchmark("cut_pixels", cut),
         InstancesBenchmark("instances_10000_tenth", 0.1),
+        InstancesBenchmark("instances_10000_small", 0.1, triangles=2_300),
         InstancesBenchmark("instances_10000_all", 1.0),
         LoadBenchmark("load_asset", cut),
         GrowthBenchmark("growth"),

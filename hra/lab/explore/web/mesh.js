@@ -45,6 +45,7 @@ class MeshView {
     const gl = (this.gl = this.canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true }));
     if (!gl) throw new Error("this browser has no WebGL 2");
     this.program = link(gl, VERTEX_PROGRAM, PIXEL_PROGRAM);
+    this.at = uniforms(gl, this.program);
     this.buffers = [gl.createBuffer(), gl.createBuffer()];
     gl.enable(gl.DEPTH_TEST);
     this.uploadPositions(gl);
@@ -106,11 +107,10 @@ class MeshView {
     gl.clearColor(0.5, 0.5, 0.5, 1);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.useProgram(this.program);
-    const place = (name) => gl.getUniformLocation(this.program, name);
-    gl.uniformMatrix4fv(place("transform"), false, matrix);
-    gl.uniform3fv(place("low"), low);
-    gl.uniform3fv(place("extent"), high.map((value, i) => value - low[i]));
-    gl.uniform3fv(place("eye"), eye);
+    gl.uniformMatrix4fv(this.at.transform, false, matrix);
+    gl.uniform3fv(this.at.low, low);
+    gl.uniform3fv(this.at.extent, high.map((value, i) => value - low[i]));
+    gl.uniform3fv(this.at.eye, eye);
     gl.drawArrays(gl.TRIANGLES, 0, this.size);
   }
 
@@ -158,6 +158,12 @@ function link(gl, ...sources) {
   gl.linkProgram(program);
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
   return program;
+}
+
+// Where the uniforms are; to ask in each frame would wait until the one before it is drawn.
+function uniforms(gl, program) {
+  const names = Array.from({ length: gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS) }, (_, i) => gl.getActiveUniform(program, i).name);
+  return Object.fromEntries(names.map((name) => [name, gl.getUniformLocation(program, name)]));
 }
 
 const rgba = (red, green, blue) => (Math.round(red) | (Math.round(green) << 8) | (Math.round(blue) << 16) | (255 << 24)) >>> 0;

@@ -19,7 +19,7 @@ class Explorer {
     this.numbers = element("dl", { "aria-live": "polite" });
     this.means = this.tracks.map((track) => (this.frames > 1 ? track.along(this.frames) : track));
     this.curve = new Curve(record, this.means);
-    for (const moved of [this.slider, this.path]) moved.addEventListener("input", () => this.show());
+    for (const moved of [this.slider, this.path]) moved.addEventListener("input", () => this.showNext());
   }
 
   section(record) {
@@ -38,6 +38,11 @@ class Explorer {
   choose(i) {
     this.track = this.tracks[i];
     this.show();
+  }
+
+  // A slider may move more often than pictures are shown: where it is then counts.
+  showNext() {
+    this.next ??= requestAnimationFrame(() => { this.next = undefined; this.show(); });
   }
 
   show() {

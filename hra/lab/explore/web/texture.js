@@ -32,22 +32,22 @@ class TextureView {
     const gl = (this.gl = this.canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true }));
     if (!gl) throw new Error("this browser has no WebGL 2");
     this.program = link(gl, PAGE_VERTICES, PAGE_PIXELS);
+    this.at = uniforms(gl, this.program);
     const images = await Promise.all(this.levels.map(decode));
     this.size = [images[0].width, images[0].height];
     this.textures = images.map((image) => upload(gl, image));
   }
 
   draw(track, step, mode) {
-    const gl = this.gl, place = (name) => gl.getUniformLocation(this.program, name);
+    const gl = this.gl, { matrix, corner, across, down, box, tint } = this.at;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0.75, 0.83, 0.9, 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.useProgram(this.program);
-    gl.uniformMatrix4fv(place("matrix"), false, this.matrix);
-    gl.uniform3fv(place("corner"), this.corner);
-    gl.uniform3fv(place("across"), this.sides[0]);
-    gl.uniform3fv(place("down"), this.sides[1]);
-    const box = place("box"), tint = place("tint");
+    gl.uniformMatrix4fv(matrix, false, this.matrix);
+    gl.uniform3fv(corner, this.corner);
+    gl.uniform3fv(across, this.sides[0]);
+    gl.uniform3fv(down, this.sides[1]);
     const nodes = [...track.at(step)].sort((a, b) => this.places[3 * b] - this.places[3 * a]);
     for (const node of nodes) {
       const level = this.places[3 * node], [width, height] = this.size, side = this.patch * 2 ** level;

@@ -6,6 +6,9 @@ class TokenView {
   constructor(record) {
     Object.assign(this, record);
     this.places = unpack(record.places);
+    this.order = this.ordered();
+    this.rank = new Uint32Array(this.order.length);
+    this.order.forEach((node, i) => { this.rank[node] = i; });
     [this.height, this.width] = record.size;
     this.canvas = element("canvas", { width: this.width, height: this.height, role: "img", "aria-label": "the image from its tokens" });
     this.context = this.canvas.getContext("2d");
@@ -21,28 +24,45 @@ class TokenView {
     const [red, green, blue] = track.canvas ?? [128, 128, 128];
     this.context.fillStyle = `rgb(${red} ${green} ${blue})`;
     this.context.fillRect(0, 0, this.width, this.height);
-    // Coarse before fine: a patch stays until its last child covers it.
-    const nodes = [...track.at(step)].sort((a, b) => this.places[3 * b] - this.places[3 * a]);
-    for (const node of nodes) this.drawPatch(node);
-    if (mode === 1) for (const node of nodes) this.drawOutline(node);
+    const runs = this.runs(track.at(step));
+    for (const run of runs) this.drawRun(run);
+    if (mode === 1) this.drawOutlines(runs);
   }
 
-  box(node) {
-    const level = this.places[3 * node], side = this.patch << level;
-    return [level, this.places[3 * node + 1] * side, this.places[3 * node + 2] * side, side];
+  // All nodes, coarse before fine, since a patch stays until its last child covers it; within a level row by row.
+  ordered() {
+    const place = (node) => this.places.subarray(3 * node, 3 * node + 3);
+    const before = ([level, x, y], [other, right, below]) => other - level || y - below || x - right;
+    return Array.from({ length: this.places.length / 3 }, (_, node) => node).sort((a, b) => before(place(a), place(b)));
   }
 
-  drawPatch(node) {
-    const [level, x, y, side] = this.box(node), image = this.images[level], scale = 2 ** level;
-    const width = Math.min(side, this.width - x), height = Math.min(side, this.height - y);
-    this.context.drawImage(image, x / scale, y / scale, width / scale, height / scale, x, y, width, height);
+  // Neighbours in a row are drawn at once: thousands of patches would take longer than a frame.
+  runs(nodes) {
+    const found = [];
+    let last = {};
+    for (const rank of Uint32Array.from(nodes, (node) => this.rank[node]).sort()) {
+      const [level, x, y] = this.places.subarray(3 * this.order[rank], 3 * this.order[rank] + 3);
+      if (last.level === level && last.y === y && last.end === x) last.end++;
+      else found.push((last = { level, x, y, end: x + 1 }));
+    }
+    return found;
   }
 
-  drawOutline(node) {
-    const [level, x, y, side] = this.box(node);
-    this.context.strokeStyle = levelColour(level);
+  drawRun({ level, x, y, end }) {
+    const scale = 2 ** level, side = this.patch * scale, [left, top] = [x * side, y * side];
+    const width = Math.min(end * side, this.width) - left, height = Math.min(side, this.height - top);
+    this.context.drawImage(this.images[level], left / scale, top / scale, width / scale, height / scale, left, top, width, height);
+  }
+
+  drawOutlines(runs) {
     this.context.lineWidth = Math.max(1, this.width / 600);
-    this.context.strokeRect(x + 1, y + 1, side - 2, side - 2);
+    for (const level of new Set(runs.map((run) => run.level))) {
+      const side = this.patch << level, lines = new Path2D();
+      for (const { x, y, end } of runs.filter((run) => run.level === level))
+        for (let i = x; i < end; i++) lines.rect(i * side + 1, y * side + 1, side - 2, side - 2);
+      this.context.strokeStyle = levelColour(level);
+      this.context.stroke(lines);
+    }
   }
 
   drawSmall(rows, columns) {

@@ -28,7 +28,8 @@ from hra.traversals.threshold import Threshold
 
 _NAMES = {
     "build_bumpy_1310k", "build_bumpy_1310k_normals", "build_bumpy_1310k_certified", "build_dragon_871k", "cut_budget",
-    "cut_pixels", "instances_10000_tenth", "instances_10000_all", "load_asset", "growth",
+    "cut_pixels", "instances_10000_tenth", "instances_10000_small", "instances_10000_all", "load_asset",
+    "growth",
 }  # fmt: skip
 
 
@@ -52,7 +53,7 @@ def test_every_row_is_there_with_the_documented_fields(rows: dict):
         assert len(row["peers"]) + len(row["absent"]) == 4
     assert rows["cut_budget"]["gap"] <= rows["cut_budget"]["peer_residual_gap"] + 1
     assert 0 < rows["cut_budget"]["spent"] <= 1
-    for name, least in (("instances_10000_tenth", 35), ("instances_10000_all", 990)):
+    for name, least in (("instances_10000_tenth", 35), ("instances_10000_small", 35), ("instances_10000_all", 990)):
         row = rows[name]
         assert least <= row["in_view"] <= row["n"] and row["warm_s"] > 0
         assert 0.99 < row["spent"] <= 1 and 0 <= row["residual_gap"] < 0.02

@@ -199,7 +199,10 @@ def test_arrow_keys_move_the_budget_and_say_so(shown):
     before = slider.get_attribute("aria-valuetext")
     slider.focus()
     shown.keyboard.press("ArrowRight")
-    assert slider.get_attribute("aria-valuetext") != before
+    # Said with the next frame.
+    shown.wait_for_function(
+        "(before) => document.querySelector('input[type=range]').getAttribute('aria-valuetext') !== before", arg=before
+    )
     assert shown.locator("canvas[role=img][aria-label]").count() == 3
 
 
