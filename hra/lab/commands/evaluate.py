@@ -33,6 +33,7 @@ class SuiteName(StrEnum):
     residency = "residency"
     reducers = "reducers"
     seeing = "seeing"
+    settings = "settings"
     tokens = "tokens"
 
 
@@ -41,7 +42,7 @@ def evaluate(
         SuiteName,
         typer.Argument(
             help="core: rules. frames: pixel cuts, popping. meshes, points: images. residency: pages. "
-            "pixels, reducers, compressors, codebooks, attention: methods of tokens. "
+            "pixels, settings, reducers, compressors, codebooks, attention: methods of tokens. "
             "questions, reading, seeing: answers by matching, by OCR and by an image network. "
             "tokens: answers of trained readers (hours; minutes with --quick)."
         ),
@@ -210,6 +211,14 @@ def _codebooks(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     return record, lambda: page(record)
 
 
+def _settings(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What settings of methods change."""
+    from hra.lab.evaluation.settings import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -338,6 +347,13 @@ def _show_attention(record: dict[str, Any]) -> None:
     typer.echo(table(record))
 
 
+def _show_settings(record: dict[str, Any]) -> None:
+    """A table for each group."""
+    from hra.lab.evaluation.settings import table
+
+    typer.echo(table(record))
+
+
 _SUITES = {
     SuiteName.attention: (_attention, _show_attention),
     SuiteName.codebooks: (_codebooks, _show_codebooks),
@@ -352,6 +368,7 @@ _SUITES = {
     SuiteName.residency: (_residency, _show_residency),
     SuiteName.reducers: (_reducers, _show_reducers),
     SuiteName.seeing: (_seeing, _show_answers),
+    SuiteName.settings: (_settings, _show_settings),
     SuiteName.tokens: (_tokens, _show_tokens),
 }
 _IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))
