@@ -27,6 +27,7 @@ class SuiteName(StrEnum):
     frames = "frames"
     meshes = "meshes"
     pixels = "pixels"
+    points = "points"
     questions = "questions"
     reading = "reading"
     residency = "residency"
@@ -40,7 +41,7 @@ def evaluate(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="core: rules. frames: pixel cuts, popping. meshes: images. residency: pages. "
+            help="core: rules. frames: pixel cuts, popping. meshes, points: images. residency: pages. "
             "pixels, settings, reducers, compressors, codebooks, attention: methods of tokens. "
             "questions, reading, seeing: answers by matching, by OCR and by an image network. "
             "tokens: answers of trained readers (hours; minutes with --quick)."
@@ -94,6 +95,15 @@ def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
     """Cuts and whole-mesh simplification at equal triangle counts, judged by images."""
     from hra.lab.evaluation.meshes.page import render
     from hra.lab.evaluation.meshes.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _points(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Cuts of points and splats, beside other viewers' rules."""
+    from hra.lab.evaluation.points.page import render
+    from hra.lab.evaluation.points.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
     return record, lambda: render(record)
@@ -255,6 +265,13 @@ def _show_frames(record: dict[str, Any]) -> None:
         typer.echo(f"skipped {entry['mesh']}: {entry['reason']}")
 
 
+def _show_points(record: dict[str, Any]) -> None:
+    """The table of the page, and how far ours leads."""
+    from hra.lab.evaluation.points.page import findings, table
+
+    typer.echo("\n\n".join((table(record), *findings(record))))
+
+
 def _show_pixels(record: dict[str, Any]) -> None:
     """The tables of the page."""
     from hra.lab.evaluation.token_methods.tables import groups_of, method_table
@@ -345,6 +362,7 @@ _SUITES = {
     SuiteName.frames: (_frames, _show_frames),
     SuiteName.meshes: (_meshes, _show_meshes),
     SuiteName.pixels: (_pixels, _show_pixels),
+    SuiteName.points: (_points, _show_points),
     SuiteName.questions: (_questions, _show_questions),
     SuiteName.reading: (_reading, _show_answers),
     SuiteName.residency: (_residency, _show_residency),
