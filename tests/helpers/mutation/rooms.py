@@ -17,7 +17,15 @@ _READING = ("tests/domains/meshes/files", "tests/domains/points/test_files.py", 
 ROOMS = {
     "solver": Room(
         ("hra/solvers/**/*.py", "hra/traversals/*.py"),
-        ("tests/hra/traversals", "tests/hra/solvers", "tests/hra/allocating"),
+        (
+            "tests/hra/traversals",
+            "tests/hra/solvers",
+            "tests/hra/allocating",
+            "tests/hra/pooling/test_copies.py",
+            "tests/hra/test_found_certificates.py",
+            "tests/hra/test_determinism.py",
+            "tests/domains/tokens/learned/test_estimators.py",
+        ),
     ),
     "pool": Room(("hra/pooling/*.py",), ("tests/hra/pooling",)),
     "residency": Room(("hra/residency/*.py",), ("tests/hra/residency",)),

@@ -147,7 +147,7 @@ def test_the_gap_is_of_the_least_error_that_is_possible() -> None:
 
 def test_prices_and_guesses_are_per_cost_unit() -> None:
     whole, quarters = (flat_copies([unit, unit], [[6.0, 1.0], [4.0, 2.0]], 2 * unit) for unit in (1.0, 0.25))
-    assert quarters.price == 4 * whole.price > 0
+    assert quarters.price == 4 * whole.price and whole.price == 2
 
 
 def test_what_was_chosen_cannot_be_changed() -> None:

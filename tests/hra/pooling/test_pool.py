@@ -223,7 +223,7 @@ def test_what_is_no_allocator_is_no_member():
         pool(5)  # pyright: ignore[reportArgumentType]
 
 
-def test_gains_that_overflow_together_are_refused():
+def test_gains_that_no_bound_holds_for_are_refused():
     member = Plain(Hierarchy.flat([1, 1]), Table(kind="gain"), hra.Hull())
     largest = LARGEST_TOTAL * 0.6
     assert pool(member).allocate(([largest, 0.0],), 2).whole.gain == largest

@@ -356,3 +356,12 @@ def test_what_a_graph_gains_at_a_price_is_bounded_well():
     member = Plain(graph, Table([0.0, 0.0, 5.0, 1.0], kind="gain"), hra.Hull())
     problem = member.problem_for(graph, None, np.inf)
     assert most_left(problem, 1.0) == 0 <= relaxed_value(problem, 1.0) < 0.1
+
+
+def test_the_bound_of_limits_counts_what_is_beyond_the_bases():
+    # Unit steps on bases of 5: the relaxation is the problem itself.
+    shape = Hierarchy.tree([-1, 0, 0, 0], [5, 1, 1, 1], mode="add")
+    members = [Plain(shape, Table(gains, kind="gain"), hra.Hull()) for gains in ([0, 3.0, 2, 1], [0, 30.0, 20, 10])]
+    result = pool(*members, limits=[(7, None), (None, None)]).allocate((None, None), 14)
+    assert [member.cost for member in result.members] == [7, 7]
+    assert certified(result) == pytest.approx(result.whole.gain) == pytest.approx(55)

@@ -1,4 +1,4 @@
-"""A pool of allocators through any sequence of budgets, limits, contexts and restarts, beside every choice that there is."""
+"""A pool of allocators through any sequence of budgets, limits, contexts and restarts, beside every choice there is."""
 
 from __future__ import annotations
 
