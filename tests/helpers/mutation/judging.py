@@ -23,7 +23,7 @@ from tests.helpers.mutation.watching import Watch
 OPTIONS = ("-q", "-s", "-n", "0", "-p", "no:cacheprovider", "--assert=plain", "--disable-warnings", "--tb=no")
 # Seconds of a processor: a test that judges, with its lines counted; all tests of one change, likewise; what a test
 # may take beyond thrice its own. Bytes of addresses; the exit code of a change that is not there.
-_SLOW, _ALL, _PATIENCE, _MEMORY, _UNCHANGED = 5.0, 40.0, 2.0, 8 << 30, 77
+_SLOW, _ALL, _PATIENCE, _MEMORY, _UNCHANGED = 5.0, 20.0, 2.0, 8 << 30, 77
 
 
 class Session:
