@@ -7,7 +7,7 @@ into a forked process, judged by the tests that run its line, then those that ru
 until one fails, and lies on no disk. Kernels run without Numba's compiler, so that a change takes no compilation; tests
 that take longer than five processor seconds so judge nothing. Killed is what fails a test, ends the process, or takes
 more than thrice as long. Survivors are printed with their lines; those that change nothing hra promises stand in
-tests/mutants.toml with the reason, and do not count. The sample is drawn by ``--seed`` from all changes of the room.
+tests/mutants.toml with the reason, are not judged and do not count. The sample is drawn by ``--seed`` from all changes of the room.
 The exit code is 1 if a share is below ``--least``.
 """
 
@@ -81,12 +81,14 @@ class Judging:
 
 
 def _outcome(session: Session, mutant: Mutant) -> str:
+    if any(one.has(mutant) for one in explained()):
+        return "explained"
     try:
         found = session.judge(mutant)
     except Unchanged:
         return "absent"
     if found == 0:
-        return "explained" if any(one.has(mutant) for one in explained()) else "survives"
+        return "survives"
     return "time" if found in (None, -signal.SIGPROF, -signal.SIGKILL) else "test"
 
 

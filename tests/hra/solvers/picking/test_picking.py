@@ -178,6 +178,10 @@ def test_density_peaks_are_those_of_the_definition(size, neighbours, seed, data)
     assert len(found) == count
 
 
+def test_bands_of_nothing_share_alike():
+    assert cut_of([(1, Bands(count=2, by="size"))], 2, np.ones(6), size=np.zeros(6)) == [0, 3]
+
+
 def test_bands_share_by_their_mean():
     # Means of 3, 1 and 2 of six: of 6 a third each goes to 3, 1 and 2, and of 5 the floors are 2, 0 and 1.
     values = [5.0, 1, 3, 1, 1, 1, 2, 1, 3]
