@@ -16,7 +16,7 @@ from hra.lab.evaluation.points.sources import lit
 if __name__ == "__main__":
     tree = points.build(lit(hra.samples.path("skull.ply")))
     camera = hra.Camera.orbit(tree.bounds, azimuth=30, elevation=15, up=(0, 0, 1), viewport=(400, 300))
-    allocator = points.PointAllocator(tree)
+    allocator = points.PointAllocator(tree, points.PictureError())
     pictures = [points.render(tree.take(tree.leaves), camera)[0]]
     for share in (0.2, 0.05, 0.01):
         allocation = allocator.allocate(camera, budget=int(share * len(tree.leaves)))

@@ -16,8 +16,9 @@ from hra.kernels.trees import build_tree
 
 # A surface that fills a square of side a has the covariance's trace a**2 / 6.
 _SIDE2, _NEIGHBOURS = 6.0, 8
-# Squared radius of the disc that stands for a square, in traces: 3 reaches its corners, 1.9 has its area.
-_DISC = 3.0
+# Squared radius of the disc that stands for a square, in traces: 1.5 is inscribed in it, 1.9 has its area, 3 reaches
+# its corners. Measured, see docs/decisions.md.
+_DISC = 1.5
 # The share of a disc that sticks out of what it stands for: this times its squared size relative to the whole cloud's.
 # Measured, see docs/decisions.md: thickness and facing, which say more of the surface, gave worse pictures.
 _OVERHANG = 1000.0

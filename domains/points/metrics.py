@@ -93,14 +93,18 @@ class CloudDisplacement(hra.ErrorMetric):
 
 def _pixels_per_unit(hierarchy: hra.Hierarchy, view: View, where: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pixels per unit at most in each node's sphere, 0 out of view and where not ``where``; and the acuity there."""
-    center, reach = hierarchy.attribute("position"), hierarchy.attribute("reach")
-    pixels = view.camera.visible_pixels_per_unit(center, reach, where)
-    acuity = np.ones(len(pixels))
+    pixels = view.camera.visible_pixels_per_unit(hierarchy.attribute("position"), hierarchy.attribute("reach"), where)
+    return pixels, acuity_of(hierarchy, view, pixels > 0)
+
+
+def acuity_of(hierarchy: hra.Hierarchy, view: View, where: np.ndarray) -> np.ndarray:
+    """What a pixel of displacement counts at most in each node's sphere, float64 [N]; 1 where not ``where``."""
+    acuity = np.ones(len(where))
     if not view.even or view.weight != 1:
-        seen = np.flatnonzero(pixels)
-        spheres = center[seen], reach[seen, None]
+        seen = np.flatnonzero(where)
+        spheres = hierarchy.attribute("position")[seen], hierarchy.attribute("reach")[seen, None]
         acuity[seen] = view.acuity(np.stack([spheres[0] - spheres[1], spheres[0] + spheres[1]], axis=1))
-    return pixels, acuity
+    return acuity
 
 
 def _of_visible(hierarchy: hra.Hierarchy, error: np.ndarray, occlusion: Occlusion | None) -> np.ndarray:

@@ -76,7 +76,7 @@ def _run() -> int:
         raise HraError("no commands are registered", where="hra.commands", fix=fix)
     try:
         with enough_memory("this", "the command's arguments"):
-            code = app(standalone_mode=False)
+            code = app(standalone_mode=False, prog_name="hra")
     except ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command: its help is the answer
             error.show()  # pyright: ignore[reportAttributeAccessIssue]

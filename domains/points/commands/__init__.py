@@ -48,8 +48,8 @@ class _ChoiceOptions:
     metric: MetricOption = None
     traversal: TraversalOption = None
 
-    def cut(self, cloud: Path, placed: CameraOptions, screen: str) -> tuple[Any, Any, Any]:
-        """Allocator, allocation and camera of a built tree."""
+    def cut(self, cloud: Path, placed: CameraOptions, screen: str, usual: str) -> tuple[Any, Any, Any]:
+        """Allocator, allocation and camera of a built tree; ``usual``: the metric if none was given."""
         from hra.domains import points
 
         if self.nodes is not None and self.byte_budget is not None:
@@ -58,7 +58,7 @@ class _ChoiceOptions:
         camera, budget = placed.camera(tree.bounds, screen), float("inf") if self.nodes is None else self.nodes
         if self.byte_budget is not None:
             tree, budget = tree.with_cost("bytes"), max(byte_count(self.byte_budget) - _HEADER, 0)
-        metric = choose_metric(self.metric) if self.metric else None
+        metric = choose_metric(self.metric or usual)
         traversal = choose_traversal(self.traversal) if self.traversal else None
         allocator = points.PointAllocator(tree, metric, traversal)
         with running(f"cutting {cloud.name}"):
@@ -101,7 +101,7 @@ def cut(
     """Cut a built tree to a budget for a camera."""
     from hra.domains import points
 
-    allocator, allocation, _ = choice.cut(cloud, placed, viewport)
+    allocator, allocation, _ = choice.cut(cloud, placed, viewport, "cloud_error")
     points.save_points(out, allocator.realize(allocation))
     _answer(allocation, json_file, out)
 
@@ -120,7 +120,7 @@ def render(
     from hra.domains import points
     from hra.images import save_png
 
-    allocator, allocation, camera = choice.cut(cloud, placed, viewport)
+    allocator, allocation, camera = choice.cut(cloud, placed, viewport, "picture_error")
     with running("drawing"):
         save_png(out, points.render(allocator.realize(allocation), camera)[0])
     _answer(allocation, json_file, out)

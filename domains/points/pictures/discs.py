@@ -14,13 +14,18 @@ def draw_discs(
 ) -> np.ndarray:
     """Draw every point as a disc that faces the viewer; the depth buffer of what is nearest."""
     seen = camera.project(cloud.positions)
-    clip = eye @ camera.projection[[3], :3].T + camera.projection[3, 3]
-    radius = cloud.radii * camera.focal_pixels / np.maximum(clip[:, 0], 1e-30)
+    radius = disc_radii(cloud, camera, eye)
     order = np.flatnonzero(seen.in_front & np.isfinite(radius))
     depth = np.full(picture.shape[:2], 0.0 if camera.reversed_depth else 1.0)
     sign = -1.0 if camera.reversed_depth else 1.0
     _fill(seen.pixels[order], depths[order], radius[order], cloud.colors[order], sign, picture, depth)
     return depth.astype(np.float32)
+
+
+def disc_radii(cloud: PointCloud, camera: Camera, eye: np.ndarray) -> np.ndarray:
+    """Radius of every disc in pixels [P]; ``eye``: positions in eye space."""
+    clip = eye @ camera.projection[[3], :3].T + camera.projection[3, 3]
+    return cloud.radii * camera.focal_pixels / np.maximum(clip[:, 0], 1e-30)
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,7 @@ from hra.camera import Camera
 from hra.domains.points.splat_cloud import SplatCloud
 
 # Variance in pixels that every splat is blurred by, and what is left out: as the reference implementation has it.
-_BLUR, _LEAST, _OPAQUE, _REACH = 0.3, 1 / 255, 1e-4, 3.0
+_BLUR, LEAST, OPAQUE, REACH = 0.3, 1 / 255, 1e-4, 3.0
 
 
 def draw_gaussians(
@@ -56,16 +56,16 @@ def _blend(centers, depths, flat, colors, opacities, drawn, light, depth):
         x, y, det = centers[i, 0], centers[i, 1], xx * yy - xy * xy
         if not det > 0.0:
             continue
-        wide, high = _REACH * np.sqrt(xx), _REACH * np.sqrt(yy)
+        wide, high = REACH * np.sqrt(xx), REACH * np.sqrt(yy)
         if x + wide < 0 or y + high < 0 or x - wide > width or y - high > height:
             continue
         for row in range(max(int(np.floor(y - high)), 0), min(int(np.floor(y + high)), height - 1) + 1):
             for column in range(max(int(np.floor(x - wide)), 0), min(int(np.floor(x + wide)), width - 1) + 1):
-                if light[row, column] < _OPAQUE:
+                if light[row, column] < OPAQUE:
                     continue
                 u, v = np.float32(column + 0.5) - x, np.float32(row + 0.5) - y
                 alpha = opacities[i] * np.exp(-(yy * u * u - 2 * xy * u * v + xx * v * v) / (2 * det))
-                if alpha < _LEAST:
+                if alpha < LEAST:
                     continue
                 share = np.float32(min(alpha, 0.99)) * light[row, column]
                 for channel in range(3):

@@ -20,18 +20,20 @@ from hra.safety.atomic_write import write_atomically
 class SuiteName(StrEnum):
     """What can be evaluated."""
 
-    answering = "answering"
     attention = "attention"
     codebooks = "codebooks"
     compressors = "compressors"
     core = "core"
     frames = "frames"
     meshes = "meshes"
+    pixels = "pixels"
+    points = "points"
     questions = "questions"
     reading = "reading"
     residency = "residency"
     reducers = "reducers"
     seeing = "seeing"
+    settings = "settings"
     tokens = "tokens"
 
 
@@ -39,16 +41,17 @@ def evaluate(
     suite: Annotated[
         SuiteName,
         typer.Argument(
-            help="core: rules. frames: pixel cuts, popping. meshes: images. residency: pages. "
-            "tokens, reducers, compressors, codebooks, attention: methods. "
-            "questions: answers. reading, seeing: answers by OCR and by an image network. "
-            "answering: trained readers (hours; minutes with --scale small)."
+            help="core: rules. frames: pixel cuts, popping. meshes, points: images. residency: pages. "
+            "pixels, settings, reducers, compressors, codebooks, attention: methods of tokens. "
+            "questions, reading, seeing: answers by matching, by OCR and by an image network. "
+            "tokens: answers of trained readers (hours; minutes with --quick)."
         ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
     ] = None,
     scale: ScaleOption = Scale.full,
+    quick: Annotated[bool, typer.Option("--quick", help="The same as --scale small.")] = False,
     parts: Annotated[
         Path | None,
         typer.Option("--parts", help="Folder that keeps what is judged, to go on with. For reading and seeing."),
@@ -62,7 +65,7 @@ def evaluate(
             raise HraError(f"{suite.value} is not judged in parts", where="--parts", fix="leave it out")
         run = partial(run, parts=parts)
     with running(suite.value) as progress:
-        record, pages = run(scale, progress)
+        record, pages = run(Scale.small if quick else scale, progress)
     write_json(json_file, record)
     if out is not None:
         _write(out, pages)
@@ -97,6 +100,15 @@ def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
     return record, lambda: render(record)
 
 
+def _points(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Cuts of points and splats, beside other viewers' rules."""
+    from hra.lab.evaluation.points.page import render
+    from hra.lab.evaluation.points.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
 def _frames(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Cuts at one pixel beside full detail, and what pops on a zoom."""
     from hra.lab.evaluation.frames.page import render
@@ -106,7 +118,7 @@ def _frames(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
     return record, lambda: render(record)
 
 
-def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+def _pixels(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Real images shown by every token method."""
     from hra.lab.evaluation.token_methods.page import render
     from hra.lab.evaluation.token_methods.run import FULL, SMALL, run
@@ -124,7 +136,7 @@ def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     return record, lambda: render(record)
 
 
-def _answering(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Readers that are trained here, or were in ./readers, asked about tokens of every method."""
     from hra.lab.evidence.experiment import FULL, SMALL, run
     from hra.lab.evidence.page import render
@@ -199,6 +211,14 @@ def _codebooks(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     return record, lambda: page(record)
 
 
+def _settings(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What settings of methods change."""
+    from hra.lab.evaluation.settings import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -245,7 +265,14 @@ def _show_frames(record: dict[str, Any]) -> None:
         typer.echo(f"skipped {entry['mesh']}: {entry['reason']}")
 
 
-def _show_tokens(record: dict[str, Any]) -> None:
+def _show_points(record: dict[str, Any]) -> None:
+    """The table of the page, and how far ours leads."""
+    from hra.lab.evaluation.points.page import findings, table
+
+    typer.echo("\n\n".join((table(record), *findings(record))))
+
+
+def _show_pixels(record: dict[str, Any]) -> None:
     """The tables of the page."""
     from hra.lab.evaluation.token_methods.tables import groups_of, method_table
 
@@ -262,7 +289,7 @@ def _show_questions(record: dict[str, Any]) -> None:
         typer.echo(f"{kind}\n\n{shown_table([row for row in record['shown'] if row['kind'] == kind])}\n")
 
 
-def _show_answering(record: dict[str, Any]) -> None:
+def _show_tokens(record: dict[str, Any]) -> None:
     """The page."""
     from hra.lab.evidence.page import text
 
@@ -320,19 +347,28 @@ def _show_attention(record: dict[str, Any]) -> None:
     typer.echo(table(record))
 
 
+def _show_settings(record: dict[str, Any]) -> None:
+    """A table for each group."""
+    from hra.lab.evaluation.settings import table
+
+    typer.echo(table(record))
+
+
 _SUITES = {
-    SuiteName.answering: (_answering, _show_answering),
     SuiteName.attention: (_attention, _show_attention),
     SuiteName.codebooks: (_codebooks, _show_codebooks),
     SuiteName.compressors: (_compressors, _show_compressors),
     SuiteName.core: (_core, _show_core),
     SuiteName.frames: (_frames, _show_frames),
     SuiteName.meshes: (_meshes, _show_meshes),
+    SuiteName.pixels: (_pixels, _show_pixels),
+    SuiteName.points: (_points, _show_points),
     SuiteName.questions: (_questions, _show_questions),
     SuiteName.reading: (_reading, _show_answers),
     SuiteName.residency: (_residency, _show_residency),
     SuiteName.reducers: (_reducers, _show_reducers),
     SuiteName.seeing: (_seeing, _show_answers),
+    SuiteName.settings: (_settings, _show_settings),
     SuiteName.tokens: (_tokens, _show_tokens),
 }
 _IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))

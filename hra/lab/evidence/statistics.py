@@ -23,7 +23,7 @@ class Difference:
 def paired(differences: np.ndarray, seed: int = 0) -> Difference:
     """Bootstrap of the mean of ``differences`` [canvases], each a canvas's mean over readers (clusters are canvases).
 
-    p is twice the smaller share of means on either side of 0 (B. Efron and R. Tibshirani, "An introduction to the
+    p is twice the smaller share of means on either side of 0 (B. Efron and R. J. Tibshirani, "An introduction to the
     bootstrap", 1993), never less than 2 / 10,001.
     """
     weights = np.random.default_rng(seed).multinomial(

@@ -7,8 +7,17 @@ import pytest
 
 import hra
 from hra.camera import Occlusion, View
-from hra.domains import meshes
-from hra.domains.points import CloudDisplacement, CloudError, CloudTree, PointAllocator, PointCloud, build, render
+from hra.domains import meshes, textures
+from hra.domains.points import (
+    CloudDisplacement,
+    CloudError,
+    CloudTree,
+    PointAllocator,
+    PointCloud,
+    SplatCloud,
+    build,
+    render,
+)
 from hra.errors import HierarchyError, HraError, MetricError
 from hra.lab.inputs.mesh_sources import bumpy
 
@@ -78,6 +87,24 @@ def test_one_pool_holds_a_mesh_and_points_in_bytes(tree: CloudTree):
     shared = pool.allocate([hra.Camera.orbit(clusters.bounds), eye(tree)], budget)
     assert shared.whole.cost == sum(member.cost for member in shared.members) <= budget
     assert len(members[1].realize(shared.members[1])) > 1
+
+
+def test_one_pool_holds_a_mesh_its_texture_and_splats_in_bytes(splats: SplatCloud):
+    texels = np.random.default_rng(0).integers(0, 256, (512, 512, 3), np.uint8)
+    clusters, ground, tree = meshes.build(bumpy(3)), textures.PlaneScene.ground(texels, width=2.0), build(splats)
+    members = [
+        meshes.MeshAllocator(clusters.with_cost("bytes")),
+        textures.TextureAllocator(ground.textures, textures.AnalyticFeedback(ground)),
+        PointAllocator(tree.with_cost("bytes"), CloudDisplacement()),
+    ]
+    least = sum(member.hierarchy.base_cost for member in members)
+    cameras = [hra.Camera.orbit(bounds, elevation=20) for bounds in (clusters.bounds, clusters.bounds, tree.bounds)]
+    for more in (20_000, 200_000):
+        shared = hra.pool(*members).allocate(cameras, least + more)
+        assert shared.whole.cost == sum(member.cost for member in shared.members) <= least + more
+    for part, member in zip(shared.members, members, strict=True):
+        assert part.cost > member.hierarchy.base_cost
+    assert len(members[2].realize(shared.members[2])) * SplatCloud.row_bytes == shared.members[2].cost
 
 
 def test_what_is_of_another_tree_is_refused(tree: CloudTree):

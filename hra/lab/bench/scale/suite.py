@@ -15,5 +15,5 @@ def scale_suite() -> tuple[Row, ...]:
     return (
         JobsRow("tokens_two_jobs", ("one process", one_process)),
         OutOfCoreRow("build_out_of_core"),
-        replace(ray, needs=(*ray.needs, "ray.data:read_binary_files")),
+        replace(ray, needs=(*ray.needs, "ray.data:from_items")),
     )

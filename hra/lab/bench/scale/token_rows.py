@@ -17,6 +17,7 @@ from hra.lab.bench.suite import Scale
 
 SETTINGS: dict[str, Any] = {"budget": 100, "relevance": "cues"}
 _SHARD = 64
+_BLOCK = 500  # paths that Ray hands out at once
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,11 @@ def two_actors(images: Path, out: Path) -> None:
 
     from hra.integrations.ray import TokenAllocation
 
-    # Actors hold a processor each for as long as they live: without a third one nothing would be read.
+    # Actors hold a processor each for as long as they live: without a third one nothing would be written.
     ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)
     try:
-        rows = ray.data.read_binary_files(str(images), include_paths=True).map_batches(
+        paths = [{"path": str(path)} for path in sorted(images.iterdir())]
+        rows = ray.data.from_items(paths, override_num_blocks=len(paths) // _BLOCK + 4).map_batches(
             TokenAllocation, fn_constructor_kwargs=SETTINGS, batch_format="pyarrow", batch_size=_SHARD, concurrency=2
         )
         rows.write_parquet(str(out))

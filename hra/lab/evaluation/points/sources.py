@@ -6,18 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from hra import samples
 from hra.domains import meshes
 from hra.domains.points import PointCloud
 
 _LIGHTS = (((0.4, -0.6, 0.7), 0.75), ((-0.8, 0.3, 0.2), 0.25))
-SCANS = ("dragon.ply", "range-scan-1.ply", "armadillo.off")
-
-
-def scans(folder: Path) -> dict[str, PointCloud]:
-    """The sample skull, and what `make data` fetched into ``folder``."""
-    paths = [samples.path("skull.ply"), *(folder / "meshes" / name for name in SCANS)]
-    return {Path(path).stem: lit(path) for path in paths if Path(path).exists()}
 
 
 def lit(path: str | Path) -> PointCloud:

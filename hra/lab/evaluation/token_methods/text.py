@@ -12,7 +12,7 @@ PAGE = Template(
 Written by one command; choices and qualities are the same every time, milliseconds are those of the machine, in
 processor time:
 
-    hra eval tokens --out docs
+    hra eval pixels --out docs
 
 Every method shows $images real images with exactly 273 tokens of 16 x 16 pixels. Images of fewer than 4,096 patches get
 the same share of theirs and have tables of their own, so that no mean is over 19 and 273 tokens. Methods that spend 256
