@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from hra.errors import ArrayError, FileError, HraError
 from hra.lab.inputs.drives import kitti_like, terrain_walk
@@ -127,3 +128,10 @@ def test_impossible_paths_are_refused():
             ground.trace(np.array(position), np.array(heading))
     with pytest.raises(ArrayError, match="largest"):
         ground.trace(np.array([[0.0, 0.0], [1e9, 0.0]]), np.array([[1.0, 0.0], [1.0, 0.0]]))
+
+
+def test_quaternions_turn_as_scipy_says(tmp_path: Path):
+    turns = Rotation.random(6, random_state=4)
+    rows = [[k, 1, 2, 3, *quaternion] for k, quaternion in enumerate(turns.as_quat())]
+    (tmp_path / "p.txt").write_text("\n".join(" ".join(map(repr, map(float, row))) for row in rows))
+    assert np.allclose(load_poses(tmp_path / "p.txt").rotation, turns.as_matrix())
