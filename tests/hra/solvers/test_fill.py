@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.solvers.fill import _before, _pop, _push
+from hra.solvers.fill import _before, _needs_keys, _pop, _push
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
@@ -30,3 +30,5 @@ def test_the_heap_gives_back_in_order(seed: int, keyed: bool) -> None:
     assert held == 0 and found == sorted(range(size), key=rank.__getitem__)
     a, b = rng.integers(0, size, 2).tolist()
     assert _before(order, a, b) == (rank[a] < rank[b])
+    alike = rank[a][:3] == rank[b][:3] and opens[a] and opens[b]
+    assert _needs_keys(order, a, b) == (alike and not keyed)
