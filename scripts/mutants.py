@@ -7,8 +7,8 @@ into a forked process, judged by the tests that run its line, then those that ru
 until one fails, and lies on no disk. Kernels run without Numba's compiler, so that a change takes no compilation; tests
 that take longer than five processor seconds so judge nothing. Killed is what fails a test, ends the process, or takes
 more than thrice as long. Survivors are printed with their lines; those that change nothing hra promises stand in
-tests/mutants.toml with the reason, are not judged and do not count. The sample is drawn by ``--seed`` from all changes of the room.
-The exit code is 1 if a share is below ``--least``.
+tests/mutants.toml with the reason, are not judged and do not count. The sample is drawn by ``--seed`` from all changes
+of the room. The exit code is 1 if a share is below ``--least``.
 """
 
 from __future__ import annotations

@@ -178,5 +178,5 @@ def test_policies_are_found_by_name(random_trace: MakeTrace):
 
 
 def test_what_is_larger_than_the_pool_is_refused_each_time():
-    trace = Trace([0, 2, 3], [0, 1, 0], [5, 2])
+    trace = Trace(*map(np.array, ([0, 2, 3], [0, 1, 0], [5, 2])))
     assert Belady().run(trace, 3).refused.tolist() == [1, 1]
