@@ -13,12 +13,7 @@ class Room:
     tests: tuple[str, ...]
 
 
-_READING = (
-    "tests/domains/meshes/files",
-    "tests/domains/points/test_files.py",
-    "tests/domains/tiles",
-    "tests/hra/test_hostile_files.py",
-)
+_READING = ("tests/domains/meshes/files", "tests/domains/points/test_files.py", "tests/domains/tiles/test_reading.py")
 ROOMS = {
     "solver": Room(
         ("hra/solvers/**/*.py", "hra/traversals/*.py"),
