@@ -49,11 +49,11 @@ class CopiesAllocation:
     seconds: float
 
     def __post_init__(self) -> None:
+        self.shared.selected.flags.writeable = False  # before views of it are kept
         if not are_down_closed(self.copies.rows, self.shared.selected):
             raise HraError("a refinement was taken without its predecessors", fix="report this as a bug")
         if not self.cost <= self.budget:
             raise HraError(f"{self.cost} were spent of {self.budget}", fix="report this as a bug")
-        self.shared.selected.flags.writeable = False
 
     @cached_property
     def selected(self) -> tuple[np.ndarray, ...]:

@@ -159,7 +159,8 @@ def join(hierarchy: Hierarchy) -> Joined:
     if hierarchy.units.exact:
         _join(*hierarchy.predecessors, hierarchy.unit_cost.copy(), leader)
     else:  # whether a group costs or saves anything must not depend on rounding
-        _join.py_func(*hierarchy.predecessors, _exact_costs(hierarchy), leader)
+        plain = getattr(_join, "py_func", _join)  # NUMBA_DISABLE_JIT leaves functions as they are
+        plain(*hierarchy.predecessors, _exact_costs(hierarchy), leader)
     leads = leader[:-1] == np.arange(len(hierarchy))
     number = np.append(np.where(leads, np.cumsum(leads) - 1, -1), -1).astype(np.int32)
     group = number[leader]  # one more entry at the end: -1 stays -1

@@ -133,6 +133,48 @@ def test_many_copies_come_near_what_a_pool_of_them_finds(seed: int) -> None:
     assert found.whole.upper_bound >= pooled.whole.gain
 
 
+def flat_copies(cost: list[float], gains: list[list[float]], budget: float, traversal: Any = None) -> CopiesAllocation:
+    kind = Kind(Hierarchy.flat(cost), Rows(), [np.array(gain) for gain in gains])
+    return allocate_copies([kind], np.arange(len(gains)), budget, traversal or hra.Hull())
+
+
+def test_the_gap_is_of_the_least_error_that_is_possible() -> None:
+    found = flat_copies([2, 3], [[0.6, 0.1], [0.4, 0.2]], 6)
+    assert 0 < found.shortfall < found.residual < 1
+    assert found.residual_gap == found.shortfall / (found.residual - found.shortfall)
+    assert flat_copies([2], [[6.0]], 2).residual_gap == 0
+
+
+def test_prices_and_guesses_are_per_cost_unit() -> None:
+    whole, quarters = (flat_copies([unit, unit], [[6.0, 1.0], [4.0, 2.0]], 2 * unit) for unit in (1.0, 0.25))
+    assert quarters.price == 4 * whole.price and whole.price == 2
+
+
+def test_what_was_chosen_cannot_be_changed() -> None:
+    found = flat_copies([1, 1], [[6.0, 1.0]], 1)
+    with pytest.raises(ValueError, match="read-only"):
+        found.selected[0][0, 0] = False
+
+
+def test_the_base_alone_is_affordable() -> None:
+    kind = Kind(Hierarchy.tree([-1, 0], [2, 3]), Rows(), [np.ones(2)] * 3)
+    assert allocate_copies([kind], np.arange(3), 6, hra.Hull()).cost == 6
+
+
+def test_the_finish_is_that_of_the_hull() -> None:
+    filled, bare = (flat_copies([3.0, 1.0], [[9.0, 1.0], [6.0, 0.5]], 4, hra.Hull(finish=f)) for f in ("fill", "none"))
+    assert (filled.cost, bare.cost) == (4, 3)
+    idle, spent = (flat_copies([2.0, 1.0], [[8.0, 0.0]], 3, hra.Hull(spend_all=s)) for s in (False, True))
+    assert (idle.cost, spent.cost) == (2, 3)
+
+
+def test_the_union_has_the_shares_of_graphs() -> None:
+    graph = Hierarchy.dag([2.0, 1, 1], np.array([[0, 2], [1, 2]], np.int32))
+    kind = Kind(graph, Rows(), [np.array([0.0, 3, 1]), np.array([0.0, 1, 2])])
+    found = allocate_copies([kind], np.arange(2), 4, hra.Hull()).whole
+    assert found.solution.share is not None and found.solution.share.shape == (4,)
+
+
 class TestSequences:
     def test_hysteresis_counts_what_is_there(self) -> None:
         pixels = Hierarchy.flat([1, 1])
@@ -142,6 +184,8 @@ class TestSequences:
         assert [part.tolist() for part in plain.cuts] == [[], [0]] and plain.churn == 2
         assert [part.tolist() for part in held.cuts] == [[0], []] and held.churn == 0
         assert is_true(held.whole) and held.whole.churn == 0 and held.members[0].churn == 0
+        swapped = allocate_copies([kind], np.arange(2), 1, hra.Coherent(hysteresis=0.05))
+        assert [part.tolist() for part in swapped.cuts] == [[], [0]]
 
     def test_outside_of_a_sequence_nothing_changes(self) -> None:
         kind = Kind(Hierarchy.flat([1]), Rows(), [np.ones(1)])

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 import hra
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.errors import BudgetTooSmall, HierarchyError, HraError, InvalidBudget, UnitMismatch
+from hra.errors import BudgetTooSmall, HierarchyError, HraError, InvalidBudget, MetricError, UnitMismatch
 from hra.model.hierarchy import Hierarchy
+from hra.model.problem import LARGEST_TOTAL
 from hra.pooling.pool import Pool, PooledAllocation, pool
-from hra.pooling.union import Unions
+from hra.pooling.union import Unions, edge_order, union
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.hierarchies import KINDS, case
 from tests.helpers.traversals import TRAVERSALS
@@ -215,3 +216,31 @@ def test_the_last_step_of_another_pool_is_refused():
         pool(member, other).allocate(([9, 1], [5, 7]), 3, previous=last)
     with pytest.raises(HraError, match="2 previous allocations for 1 members"):
         pool(member).allocate(([9, 1],), 3, previous=last)
+
+
+def test_what_is_no_allocator_is_no_member():
+    with pytest.raises(HraError, match=r"hra\.pool\(first, second\)"):
+        pool(5)  # pyright: ignore[reportArgumentType]
+
+
+def test_gains_that_no_bound_holds_for_are_refused():
+    member = Plain(Hierarchy.flat([1, 1]), Table(kind="gain"), hra.Hull())
+    largest = LARGEST_TOTAL * 0.6
+    assert pool(member).allocate(([largest, 0.0],), 2).whole.gain == largest
+    with pytest.raises(MetricError, match="too large"):
+        pool(member, member).allocate(([largest, 0.0], [largest, 0.0]), 2)
+
+
+def test_the_part_of_a_member_is_certified_by_itself():
+    members = [Plain(Hierarchy.flat([1, 1, 1]), Table(kind="gain"), hra.Hull()) for _ in range(2)]
+    found = pool(*members).allocate(([9.0, 2, 1], [8.0, 7, 3]), 4)
+    assert [member.status for member in found.members] == ["optimal", "optimal"]
+
+
+@given(seed=seeds)
+def test_edges_of_the_members_are_those_of_their_union(seed):
+    rng = np.random.default_rng(seed)
+    hierarchies = [member.hierarchy_for(None) for member in random_members(rng)]
+    whole, places = union(hierarchies)
+    edges = np.concatenate([place[one.edges] for one, place in zip(hierarchies, places, strict=True)])
+    assert np.array_equal(edges[edge_order(hierarchies, places)], whole.edges)

@@ -14,7 +14,7 @@ import hra
 from hra.errors import BudgetTooSmall, HraError, InvalidBudget
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
-from hra.pooling.bound import clearing_price, dual_bound
+from hra.pooling.bound import clearing_price, dual_bound, relaxed_value
 from hra.pooling.limits import MemberLimits
 from hra.pooling.pool import PooledAllocation, pool
 from tests.helpers.allocators import Plain, Table
@@ -314,3 +314,54 @@ def test_the_clearing_price_minimises_the_dual_of_held_members(seed):
 
     best = min(dual(price) for price in (0.0, *own))
     assert dual(clearing_price(own, low, high, capacity)) == pytest.approx(best)
+
+
+def steps(cost: float, gains: list[float]) -> Plain:
+    return Plain(Hierarchy.flat(np.full(len(gains), cost)), Table(gains, kind="gain"), hra.Hull())
+
+
+def test_what_nobody_can_spend_goes_to_the_member_that_pays_most():
+    # Each of the first two spends 2 of its 3, the last 5 of the other 6: one of them gets its second step.
+    members = [steps(2, [0.2, 0.1]), steps(2, [0.4, 0.3]), steps(5, [100, 90])]
+    result = pool(*members, limits=[(3, None), (3, None), (None, None)]).allocate([None] * 3, 12)
+    assert [member.cost for member in result.members] == [2, 4, 5]
+
+
+def test_a_member_at_its_most_leaves_the_rest_to_the_next():
+    members = [steps(2, [50.0, 40.0]), steps(2, [0.2, 0.1]), steps(5, [100, 90])]
+    result = pool(*members, limits=[(None, 2), (3, None), (None, None)]).allocate([None] * 3, 11)
+    assert [member.cost for member in result.members] == [2, 4, 5]
+
+
+def test_limits_and_their_bound_are_in_cost_units_whatever_the_whole_unit():
+    found = []
+    for unit in (1.0, 0.25):
+        members = [steps(unit, list(np.arange(5, 0, -1.0) * scale)) for scale in (1, 3, 10)]
+        limits = [(2 * unit, None), (None, 3 * unit), (None, 2.5 * unit)]
+        found.append(pool(*members, limits=limits).allocate([None] * 3, 7 * unit))
+    whole, quarters = found
+    assert [m.cost for m in whole.members] == [4 * m.cost for m in quarters.members]
+    assert quarters.whole.upper_bound == pytest.approx(whole.whole.upper_bound)
+    assert quarters.price == pytest.approx(4 * whole.price)
+
+
+def test_a_pool_of_one_has_limits():
+    with pytest.raises(BudgetTooSmall, match=r"limits\[0\]"):
+        pool(steps(1, [1.0, 1.0]), limits=[(2, None)]).allocate([None], 1)
+
+
+def test_what_a_graph_gains_at_a_price_is_bounded_well():
+    # What the third has pays for the first two, but not in halves.
+    graph = Hierarchy.dag([1.0, 3.0, 1.0], np.array([[0, 2], [1, 2]], np.int32))
+    member = Plain(graph, Table([0.0, 0.0, 5.0], kind="gain"), hra.Hull())
+    problem = member.problem_for(graph, None, np.inf)
+    assert most_left(problem, 1.0) == 0 <= relaxed_value(problem, 1.0) < 0.5  # 1 with halves
+
+
+def test_the_bound_of_limits_counts_what_is_beyond_the_bases():
+    # Unit steps on bases of 5: the relaxation is the problem itself.
+    shape = Hierarchy.tree([-1, 0, 0, 0], [5, 1, 1, 1], mode="add")
+    members = [Plain(shape, Table(gains, kind="gain"), hra.Hull()) for gains in ([0, 3.0, 2, 1], [0, 30.0, 20, 10])]
+    result = pool(*members, limits=[(7, None), (None, None)]).allocate((None, None), 14)
+    assert [member.cost for member in result.members] == [7, 7]
+    assert certified(result) == pytest.approx(result.whole.gain) == pytest.approx(55)

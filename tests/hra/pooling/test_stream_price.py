@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.allocating.allocation import Allocation
-from hra.errors import HierarchyError, InvalidBudget
+from hra.errors import HierarchyError, InvalidBudget, MetricError
 from hra.model.problem import Problem
 from hra.pooling.stream_price import Demand, common_price
 from hra.testing.instances import random_dag
@@ -55,3 +57,16 @@ def test_what_has_no_demand_is_refused():
     for members, budget in (([], 5.0), ([demand], demand.base - 1), ([demand], float("nan"))):
         with pytest.raises(InvalidBudget):
             common_price(members, budget)
+
+
+def test_what_fits_as_a_whole_costs_nothing():
+    demand = Demand.of(problem(5))
+    small = replace(demand, slope=demand.slope / 1e6)
+    for budget in (demand.at(0.0), np.inf):
+        assert common_price([small, demand], 2 * budget) == 0
+
+
+def test_gains_that_no_bound_holds_for_have_no_demand():
+    plain = problem(6)
+    with pytest.raises(MetricError):
+        Demand.of(replace(plain, gain=np.full_like(plain.gain, 1e308)))

@@ -11,6 +11,7 @@ import hra
 from hra.errors import BudgetTooSmall, FileError, HierarchyError, HraError, InvalidBudget
 from hra.pooling.pool import PooledAllocation
 from hra.residency import ForestItems, Lane, PagedHierarchy, PagedItems, Reading
+from hra.residency.lane import _moved
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.virtual_reads import Flaky, VirtualReads
 
@@ -203,3 +204,18 @@ def test_what_cannot_work_is_refused_with_what_would() -> None:
     for _ in range(2):  # nothing has changed after the first one
         with pytest.raises(FileError, match="unplugged"):
             lane.advance(world.allocate(world.view(), lane.budget))
+
+
+def test_parents_of_the_second_member_follow_those_of_the_first() -> None:
+    assert _moved(np.array([-1, 0, -2, 2], np.int32), 3).tolist() == [-1, 3, -2, 5]
+
+
+def test_a_lane_without_reads_has_nothing_to_close() -> None:
+    world = World(0)
+    Lane(world.items, world.base).close()
+    machine = VirtualReads(0)
+    lane = Lane(world.items, world.base + 48, reading=Reading(int, np.full(21, 8), 48, executor=machine))
+    assert lane.budget == world.base  # what is in flight takes its part of the pool
+    lane.advance(world.allocate(world.view(), lane.budget))
+    lane.close()
+    assert world.base <= lane.used_bytes <= world.base + 48

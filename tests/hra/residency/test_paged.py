@@ -123,3 +123,8 @@ def test_bad_pages_are_refused() -> None:
     paged = PagedHierarchy.of(content, [0, 1, 1], [8, 8])
     with pytest.raises(BudgetTooSmall, match="8"):
         hra.solve(paged.hierarchy, 7, gains=np.zeros(3 + 2))
+
+
+def test_a_page_may_take_less_than_a_byte() -> None:
+    content = hra.Hierarchy.tree([-1, 0, 0], np.ones(3))
+    assert PagedHierarchy.of(content, [0, 1, 1], [1, 0.5]).hierarchy.total_cost == 1.5

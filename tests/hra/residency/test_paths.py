@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from hra.errors import ArrayError, FileError, HraError
 from hra.lab.inputs.drives import kitti_like, terrain_walk
 from hra.residency import GroundTexture, Trace, load_poses
+from hra.residency.ground import _key, _with_ancestors
 
 KITTI = "1 0 0 2 0 1 0 3 0 0 1 4\n0 0 1 5 0 1 0 6 -1 0 0 7\n"
 TUM = "# time tx ty tz qx qy qz qw\n0.0 1 2 3 0 0 0 1\n0.1 4 5 6 0 0.70710678 0 0.70710678\n"
@@ -127,3 +129,27 @@ def test_impossible_paths_are_refused():
             ground.trace(np.array(position), np.array(heading))
     with pytest.raises(ArrayError, match="largest"):
         ground.trace(np.array([[0.0, 0.0], [1e9, 0.0]]), np.array([[1.0, 0.0], [1.0, 0.0]]))
+
+
+def test_quaternions_turn_as_scipy_says(tmp_path: Path):
+    turns = Rotation.random(6, random_state=4)
+    rows = [[k, 1, 2, 3, *quaternion] for k, quaternion in enumerate(turns.as_quat())]
+    (tmp_path / "p.txt").write_text("\n".join(" ".join(map(repr, map(float, row))) for row in rows))
+    assert np.allclose(load_poses(tmp_path / "p.txt").rotation, turns.as_matrix())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tiles_of_the_ground_come_with_all_coarser_ones(seed: int):
+    rng, levels = np.random.default_rng(seed), int(np.random.default_rng(seed).integers(1, 5))
+    fine = {tuple(rng.integers(0, (levels, 20, 20)).tolist()) for _ in range(int(rng.integers(1, 12)))}
+    every = set(fine)
+    for level, column, row in fine:
+        for above in range(level + 1, levels):
+            every.add((above, column >> above - level, row >> above - level))
+    keys = {tile: int(_key(*(np.array(part) for part in tile))) for tile in every}
+    tiles, parents = _with_ancestors(np.array(sorted(keys[tile] for tile in fine)), levels)
+    assert tiles.tolist() == sorted(keys.values())
+    coarse_first = sorted(every, key=keys.__getitem__, reverse=True)
+    for (level, column, row), parent in zip(coarse_first, parents.tolist(), strict=True):
+        expected = -1 if level == levels - 1 else coarse_first.index((level + 1, column >> 1, row >> 1))
+        assert parent == expected

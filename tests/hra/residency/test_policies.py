@@ -175,3 +175,8 @@ def test_policies_are_found_by_name(random_trace: MakeTrace):
     assert [p.upload_bytes for p in policies("streaming", flat, 7) if isinstance(p, Streaming)] == [7, 7, 7]
     with pytest.raises(HraError, match="nothing"):
         policies("lru,nothing", flat)
+
+
+def test_what_is_larger_than_the_pool_is_refused_each_time():
+    trace = Trace(*map(np.array, ([0, 2, 3], [0, 1, 0], [5, 2])))
+    assert Belady().run(trace, 3).refused.tolist() == [1, 1]

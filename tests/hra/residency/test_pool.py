@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget
 from hra.residency import ResidentPool, Streaming, Trace, close_upward, judge
+from hra.residency.pool import FrameChanges
 
 MakeTrace = Callable[..., Trace]
 SEEDS = st.integers(0, 10**6)
@@ -189,3 +190,27 @@ def test_impossible_frames_are_refused():
 def test_one_cannot_look_back():
     with pytest.raises(HraError):
         Streaming(-1)
+
+
+def test_the_first_item_is_an_item():
+    changes = FrameChanges(np.array([0, -1, 2, -3], np.int32), np.empty(0, np.int32))
+    assert changes.loaded.tolist() == [0, 2] and changes.evicted.tolist() == [0, 2]
+
+
+def test_a_pool_of_nothing_needs_no_bytes():
+    pool = ResidentPool([], pool_bytes=0, upload_bytes=0)
+    assert pool.advance([]).events.size == 0 and pool.used_bytes == 0
+
+
+def test_nothing_is_prefetched_unless_asked_for():
+    pool = ResidentPool([1, 1], pool_bytes=2)
+    assert pool.advance([0], upcoming=[[1]]).loaded.tolist() == [0]
+    asked = ResidentPool([1, 1], pool_bytes=2, prefetch=1)
+    assert asked.advance([0], upcoming=[[1]]).loaded.tolist() == [0, 1]
+
+
+def test_of_what_was_wanted_at_once_the_finest_goes_first():
+    """All of one frame: a child before its parent, and what was loaded last before what was loaded first."""
+    pool = ResidentPool([1, 1, 1, 1], [-2, 0, 1, -2], pool_bytes=3)
+    pool.advance([0, 1, 2])
+    assert pool.advance([3]).evicted.tolist() == [2]

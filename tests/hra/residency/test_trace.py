@@ -54,3 +54,8 @@ def test_invalid_arrays_are_named(change: dict[str, Any], where: str):
     with pytest.raises(ArrayError) as error:
         Trace(**(GOOD | change))
     assert error.value.where == where
+
+
+def test_costs_may_add_up_to_as_much_as_a_float_counts():
+    trace = Trace(**{"frames": [0], "demands": [], "cost": [2**52, 2**52]})
+    assert trace.cost.sum() == 2**53

@@ -5,6 +5,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,3 +182,12 @@ def test_limits_are_the_callers(tmp_path: Path, random_trace: Callable[..., Trac
     save_trace(tmp_path / "t.npz", random_trace(0))
     with pytest.raises(LimitExceeded, match=name.replace("_", " ")):
         load_trace(tmp_path / "t.npz", limits=Limits(**{name: 1}))
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0]])
+@pytest.mark.parametrize("parents", [None, [-1, 0]])
+def test_what_a_trace_may_lack_may_be_there(tmp_path: Path, weights: Any, parents: Any):
+    plain = map(np.array, ([0, 2], [0, 1], [3, 4]))
+    save_trace(tmp_path / "t.npz", replace(Trace(*plain), weights=weights, parents=parents))
+    back = load_trace(tmp_path / "t.npz")
+    assert (back.weights is None, back.parents is None) == (weights is None, parents is None)

@@ -106,6 +106,7 @@ def test_tiers_count_and_prune_and_refine():
     assert tiers(importance[::-1], 50).tolist() == exact[::-1]
     assert tiers(importance, 26, shares=(0.1, 0.2), counts=(9, 5, 1)).tolist() == [9, 5, 5, 1, 1, 1, 1, 1, 1, 1]
     assert tiers([1.0], 3).tolist() == [3]
+    assert tiers(importance, 26, shares=(0.0, 0.2), counts=(9, 5, 1)).tolist() == [9, 9, *[1] * 8]
     assert tiers([3, 2, 1], 8, shares=(), counts=(2,)).tolist() == [3, 3, 2]
 
 

@@ -14,6 +14,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.solvers.dag import dag_relaxation
 from hra.solvers.dag.chord import Chord
+from hra.solvers.dag.dag_relaxation import price_range
 from hra.solvers.dag.max_closure import max_closure
 from hra.solvers.dag.split_flow import closure, even_shares, surplus_bound
 from hra.solvers.relaxation import Relaxation, relaxation
@@ -273,3 +274,23 @@ def test_a_set_above_the_chord_replaces_the_end_on_its_side():
     assert chord.add(chord.price, 3.0, share, np.array([True, True, False, True]))
     assert (chord.low, chord.high) == ((2, 4), (6, 7))
     assert (chord.bound, chord.at_capacity) == (3 + 4 / 6 * 4, 5.5)
+
+
+def test_prices_are_searched_from_where_all_is_worth_it_to_where_nothing_is():
+    graph = Hierarchy.dag([1.0, 2.0, 0.0], np.array([[0, 2], [1, 2]], np.int32))
+    for gains, expected in (([3.0, 8.0, 0.0], (3 / 3, 11 / 1)), ([0.0, 0.0, 6.0], (6 / 3, 6 / 1)), ([0.0] * 3, (1, 1))):
+        assert price_range(problem_of(graph, gains, "gain")) == expected
+    free = Hierarchy.dag([0.0, 0.0], np.array([[0, 1]], np.int32))
+    assert price_range(problem_of(free, [1.0, 2.0], "gain")) == (1, 1)
+
+
+def test_even_shares_add_up_to_one():
+    assert even_shares(np.array([0, 0, 1, 3, 7])).tolist() == [1, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25]
+
+
+def test_sweeps_bring_shares_to_where_the_surplus_is_used_up():
+    # What the third has pays for the first two, but not in halves: even shares leave a surplus of 1.
+    graph = Hierarchy.dag([1.0, 3.0, 1.0], np.array([[0, 2], [1, 2]], np.int32))
+    order, gain, selected = graph.predecessors, np.array([0.0, 0.0, 5.0]), np.zeros(3, np.bool_)
+    bounds = [closure(order, gain, graph.cost, 1.0, even_shares(order[0]), n, selected.copy()) for n in (1, 10, 60)]
+    assert bounds[0] == 1 and 0 <= bounds[2] < bounds[1] < 0.7 and bounds[2] < 0.3

@@ -16,7 +16,7 @@ from hra.solvers.picking.bands import Bands
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
-from hra.solvers.picking.picker import Picker
+from hra.solvers.picking.picker import Picker, attribute
 from hra.solvers.picking.strided import Strided
 from hra.solvers.picking.top import Top
 from hra.solvers.picking.windows import Windows
@@ -57,6 +57,26 @@ def test_the_farthest_are_those_of_the_definition(size, seed, data):
     count = data.draw(st.integers(1, size - 1))
     found = cut_of([(1, Farthest())], count, np.ones(size), features=vectors)
     assert found == plain_max_min(vectors.astype(np.float64), count)
+
+
+def test_the_farthest_go_on_from_what_is_taken():
+    rng = np.random.default_rng(8)
+    vectors, gains = rng.normal(size=(30, 4)).astype(np.float32), rng.random(30)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    chosen = np.argsort(-gains)[:5].tolist()
+    for _ in range(5):
+        nearest = (unit @ unit[chosen].T).max(axis=1)
+        nearest[chosen] = np.inf
+        chosen.append(int(nearest.argmin()))
+    assert cut_of([(1, Top()), (1, Farthest())], 10, gains, features=vectors) == sorted(chosen)
+
+
+def test_an_attribute_is_that_of_the_node_which_a_refinement_adds():
+    tree = hra.Hierarchy.tree([-1, 0, 0], [1, 2, 3], mode="add", attributes={"name": np.array([7, 8, 9])})
+    problem = hra.solve(tree, 6, gains=[0.0, 1.0, 1.0]).problem
+    assert attribute(problem, "name").tolist() == [8, 9]
+    flat = hra.Hierarchy.flat([1, 1], attributes={"name": np.array([4, 5])})
+    assert attribute(hra.solve(flat, 2, gains=[1.0, 1.0]).problem, "name").tolist() == [4, 5]
 
 
 @pytest.mark.parametrize("size", [60, 700, 1500])
@@ -156,6 +176,10 @@ def test_density_peaks_are_those_of_the_definition(size, neighbours, seed, data)
     if neighbours > 1:  # with one, itself, all are as dense, and the order decides
         assert found == plain_peaks(points.astype(np.float64), count, neighbours)
     assert len(found) == count
+
+
+def test_bands_of_nothing_share_alike():
+    assert cut_of([(1, Bands(count=2, by="size"))], 2, np.ones(6), size=np.zeros(6)) == [0, 3]
 
 
 def test_bands_share_by_their_mean():

@@ -1,0 +1,35 @@
+"""The sources whose changes are judged, and the tests that judge them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Room:
+    """Sources, as patterns below the root, and the tests that judge them."""
+
+    sources: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+_READING = ("tests/domains/meshes/files", "tests/domains/points/test_files.py", "tests/domains/tiles/test_reading.py")
+ROOMS = {
+    "solver": Room(
+        ("hra/solvers/**/*.py", "hra/traversals/*.py"),
+        (
+            "tests/hra/traversals",
+            "tests/hra/solvers",
+            "tests/hra/allocating",
+            "tests/hra/pooling/test_copies.py",
+            "tests/hra/test_found_certificates.py",
+            "tests/hra/test_determinism.py",
+            "tests/domains/tokens/learned/test_estimators.py",
+        ),
+    ),
+    "pool": Room(("hra/pooling/*.py",), ("tests/hra/pooling",)),
+    "residency": Room(("hra/residency/*.py",), ("tests/hra/residency",)),
+    "readers": Room(
+        ("hra/ply/*.py", "domains/meshes/files/*.py", "domains/points/files/*.py", "domains/tiles/files/*.py"), _READING
+    ),
+}
