@@ -7,32 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.lab.bootstrap import Interval, around, resampled
+
 _DRAWS = 10_000
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Interval):
     """A mean difference in points: its value, its 95 % interval, and a two-sided p."""
 
-    value: float
-    low: float
-    high: float
     p: float
 
 
-def paired(differences: np.ndarray, seed: int = 0) -> Difference:
+def paired(differences: np.ndarray) -> Difference:
     """Bootstrap of the mean of ``differences`` [canvases], each a canvas's mean over readers (clusters are canvases).
 
-    p is twice the smaller share of means on either side of 0 (B. Efron and R. J. Tibshirani, "An introduction to the
-    bootstrap", 1993), never less than 2 / 10,001.
+    p is twice the smaller share of means on either side of 0, never less than 2 / 10,001.
     """
-    weights = np.random.default_rng(seed).multinomial(
-        len(differences), [1 / len(differences)] * len(differences), _DRAWS
-    )
-    means = 100 * (weights @ differences) / len(differences)
-    low, high = np.quantile(means, (0.025, 0.975))
+    means = 100 * resampled(differences, _DRAWS)
+    found = around(float(100 * differences.mean()), means)
     tail = min((means <= 0).sum(), (means >= 0).sum())
-    return Difference(float(100 * differences.mean()), float(low), float(high), min(1.0, 2 * (1 + tail) / (1 + _DRAWS)))
+    return Difference(found.value, found.low, found.high, min(1.0, 2 * (1 + tail) / (1 + _DRAWS)))
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hra.lab.evaluation.answers.intervals import Interval, around, drawn
+from hra.lab.bootstrap import Interval, around, resampled
 
 Curve = Mapping[str, Sequence[float]]
 
@@ -47,7 +47,7 @@ def needed(curve: Curve, reference: Curve, budget: str) -> Interval:
     budgets = [int(name) for name in curve]
     scores = np.array([curve[name] for name in curve], float)
     wanted = np.asarray(reference[budget], float)
-    draws = drawn(wanted.size)
-    levels, curves = wanted[draws].mean(axis=1), scores[:, draws].mean(axis=2).T
-    resampled = [tokens_for(budgets, means, level) for means, level in zip(curves, levels, strict=True)]
-    return around(tokens_for(budgets, scores.mean(axis=1).tolist(), float(wanted.mean())), np.array(resampled))
+    means = resampled(np.vstack((scores, wanted)))
+    curves, levels = means[:, :-1], means[:, -1]
+    found = [tokens_for(budgets, row, level) for row, level in zip(curves, levels, strict=True)]
+    return around(tokens_for(budgets, scores.mean(axis=1).tolist(), float(wanted.mean())), np.array(found))

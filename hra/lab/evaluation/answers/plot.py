@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hra.lab.evaluation.answers.intervals import mean_of
+from hra.lab.bootstrap import mean_of
 from hra.lab.evaluation.answers.methods import DOWN, GRID, GUIDED, ORACLE
 from hra.lab.evaluation.answers.run import FULL
 from hra.lab.evaluation.answers.table import Curves

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hra.lab.bootstrap import Interval, difference, mean_of
 from hra.lab.evaluation.answers.equal import Curve, needed
-from hra.lab.evaluation.answers.intervals import Interval, difference, mean_of
 from hra.lab.evaluation.answers.methods import DOWN
 from hra.lab.evaluation.answers.run import FULL
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hra.domains import tokens
 from hra.domains.tokens.text.reader import can_read
 from hra.errors import ArrayError, HraError
+from hra.lab.bootstrap import around, difference, mean_of
 from hra.lab.evaluation.answers import reading, run, scenes, seeing, tesseract
 from hra.lab.evaluation.answers.equal import needed, tokens_for
-from hra.lab.evaluation.answers.intervals import difference, mean_of
 from hra.lab.evaluation.answers.methods import DOWN, METHODS
 from hra.lab.evaluation.answers.page import gate, render
 from hra.lab.evaluation.answers.run import BUDGETS, FULL, gathered, judged
@@ -35,6 +35,12 @@ def test_the_interval_of_a_mean_holds_it_and_stays_between_the_extremes(scores: 
 def test_a_constant_difference_has_no_width_however_much_tasks_differ(scores: list[float]):
     found = difference([score + 0.25 for score in scores], scores)
     assert (found.low, found.value, found.high) == pytest.approx((0.25, 0.25, 0.25))
+
+
+def test_an_interval_reaches_infinity_where_resamples_do():
+    found = around(3.0, np.array([1.0] * 50 + [5.0] * 40 + [np.inf] * 10))
+    assert (found.low, found.value, found.high) == (1.0, 3.0, np.inf)
+    assert around(3.0, np.array([1.0] * 50 + [5.0] * 50)).high == 5.0
 
 
 def test_scores_of_other_tasks_are_refused():

@@ -9,9 +9,8 @@ import numpy as np
 
 from hra.errors import ArrayError
 
-_DRAWS = 2000
-_SEED = 7
-_OUTSIDE = 2.5  # percent on either side
+_SEED = 0
+_TAIL = 0.025  # outside on either side
 
 
 @dataclass(frozen=True)
@@ -23,18 +22,28 @@ class Interval:
     high: float
 
 
-def drawn(count: int) -> np.ndarray:
-    """Numbers of tasks, int64 [draws, count], drawn with replacement; the same ones for every method.
+def resampled(values: np.ndarray, draws: int = 2000) -> np.ndarray:
+    """Means of tasks drawn with replacement; the same draws for every method and at every call.
 
     Resampling tasks keeps the scores of all methods on one task together (the paired bootstrap; B. Efron and
     R. J. Tibshirani, "An introduction to the bootstrap", 1993).
 
+    Parameters
+    ----------
+    values : [..., tasks].
+
+    Returns
+    -------
+    float64 [draws, ...].
+
     Examples
     --------
-    >>> drawn(5).shape
-    (2000, 5)
+    >>> resampled(np.ones((3, 5))).shape
+    (2000, 3)
     """
-    return np.random.default_rng(_SEED).integers(count, size=(_DRAWS, count))
+    count = values.shape[-1]
+    times = np.random.default_rng(_SEED).multinomial(count, np.full(count, 1 / count), draws)
+    return (times @ np.moveaxis(values, -1, 0)) / count
 
 
 def mean_of(scores: Sequence[float]) -> Interval:
@@ -52,7 +61,7 @@ def mean_of(scores: Sequence[float]) -> Interval:
     values = np.asarray(scores, float)
     if not values.size:
         raise ArrayError("a mean of no task", where="scores", fix="judge one task or more")
-    return around(float(values.mean()), values[drawn(values.size)].mean(axis=1))
+    return around(float(values.mean()), resampled(values))
 
 
 def difference(scores: Sequence[float], others: Sequence[float]) -> Interval:
@@ -75,5 +84,6 @@ def difference(scores: Sequence[float], others: Sequence[float]) -> Interval:
 
 def around(value: float, values: np.ndarray) -> Interval:
     """A value with the middle 95 % of its resamples; infinite ones count as larger than all others."""
-    low, high = np.percentile(values, [_OUTSIDE, 100 - _OUTSIDE], method="closest_observation")
+    method = "linear" if np.isfinite(values).all() else "closest_observation"  # nothing lies between 5 and infinity
+    low, high = np.quantile(values, (_TAIL, 1 - _TAIL), method=method)
     return Interval(value, float(low), float(high))
