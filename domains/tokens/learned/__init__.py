@@ -32,6 +32,7 @@ from hra.domains.tokens.learned.estimators.straight_through import StraightThrou
 from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler, dead_bin_penalty
 from hra.domains.tokens.learned.query_vector import query_vector
 from hra.domains.tokens.learned.resampler import Resampler
+from hra.domains.tokens.learned.sampler_relevance import SamplerRelevance
 from hra.domains.tokens.learned.scorer import OUTCOMES, RelevanceScorer, outcome_loss
 from hra.domains.tokens.learned.scorer_relevance import ScorerRelevance
 from hra.domains.tokens.learned.soft_pyramid import SoftPyramid
@@ -48,6 +49,7 @@ __all__ = [
     "Reinforce",
     "RelevanceScorer",
     "Resampler",
+    "SamplerRelevance",
     "ScorerRelevance",
     "SoftPyramid",
     "SplitNetwork",
