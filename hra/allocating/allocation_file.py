@@ -175,6 +175,9 @@ def _read(content: bytes, limits: Limits) -> tuple[dict[str, Any], dict[str, np.
         limits.check_archive(sum(entry.file_size for entry in archive.infolist()), len(content), "")
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
+    # Entries that do not begin as arrays do are handed out as bytes.
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise FileError("an entry is no array", fix="save the allocation again")
     text = arrays.pop(_HEADER)
     if text.dtype != np.uint8:
         raise FileError("the header is no text", fix="save the allocation again")
