@@ -132,7 +132,7 @@ def test_impossible_paths_are_refused():
 
 
 def test_quaternions_turn_as_scipy_says(tmp_path: Path):
-    turns = Rotation.random(6, random_state=4)
+    turns = Rotation.random(6, np.random.default_rng(4))
     rows = [[k, 1, 2, 3, *quaternion] for k, quaternion in enumerate(turns.as_quat())]
     (tmp_path / "p.txt").write_text("\n".join(" ".join(map(repr, map(float, row))) for row in rows))
     assert np.allclose(load_poses(tmp_path / "p.txt").rotation, turns.as_matrix())
