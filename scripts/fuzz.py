@@ -42,7 +42,7 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=1_000_000, help="for each kind")
     parser.add_argument("--seconds", type=int, default=0, help="at most, for each kind; 0 for no limit")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--docs", type=Path, help="page whose table is replaced")
+    parser.add_argument("--docs", type=Path, help="page in whose table the rows of these kinds are replaced")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.child:
@@ -54,7 +54,8 @@ def main() -> int:
     print(table)
     if chosen.docs is not None:
         head, _, rest = chosen.docs.read_text().partition(BEGIN)
-        chosen.docs.write_text(f"{head}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}")
+        old, _, rest = rest.partition(END)
+        chosen.docs.write_text(f"{head}{BEGIN}\n{_merged(old, table)}\n{END}{rest}")
     return 1 if any(row["faults"] for row in rows) else 0
 
 
@@ -66,6 +67,12 @@ def _table(rows: list[dict[str, Any]]) -> str:
         cells = [row[name] if isinstance(row[name], str) else f"{row[name]:,.10g}" for name in names]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _merged(old: str, new: str) -> str:
+    """The new table, with the old rows of kinds that were not run now."""
+    kinds = [{line.split("|")[1]: line for line in table.strip().splitlines()[2:]} for table in (old, new)]
+    return "\n".join([*new.splitlines()[:2], *(kinds[0] | kinds[1]).values()])
 
 
 def _fuzzed(kind: str, chosen: argparse.Namespace) -> dict[str, Any]:
