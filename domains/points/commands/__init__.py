@@ -67,7 +67,7 @@ class _ChoiceOptions:
 
 @app.command()
 def build(
-    source: Annotated[Path, typer.Argument(help="PLY (points, vertices or splats), LAS or LAZ.")],
+    source: Annotated[Path, typer.Argument(help="PLY (points, vertices or splats), SOG, LAS or LAZ.")],
     out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".hpt"), help="The built tree, .hpt.")],
     json_file: JsonOption = None,
 ) -> None:

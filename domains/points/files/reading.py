@@ -8,22 +8,22 @@ from pathlib import Path
 import numpy as np
 
 from hra.domains.points.files.las import read_las
+from hra.domains.points.files.sog import HARMONIC, read_sog
 from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
 from hra.errors import FileError
 from hra.ply import Columns, binary_table, read_elements
 from hra.safety.atomic_write import write_atomically
-from hra.safety.local_files import read_regular
+from hra.safety.local_files import local_path, read_regular
 
-# The constant harmonic: colours are 1/2 plus this times the coefficient.
-_HARMONIC = 0.28209479177387814
 _SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")
 
 
 def load_points(path: str | os.PathLike[str]) -> PointCloud | SplatCloud:
-    """A cloud from a PLY file (points, vertices of a mesh, or Gaussian splats) or a LAS or LAZ file (``hra[points]``).
+    """A cloud from a PLY file (points, vertices of a mesh, or Gaussian splats), LAS or LAZ (``hra[points]``), or SOG.
 
-    Of splats the constant colour is read, which is what all directions have in common.
+    SOG is an archive ``.sog``, or a ``meta.json`` with its pictures beside it. Of splats the constant colour is read,
+    which is what all directions have in common.
 
     Raises
     ------
@@ -39,6 +39,8 @@ def load_points(path: str | os.PathLike[str]) -> PointCloud | SplatCloud:
     """
     if Path(path).suffix.lower() in (".las", ".laz"):
         return read_las(read_regular(path), str(path))
+    if Path(path).suffix.lower() in (".sog", ".json"):
+        return read_sog(local_path(path))
     vertices = read_elements(read_regular(path), str(path)).get("vertex", Columns()).scalars
     if not all(len(vertices.get(name, ())) for name in "xyz"):
         raise FileError("the PLY file has no vertices with x, y and z", where=str(path))
@@ -54,7 +56,7 @@ def _splats(positions: np.ndarray, opacity: np.ndarray, *rest: np.ndarray) -> Sp
     with np.errstate(over="ignore"):
         shares = 1 / (1 + np.exp(-opacity))
         return SplatCloud.of(
-            positions, np.exp(scales), rotations, (0.5 + _HARMONIC * harmonics).clip(0, 1), shares.clip(0, 1)
+            positions, np.exp(scales), rotations, (0.5 + HARMONIC * harmonics).clip(0, 1), shares.clip(0, 1)
         )
 
 
@@ -99,7 +101,7 @@ def _splat_columns(cloud: SplatCloud) -> dict[str, np.ndarray]:
     axes[:, :, 0] *= np.linalg.det(axes)[:, None]  # a turn, not a mirror
     shares = cloud.opacities.astype(np.float64).clip(1e-6, 1 - 1e-6)
     values = [np.log(shares / (1 - shares)), *(0.5 * np.log(np.maximum(variances, 1e-30))).T]
-    values += [*quaternions(axes).T, *((cloud.colors - 0.5) / _HARMONIC).T]
+    values += [*quaternions(axes).T, *((cloud.colors - 0.5) / HARMONIC).T]
     return {name: value.astype(np.float32) for name, value in zip(_SPLAT, values, strict=True)}
 
 

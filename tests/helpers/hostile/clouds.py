@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,22 @@ def clouds() -> tuple[tuple[bytes, str], ...]:
 
     made = [_written(lambda path, cloud=cloud: points.save_points(path, cloud), ".ply") for cloud in _both()]
     return (*made, *_las())
+
+
+SOG = Path(__file__).parents[2] / "fixtures" / "splats.sog"
+"""300 random splats, written by splat-transform 2.7.1."""
+
+
+def sog() -> tuple[tuple[bytes, str], ...]:
+    """The archive, and its description, which reads the pictures of `sog_pictures`."""
+    with zipfile.ZipFile(SOG) as archive:
+        return (SOG.read_bytes(), ".sog"), (archive.read("meta.json"), ".json")
+
+
+def sog_pictures() -> dict[str, bytes]:
+    """The pictures of the archive by name."""
+    with zipfile.ZipFile(SOG) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if name.endswith(".webp")}
 
 
 def trees() -> tuple[tuple[bytes, str], ...]:

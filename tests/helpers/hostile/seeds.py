@@ -72,6 +72,7 @@ def all_seeds() -> dict[str, Seeds]:
         "allocations": Seeds(_allocations(), {}, Allocation.load),
         "cameras": Seeds(tuple((text, ".json") for text in _cameras()), {}, _camera),
         "points": Seeds(clouds.clouds(), {}, _points),
+        "sog": Seeds(clouds.sog(), clouds.sog_pictures(), _points),
         "point trees": Seeds(clouds.trees(), {}, _point_tree),
         "shards": Seeds(clouds.shards(), {}, _shard),
         "gltf extensions": Seeds(gltf_extensions.seeds(), {}),
