@@ -8,6 +8,7 @@ from .files.saved import save_tree as save_tree
 from .metrics import CloudDisplacement as CloudDisplacement
 from .metrics import CloudError as CloudError
 from .picture_error import PictureError as PictureError
+from .pictures.renderer import Renderer as Renderer
 from .pictures.rendering import render as render
 from .point_cloud import PointCloud as PointCloud
 from .splat_cloud import SplatCloud as SplatCloud

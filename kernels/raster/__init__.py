@@ -19,6 +19,7 @@ from __future__ import annotations
 from hra.kernels.raster.context import Context
 from hra.kernels.raster.draws import EMPTY, DrawList
 from hra.kernels.raster.feedback import FeedbackBuffer, FeedbackImage, TileRequests
+from hra.kernels.raster.footprints import FootprintRenderer
 from hra.kernels.raster.hiz import HiZ
 from hra.kernels.raster.interop import warp_array
 from hra.kernels.raster.mipmaps import HardwareMipmaps
@@ -33,6 +34,7 @@ __all__ = [
     "FeedbackBuffer",
     "FeedbackImage",
     "Fence",
+    "FootprintRenderer",
     "HardwareMipmaps",
     "HiZ",
     "TextureTable",

@@ -90,18 +90,26 @@ class Target(Resource):
     @contextmanager
     def drawing(self, gl: moderngl.Context, *, depth: bool = True) -> Iterator[None]:
         """Draw to the images, with or without a test of depth; the context is current, its state is put back."""
-        state = self.context.functions
-        names = (functions.DEPTH_FUNC, functions.CLIP_ORIGIN, functions.CLIP_DEPTH_MODE)
-        depth_func, *clip_control = (state.integer(name) for name in names)
-        range_of_depth = functions.ZERO_TO_ONE if self.reversed_depth else functions.NEGATIVE_ONE_TO_ONE
-        with gl.scope(self._framebuffer, gl.DEPTH_TEST if depth else gl.NOTHING):
-            state.DepthFunc(functions.GREATER if self.reversed_depth else functions.LESS)
-            state.ClipControl(functions.UPPER_LEFT, range_of_depth)
-            try:
-                yield
-            finally:
-                state.DepthFunc(depth_func)
-                state.ClipControl(*clip_control)
+        flags = gl.DEPTH_TEST if depth else gl.NOTHING
+        with drawing(self.context, gl, self._framebuffer, self.reversed_depth, flags):
+            yield
+
+
+@contextmanager
+def drawing(context: Context, gl: Any, framebuffer: Any, reversed_depth: bool, flags: int) -> Iterator[None]:
+    """Draw to a framebuffer with row 0 at the top; the context is current, its state is put back."""
+    state = context.functions
+    names = (functions.DEPTH_FUNC, functions.CLIP_ORIGIN, functions.CLIP_DEPTH_MODE)
+    depth_func, *clip_control = (state.integer(name) for name in names)
+    range_of_depth = functions.ZERO_TO_ONE if reversed_depth else functions.NEGATIVE_ONE_TO_ONE
+    with gl.scope(framebuffer, flags):
+        state.DepthFunc(functions.GREATER if reversed_depth else functions.LESS)
+        state.ClipControl(functions.UPPER_LEFT, range_of_depth)
+        try:
+            yield
+        finally:
+            state.DepthFunc(depth_func)
+            state.ClipControl(*clip_control)
 
 
 class _DepthTexture:

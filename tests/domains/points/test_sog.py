@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from hra.domains.points import SplatCloud, load_points
 from hra.errors import FileError, HraError
@@ -41,7 +41,8 @@ def _archive(parts: dict[str, bytes], path: Path) -> Path:
 def test_splats_are_those_that_were_written(written: SplatCloud):
     found = load_points(SOG)
     assert isinstance(found, SplatCloud)
-    far, order = cKDTree(written.positions).query(found.positions)
+    pairs = KDTree(written.positions).query(found.positions)
+    far, order = np.asarray(pairs[0]), np.asarray(pairs[1])
     assert sorted(order.tolist()) == list(range(300))
     assert far.max() < 1e-3  # 16 bits of a logarithm
     # Steps of codebooks with 256 entries, and of 8 bits.

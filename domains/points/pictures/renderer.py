@@ -1,0 +1,105 @@
+"""Pictures of cuts by OpenGL: what the eye moves through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains.points.cloud_tree import CloudTree
+from hra.domains.points.point_cloud import PointCloud
+from hra.errors import CameraError
+from hra.kernels.raster import Context, FootprintRenderer
+
+
+class Renderer:
+    """Draws cuts of a tree as `render` does; all nodes lie on the GPU, and a frame uploads which of them are drawn.
+
+    Parameters
+    ----------
+    tree : of points or splats.
+    viewport : (width, height) in pixels, that of all cameras.
+    reversed_depth : whether cameras have reversed depth.
+    context : None makes one without a window; one of the caller's is not released.
+
+    Raises
+    ------
+    CameraError : a viewport that this driver cannot draw to. ArrayError : a tree too large for it.
+    MissingExtra, BackendUnavailable : there is no OpenGL 4.5, see `hra.kernels.raster.Context`.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import points
+    >>> tree = points.build(points.load_points(hra.samples.path("skull.ply")))
+    >>> camera = hra.Camera.orbit(tree.bounds, azimuth=30, up=(0, 0, 1), viewport=(320, 240))
+    >>> cut = points.PointAllocator(tree).allocate(camera, budget=2_000).cut
+    >>> with points.Renderer(tree, camera.viewport) as renderer:
+    ...     renderer.draw(camera, cut).shape
+    (240, 320, 3)
+    """
+
+    def __init__(
+        self,
+        tree: CloudTree,
+        viewport: tuple[int, int],
+        *,
+        reversed_depth: bool = False,
+        context: Context | None = None,
+    ) -> None:
+        node = tree.hierarchy.node
+        self._positions, self._points = node["position"], tree.kind is PointCloud
+        shapes: dict[str, Any] = {"radii": node["size"]}
+        if not self._points:
+            shapes = {"covariances": node["covariance"], "opacities": node["opacity"]}
+        self._context, self._owned, self._footprints = context or Context(), context is None, None
+        try:
+            self._footprints = FootprintRenderer(
+                self._context, viewport, self._positions, node["color"], **shapes, reversed_depth=reversed_depth
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def driver(self) -> str:
+        """What draws: a GPU, or llvmpipe for the CPU."""
+        return self._context.renderer
+
+    def draw(self, camera: Camera, nodes: Any, background: float = 1.0) -> np.ndarray:
+        """The picture of some nodes, usually those of a cut, float32 [H, W, 3].
+
+        Parameters
+        ----------
+        camera : with this renderer's viewport and kind of depth. background : grey, 0 .. 1.
+
+        Raises
+        ------
+        CameraError : a camera of another viewport or kind of depth. ArrayError : other nodes.
+        BackendUnavailable : the context fails, or the renderer is closed.
+        """
+        held = self._footprints
+        if held is None or camera.viewport != held.size or camera.reversed_depth != held.reversed_depth:
+            raise CameraError("the renderer is closed, or was made for other cameras", where="Renderer.draw")
+        nodes = np.asarray(nodes)
+        if not self._points and nodes.dtype.kind in "iu" and nodes.size:
+            far = self._positions[nodes] @ camera.view[2, :3]
+            nodes = nodes[np.argsort(-far, kind="stable")]
+        held.draw(camera.view, camera.projection, nodes, focal_pixels=camera.focal_pixels, near=camera.near)
+        found = held.read()
+        return found[..., :3] + background * (1 - found[..., 3:])
+
+    def close(self) -> None:
+        """Free what it holds on the GPU."""
+        if self._footprints is not None:
+            self._footprints.release()
+            self._footprints = None
+        if self._owned:
+            self._context.release()
+
+    def __enter__(self) -> Renderer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

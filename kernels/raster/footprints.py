@@ -1,0 +1,135 @@
+"""Points as discs and Gaussians as blended footprints, drawn by OpenGL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.errors import ArrayError
+from hra.kernels.raster.buffers import check_storage_size, upload
+from hra.kernels.raster.checks import float_rows, image_size, index_rows, matrices
+from hra.kernels.raster.context import Context
+from hra.kernels.raster.resource import Resource
+from hra.kernels.raster.target import drawing
+
+_COLUMNS = 14  # position 3, colour 3, opacity, radius, covariance 6
+
+
+class FootprintRenderer(Resource):
+    """Draws some of the points or Gaussians that it holds; a frame uploads their numbers only.
+
+    Parameters
+    ----------
+    context : where they are kept.
+    size : (width, height) in pixels.
+    positions : float [N, 3]. colors : float [N, 3], 0 .. 1.
+    radii : float [N] of discs that face the viewer, drawn by a depth buffer; or None, and
+    covariances, opacities : float [N, 6] (xx, xy, xz, yy, yz, zz) and [N] of Gaussians, blended in the order in which
+        they are named.
+    reversed_depth : as in `hra.kernels.raster.VisibilityBuffer`.
+
+    Raises
+    ------
+    CameraError : a size that this driver cannot draw to. ArrayError : arrays of other shapes, or more than a shader of
+        this driver can reach. BackendUnavailable : the context fails.
+
+    Notes
+    -----
+    Gaussians as in B. Kerbl and others, 3D Gaussian Splatting for Real-Time Radiance Field Rendering (2023).
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        size: tuple[int, int],
+        positions: Any,
+        colors: Any,
+        *,
+        radii: Any = None,
+        covariances: Any = None,
+        opacities: Any = None,
+        reversed_depth: bool = False,
+    ) -> None:
+        super().__init__(context)
+        self.size, self.reversed_depth = image_size(context, size), bool(reversed_depth)
+        self._discs = radii is not None
+        rows = _rows(positions, colors, radii, covariances, opacities)
+        # Places around their middle: world coordinates may be too large for float32.
+        self._middle = rows[:, :3].mean(axis=0, dtype=np.float64) if len(rows) else np.zeros(3)
+        rows[:, :3] = np.asarray(positions, np.float64) - self._middle
+        check_storage_size(context, rows.nbytes, "the cloud")
+        self._count = len(rows)
+        with context.use() as gl:
+            self._rows = self.own(upload(gl, rows))
+            self._image = self.own(gl.texture(self.size, 4, dtype="f4"))
+            self._depth = self.own(gl.depth_renderbuffer(self.size))
+            self._framebuffer = self.own(gl.framebuffer([self._image], self._depth))
+            self._program = context.program("footprints.vert", "footprints.frag", DISCS=int(self._discs))
+            self._vertices = self.own(gl.vertex_array(self._program, []))
+
+    def draw(self, view: Any, projection: Any, chosen: Any, *, focal_pixels: float, near: float) -> None:
+        """One frame.
+
+        Parameters
+        ----------
+        view, projection : [4, 4], column vectors, as `hra.Camera` has them.
+        chosen : int [K], which are drawn; Gaussians from the nearest to the farthest.
+        focal_pixels : pixels that a length shows at as great a distance. near : what is nearer is left out.
+
+        Raises
+        ------
+        CameraError, ArrayError : other matrices or numbers. BackendUnavailable : the context fails.
+        """
+        order = index_rows("chosen", chosen, None, self._count)
+        eye, clip = matrices("view", view), matrices("projection", projection)
+        moved = eye.copy()
+        moved[:3, 3] += eye[:3, :3] @ self._middle
+        uniforms = {"to_eye": moved.T, "projection": clip.T, "viewport": self.size, "focal": focal_pixels, "near": near}
+        with self.context.use() as gl:
+            for name, value in uniforms.items():
+                if name in self._program:  # what one of the two kinds does not read is left out by the compiler
+                    self._program[name].write(np.asarray(value, "f4").tobytes())
+            self._framebuffer.clear(depth=0.0 if self.reversed_depth else 1.0)
+            numbers = upload(gl, order)
+            try:
+                self._rows.bind_to_storage_buffer(0)
+                numbers.bind_to_storage_buffer(1)
+                self._draw(gl, len(order))
+            finally:
+                numbers.release()
+
+    def _draw(self, gl: Any, count: int) -> None:
+        if not count:
+            return
+        flags = gl.DEPTH_TEST if self._discs else gl.BLEND
+        with drawing(self.context, gl, self._framebuffer, self.reversed_depth, flags):
+            gl.blend_func = gl.ONE_MINUS_DST_ALPHA, gl.ONE
+            self._vertices.render(gl.TRIANGLE_STRIP, vertices=4, instances=count)
+            gl.blend_func = gl.DEFAULT_BLENDING
+
+    def read(self) -> np.ndarray:
+        """The picture, float32 [H, W, 4]: colours times what is covered, and what is covered."""
+        width, height = self.size
+        found = np.empty((height, width, 4), np.float32)
+        with self.context.use():
+            self._framebuffer.read_into(found, components=4, dtype="f4")
+        return found
+
+
+def _rows(positions: Any, colors: Any, radii: Any, covariances: Any, opacities: Any) -> np.ndarray:
+    places = float_rows("positions", positions, 3)
+    if (radii is None) == (covariances is None or opacities is None):
+        raise ArrayError("either radii, or covariances and opacities", where="FootprintRenderer")
+    rows = np.zeros((len(places), _COLUMNS), np.float32)
+    rows[:, :3] = places
+    parts = {"colors": (colors, slice(3, 6)), "opacities": (opacities, slice(6, 7)), "radii": (radii, slice(7, 8))}
+    for name, (values, columns) in (parts | {"covariances": (covariances, slice(8, 14))}).items():
+        if values is None:
+            continue
+        wide = columns.stop - columns.start
+        found = float_rows(name, np.reshape(values, (-1, 1)) if wide == 1 else values, wide)
+        if len(found) != len(places):
+            raise ArrayError(f"{len(found)} rows for {len(places)} positions", where=f"argument {name}")
+        rows[:, columns] = found
+    return rows
