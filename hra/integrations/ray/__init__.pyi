@@ -1,1 +1,2 @@
+from .remaining import remaining as remaining
 from .token_allocation import TokenAllocation as TokenAllocation
