@@ -67,8 +67,11 @@ class FootprintRenderer(Resource):
             self._framebuffer = self.own(gl.framebuffer([self._image], self._depth))
             self._program = context.program("footprints.vert", "footprints.frag", DISCS=int(self._discs))
             self._vertices = self.own(gl.vertex_array(self._program, []))
+            self._behind = self.own(gl.vertex_array(context.program("fill.vert", "fill.frag"), []))
 
-    def draw(self, view: Any, projection: Any, chosen: Any, *, focal_pixels: float, near: float) -> None:
+    def draw(
+        self, view: Any, projection: Any, chosen: Any, *, focal_pixels: float, near: float, background: float = 1.0
+    ) -> None:
         """One frame.
 
         Parameters
@@ -76,6 +79,7 @@ class FootprintRenderer(Resource):
         view, projection : [4, 4], column vectors, as `hra.Camera` has them.
         chosen : int [K], which are drawn; Gaussians from the nearest to the farthest.
         focal_pixels : pixels that a length shows at as great a distance. near : what is nearer is left out.
+        background : grey, 0 .. 1.
 
         Raises
         ------
@@ -91,6 +95,7 @@ class FootprintRenderer(Resource):
                 if name in self._program:  # what one of the two kinds does not read is left out by the compiler
                     self._program[name].write(np.asarray(value, "f4").tobytes())
             self._framebuffer.clear(depth=0.0 if self.reversed_depth else 1.0)
+            self._behind.program["color"].value = (background, background, background, 1.0)
             numbers = upload(gl, order)
             try:
                 self._rows.bind_to_storage_buffer(0)
@@ -100,21 +105,24 @@ class FootprintRenderer(Resource):
                 numbers.release()
 
     def _draw(self, gl: Any, count: int) -> None:
-        if not count:
-            return
-        flags = gl.DEPTH_TEST if self._discs else gl.BLEND
-        with drawing(self.context, gl, self._framebuffer, self.reversed_depth, flags):
+        if self._discs and count:
+            with drawing(self.context, gl, self._framebuffer, self.reversed_depth, gl.DEPTH_TEST):
+                self._vertices.render(gl.TRIANGLE_STRIP, vertices=4, instances=count)
+        # Front to back: what comes next gets what is left of the light, and the background the rest.
+        with drawing(self.context, gl, self._framebuffer, self.reversed_depth, gl.BLEND):
             gl.blend_func = gl.ONE_MINUS_DST_ALPHA, gl.ONE
-            self._vertices.render(gl.TRIANGLE_STRIP, vertices=4, instances=count)
+            if not self._discs and count:
+                self._vertices.render(gl.TRIANGLE_STRIP, vertices=4, instances=count)
+            self._behind.render(gl.TRIANGLES, vertices=3)
             gl.blend_func = gl.DEFAULT_BLENDING
 
     def read(self) -> np.ndarray:
-        """The picture, float32 [H, W, 4]: colours times what is covered, and what is covered."""
+        """The last picture, copied to the host, float32 [H, W, 3]."""
         width, height = self.size
         found = np.empty((height, width, 4), np.float32)
         with self.context.use():
             self._framebuffer.read_into(found, components=4, dtype="f4")
-        return found
+        return np.ascontiguousarray(found[..., :3])
 
 
 def _rows(positions: Any, colors: Any, radii: Any, covariances: Any, opacities: Any) -> np.ndarray:

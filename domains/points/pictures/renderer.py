@@ -86,9 +86,9 @@ class Renderer:
         if not self._points and nodes.dtype.kind in "iu" and nodes.size:
             far = self._positions[nodes] @ camera.view[2, :3]
             nodes = nodes[np.argsort(-far, kind="stable")]
-        held.draw(camera.view, camera.projection, nodes, focal_pixels=camera.focal_pixels, near=camera.near)
-        found = held.read()
-        return found[..., :3] + background * (1 - found[..., 3:])
+        optics = {"focal_pixels": camera.focal_pixels, "near": camera.near, "background": background}
+        held.draw(camera.view, camera.projection, nodes, **optics)
+        return held.read()
 
     def close(self) -> None:
         """Free what it holds on the GPU."""

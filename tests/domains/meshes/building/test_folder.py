@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,6 +15,7 @@ from typer.testing import CliRunner
 from hra.domains import meshes
 from hra.domains.meshes.commands import app
 from hra.errors import HraError
+from tests.helpers.killing import forked
 
 BOX = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
 
@@ -41,6 +46,37 @@ def test_every_mesh_is_that_of_its_own_build(folder: Path, tmp_path: Path):
     assert (tmp_path / "out" / "a.obj.hra").read_bytes() == kept and (tmp_path / "out" / "more__b.obj.hra").exists()
     with pytest.raises(HraError, match="certified differ"):
         meshes.build_folder(folder, tmp_path / "out", certified=False)
+
+
+def test_killed_at_twenty_random_moments_the_files_are_the_same(folder: Path, tmp_path: Path):
+    for number in range(6):
+        ball = "".join(f"v {x} {y} {number}\n" for x in range(9) for y in range(9))
+        faces = (f"f {i} {i + 1} {i + 10}\nf {i} {i + 10} {i + 9}\n" for i in range(1, 72) if i % 9)
+        (folder / f"sheet{number}.obj").write_text(ball + "".join(faces))
+
+    def content(out: Path) -> dict[str, tuple[bytes, ...]]:
+        """All but the seconds that a build reports of itself."""
+        found = {path.name: meshes.load_clusters(path) for path in out.glob("*.hra")}
+        assert set(found) | {"job.json"} == {path.name for path in out.iterdir()}
+        parts = ((mesh.positions, mesh.triangles(np.arange(len(mesh.hierarchy.node_cost)))) for mesh in found.values())
+        return {name: tuple(array.tobytes() for array in arrays) for name, arrays in zip(found, parts, strict=True)}
+
+    def build(out: Path) -> None:
+        meshes.build_folder(folder, out, certified=False)
+
+    build(tmp_path / "warm")  # compiles
+    began = time.monotonic()
+    build(tmp_path / "known")
+    whole, known, random, killed = time.monotonic() - began, content(tmp_path / "known"), Random(0), 0
+    assert len(known) == 8
+    while killed < 20:
+        out = tmp_path / f"killed{killed}"
+        child = forked(lambda out=out: build(out))
+        time.sleep(random.uniform(0, whole))
+        os.kill(child, signal.SIGKILL)
+        killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        build(out)
+        assert content(out) == known
 
 
 def test_two_meshes_of_one_name_are_refused(folder: Path, tmp_path: Path):
