@@ -67,7 +67,8 @@ class FootprintRenderer(Resource):
             self._framebuffer = self.own(gl.framebuffer([self._image], self._depth))
             self._program = context.program("footprints.vert", "footprints.frag", DISCS=int(self._discs))
             self._vertices = self.own(gl.vertex_array(self._program, []))
-            self._behind = self.own(gl.vertex_array(context.program("fill.vert", "fill.frag"), []))
+            self._fill = context.program("fill.vert", "fill.frag")
+            self._behind = self.own(gl.vertex_array(self._fill, []))
 
     def draw(
         self, view: Any, projection: Any, chosen: Any, *, focal_pixels: float, near: float, background: float = 1.0
@@ -95,7 +96,7 @@ class FootprintRenderer(Resource):
                 if name in self._program:  # what one of the two kinds does not read is left out by the compiler
                     self._program[name].write(np.asarray(value, "f4").tobytes())
             self._framebuffer.clear(depth=0.0 if self.reversed_depth else 1.0)
-            self._behind.program["color"].value = (background, background, background, 1.0)
+            self._fill["color"].value = background, background, background, 1.0
             numbers = upload(gl, order)
             try:
                 self._rows.bind_to_storage_buffer(0)
