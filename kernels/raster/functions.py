@@ -78,9 +78,7 @@ class Functions:
     def blit_upside_down(self, source: int, target: int, size: tuple[int, int]) -> None:
         """Copy the colours of one framebuffer to another, the first row to the last one of ``size``."""
         width, height = size
-        self.BlitNamedFramebuffer(
-            source, target, 0, 0, width, height, 0, height, width, 0, COLOR_BUFFER_BIT, LINEAR
-        )
+        self.BlitNamedFramebuffer(source, target, 0, 0, width, height, 0, height, width, 0, COLOR_BUFFER_BIT, LINEAR)
 
     def depth_texture(self, width: int, height: int) -> int:
         """The name of a new depth texture of 32-bit floats (ModernGL's have 24 bits)."""
