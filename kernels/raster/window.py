@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,6 @@ class Window:
 
     def __init__(self, size: tuple[int, int], title: str) -> None:
         try:
-            import glcontext
             import glfw
             import moderngl
         except ImportError as error:
@@ -60,8 +60,7 @@ class Window:
             self._check(self._window, reason, "GLFW", DRIVER_FIX)
             glfw.make_context_current(self._window)
             glfw.swap_interval(1)
-            # Told of the context, ModernGL does not keep it beyond this window as that of all that comes.
-            current = glcontext.default_backend()(mode="detect", glversion=VERSION)
+            current = _Current(glfw, self._window)
             self._gl = moderngl.create_context(require=VERSION, context=current)  # pyright: ignore[reportArgumentType]
             self.context = Context(self._gl)
         except BaseException:
@@ -137,7 +136,29 @@ def _open(glfw: Any, size: tuple[int, int], title: str) -> Any:
     glfw.window_hint(glfw.CONTEXT_VERSION_MAJOR, major)
     glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, minor)
     glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
+    if sys.platform == "linux":
+        # As contexts without a window are: while one of those is current, GLX would end the process.
+        glfw.window_hint(glfw.CONTEXT_CREATION_API, glfw.EGL_CONTEXT_API)
     return glfw.create_window(*size, title, None, None)
+
+
+class _Current:
+    """What ModernGL asks of a context that it did not make."""
+
+    def __init__(self, glfw: Any, window: Any) -> None:
+        self._glfw, self._window = glfw, window
+
+    def load_opengl_function(self, name: str) -> int:
+        return self._glfw.get_proc_address(name) or 0
+
+    def __enter__(self) -> None:
+        self._glfw.make_context_current(self._window)
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def release(self) -> None:
+        pass
 
 
 @contextmanager
