@@ -54,9 +54,10 @@ class ViewFrame:
         drawn = self.facts
         held, pool = self.resident_bytes / 1e6, self.pool_bytes / 1e6
         waiting = f", {self.queued} pages to come" if self.queued else ""
+        frozen = ", culling frozen" if self.frozen else ""
         gap = "" if self.gap is None else f", gap {100 * self.gap:.2g} %"
         return [
-            f"{1e3 * self.seconds:.1f} ms a frame" + (", culling frozen" if self.frozen else ""),
+            f"{1 / self.seconds:.1f} fps, {1e3 * self.seconds:.1f} ms a frame{frozen}",
             f"{drawn.triangles:,} triangles, {drawn.in_frustum:,} in view, {drawn.visible:,} not hidden, "
             f"{drawn.drawn:,} drawn",
             f"{held:,.2f} of {pool:,.2f} MB resident, {self.uploaded_bytes / 1e3:,.1f} kB up{waiting}",

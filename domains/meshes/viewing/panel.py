@@ -35,7 +35,6 @@ class Panel:
         imgui.set_next_window_pos((10, 10), imgui.Cond_.first_use_ever)
         imgui.set_next_window_bg_alpha(0.6)
         imgui.begin("hra", None, imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_focus_on_appearing)
-        imgui.text(f"{imgui.get_io().framerate:.0f} fps")
         for line in frame.lines():
             imgui.text(line)
         imgui.separator()
