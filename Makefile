@@ -113,4 +113,4 @@ system-demo:
 	@scripts/system_packages.sh venv compiler gl
 
 system-test:
-	@scripts/system_packages.sh venv compiler gl
+	@scripts/system_packages.sh venv compiler gl window

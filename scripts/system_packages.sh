@@ -3,6 +3,7 @@
 #   venv      Python's own installer of pip (Debian ships it apart from python3)
 #   compiler  a C++ compiler and Python's headers (the PyPI package meshoptimizer comes as source)
 #   gl        OpenGL without a display (Mesa through EGL), for the GL kernels and their tests
+#   window    a display in memory (Xvfb), for the tests of windows, which are skipped without one
 # On Debian and Ubuntu as root it installs what is missing; elsewhere it prints what to do and goes on.
 # Silent when nothing is missing.
 set -euo pipefail
@@ -27,6 +28,7 @@ for what in "$@"; do
         has_headers || need "Python.h" python3-dev
         ;;
     gl) ldconfig -p 2>/dev/null | grep -q libEGL_mesa || need "Mesa's EGL" libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri libglx-mesa0 ;;
+    window) command -v Xvfb >/dev/null || need "Xvfb" xvfb ;;
     *) echo "unknown argument: $what" >&2; exit 2 ;;
     esac
 done

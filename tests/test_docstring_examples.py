@@ -27,7 +27,7 @@ PACKAGES = [hra, hra.testing, hra.domains.textures, hra.domains.meshes, hra.doma
 PACKAGES += [hra.domains.points, hra.domains.tiles, hra.ply]
 PACKAGES += [hra.integrations.transformers]
 NEEDS_GL = {f"hra.domains.{name}" for name in ("textures.GLFeedback", "meshes.Viewer", "meshes.render")}
-NEEDS_GL |= {f"hra.domains.meshes.{name}" for name in ("FlightFrame", "Renderer", "fly")}
+NEEDS_GL |= {f"hra.domains.meshes.{name}" for name in ("FlightFrame", "Renderer", "ViewFrame", "ViewSession", "fly")}
 NEEDS = {"SoftCut": "torch", "ImageNetRelevance": "efficientnet_lite_pytorch"}
 
 

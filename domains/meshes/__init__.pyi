@@ -48,6 +48,9 @@ from .tiles.content import compressed_glb as compressed_glb
 from .tiles.tile_tree import TileTree as TileTree
 from .tiles.tile_tree import build_tiles as build_tiles
 from .triangle_mesh import TriangleMesh as TriangleMesh
+from .viewing.frame import ViewFrame as ViewFrame
+from .viewing.session import ViewSession as ViewSession
+from .viewing.window import ViewWindow as ViewWindow
 from .views import View as View
 from .visibility import VisibleScreenError as VisibleScreenError
 from .visibility import cluster_boxes as cluster_boxes

@@ -13,7 +13,7 @@ from hra.errors import HraError
 from hra.plugins import GROUPS, available, failures
 
 _PACKAGES = ("numpy", "numba", "networkx", "trimesh", "meshoptimizer", "pillow", "scipy", "matplotlib")
-_OPTIONAL = ("moderngl", "pyvista", "scikit-image", "torch", "warp-lang")
+_OPTIONAL = ("imgui-bundle", "moderngl", "pyvista", "scikit-image", "torch", "warp-lang")
 
 
 def doctor(json_file: JsonOption = None) -> None:

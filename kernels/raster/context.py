@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +50,7 @@ class Context:
         self._programs: dict[Any, Any] = {}
         self._gl = standalone() if adopted is None else new_enough(adopted)
         self._info = self._gl.info
-        # Private, but the only way to the loader of a context that somebody else made.
-        self.functions = Functions.load(self._gl.mglo._context.load)
+        self.functions = Functions.load(_loader_of(self._gl))
         self._released, self._in_use = False, False
 
     @property
@@ -173,3 +172,10 @@ class Context:
             raise BackendUnavailable("the OpenGL driver is out of memory", fix="use smaller buffers, or release some")
         if error != NO_ERROR:
             raise BackendUnavailable(f"OpenGL reported error 0x{error:04X}", where=self.renderer)
+
+
+def _loader_of(gl: moderngl.Context) -> Callable[[str], int]:
+    """What tells where the driver has a function: private, but the only way for a context that somebody else made."""
+    held = gl.mglo._context
+    # ModernGL has a loader of its own for contexts that it was not told of.
+    return held.load if hasattr(held, "load") else held.load_opengl_function

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 DEPTH, COLOR = 0x1801, 0x1800
+COLOR_BUFFER_BIT, LINEAR = 0x4000, 0x2601
 DEPTH_ATTACHMENT = 0x8D00
 TEXTURE_2D, DEPTH_COMPONENT32F = 0x0DE1, 0x8CAC
 LOWER_LEFT, UPPER_LEFT, NEGATIVE_ONE_TO_ONE, ZERO_TO_ONE = 0x8CA1, 0x8CA2, 0x935E, 0x935F
@@ -22,6 +23,7 @@ _uints, _ints, _floats = (ctypes.POINTER(kind) for kind in (_uint, _int, _float)
 _sync, _nanoseconds = ctypes.c_void_p, ctypes.c_uint64
 
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "BlitNamedFramebuffer": (None, _uint, _uint, *[_int] * 8, _uint, _uint),
     "ClearNamedFramebufferfv": (None, _uint, _uint, _int, _floats),
     "ClearNamedFramebufferuiv": (None, _uint, _uint, _int, _uints),
     "ClientWaitSync": (_uint, _sync, _uint, _nanoseconds),
@@ -44,6 +46,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
 class Functions:
     """OpenGL 4.5 functions under their own names without the prefix ``gl``; they need a current context."""
 
+    BlitNamedFramebuffer: Callable[..., None]
     ClearNamedFramebufferfv: Callable[..., None]
     ClearNamedFramebufferuiv: Callable[..., None]
     ClientWaitSync: Callable[..., int]
@@ -71,6 +74,11 @@ class Functions:
         value = _int()
         self.GetIntegerv(name, ctypes.byref(value))
         return value.value
+
+    def blit_upside_down(self, source: int, target: int, size: tuple[int, int]) -> None:
+        """Copy the colours of one framebuffer to another, the first row to the last one of ``size``."""
+        width, height = size
+        self.BlitNamedFramebuffer(source, target, 0, 0, width, height, 0, height, width, 0, COLOR_BUFFER_BIT, LINEAR)
 
     def depth_texture(self, width: int, height: int) -> int:
         """The name of a new depth texture of 32-bit floats (ModernGL's have 24 bits)."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 VERSION = 450
 """OpenGL 4.5: compute shaders, clip control and direct state access; Mesa's software renderer has it, too."""
 
-_DRIVER_FIX = (
+DRIVER_FIX = (
     "install a driver with OpenGL 4.5; without a GPU, on Debian or Ubuntu: "
     "apt-get install libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri libglx-mesa0"
 )
@@ -28,7 +28,7 @@ def standalone() -> moderngl.Context:
         return moderngl.create_context(require=VERSION, standalone=True, backend="egl")  # pyright: ignore[reportArgumentType]
     except Exception as error:  # ModernGL raises plain Exception for whatever a driver lacks
         reason = f"there is no OpenGL 4.5 context without a window: {error}"
-        raise BackendUnavailable(reason, where="EGL", fix=_DRIVER_FIX) from error
+        raise BackendUnavailable(reason, where="EGL", fix=DRIVER_FIX) from error
 
 
 def new_enough(adopted: moderngl.Context) -> moderngl.Context:

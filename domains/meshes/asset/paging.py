@@ -133,9 +133,14 @@ def drawable(asset: MeshAsset, selected: np.ndarray, resident: np.ndarray) -> np
     >>> len(shown.triangles) < allocation.cost
     True
     """
+    return np.flatnonzero(asset.hierarchy.active_nodes(drawable_refinements(asset, selected, resident)))
+
+
+def drawable_refinements(asset: MeshAsset, selected: np.ndarray, resident: np.ndarray) -> np.ndarray:
+    """The refinements of the cut that `drawable` finds, bool [R]; parameters as there."""
     hierarchy = asset.hierarchy
     missing = ~resident[asset.page_of] & (hierarchy.added_by >= 0)
     possible = selected.copy()
     possible[hierarchy.added_by[missing]] = False
     drop_without_predecessors(hierarchy.edges, possible)
-    return np.flatnonzero(hierarchy.active_nodes(possible))
+    return possible

@@ -47,7 +47,7 @@ class Tables:
     page_ends : int64 [P + 1], places in ``order`` where each page begins and the last one ends.
     page_offsets, page_bytes : int64 [P], where each page lies in the file; page_crc : uint32 [P].
     vertex_offsets, corner_offsets : int64 [N + 1], places of the first vertex and corner of the clusters in ``order``.
-    slot_bytes : what the largest page takes where it is drawn.
+    slot_bytes : what the largest page takes where it is drawn, in whole words of four bytes, as GPUs hold it.
     grid : of compressed pages, None for plain ones.
     """
 
@@ -96,6 +96,7 @@ def read_tables(file: MappedFile) -> Tables:
     ends = np.concatenate([[0], file.section("page_end", Kind.PAGE, "<u4").astype(np.int64)])
     _require(file, bool((np.diff(ends) > 0).all()) and ends[-1] == len(order), "page_end")
     offsets = run_offsets(vertices[order]), run_offsets(3 * triangles[order])
+    largest = int(np.diff((offsets[0] * _drawn_bytes(file, compressed) + offsets[1])[ends]).max())
     tables = Tables(
         hierarchy,
         triangles,
@@ -105,7 +106,7 @@ def read_tables(file: MappedFile) -> Tables:
         file.section("page_bytes", Kind.PAGE, "<u4").astype(np.int64),
         file.section("page_crc", Kind.PAGE, "<u4"),
         *offsets,
-        slot_bytes=int(np.diff((offsets[0] * _drawn_bytes(file, compressed) + offsets[1])[ends]).max()),
+        slot_bytes=-(-largest // 4) * 4,
         grid=_read_grid(file) if compressed else None,
     )
     _check_pages(file, tables)

@@ -1,8 +1,7 @@
-"""``hra mesh render`` and ``hra mesh view``: a cut as a picture and in a window."""
+"""``hra mesh render``: a cut as a picture."""
 
 from __future__ import annotations
 
-import math
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +10,6 @@ import typer
 
 from hra.console import (
     JsonOption,
-    MetricOption,
-    TraversalOption,
-    choose_traversal,
     running,
     show,
     with_option_lists,
@@ -22,7 +18,7 @@ from hra.console import (
 )
 from hra.console.camera_options import VIEWPORT, CameraOptions, ViewportOption
 from hra.domains.meshes.commands.cutting import end_with_verdict
-from hra.domains.meshes.commands.limits import BuiltMesh, CutOptions, ErrorOption, TrianglesOption, corners
+from hra.domains.meshes.commands.limits import BuiltMesh, CutOptions
 
 
 class Color(Enum):
@@ -64,37 +60,3 @@ def render(
     write_json(json_file, record)
     show(repr(allocation), record.items())
     end_with_verdict(chosen)
-
-
-@with_option_lists
-def view(
-    mesh: BuiltMesh,
-    placed: CameraOptions,
-    triangles: TrianglesOption = None,
-    error: ErrorOption = None,
-    metric: MetricOption = None,
-    traversal: TraversalOption = None,
-    color: ColorOption = Color.cluster,
-    viewport: ViewportOption = VIEWPORT,
-    screenshot: Annotated[
-        Path | None, typer.Option(callback=written_as(".png"), help="Write a PNG instead of opening a window.")
-    ] = None,
-) -> None:
-    """Open a window on a built mesh: a slider for the budget, keys 1 to 4 for the colours."""
-    from hra.domains import meshes
-
-    with running(f"opening {mesh.name}"):
-        asset = meshes.open_asset(mesh)
-        camera = placed.camera(corners(asset), viewport)
-        chosen = {
-            "metric": CutOptions(error=error, metric=metric).chosen_metric(asset),
-            "traversal": None if traversal is None else choose_traversal(traversal),
-        }
-        budget = math.inf if triangles is None else triangles
-        viewer = meshes.Viewer(asset, camera, budget, color.value, **chosen, off_screen=screenshot is not None)
-    if screenshot is None:
-        viewer.show()
-    else:
-        viewer.save(screenshot)
-        typer.echo(f"{screenshot}: {viewport} pixels, {viewer.allocation}")
-    viewer.close()

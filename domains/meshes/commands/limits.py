@@ -27,10 +27,11 @@ BuiltMesh = Annotated[Path, typer.Argument(help="A mesh that was built by `hra m
 TrianglesOption = Annotated[
     float | None, typer.Option(parser=count, help="Triangle budget, never exceeded: 10000, 10k, 2.5M.", metavar="N")
 ]
+PixelsOption = Annotated[float | None, typer.Option(help="Largest error in pixels.")]
 ErrorOption = Annotated[
     str | None, typer.Option(help="certified, hausdorff or quadric; certified where the mesh carries bounds.")
 ]
-_ESTIMATED = (
+ESTIMATED = (
     "note: --pixels is held by the simplifier's own estimate, which true errors may exceed several times; "
     "`hra mesh build` bounds them unless told --no-certified"
 )
@@ -41,7 +42,7 @@ class CutOptions:
     """What limits a cut, and how it is chosen; texts as they were given."""
 
     triangles: TrianglesOption = None
-    pixels: Annotated[float | None, typer.Option(help="Largest error in pixels.")] = None
+    pixels: PixelsOption = None
     byte_budget: Annotated[
         str | None, typer.Option("--bytes", help="Largest size of the written file, such as 500kB.", metavar="SIZE")
     ] = None
@@ -84,7 +85,7 @@ class CutOptions:
 
         metric = self.chosen_metric(asset) if view.all_sides is None else self._all_sides(asset, view.all_sides)
         if self.pixels is not None and not is_certified(metric):
-            typer.echo(_ESTIMATED, err=True)
+            typer.echo(ESTIMATED, err=True)
         return meshes.MeshAllocator(asset, metric, self._traversal())
 
     def chosen_metric(self, asset: MeshAsset) -> ErrorMetric:

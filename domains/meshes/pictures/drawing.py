@@ -109,6 +109,12 @@ def headless() -> bool:
     return sys.platform == "linux" and not os.environ.get("DISPLAY")
 
 
+def require_display() -> None:
+    """BackendUnavailable if there is no display for windows."""
+    if headless():
+        raise BackendUnavailable("there is no display to open a window on", where="DISPLAY", fix="save a screenshot")
+
+
 def add_cut(plotter: Any, clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> None:
     """Draw the clusters ``cut`` [K] with ``plotter`` in place of what it drew before."""
     if coloring not in get_args(Coloring):
@@ -227,13 +233,18 @@ def check_camera(camera: Camera) -> None:
     if max(width, height) > PICTURE_SIDE or width * height > PICTURE_PIXELS:
         fix = f"use at most {PICTURE_SIDE:,} along a side and {PICTURE_PIXELS:,} pixels"
         raise CameraError(f"a picture of {width} x {height} pixels cannot be drawn", where="viewport", fix=fix)
+    if not is_centred(camera):
+        raise CameraError("PyVista cannot look through a mirrored, skewed or off-centre camera", where="camera")
+
+
+def is_centred(camera: Camera) -> bool:
+    """Whether a camera turns and moves only, looks through the middle of its picture and has square pixels."""
     turn, matrix = camera.view[:3, :3], camera.projection
     aspect = camera.viewport[0] / camera.viewport[1]
-    if not (
+    return bool(
         np.allclose(turn @ turn.T, np.eye(3), atol=1e-6)
         and np.linalg.det(turn) > 0
         and np.allclose(matrix[0, 1:3], 0)
         and np.allclose(matrix[1, [0, 2]], 0)
         and math.isclose(matrix[0, 0] * aspect, matrix[1, 1], rel_tol=1e-3)
-    ):
-        raise CameraError("PyVista cannot look through a mirrored, skewed or off-centre camera", where="camera")
+    )

@@ -11,8 +11,14 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.camera import Camera
 from hra.domains.meshes.allocator import Clusters, MeshAllocator
-from hra.domains.meshes.pictures.drawing import Coloring, add_cut, check_camera, headless, new_plotter, place_camera
-from hra.errors import BackendUnavailable
+from hra.domains.meshes.pictures.drawing import (
+    Coloring,
+    add_cut,
+    check_camera,
+    new_plotter,
+    place_camera,
+    require_display,
+)
 from hra.images import save_png
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
@@ -83,10 +89,7 @@ class Viewer:
         ------
         BackendUnavailable : there is no display.
         """
-        if headless():
-            raise BackendUnavailable(
-                "there is no display to open a window on", where="DISPLAY", fix="save a screenshot"
-            )
+        require_display()
         self._plotter.iren.add_observer("EndInteractionEvent", lambda *_: self.allocate(self._budget))
         self._plotter.show()
 

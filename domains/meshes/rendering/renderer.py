@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
 from hra.camera import Camera
 from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.asset.mesh_streamer import MeshUpdate
-from hra.domains.meshes.files.gltf_samplers import WRAPS
-from hra.domains.meshes.materials import Material
-from hra.domains.meshes.pictures.base_color import base_color_image
 from hra.domains.meshes.placements import Placements
-from hra.domains.meshes.rendering.cluster_colors import cluster_colors
+from hra.domains.meshes.rendering.frame_colors import FrameColoring, FrameColors, check_coloring
 from hra.domains.meshes.rendering.paged import PagedMesh, cluster_boxes_of, paged, slot_content
 from hra.domains.meshes.scene import Scene
 from hra.domains.meshes.scene_allocation import SceneAllocation
 from hra.errors import BudgetTooSmall, CameraError, HraError
 from hra.kernels.raster.clusters.placed_cuts import PlacedCuts
 from hra.kernels.raster.clusters.renderer import ClusterRenderer, Culling, FrameFacts, VisibleClusters
-from hra.kernels.raster.clusters.shading import Shading, SurfaceColor
+from hra.kernels.raster.clusters.shading import Shading
 from hra.kernels.raster.clusters.store import ClusterStore
 from hra.kernels.raster.context import Context
-
-FrameColoring = Literal["shaded", "cluster", "level", "error", "overdraw"]
-_BACKGROUND = (0x20 / 255, 0x24 / 255, 0x2B / 255)
-_CODES = {name: code for code, name in WRAPS.items()}
 
 
 class Renderer:
@@ -79,9 +72,9 @@ class Renderer:
         self._placed = _placements(placed)
         self._sources: tuple[PagedMesh, ...] = tuple(paged(mesh) for mesh in self._placed.meshes)
         self._context, self._owned = context or Context(), context is None
-        self._coloring: FrameColoring | None = None
         self._camera: Camera | None = None
-        self._drawing = self._shading = None
+        self._drawing: ClusterRenderer | None = None
+        self._colors: FrameColors | None = None
         try:
             self._store = ClusterStore(self._context, [_geometry(source, pool_bytes) for source in self._sources])
             self._cuts = PlacedCuts(self._store, self._placed.mesh_of, self._placed.matrices)
@@ -122,6 +115,19 @@ class Renderer:
             self._store.drop(mesh, page)
         for page in update.loads.tolist():
             self._load(mesh, page, update.pages.get(page))
+
+    def resize(self, viewport: tuple[int, int]) -> None:
+        """Go on with cameras of another viewport; what lies on the GPU stays there, and nothing is drawn yet.
+
+        Raises
+        ------
+        CameraError : a size that this driver cannot draw to.
+        """
+        drawing = ClusterRenderer(self._cuts, viewport, self._drawer.target.reversed_depth)
+        for held in (self._colors, self._drawing):
+            if held is not None:
+                held.release()
+        self._drawing, self._colors, self._camera = drawing, None, None
 
     def move(self, placements: Any) -> None:
         """Put the copies elsewhere, placements [B, 4, 4] in their order; raises as `Scene`."""
@@ -175,24 +181,17 @@ class Renderer:
         ImageError : a texture is damaged or too large.
         MissingExtra : levels and errors need Matplotlib's colours.
         """
-        if coloring not in get_args(FrameColoring):
-            fix = f"use {', '.join(get_args(FrameColoring))}"
-            raise HraError(f"nothing is coloured by {coloring!r}", where="coloring", fix=fix)
-        if self._camera is None:
-            raise HraError("nothing was drawn yet", where="picture", fix="call draw before")
-        shading, eye = self._shader, self._camera.position
-        if coloring == "overdraw":
-            return shading.overdraw()
-        if coloring == "shaded":
-            return shading.by_material(eye, _BACKGROUND)
-        if self._coloring != coloring:
-            colors = [
-                cluster_colors(mesh.hierarchy, coloring)[geometry.numbers]
-                for mesh, geometry in zip(self._placed.meshes, self._store.meshes, strict=True)
-            ]
-            shading.color_clusters(np.concatenate(colors))
-            self._coloring = coloring
-        return shading.by_cluster(eye, _BACKGROUND)
+        return self._paint(coloring).read()
+
+    def blit(self, coloring: FrameColoring = "shaded", framebuffer: int = 0) -> None:
+        """The last frame in colours, as `picture`, copied to a framebuffer on the GPU: it does not pass the host.
+
+        Parameters
+        ----------
+        framebuffer : its OpenGL name in the caller's context; 0 is the window. At least of the viewport's size; the
+            picture's last row goes to its row 0, which OpenGL has at the bottom.
+        """
+        self._paint(coloring).copy_to(framebuffer)
 
     def visible(self) -> VisibleClusters:
         """What each pixel of the last frame shows: copy, cluster, triangle and depth."""
@@ -209,7 +208,7 @@ class Renderer:
 
     def close(self) -> None:
         """Free what it holds on the GPU."""
-        for held in (self._shading, self._drawing, getattr(self, "_cuts", None), getattr(self, "_store", None)):
+        for held in (self._colors, self._drawing, getattr(self, "_cuts", None), getattr(self, "_store", None)):
             if held is not None:
                 held.release()
         if self._owned:
@@ -227,12 +226,14 @@ class Renderer:
             raise HraError("the renderer is closed", where="Renderer", fix="make a new one")
         return self._drawing
 
-    @property
-    def _shader(self) -> Shading:
-        if self._shading is None:
-            materials = [[_surface(material) for material in source.materials] for source in self._sources]
-            self._shading = Shading(self._drawer, materials)
-        return self._shading
+    def _paint(self, coloring: FrameColoring) -> Shading:
+        check_coloring(coloring)
+        if self._camera is None:
+            raise HraError("nothing was drawn yet", where="picture", fix="call draw before")
+        if self._colors is None:
+            materials = [source.materials for source in self._sources]
+            self._colors = FrameColors(self._drawer, self._placed.meshes, materials)
+        return self._colors.paint(coloring, self._camera.position)
 
     def _check(self, camera: Camera) -> None:
         target = self._drawer.target
@@ -281,9 +282,3 @@ def _geometry(source: PagedMesh, pool_bytes: float | None) -> Any:
     if slots < 1:
         raise BudgetTooSmall(f"a pool of {pool_bytes:,} bytes has no slot of {whole.slot_bytes:,}", where="pool_bytes")
     return source.geometry(slots)
-
-
-def _surface(material: Material) -> SurfaceColor:
-    texture = base_color_image(material) if material.image else None
-    wrap = _CODES[material.sampler.wrap_s], _CODES[material.sampler.wrap_t]
-    return SurfaceColor(material.base_color, texture, wrap)

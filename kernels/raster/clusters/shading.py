@@ -47,6 +47,10 @@ class Shading(Resource):
     ------
     ArrayError : the textures are more than a shader can reach.
     BackendUnavailable : the context fails.
+
+    Attributes
+    ----------
+    picture : the texture that holds the last picture, row 0 at the top.
     """
 
     def __init__(self, renderer: ClusterRenderer, materials: Sequence[Sequence[SurfaceColor]]) -> None:
@@ -60,6 +64,7 @@ class Shading(Resource):
             self._materials, self._levels, self._texels = (self.own(upload(gl, one)) for one in (rows, levels, texels))
             self._palette = self.own(gl.buffer(reserve=4 * clusters))
             self.picture = self.own(gl.texture(renderer.target.size, 4, dtype="f1"))
+            self._colors = self.own(gl.framebuffer([self.picture]))
             self._counts = self.own(gl.texture(renderer.target.size, 1, dtype="u4"))
             program = self.context.program("clusters.vert", "overdraw.frag")
             self._counting = self.own(gl.vertex_array(program, []))
@@ -71,16 +76,16 @@ class Shading(Resource):
         with self.context.use():
             self._palette.write(np.ascontiguousarray(rgba, np.uint8))
 
-    def by_material(self, eye: Any, background: tuple[float, float, float]) -> np.ndarray:
-        """Materials, textures and vertex colours under a lamp at ``eye`` [3], uint8 [H, W, 3]."""
-        return self._shade(eye, background, 0)
+    def by_material(self, eye: Any, background: tuple[float, float, float]) -> None:
+        """Materials, textures and vertex colours under a lamp at ``eye`` [3]."""
+        self._shade(eye, background, 0)
 
-    def by_cluster(self, eye: Any, background: tuple[float, float, float]) -> np.ndarray:
-        """The colours of `color_clusters`, lit, uint8 [H, W, 3]."""
-        return self._shade(eye, background, 1)
+    def by_cluster(self, eye: Any, background: tuple[float, float, float]) -> None:
+        """The colours of `color_clusters`, lit."""
+        self._shade(eye, background, 1)
 
-    def overdraw(self) -> np.ndarray:
-        """How often the last frame drew each pixel, from black to white at eight times, uint8 [H, W, 3]."""
+    def overdraw(self) -> None:
+        """How often the last frame drew each pixel, from black to white at eight times."""
         with self.context.use() as gl:
             self.context.functions.clear_integers(self._frame.glo, 0)
             self._counts.bind_to_image(0, read=True, write=True)
@@ -88,9 +93,21 @@ class Shading(Resource):
             gl.memory_barrier()
             program = self.context.program("shade_overdraw.comp")
             self._counts.use(0)
-            return self._run(program)
+            self._run(program)
 
-    def _shade(self, eye: Any, background: tuple[float, float, float], palette: int) -> np.ndarray:
+    def read(self) -> np.ndarray:
+        """The last picture, copied to the host, uint8 [H, W, 3]."""
+        width, height = self._renderer.target.size
+        with self.context.use():
+            pixels = np.frombuffer(self.picture.read(), np.uint8).reshape(height, width, 4)
+        return np.ascontiguousarray(pixels[..., :3])
+
+    def copy_to(self, framebuffer: int) -> None:
+        """Copy the last picture to a framebuffer of its size, such as 0, a window's, whose row 0 is at the bottom."""
+        with self.context.use():
+            self.context.functions.blit_upside_down(self._colors.glo, framebuffer, self._renderer.target.size)
+
+    def _shade(self, eye: Any, background: tuple[float, float, float], palette: int) -> None:
         with self.context.use():
             program = self.context.program("shade_clusters.comp", PALETTE=palette)
             self._renderer.bind()
@@ -99,15 +116,13 @@ class Shading(Resource):
                 buffer.bind_to_storage_buffer(binding)
             self._renderer.target.image.use(0)
             program["eye"], program["background"] = tuple(map(float, eye)), background
-            return self._run(program)
+            self._run(program)
 
-    def _run(self, program: Any) -> np.ndarray:
+    def _run(self, program: Any) -> None:
         width, height = self._renderer.target.size
         self.picture.bind_to_image(0, read=False, write=True)
         program.run(groups(width, 8), groups(height, 8))
         program.ctx.memory_barrier()
-        pixels = np.frombuffer(self.picture.read(), np.uint8).reshape(height, width, 4)
-        return np.ascontiguousarray(pixels[..., :3])
 
 
 def _number_materials(renderer: ClusterRenderer, materials: Sequence[Sequence[SurfaceColor]]) -> None:

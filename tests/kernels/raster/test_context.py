@@ -125,6 +125,17 @@ def test_an_adopted_context_keeps_its_state_and_life():
     user.release()
 
 
+def test_a_context_that_modern_gl_found_by_itself_is_adopted():
+    user = moderngl.create_context(standalone=True, backend="egl", require=450)  # pyright: ignore[reportArgumentType]
+    with user:
+        moderngl.init_context()
+        found = moderngl.get_context()
+        with Context(found) as guest:
+            assert (draw(guest, 4) == 4).all()
+        found.release()
+    user.release()
+
+
 def test_an_adopted_context_must_be_new_enough():
     user = moderngl.create_context(standalone=True, backend="egl")  # pyright: ignore[reportArgumentType]
     user.version_code = 330

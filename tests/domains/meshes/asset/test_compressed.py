@@ -100,7 +100,7 @@ def test_pages_are_a_third_and_fit_their_slots(skull_packed: Path, skull_file: P
     assert asset.slot_bytes <= 2**15
     vertices = asset.hierarchy.attribute("vertex_count").astype(int)
     drawn = np.bincount(asset.page_of, 6 * vertices + 3 * asset.triangles_per_cluster)
-    assert drawn.max() == asset.slot_bytes and drawn.mean() > 0.85 * asset.slot_bytes
+    assert -(-drawn.max() // 4) * 4 == asset.slot_bytes and drawn.mean() > 0.85 * asset.slot_bytes
     coarse = asset.page_of[np.flatnonzero(asset.hierarchy.removed_by >= 0)]
     for group in range(len(asset.hierarchy)):
         needs = asset.page_of[asset.hierarchy.removed_by == group].max()

@@ -249,7 +249,6 @@ def test_view_saves_a_screenshot(ball: Path) -> None:
 
 
 def test_view_without_a_display_is_refused(ball: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    pytest.importorskip("pyvista")
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     assert run("view", ball / "ball.hra") == 2
@@ -258,9 +257,37 @@ def test_view_without_a_display_is_refused(ball: Path, monkeypatch: pytest.Monke
 
 def test_without_pyvista_the_extra_is_named(ball: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setitem(sys.modules, "pyvista", None)
-    for arguments in (("render", ball / "ball.hra", "-o", ball / "x.png"), ("view", ball / "ball.hra")):
-        assert run(*arguments) == 2
-        assert "hra[viz]" in capsys.readouterr().err
+    assert run("render", ball / "ball.hra", "-o", ball / "x.png") == 2
+    assert "hra[viz]" in capsys.readouterr().err
+
+
+def test_a_view_without_either_library_names_both_extras(ball: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    for name in ("imgui_bundle", "pyvista"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert run("view", ball / "ball.hra") == 2
+    said = capsys.readouterr().err
+    assert "note: drawn by PyVista" in said and "hra[window]" in said and "hra[viz]" in said
+    assert run("view", ball / "ball.hra", "--pool", "1MB") == 2
+    said = capsys.readouterr().err
+    assert "hra[window]" in said and "hra[viz]" not in said
+
+
+@pytest.mark.gl
+def test_a_screenshot_falls_back_to_pyvista(ball: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setitem(sys.modules, "moderngl", None)
+    options = ("--triangles", 2000, "--viewport", "80x60", "--screenshot", ball / "p.png")
+    assert run("view", ball / "ball.hra", *options) == 0
+    assert "note: drawn by PyVista" in capsys.readouterr().err and Image.open(ball / "p.png").size == (80, 60)
+
+
+@pytest.mark.gl
+def test_a_screenshot_waits_for_the_pool(ball: Path, capsys) -> None:
+    options = ("--pixels", 1, "--color", "overdraw", "--viewport", "80x60", "--screenshot", ball / "p.png")
+    assert run("view", ball / "ball.hra", *options, "--pool", "1MB") == 0
+    said = capsys.readouterr().out
+    assert "of 1." in said or "of 0." in said
+    assert "to come" not in said and np.asarray(Image.open(ball / "p.png")).max() > 0
 
 
 def test_a_build_is_silent_in_a_pipe(ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
