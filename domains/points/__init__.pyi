@@ -12,3 +12,6 @@ from .pictures.renderer import Renderer as Renderer
 from .pictures.rendering import render as render
 from .point_cloud import PointCloud as PointCloud
 from .splat_cloud import SplatCloud as SplatCloud
+from .viewing.session import CloudFrame as CloudFrame
+from .viewing.session import CloudSession as CloudSession
+from .viewing.window import CloudWindow as CloudWindow

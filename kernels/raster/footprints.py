@@ -117,6 +117,11 @@ class FootprintRenderer(Resource):
             self._behind.render(gl.TRIANGLES, vertices=3)
             gl.blend_func = gl.DEFAULT_BLENDING
 
+    def copy_to(self, framebuffer: int) -> None:
+        """Copy the last picture to a framebuffer of its size, such as 0, a window's, whose row 0 is at the bottom."""
+        with self.context.use():
+            self.context.functions.blit_upside_down(self._framebuffer.glo, framebuffer, self.size)
+
     def read(self) -> np.ndarray:
         """The last picture, copied to the host, float32 [H, W, 3]."""
         width, height = self.size

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from hra.camera import Camera
+from hra.camera.centred import is_centred
 from hra.domains.meshes.pictures.base_color import base_color_image
 from hra.errors import BackendUnavailable, CameraError, HraError, MissingExtra
 from hra.model.arrays import indices
@@ -235,16 +236,3 @@ def check_camera(camera: Camera) -> None:
         raise CameraError(f"a picture of {width} x {height} pixels cannot be drawn", where="viewport", fix=fix)
     if not is_centred(camera):
         raise CameraError("PyVista cannot look through a mirrored, skewed or off-centre camera", where="camera")
-
-
-def is_centred(camera: Camera) -> bool:
-    """Whether a camera turns and moves only, looks through the middle of its picture and has square pixels."""
-    turn, matrix = camera.view[:3, :3], camera.projection
-    aspect = camera.viewport[0] / camera.viewport[1]
-    return bool(
-        np.allclose(turn @ turn.T, np.eye(3), atol=1e-6)
-        and np.linalg.det(turn) > 0
-        and np.allclose(matrix[0, 1:3], 0)
-        and np.allclose(matrix[1, [0, 2]], 0)
-        and math.isclose(matrix[0, 0] * aspect, matrix[1, 1], rel_tol=1e-3)
-    )

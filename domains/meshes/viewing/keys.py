@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import get_args
 
 from hra.domains.meshes.rendering.frame_colors import FrameColoring
 from hra.domains.meshes.viewing.session import ViewSession
+from hra.viewing import Key
 
 _STEP = 1.25
 
-KEYS: dict[str, tuple[str, Callable[[ViewSession], None]]] = {
+KEYS: dict[str, Key] = {
     **{
         str(number): (coloring, lambda session, coloring=coloring: session.color_by(coloring))
         for number, coloring in enumerate(get_args(FrameColoring), 1)

@@ -8,6 +8,7 @@ from hra.domains.meshes.rendering.frame_colors import FrameColoring
 from hra.domains.meshes.viewing.frame import ViewFrame
 from hra.domains.meshes.viewing.keys import KEYS
 from hra.domains.meshes.viewing.session import ViewSession
+from hra.viewing import panel_over
 
 _MEGABYTE = 1e6
 
@@ -24,27 +25,15 @@ class Panel:
         self._imgui = imgui
         flags = imgui.SliderFlags_
         self._slider = flags.logarithmic | flags.always_clamp
-        named = [f"{key}: {what}" for key, (what, _) in KEYS.items() if not key.isdigit()]
-        self._help = ", ".join(named[:4]), ", ".join([*named[4:], "escape: close"])
         # Where the pool's slider is while it moves: each size starts a pool anew.
         self._pool: float | None = None
 
     def draw(self, session: ViewSession, frame: ViewFrame) -> None:
         """One frame of it."""
-        imgui = self._imgui
-        imgui.set_next_window_pos((10, 10), imgui.Cond_.first_use_ever)
-        imgui.set_next_window_bg_alpha(0.6)
-        imgui.begin("hra", None, imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_focus_on_appearing)
-        for line in frame.lines():
-            imgui.text(line)
-        imgui.separator()
-        self._draw_budget(session)
-        self._draw_pool(session)
-        self._draw_choices(session)
-        imgui.separator()
-        for line in ("drag: turn, right drag: move, wheel: nearer", *self._help):
-            imgui.text_disabled(line)
-        imgui.end()
+        with panel_over(self._imgui, frame.lines(), KEYS):
+            self._draw_budget(session)
+            self._draw_pool(session)
+            self._draw_choices(session)
 
     def _draw_budget(self, session: ViewSession) -> None:
         imgui, budget = self._imgui, session.budget

@@ -15,19 +15,16 @@ from hra.domains.meshes.asset.paging import drawable_refinements
 from hra.domains.meshes.rendering.frame_colors import FrameColoring, check_coloring
 from hra.domains.meshes.viewing.budget import BudgetKind, ViewBudget
 from hra.domains.meshes.viewing.frame import ViewFrame, error_of, gap_of
-from hra.domains.meshes.viewing.orbit_camera import OrbitCamera
 from hra.domains.meshes.viewing.residence import Residence, pool_range
 from hra.errors import BudgetTooSmall, HraError
 from hra.kernels.raster.context import Context
 from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
-
-# Nearer, for each notch of a wheel.
-_ZOOM = 1.1
+from hra.viewing import OrbitCamera, OrbitView
 
 
-class ViewSession:
+class ViewSession(OrbitView):
     """Frames of a mesh as somebody turns it, without a window: the window passes on its events and shows the frames.
 
     Each frame streams the pages that the pool holds for the eye, chooses the best cut within the budget, and draws
@@ -93,9 +90,9 @@ class ViewSession:
     ) -> None:
         require_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
         check_coloring(coloring)
-        self.orbit = self._home = OrbitCamera.of(camera, asset.bounds, up)
+        super().__init__(OrbitCamera.of(camera, asset.bounds, up), camera.viewport)
         self.budget = ViewBudget(asset, triangles, pixels, metric, traversal)
-        self.viewport, self.frozen, self.settled = camera.viewport, False, False
+        self.frozen = False
         self.coloring: FrameColoring = coloring
         self._asset, self._metric, self._upload_bytes = asset, metric, upload_bytes
         self._allocation: Allocation | None = None
@@ -109,22 +106,6 @@ class ViewSession:
         except BaseException:
             self.close()
             raise
-
-    def drag(self, right: float, down: float) -> None:
-        """Turn the mesh as a mouse goes, pixels."""
-        self._look(self.orbit.turned(right / self.viewport[1], down / self.viewport[1]))
-
-    def pan(self, right: float, down: float) -> None:
-        """Move the mesh as a mouse goes, pixels."""
-        self._look(self.orbit.moved(right / self.viewport[1], down / self.viewport[1]))
-
-    def scroll(self, notches: float) -> None:
-        """Go nearer by notches of a mouse's wheel."""
-        self._look(self.orbit.zoomed(_ZOOM**notches))
-
-    def go_home(self) -> None:
-        """Look from where the session began."""
-        self._look(self._home)
 
     def set_budget(self, kind: BudgetKind, value: float) -> None:
         """Let so many "triangles" or "pixels" limit the cut; raises as `ViewBudget.set`."""
@@ -219,12 +200,9 @@ class ViewSession:
             raise HraError("the session is closed", where="ViewSession", fix="make a new one")
         return self._residence
 
-    def _look(self, orbit: OrbitCamera) -> None:
-        self.orbit = orbit
-        self._change()
-
     def _change(self) -> None:
-        self.settled, self._allocation = False, None
+        super()._change()
+        self._allocation = None
 
     def _reside(self) -> None:
         # The old pool goes first: two at once may be more than there is room for.

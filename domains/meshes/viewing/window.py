@@ -1,35 +1,14 @@
-"""A window on a view: passes on what mouse and keys do, and shows the session's frames under a panel."""
+"""A window on a mesh."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from hra.domains.meshes.viewing.frame import ViewFrame
-from hra.domains.meshes.viewing.keys import KEYS, press
+import hra.viewing
+from hra.domains.meshes.viewing.keys import KEYS
 from hra.domains.meshes.viewing.panel import Panel
-from hra.domains.meshes.viewing.session import ViewSession
-from hra.errors import MissingExtra
-from hra.kernels.raster.context import Context
-from hra.kernels.raster.window import Window
-
-# How long to wait for events while nothing changes, seconds.
-_IDLE = 0.1
-_NAMES = {"up": "up_arrow", "down": "down_arrow", "left": "left_arrow", "right": "right_arrow"}
 
 
-class ViewWindow:
-    """A window that draws with OpenGL 4.5; one at a time.
-
-    Parameters
-    ----------
-    size : (width, height) in pixels to begin with; title : what stands above it.
-
-    Raises
-    ------
-    MissingExtra : the extra ``window`` is not installed.
-    BackendUnavailable : there is no display, or no driver with OpenGL 4.5.
+class ViewWindow(hra.viewing.ViewWindow):
+    """`hra.viewing.ViewWindow` for a `ViewSession`, with its panel and keys; parameters and errors are those of it.
 
     Examples
     --------
@@ -43,92 +22,4 @@ class ViewWindow:
     """
 
     def __init__(self, size: tuple[int, int], title: str) -> None:
-        try:
-            # Before GLFW: it is linked against one of its own, and says where that is when it is imported.
-            from imgui_bundle import imgui
-        except ImportError as error:
-            raise MissingExtra.of("imgui-bundle", "window") from error
-        self._imgui: Any = imgui
-        self._window = Window(size, title)
-        self._size = self._window.size
-        imgui.create_context()
-        imgui.get_io().set_ini_filename("")  # it would write where the panel was to the working folder
-        imgui.backends.glfw_init_for_opengl(self._window.address, True)
-        imgui.backends.opengl3_init("#version 450")
-        self._panel = Panel(imgui)
-        self._frame: ViewFrame | None = None
-
-    @property
-    def context(self) -> Context:
-        """What a session has to draw with."""
-        return self._window.context
-
-    def show(self, session: ViewSession) -> None:
-        """Show frames until the window is closed; raises as `ViewSession.frame` does."""
-        while not self._window.closed:
-            self._window.wait(_IDLE if session.settled else 0.0)
-            self.draw(session)
-            self._window.swap()
-
-    def draw(self, session: ViewSession) -> None:
-        """Draw a frame with its panel, if anything changed, and do what was asked for meanwhile."""
-        imgui = self._imgui
-        imgui.backends.opengl3_new_frame()
-        imgui.backends.glfw_new_frame()
-        imgui.new_frame()
-        self._pass_on(session)
-        self._follow_size(session)
-        if self._frame is None or not session.settled:
-            self._frame = session.frame()
-        self._window.clear()
-        session.blit()
-        self._panel.draw(session, self._frame)
-        imgui.render()
-        imgui.backends.opengl3_render_draw_data(imgui.get_draw_data())
-
-    def read(self) -> np.ndarray:
-        """What was drawn last, uint8 [H, W, 3]."""
-        return self._window.read()
-
-    def close(self) -> None:
-        """Close it."""
-        self._imgui.backends.opengl3_shutdown()
-        self._imgui.backends.glfw_shutdown()
-        self._imgui.destroy_context()
-        self._window.close()
-
-    def __enter__(self) -> ViewWindow:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def _pass_on(self, session: ViewSession) -> None:
-        imgui, io = self._imgui, self._imgui.get_io()
-        if not io.want_capture_mouse:
-            self._move(session, io)
-        if io.want_capture_keyboard:
-            return
-        for name in KEYS:
-            if imgui.is_key_pressed(_key(imgui, name)):
-                press(session, name)
-        if imgui.is_key_pressed(imgui.Key.escape):
-            self._window.ask_to_close()
-
-    def _move(self, session: ViewSession, io: Any) -> None:
-        right, down = io.mouse_delta.x, io.mouse_delta.y
-        turning, moving = io.mouse_down[0], io.mouse_down[1] or io.mouse_down[2]
-        if (right or down) and (turning or moving):
-            (session.pan if moving else session.drag)(right, down)
-        if io.mouse_wheel:
-            session.scroll(io.mouse_wheel)
-
-    def _follow_size(self, session: ViewSession) -> None:
-        # Not while it is pulled, and not to nothing where it is minimised.
-        before, self._size = self._size, self._window.size
-        if session.viewport != self._size == before and min(before) > 0:
-            session.resize(before)
-
-
-def _key(imgui: Any, name: str) -> Any:
-    return getattr(imgui.Key, _NAMES.get(name, f"_{name}" if name.isdigit() else name))
+        super().__init__(size, title, lambda imgui: Panel(imgui).draw, KEYS)

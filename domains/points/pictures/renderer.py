@@ -9,7 +9,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains.points.cloud_tree import CloudTree
 from hra.domains.points.point_cloud import PointCloud
-from hra.errors import CameraError
+from hra.errors import CameraError, HraError
 from hra.kernels.raster import Context, FootprintRenderer
 
 
@@ -68,7 +68,12 @@ class Renderer:
         return self._context.renderer
 
     def draw(self, camera: Camera, nodes: Any, background: float = 1.0) -> np.ndarray:
-        """The picture of some nodes, usually those of a cut, float32 [H, W, 3].
+        """The picture of some nodes, float32 [H, W, 3]; parameters and errors as of `show`."""
+        self.show(camera, nodes, background)
+        return self.picture()
+
+    def show(self, camera: Camera, nodes: Any, background: float = 1.0) -> None:
+        """Draw some nodes, usually those of a cut, and leave the picture on the GPU.
 
         Parameters
         ----------
@@ -77,18 +82,36 @@ class Renderer:
         Raises
         ------
         CameraError : a camera of another viewport or kind of depth. ArrayError : other nodes.
-        BackendUnavailable : the context fails, or the renderer is closed.
+        BackendUnavailable : the context fails. HraError : the renderer is closed.
         """
-        held = self._footprints
-        if held is None or camera.viewport != held.size or camera.reversed_depth != held.reversed_depth:
-            raise CameraError("the renderer is closed, or was made for other cameras", where="Renderer.draw")
+        held = self._there
+        if camera.viewport != held.size or camera.reversed_depth != held.reversed_depth:
+            raise CameraError("the renderer was made for other cameras", where="Renderer")
         nodes = np.asarray(nodes)
         if not self._points and nodes.dtype.kind in "iu" and nodes.size:
             far = self._positions[nodes] @ camera.view[2, :3]
             nodes = nodes[np.argsort(-far, kind="stable")]
         optics = {"focal_pixels": camera.focal_pixels, "near": camera.near, "background": background}
         held.draw(camera.view, camera.projection, nodes, **optics)
-        return held.read()
+
+    def picture(self) -> np.ndarray:
+        """What was drawn last, float32 [H, W, 3]; HraError : the renderer is closed."""
+        return self._there.read()
+
+    def blit(self, framebuffer: int = 0) -> None:
+        """Copy it to a framebuffer of the caller's context, such as 0, a window's; HraError : it is closed."""
+        self._there.copy_to(framebuffer)
+
+    def finish(self) -> None:
+        """Wait until what was asked for is drawn."""
+        with self._context.use() as gl:
+            gl.finish()
+
+    @property
+    def _there(self) -> FootprintRenderer:
+        if self._footprints is None:
+            raise HraError("the renderer is closed", where="Renderer", fix="make a new one")
+        return self._footprints
 
     def close(self) -> None:
         """Free what it holds on the GPU."""

@@ -9,7 +9,7 @@ import pytest
 
 import hra
 from hra.domains.points import PointAllocator, PointCloud, Renderer, SplatCloud, build, render
-from hra.errors import ArrayError, BackendUnavailable, CameraError
+from hra.errors import ArrayError, BackendUnavailable, CameraError, HraError
 from hra.kernels import raster
 
 pytestmark = pytest.mark.gl
@@ -90,7 +90,7 @@ def test_other_cameras_and_nodes_are_refused(cloud: PointCloud, context: raster.
         renderer.draw(_camera(cloud, 0, 1.5), [10**6])
     renderer.close()
     renderer.close()
-    with pytest.raises(CameraError, match="closed"):
+    with pytest.raises(HraError, match="closed"):
         renderer.draw(_camera(cloud, 0, 1.5), [0])
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import hra
-from hra.domains.meshes.viewing.orbit_camera import OrbitCamera
 from hra.errors import CameraError
+from hra.viewing import OrbitCamera
 
 BOUNDS = np.array([[-1.0, 0, 2], [2, 3, 7]])
 SIZE = (160, 120)
