@@ -57,7 +57,7 @@ def _fast_faces(found: ObjLines, lines: bytes, first: int) -> bool:
     if columns is None or (sizes < 3).any():
         return False
     fast = uniform_numbers(text.replace(b"/", b" "))
-    if fast is None or fast[0].size != sizes.sum() * len(columns) or (np.abs(fast[0]) > 2**53).any():
+    if fast is None or fast[0].size != sizes.sum() * len(columns) or (np.abs(fast[0]) >= 2**53).any():
         return False
     counts = np.array([len(found.positions) // 3, len(found.uv) // 2, len(found.normals) // 3])
     numbers = fast[0].reshape(-1, len(columns)).astype(np.int64)

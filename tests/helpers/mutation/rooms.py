@@ -13,7 +13,14 @@ class Room:
     tests: tuple[str, ...]
 
 
-_READING = ("tests/domains/meshes/files", "tests/domains/points/test_files.py", "tests/domains/tiles/test_reading.py")
+_READING = (
+    "tests/hra/ply",
+    "tests/domains/meshes/files",
+    "tests/domains/points/files",
+    "tests/domains/points/test_files.py",
+    "tests/domains/tiles/files",
+    "tests/domains/tiles/test_reading.py",
+)
 ROOMS = {
     "solver": Room(
         ("hra/solvers/**/*.py", "hra/traversals/*.py"),

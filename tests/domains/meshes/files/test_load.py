@@ -1,0 +1,74 @@
+"""Files of another format, limits of OFF files, and which line a warning names."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from hra.domains import meshes
+from hra.domains.meshes.files import read
+from hra.errors import FileError, LimitExceeded, MeshError
+from hra.safety.limits import Limits
+
+OFF = "OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 2 3\n"
+
+
+def written(folder: Path, name: str, text: str = OFF) -> Path:
+    (folder / name).write_text(text)
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    ("name", "suffixes", "fix"),
+    [
+        ("a b.off", (".hra",), "build it first: hra mesh build '{}' -o 'a b'.hra"),
+        ("a.hra", read.SUFFIXES, "this mesh is built already"),
+        ("a.xyz", read.SUFFIXES, "use .glb, .gltf, .obj, .off, .ply, .stl"),
+        ("a.xyz", (".hra",), "use .hra"),
+    ],
+)
+def test_another_suffix_says_what_to_do(name: str, suffixes: tuple[str, ...], fix: str, tmp_path: Path) -> None:
+    path = written(tmp_path, name)
+    with pytest.raises(FileError, match=f"the format '{path.suffix}' is not read here") as caught:
+        read.checked_suffix(path, suffixes)
+    assert caught.value.fix.startswith(fix.format(path)) and caught.value.where == str(path)
+
+
+def test_a_file_of_another_suffix_is_not_opened(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"the format '\.xyz' is not read here"):
+        meshes.load(written(tmp_path, "a.xyz"))
+    assert read.checked_suffix(tmp_path / "A.OFF", read.SUFFIXES) == tmp_path / "A.OFF"
+
+
+def test_the_warning_of_polygons_names_the_line_that_loads(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.off", "OFF\n4 1 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        meshes.load(path)
+    (warning,) = caught
+    assert str(warning.message) == f"{path}: polygons were triangulated" and warning.filename == __file__
+
+
+@pytest.mark.parametrize(("limits", "what"), [({"vertices": 3}, "4 vertices"), ({"triangles": 1}, "2 triangles")])
+def test_off_counts_beyond_a_limit_are_refused_before_rows_are_read(
+    limits: dict[str, int], what: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, "a.off")
+    assert len(meshes.load(path, limits=Limits(vertices=4, triangles=2)).triangles) == 2
+    with pytest.raises(LimitExceeded, match=f"{what}, more than the limit"):
+        meshes.load(written(tmp_path, "b.off", OFF.replace("3 0 1 2", "no face")), limits=Limits(**limits))
+
+
+def test_errors_of_parsers_get_the_name_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, place = written(tmp_path, "a.off"), ["material 'a'"]
+
+    def broken(*_: object, **__: object) -> None:
+        raise MeshError("a factor is wrong", where=place[0], fix="change it")
+
+    monkeypatch.setattr(read, "read_off", broken)
+    for place[0], where in (("material 'a'", f"{path}, material 'a'"), (f"{path}, part 3", f"{path}, part 3")):
+        with pytest.raises(MeshError, match="a factor is wrong") as caught:
+            meshes.load(path)
+        assert caught.value.where == where and caught.value.fix == "change it"

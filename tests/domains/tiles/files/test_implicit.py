@@ -1,0 +1,106 @@
+"""Implicit tiles: places, parents and shares are those of a plain recursion; what claims too much is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hra.domains.tiles.files.implicit import ImplicitTile, implicit_tiles, part_of
+from hra.errors import FileError
+
+FULL = {"tileAvailability": {"constant": 1}}
+
+
+def tiling(scheme: str, levels: int, most: int) -> dict[str, Any]:
+    found = {"subdivisionScheme": scheme, "subtreeLevels": levels, "availableLevels": most}
+    return {
+        "implicitTiling": found | {"subtrees": {"uri": "{level}.{x}.{y}.{z}"}},
+        "content": {"uri": "c{level}.{x}.{y}.{z}"},
+    }
+
+
+def tiles_of(scheme: str, levels: int, most: int, record: dict[str, Any]) -> list[ImplicitTile]:
+    return list(implicit_tiles(tiling(scheme, levels, most), lambda name: json.dumps(record).encode(), "a tileset"))
+
+
+Place = tuple[int, int, int]
+
+
+def recursion(axes: int, most: int, level: int = 0, place: Place = (0, 0, 0)) -> dict[tuple[int, Place], Place | None]:
+    """Every tile of a full tree with the place of its parent."""
+    found: dict[tuple[int, Place], Place | None] = {(level, place): None}
+    for child in range(2**axes if level + 1 < most else 0):
+        x, y, z = (2 * at + (child >> axis & 1) for axis, at in enumerate(place))
+        below = x, y, z if axes == 3 else 0
+        found |= recursion(axes, most, level + 1, below) | {(level + 1, below): place}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("scheme", "axes", "levels", "most"),
+    [("QUADTREE", 2, 4, 4), ("QUADTREE", 2, 2, 5), ("QUADTREE", 2, 3, 2), ("OCTREE", 3, 3, 3), ("OCTREE", 3, 2, 4)],
+)
+def test_places_and_parents_are_those_of_a_recursion(scheme: str, axes: int, levels: int, most: int) -> None:
+    found = tiles_of(scheme, levels, most, FULL | {"childSubtreeAvailability": {"constant": 1}})
+    above = [None if one.parent < 0 else found[one.parent].place for one in found]
+    assert {(one.level, one.place): place for one, place in zip(found, above, strict=True)} == recursion(axes, most)
+    assert len(found) == sum(2 ** (axes * level) for level in range(most))
+    assert all(one.parent < number for number, one in enumerate(found))
+
+
+def test_bits_of_a_subtree_run_along_the_morton_curve() -> None:
+    # Of the third level of a quadtree only the tile (2, 1), number 0b0110; its parent is (1, 0).
+    bits = np.zeros(21, bool)
+    bits[[0, 1 + 0b01, 5 + 0b0110]] = True
+    data = np.packbits(bits, bitorder="little").tobytes()
+    record = {
+        "buffers": [{"byteLength": len(data), "uri": "bits"}],
+        "bufferViews": [{"buffer": 0, "byteLength": len(data)}],
+        "tileAvailability": {"bitstream": 0},
+        "contentAvailability": {"bitstream": 0},
+        "childSubtreeAvailability": {"constant": 0},
+    }
+    files = {"0.0.0.0": json.dumps(record).encode(), "bits": data}
+    found = list(implicit_tiles(tiling("QUADTREE", 3, 3), files.__getitem__, "a tileset"))
+    assert [one.place for one in found] == [(0, 0, 0), (1, 0, 0), (2, 1, 0)]
+    assert [one.parent for one in found] == [-1, 0, 1]
+    assert [one.contents for one in found] == [("c0.0.0.0",), ("c1.1.0.0",), ("c2.2.1.0",)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "levels", "most"),
+    [("QUADTREE", 0, 2), ("QUADTREE", 13, 2), ("OCTREE", 9, 2), ("QUADTREE", 2, 0), ("QUADTREE", 2, 22)],
+)
+def test_levels_that_no_tree_has_are_refused_before_a_subtree_is_read(scheme: str, levels: int, most: int) -> None:
+    def read(name: str) -> bytes:
+        raise AssertionError(name)
+
+    with pytest.raises(FileError, match=f"an implicit tiling of {most} levels, {levels} in a subtree"):
+        list(implicit_tiles(tiling(scheme, levels, most), read, "a tileset"))
+
+
+def halves(low: np.ndarray, high: np.ndarray, axes: int, level: int, place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of a part of a box, by halving it level by level."""
+    low, high = low.copy(), high.copy()
+    for step in reversed(range(level)):
+        for axis in range(axes):
+            middle = (low[axis] + high[axis]) / 2
+            (low if place[axis] >> step & 1 else high)[axis] = middle
+    return low, high
+
+
+@pytest.mark.parametrize(("scheme", "axes"), [("QUADTREE", 2), ("OCTREE", 3)])
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_shares_of_boxes_and_regions_are_halves_of_halves(scheme: str, axes: int, level: int) -> None:
+    rng = np.random.default_rng(level)
+    for number in range(min(8**level, 20)):
+        x, y, z = (int(rng.integers(2**level)) if axis < axes else 0 for axis in range(3))
+        low, high = halves(np.array([-4.0, 1.0, 2.0]), np.array([4.0, 9.0, 34.0]), axes, level, (x, y, z))
+        box = part_of({"box": [0, 5, 18, 4, 0, 0, 0, 4, 0, 0, 0, 16]}, scheme, level, (x, y, z), "")["box"]
+        assert np.allclose(box[:3], (low + high) / 2), number
+        assert np.allclose(np.reshape(box[3:], (3, 3)), np.diag((high - low) / 2))
+        region = part_of({"region": [-4.0, 1.0, 4.0, 9.0, 2.0, 34.0]}, scheme, level, (x, y, z), "")["region"]
+        assert np.allclose(region, [low[0], low[1], high[0], high[1], low[2], high[2]])
