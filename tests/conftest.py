@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -59,6 +61,23 @@ def gl_context(_session_context: moderngl.Context) -> Iterator[moderngl.Context]
     """A current OpenGL context without a display; fails where there is none, skips with HRA_NO_GL=1."""
     with _session_context:
         yield _session_context
+
+
+@pytest.fixture(scope="session")
+def display() -> Iterator[str]:
+    """The name of a display of Xvfb."""
+    server = shutil.which("Xvfb")
+    if server is None:
+        pytest.skip("there is no Xvfb")
+    read, write = os.pipe()
+    command = [server, "-displayfd", str(write), "-screen", "0", "1024x768x24", "-nolisten", "tcp"]
+    process = subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL)
+    os.close(write)
+    with os.fdopen(read) as told:
+        number = told.readline().strip()
+    yield f":{number}"
+    process.terminate()
+    process.wait()
 
 
 @pytest.fixture(autouse=True)

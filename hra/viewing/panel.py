@@ -21,7 +21,7 @@ def panel_over(imgui: Any, told: Sequence[str], keys: Mapping[str, Key]) -> Iter
     told : lines; keys : those with names of one digit are left to the block.
     """
     imgui.set_next_window_pos((10, 10), imgui.Cond_.first_use_ever)
-    imgui.set_next_window_bg_alpha(0.6)
+    imgui.set_next_window_bg_alpha(0.8)
     imgui.begin("hra", None, imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_focus_on_appearing)
     for line in told:
         imgui.text(line)

@@ -25,7 +25,7 @@ from hra.console import (
     write_json,
     written_as,
 )
-from hra.console.camera_options import CameraOptions, ViewportOption
+from hra.console.camera_options import CameraOptions, ViewportOption, vector
 from hra.errors import HraError
 
 # Bytes that the header of a PLY file may take, so that --bytes holds for the whole file.
@@ -48,19 +48,29 @@ class _ChoiceOptions:
     metric: MetricOption = None
     traversal: TraversalOption = None
 
-    def cut(self, cloud: Path, placed: CameraOptions, screen: str, usual: str) -> tuple[Any, Any, Any]:
-        """Allocator, allocation and camera of a built tree; ``usual``: the metric if none was given."""
+    def tree(self, cloud: Path) -> tuple[Any, float]:
+        """A built tree, and what is spent of it."""
         from hra.domains import points
 
         if self.nodes is not None and self.byte_budget is not None:
             raise HraError("two budgets were given", where="hra points", fix="use --points or --bytes")
-        tree = points.load_tree(cloud)
-        camera, budget = placed.camera(tree.bounds, screen), float("inf") if self.nodes is None else self.nodes
-        if self.byte_budget is not None:
-            tree, budget = tree.with_cost("bytes"), max(byte_count(self.byte_budget) - _HEADER, 0)
-        metric = choose_metric(self.metric or usual)
+        tree, budget = points.load_tree(cloud), float("inf") if self.nodes is None else self.nodes
+        if self.byte_budget is None:
+            return tree, budget
+        return tree.with_cost("bytes"), max(byte_count(self.byte_budget) - _HEADER, 0)
+
+    def chooser(self, usual: str) -> dict[str, Any]:
+        """Metric and traversal; ``usual``: the metric if none was given."""
         traversal = choose_traversal(self.traversal) if self.traversal else None
-        allocator = points.PointAllocator(tree, metric, traversal)
+        return {"metric": choose_metric(self.metric or usual), "traversal": traversal}
+
+    def cut(self, cloud: Path, placed: CameraOptions, screen: str, usual: str) -> tuple[Any, Any, Any]:
+        """Allocator, allocation and camera of a built tree."""
+        from hra.domains import points
+
+        tree, budget = self.tree(cloud)
+        camera = placed.camera(tree.bounds, screen)
+        allocator = points.PointAllocator(tree, **self.chooser(usual))
         with running(f"cutting {cloud.name}"):
             return allocator, allocator.allocate(camera, budget), camera
 
@@ -124,6 +134,43 @@ def render(
     with running("drawing"):
         save_png(out, points.render(allocator.realize(allocation), camera)[0])
     _answer(allocation, json_file, out)
+
+
+@app.command()
+@with_option_lists
+def view(
+    cloud: BuiltCloud,
+    placed: CameraOptions,
+    choice: _ChoiceOptions,
+    viewport: ViewportOption = "960x540",
+    screenshot: Annotated[
+        Path | None, typer.Option(callback=written_as(".png"), help="Write a PNG instead of opening a window.")
+    ] = None,
+) -> None:
+    """Open a window on a built tree, with a slider for the budget.
+
+    Drag turns the cloud, the right button moves it, the wheel goes nearer. Keys: up and down the budget, f freezes the
+    cut, h is home.
+    """
+    from hra.domains import points
+    from hra.images import save_png
+
+    with running(f"opening {cloud.name}"):
+        tree, budget = choice.tree(cloud)
+        camera = placed.camera(tree.bounds, viewport)
+        options = {"up": None if placed.camera_file else vector(placed.up, "--up"), "budget": budget}
+        options |= choice.chooser("cloud_error")
+    if screenshot is None:
+        with (
+            points.CloudWindow(camera.viewport, cloud.name) as window,
+            points.CloudSession(tree, camera, context=window.context, **options) as session,
+        ):
+            window.show(session)
+        return
+    with points.CloudSession(tree, camera, **options) as session:
+        lines = session.frame().lines()
+        save_png(screenshot, session.picture())
+    typer.echo("\n".join([f"{screenshot}: {viewport} pixels", *lines]))
 
 
 def _answer(allocation: Any, json_file: Path | None, out: Path) -> None:

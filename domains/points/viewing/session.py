@@ -24,19 +24,22 @@ class CloudFrame:
     Attributes
     ----------
     nodes : that were drawn; leaves : of full detail; kind : points or splats.
+    cost, unit : what they take of the budget.
     gap : how far what the cut gains is from the most that any cut within the budget could, 0 to 1.
     frozen : whether the cut is that of an earlier frame; seconds : what choosing and drawing took.
 
     Examples
     --------
     >>> from hra.domains import points
-    >>> points.CloudFrame(20, 100, "points", 0.0, False, 0.004).lines()
-    ['250.0 fps, 4.0 ms a frame', '20 of 100 points, gap 0 %']
+    >>> points.CloudFrame(20, 100, "points", 380, "bytes", 0.0, False, 0.004).lines()
+    ['250.0 fps, 4.0 ms a frame', '20 of 100 points, 380 bytes, gap 0 %']
     """
 
     nodes: int
     leaves: int
     kind: str
+    cost: float
+    unit: str
     gap: float | None
     frozen: bool
     seconds: float
@@ -44,10 +47,11 @@ class CloudFrame:
     def lines(self) -> list[str]:
         """What a window tells of it."""
         gap = "" if self.gap is None else f", gap {100 * self.gap:.2g} %"
+        spent = "" if self.unit == self.kind else f", {self.cost:,.0f} {self.unit}"
         frozen = ", cut frozen" if self.frozen else ""
         return [
             f"{1 / self.seconds:.1f} fps, {1e3 * self.seconds:.1f} ms a frame{frozen}",
-            f"{self.nodes:,} of {self.leaves:,} {self.kind}{gap}",
+            f"{self.nodes:,} of {self.leaves:,} {self.kind}{spent}{gap}",
         ]
 
 
@@ -58,7 +62,7 @@ class CloudSession(OrbitView):
     ----------
     tree : what is drawn.
     camera : where the eye begins, and the size of the picture. up : the upward direction [3]; None takes its own.
-    budget : points or splats at most.
+    budget : of points, splats or bytes, whichever the tree counts.
     metric, traversal : how cuts are chosen, see `PointAllocator`.
     context : None makes one without a window; one of the caller's is not released.
 
@@ -70,7 +74,7 @@ class CloudSession(OrbitView):
 
     Attributes
     ----------
-    budget, largest : points or splats at most, and those of full detail; frozen : whether the cut stays.
+    budget, range : what is spent at most, and the least and the most that it can be; frozen : whether the cut stays.
 
     Examples
     --------
@@ -97,8 +101,9 @@ class CloudSession(OrbitView):
         context: Context | None = None,
     ) -> None:
         super().__init__(OrbitCamera.of(camera, tree.bounds, up), camera.viewport)
-        self.frozen, self.largest = False, len(tree.leaves)
-        self.budget = min(budget, self.largest)
+        self.frozen, held = False, tree.hierarchy
+        self.range = float(held.base_cost), float(held.node_cost[tree.leaves].sum())
+        self.budget = min(budget, self.range[1])
         self._tree, self._allocator = tree, PointAllocator(tree, metric, traversal)
         self._last: hra.Allocation | None = None
         self._context, self._owned, self._renderer = context or Context(), context is None, None
@@ -109,8 +114,8 @@ class CloudSession(OrbitView):
             raise
 
     def set_budget(self, budget: float) -> None:
-        """Draw so many points or splats at most, from one to all of them."""
-        self.budget = min(max(budget, 1), self.largest)
+        """Spend so much at most, within the range."""
+        self.budget = min(max(budget, self.range[0]), self.range[1])
         self._change()
 
     def freeze(self, frozen: bool) -> None:
@@ -134,8 +139,16 @@ class CloudSession(OrbitView):
         self._there.show(camera, self._last.cut)
         self._there.finish()
         self.settled = True
-        gap, kind = None if self.frozen else self._last.gap, self._tree.kind.unit
-        return CloudFrame(len(self._last.cut), self.largest, kind, gap, self.frozen, perf_counter() - begin)
+        return CloudFrame(
+            nodes=len(self._last.cut),
+            leaves=len(self._tree.leaves),
+            kind=self._tree.kind.unit,
+            cost=self._last.cost,
+            unit=self._last.hierarchy.cost_unit,
+            gap=None if self.frozen else self._last.gap,
+            frozen=self.frozen,
+            seconds=perf_counter() - begin,
+        )
 
     def picture(self) -> np.ndarray:
         """The last frame, float32 [H, W, 3]."""

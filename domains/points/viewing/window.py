@@ -39,7 +39,7 @@ def _panel(imgui: Any) -> Any:
 
     def draw(session: CloudSession, frame: CloudFrame) -> None:
         with panel_over(imgui, frame.lines(), KEYS):
-            moved, value = imgui.slider_float(frame.kind, session.budget, 1, session.largest, "%.0f", flags)
+            moved, value = imgui.slider_float(frame.unit, session.budget, *session.range, "%.0f", flags)
             if moved:
                 session.set_budget(value)
             changed, frozen = imgui.checkbox("frozen", session.frozen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,23 +19,6 @@ from hra.errors import BackendUnavailable, MissingExtra
 from hra.kernels.raster.window import Window
 
 SIZE = (640, 400)
-
-
-@pytest.fixture(scope="module")
-def display() -> Iterator[str]:
-    """The name of a display of Xvfb."""
-    server = shutil.which("Xvfb")
-    if server is None:
-        pytest.skip("there is no Xvfb")
-    read, write = os.pipe()
-    command = [server, "-displayfd", str(write), "-screen", "0", "1024x768x24", "-nolisten", "tcp"]
-    process = subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL)
-    os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
-    yield f":{number}"
-    process.terminate()
-    process.wait()
 
 
 @dataclass
