@@ -67,15 +67,19 @@ class _ChoiceOptions:
 
 @app.command()
 def build(
-    source: Annotated[Path, typer.Argument(help="PLY (points, vertices or splats), LAS or LAZ.")],
+    source: Annotated[Path, typer.Argument(help="PLY (points, vertices or splats), LAS, LAZ or COPC.")],
     out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".hpt"), help="The built tree, .hpt.")],
+    level: Annotated[
+        int | None,
+        typer.Option(min=0, help="Finest level that is read of a COPC file, 0 for its root."),
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Build the tree over a cloud."""
     from hra.domains import points
 
     with running(f"building {source.name}"):
-        tree = points.build(points.load_points(source))
+        tree = points.build(points.load_points(source, level))
         points.save_tree(out, tree)
     _report(tree, json_file, f"{source.name} -> {out}")
 

@@ -10,7 +10,7 @@ import numpy as np
 from hra.domains.points.files.las import read_las
 from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
-from hra.errors import FileError
+from hra.errors import FileError, HraError
 from hra.ply import Columns, binary_table, read_elements
 from hra.safety.atomic_write import write_atomically
 from hra.safety.local_files import read_regular
@@ -20,15 +20,19 @@ _HARMONIC = 0.28209479177387814
 _SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")
 
 
-def load_points(path: str | os.PathLike[str]) -> PointCloud | SplatCloud:
-    """A cloud from a PLY file (points, vertices of a mesh, or Gaussian splats) or a LAS or LAZ file (``hra[points]``).
+def load_points(path: str | os.PathLike[str], level: int | None = None) -> PointCloud | SplatCloud:
+    """A cloud from a PLY file (points, vertices of a mesh, or Gaussian splats), or LAS, LAZ or COPC (``hra[points]``).
 
     Of splats the constant colour is read, which is what all directions have in common.
+
+    Parameters
+    ----------
+    level : of a COPC file, the finest level that is read, 0 for its root; of others nothing but None.
 
     Raises
     ------
     FileError : it cannot be read, or holds no points. ArrayError : numbers that are not finite or out of range.
-    MissingExtra : laspy is not installed.
+    HraError : no level, or one of a file that has none. MissingExtra : laspy is not installed.
 
     Examples
     --------
@@ -38,7 +42,9 @@ def load_points(path: str | os.PathLike[str]) -> PointCloud | SplatCloud:
     21260
     """
     if Path(path).suffix.lower() in (".las", ".laz"):
-        return read_las(read_regular(path), str(path))
+        return read_las(path, level)
+    if level is not None:
+        raise HraError("only COPC files have levels", where=str(path), fix="leave the level out")
     vertices = read_elements(read_regular(path), str(path)).get("vertex", Columns()).scalars
     if not all(len(vertices.get(name, ())) for name in "xyz"):
         raise FileError("the PLY file has no vertices with x, y and z", where=str(path))
