@@ -1,4 +1,4 @@
-"""``hra points``: build a tree over a cloud, look at it, cut it, draw it.
+"""``hra points``: build a tree over a cloud, look at it, cut it, draw it, hand it on.
 
 One file for options and output; nothing is computed here.
 """
@@ -128,6 +128,23 @@ def render(
     with running("drawing"):
         save_png(out, points.render(allocator.realize(allocation), camera)[0])
     _answer(allocation, json_file, out)
+
+
+@app.command()
+def export(
+    cloud: BuiltCloud,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", callback=written_as(".ply", ".laz"), help="The cloud as PLY, or as COPC.")
+    ],
+    json_file: JsonOption = None,
+) -> None:
+    """Write full detail: PLY, or points as COPC (.copc.laz), whose levels other viewers stream."""
+    from hra.domains import points
+
+    tree = points.load_tree(cloud)
+    with running(f"writing {out.name}"):
+        points.save_points(out, tree.take(tree.leaves))
+    _report(tree, json_file, f"{cloud.name} -> {out}")
 
 
 def _answer(allocation: Any, json_file: Path | None, out: Path) -> None:

@@ -41,7 +41,7 @@ def check_chunks(stream: IO[bytes], points: int, where: str) -> None:
 def check_layers(stream: IO[bytes], places: np.ndarray, sizes: np.ndarray, settings: bytes, where: str) -> None:
     """Refuse chunks whose layers would be longer than the chunk.
 
-    Source: M. Isenburg, LASzip, version 3 (2017): the first point, their number, the lengths of all layers, the layers.
+    Source: M. Isenburg, LASzip, version 3: the first point, their number, the lengths of all layers, the layers.
 
     Parameters
     ----------

@@ -1,19 +1,21 @@
-"""Clouds from files, and to PLY."""
+"""Clouds from files, and to PLY and COPC."""
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from hra.domains.points.files.copc_writing import write_copc
 from hra.domains.points.files.las import read_las
 from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
 from hra.errors import FileError, HraError
 from hra.ply import Columns, binary_table, read_elements
 from hra.safety.atomic_write import write_atomically
-from hra.safety.local_files import read_regular
+from hra.safety.local_files import local_path, read_regular
 
 # The constant harmonic: colours are 1/2 plus this times the coefficient.
 _HARMONIC = 0.28209479177387814
@@ -75,8 +77,12 @@ def _colors(vertices: object) -> np.ndarray | None:
 def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) -> None:
     """Write a cloud as binary PLY: points with colours and radii, or splats as their viewers read them.
 
+    To ``.laz`` points are written as COPC (``hra[points]``), see `hra.domains.points.files.copc_writing`; name it
+    ``.copc.laz``, as its readers expect.
+
     Raises
     ------
+    HraError : splats as COPC. MissingExtra : laspy is not installed.
     FileError : see `hra.safety.atomic_write.write_atomically`.
 
     Examples
@@ -88,6 +94,10 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
     ...     len(points.load_points(f"{folder}/two.ply"))
     2
     """
+    if local_path(path).suffix.lower() == ".laz":
+        if not isinstance(cloud, PointCloud):
+            raise HraError("COPC holds points, not splats", where=str(path), fix="write .ply")
+        return write_atomically(path, partial(write_copc, cloud=cloud))
     columns = dict(zip("xyz", cloud.positions.T, strict=True))
     if isinstance(cloud, PointCloud):
         colors = np.rint(cloud.colors * 255).astype(np.uint8)
