@@ -1,4 +1,4 @@
-"""``hra points``: build a tree over a cloud, look at it, cut it, draw it.
+"""``hra points``: build a tree over a cloud, look at it, cut it, draw it, hand it on.
 
 One file for options and output; nothing is computed here.
 """
@@ -77,15 +77,19 @@ class _ChoiceOptions:
 
 @app.command()
 def build(
-    source: Annotated[Path, typer.Argument(help="PLY (points, vertices or splats), SOG, LAS or LAZ.")],
+    source: Annotated[Path, typer.Argument(help="PLY (points, vertices or splats), SOG, LAS, LAZ or COPC.")],
     out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".hpt"), help="The built tree, .hpt.")],
+    level: Annotated[
+        int | None,
+        typer.Option(min=0, help="Finest level that is read of a COPC file, 0 for its root."),
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Build the tree over a cloud."""
     from hra.domains import points
 
     with running(f"building {source.name}"):
-        tree = points.build(points.load_points(source))
+        tree = points.build(points.load_points(source, level))
         points.save_tree(out, tree)
     _report(tree, json_file, f"{source.name} -> {out}")
 
@@ -171,6 +175,23 @@ def view(
         lines = session.frame().lines()
         save_png(screenshot, session.picture())
     typer.echo("\n".join([f"{screenshot}: {viewport} pixels", *lines]))
+
+
+@app.command()
+def export(
+    cloud: BuiltCloud,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", callback=written_as(".ply", ".laz"), help="The cloud as PLY, or as COPC.")
+    ],
+    json_file: JsonOption = None,
+) -> None:
+    """Write full detail: PLY, or points as COPC (.copc.laz), whose levels other viewers stream."""
+    from hra.domains import points
+
+    tree = points.load_tree(cloud)
+    with running(f"writing {out.name}"):
+        points.save_points(out, tree.take(tree.leaves))
+    _report(tree, json_file, f"{cloud.name} -> {out}")
 
 
 def _answer(allocation: Any, json_file: Path | None, out: Path) -> None:

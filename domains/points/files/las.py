@@ -1,46 +1,55 @@
-"""LAS and LAZ in, by laspy."""
+"""LAS, LAZ and COPC in, by laspy."""
 
 from __future__ import annotations
 
-import io
+import os
 
 import numpy as np
 
+from hra.domains.points.files.copc import read_copc
+from hra.domains.points.files.copc_nodes import is_copc
 from hra.domains.points.files.las_header import check_header
+from hra.domains.points.files.las_library import las_colors, las_errors, las_library
+from hra.domains.points.files.laz_layers import check_chunks
 from hra.domains.points.point_cloud import PointCloud
-from hra.errors import FileError, MissingExtra
+from hra.errors import HraError
+from hra.safety.limits import DEFAULT
+from hra.safety.local_files import open_regular
 
 
-def read_las(data: bytes, where: str) -> PointCloud:
+def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointCloud:
     """Points with colours, or with their intensity as grey; coordinates count from the least corner.
+
+    Parameters
+    ----------
+    level : see `read_copc`; None for other files.
 
     Raises
     ------
-    FileError, LimitExceeded : laspy cannot read it, it holds no points, or see `check_header`.
-    MissingExtra : laspy is not installed.
+    FileError, LimitExceeded : laspy cannot read it, it holds no points, or see `check_header` and `read_copc`.
+    HraError : no level, or one of a file that has none. MissingExtra : laspy is not installed.
     """
-    try:
-        import laspy
-    except ImportError as error:
-        raise MissingExtra.of("laspy", "points") from error
-    check_header(data, where)
-    try:
-        # The parallel decoder trusts the size of chunks that the file states, and ends the process where it lies.
-        found = laspy.read(io.BytesIO(data), laz_backend=laspy.LazBackend.Lazrs)
-        # Coordinates of maps are too large for float32: they count from the file's corner.
-        positions = found.xyz - found.xyz.min(axis=0)
-    except BaseException as error:  # laspy's decoders raise whatever they come across, a panic of Rust is no Exception
-        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
-            raise
-        raise FileError(f"the LAS file cannot be read: {error}", where=where, fix="copy or export it again") from error
-    return PointCloud(positions, _colors(found))
-
-
-def _colors(found: object) -> np.ndarray | None:
-    names = set(found.point_format.dimension_names)  # pyright: ignore[reportAttributeAccessIssue]
-    if {"red", "green", "blue"} <= names:
-        colors = np.column_stack([found.red, found.green, found.blue])  # pyright: ignore[reportAttributeAccessIssue]
-        # 16 bits by the format, but many writers fill only eight.
-        return colors / (255 if colors.max(initial=0) <= 255 else 65535)
-    grey = np.asarray(found.intensity, float)  # pyright: ignore[reportAttributeAccessIssue]
-    return np.repeat(grey[:, None] / grey.max(), 3, axis=1) if grey.any() else None
+    (laspy, _), where = las_library(), str(path)
+    if level is not None and (type(level) is not int or level < 0):
+        raise HraError(f"there is no level {level!r}", where="level", fix="use 0 for the root, or more")
+    with open_regular(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        claims = check_header(stream, size, where)
+        if is_copc(stream, size, claims):
+            return read_copc(stream, size, claims, level, where)
+        if level is not None:
+            raise HraError("only COPC files have levels", where=where, fix="leave the level out")
+        DEFAULT.check("file_bytes", size, where)
+        DEFAULT.check_archive(claims.memory(claims.points), size, where)
+        with las_errors(where):
+            if claims.packed:
+                check_chunks(stream, claims.points, where)
+            stream.seek(0)
+            # The parallel decoder trusts the size of chunks that the file states, and ends the process where it lies.
+            # Extended records may claim any length; none is needed.
+            reader = laspy.open(stream, laz_backend=laspy.LazBackend.Lazrs, read_evlrs=False)
+            found = reader.read_points(claims.points)
+            places = np.column_stack([found.x, found.y, found.z])
+            # Coordinates of maps are too large for float32: they count from the file's corner.
+            positions = places - places.min(axis=0)
+    return PointCloud(positions, las_colors(found))

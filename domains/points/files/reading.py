@@ -1,17 +1,19 @@
-"""Clouds from files, and to PLY."""
+"""Clouds from files, and to PLY and COPC."""
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from hra.domains.points.files.copc_writing import write_copc
 from hra.domains.points.files.las import read_las
 from hra.domains.points.files.sog import HARMONIC, read_sog
 from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
-from hra.errors import FileError
+from hra.errors import FileError, HraError
 from hra.ply import Columns, binary_table, read_elements
 from hra.safety.atomic_write import write_atomically
 from hra.safety.local_files import local_path, read_regular
@@ -19,16 +21,20 @@ from hra.safety.local_files import local_path, read_regular
 _SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")
 
 
-def load_points(path: str | os.PathLike[str]) -> PointCloud | SplatCloud:
-    """A cloud from a PLY file (points, vertices of a mesh, or Gaussian splats), LAS or LAZ (``hra[points]``), or SOG.
+def load_points(path: str | os.PathLike[str], level: int | None = None) -> PointCloud | SplatCloud:
+    """A cloud from a PLY file (points, mesh vertices, or Gaussian splats), LAS, LAZ or COPC (``hra[points]``), or SOG.
 
     SOG is an archive ``.sog``, or a ``meta.json`` with its pictures beside it. Of splats the constant colour is read,
     which is what all directions have in common.
 
+    Parameters
+    ----------
+    level : of a COPC file, the finest level that is read, 0 for its root; of others nothing but None.
+
     Raises
     ------
     FileError : it cannot be read, or holds no points. ArrayError : numbers that are not finite or out of range.
-    MissingExtra : laspy is not installed.
+    HraError : no level, or one of a file that has none. MissingExtra : laspy is not installed.
 
     Examples
     --------
@@ -38,7 +44,9 @@ def load_points(path: str | os.PathLike[str]) -> PointCloud | SplatCloud:
     21260
     """
     if Path(path).suffix.lower() in (".las", ".laz"):
-        return read_las(read_regular(path), str(path))
+        return read_las(path, level)
+    if level is not None:
+        raise HraError("only COPC files have levels", where=str(path), fix="leave the level out")
     if Path(path).suffix.lower() in (".sog", ".json"):
         return read_sog(local_path(path))
     vertices = read_elements(read_regular(path), str(path)).get("vertex", Columns()).scalars
@@ -71,8 +79,12 @@ def _colors(vertices: object) -> np.ndarray | None:
 def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) -> None:
     """Write a cloud as binary PLY: points with colours and radii, or splats as their viewers read them.
 
+    To ``.laz`` points are written as COPC (``hra[points]``), see `hra.domains.points.files.copc_writing`; name it
+    ``.copc.laz``, as its readers expect.
+
     Raises
     ------
+    HraError : splats as COPC. MissingExtra : laspy is not installed.
     FileError : see `hra.safety.atomic_write.write_atomically`.
 
     Examples
@@ -84,6 +96,10 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
     ...     len(points.load_points(f"{folder}/two.ply"))
     2
     """
+    if local_path(path).suffix.lower() == ".laz":
+        if not isinstance(cloud, PointCloud):
+            raise HraError("COPC holds points, not splats", where=str(path), fix="write .ply")
+        return write_atomically(path, partial(write_copc, cloud=cloud))
     columns = dict(zip("xyz", cloud.positions.T, strict=True))
     if isinstance(cloud, PointCloud):
         colors = np.rint(cloud.colors * 255).astype(np.uint8)

@@ -23,6 +23,10 @@ def test_build_info_cut_and_render(tmp_path: Path):
     assert run("info", tree)["kind"] == "points"
     assert run("cut", tree, "--points", "2k", "-o", cut, "--azimuth", "30")["nodes"] <= 2000
     assert len(load_points(cut)) <= 2000
+    copc, coarse = tmp_path / "all.copc.laz", tmp_path / "coarse.hpt"
+    assert run("export", tree, "-o", copc)["leaves"] == 21_260
+    assert run("build", copc, "-o", coarse)["leaves"] == 21_260
+    assert 2000 < run("build", copc, "--level", "0", "-o", coarse)["leaves"] < 15_000
     run("cut", tree, "--bytes", "10kB", "-o", cut)
     assert cut.stat().st_size <= 10_000
     assert run("render", tree, "--points", "2k", "-o", picture, "--viewport", "64x48")["gap"] < 0.01

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.helpers.copc import two_levels
+
 
 def clouds() -> tuple[tuple[bytes, str], ...]:
-    """Points and splats as PLY, and points as LAS where laspy is there to write it."""
+    """Points and splats as PLY, and points as LAS, LAZ and COPC where laspy is there to write it."""
     from hra.domains import points
 
     made = [_written(lambda path, cloud=cloud: points.save_points(path, cloud), ".ply") for cloud in _both()]
@@ -70,14 +72,14 @@ def _las() -> list[tuple[bytes, str]]:
     except ImportError:
         return []
     rng, result = np.random.default_rng(0), []
-    for kind, suffix in ((2, ".las"), (0, ".laz")):
+    for kind, suffix in ((2, ".las"), (0, ".laz"), (7, ".laz")):
         cloud = laspy.create(point_format=kind)
         cloud.x, cloud.y, cloud.z = rng.random((3, 20))
         cloud.intensity = np.arange(20)
         content = io.BytesIO()
         cloud.write(content, do_compress=suffix == ".laz")
         result.append((content.getvalue(), suffix))
-    return result
+    return [*result, (two_levels(), ".copc.laz")]
 
 
 def _written(write: Callable[[Path], None], suffix: str) -> tuple[bytes, str]:

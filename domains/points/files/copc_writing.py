@@ -1,0 +1,106 @@
+"""COPC out: points of a cloud in the levels of an octree, as LAZ."""
+
+from __future__ import annotations
+
+import struct
+from typing import IO, Any
+
+import numpy as np
+
+from hra.domains.points.files.copc_layout import ENTRY, HIERARCHY_ID, INFO, INFO_ID, RECORD_HEAD, USER
+from hra.domains.points.files.copc_levels import CELL_DIGITS, Level, additive_levels
+from hra.domains.points.files.las_library import las_library
+from hra.domains.points.point_cloud import PointCloud
+
+_HEADER = struct.Struct("<4s2xH16x2B32s32s4xHLLBHL20x3d3d6d8xQLQQ112x")
+_EXTENDED = struct.Struct("<2x16sHQ32x")
+# Point format 7, coordinates and colours among what is left 0. An only return; coordinates are of no known system.
+_FORMAT, _COMPRESSED, _ONLY_RETURN, _WKT = 7, 128, 0x11, 16
+_POINT = np.dtype(
+    {
+        "names": ["place", "returns", "color"],
+        "formats": [("<i4", 3), "u1", ("<u2", 3)],
+        "offsets": [0, 14, 30],
+        "itemsize": 36,
+    }
+)
+# Steps of coordinates are no longer than those of float32 at the far end of the cloud.
+_STEPS = 2.0**24
+
+
+def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
+    """Write a cloud as COPC 1.0; equal clouds give equal bytes.
+
+    Coordinates are rounded to a power of ten that is below the step of float32 at the cloud's extent, colours to 16
+    bits. Radii and times of points are not kept.
+
+    Source: A. Bell, H. Butler and C. Manning, Cloud Optimized Point Cloud Specification 1.0, Hobu, Inc. (2021).
+
+    Raises
+    ------
+    MissingExtra : laspy is not installed.
+    """
+    lazrs = las_library()[1]
+    settings = bytearray(lazrs.LazVlr.new_for_compression(_FORMAT, 0).record_data())
+    settings[12:16] = b"\xff" * 4  # chunks of any length
+    low = cloud.positions.min(axis=0).astype(np.float64)
+    step = _step(float((cloud.positions.max(axis=0) - low).max()))
+    points = np.zeros(len(cloud), _POINT)
+    points["place"] = np.rint((cloud.positions - low) / step)
+    points["color"], points["returns"] = np.rint(cloud.colors * 65535), _ONLY_RETURN
+    cells = points["place"].astype(np.float64)
+    # One step more, so that no point lies on the far side, which belongs to the next cell.
+    side = cells.max() + 1
+    levels = additive_levels(cells, np.zeros(3), side)
+    packing = _record("laszip encoded", 22204, bytes(settings))
+    begin = _HEADER.size + RECORD_HEAD.size + INFO.size + len(packing)
+    stream.write(bytes(begin))
+    nodes = _write_points(stream, points, levels, lazrs, lazrs.LazVlr(bytes(settings)))
+    extended = stream.tell()
+    stream.write(_EXTENDED.pack(USER.encode(), HIERARCHY_ID, nodes.nbytes) + nodes.tobytes())
+    half, page = side * step / 2, extended + _EXTENDED.size
+    info = INFO.pack(*(low + half), half, 2 * half / 2**CELL_DIGITS, page, nodes.nbytes, 0, 0)
+    stream.seek(0)
+    stream.write(_header(begin, len(cloud), extended, step, low, low + cells.max(axis=0) * step))
+    stream.write(_record(USER, INFO_ID, info) + packing)
+
+
+def _step(extent: float) -> float:
+    return 10.0 ** np.floor(np.log10(extent / _STEPS)) if extent > 0 else 1.0
+
+
+def _write_points(stream: IO[bytes], points: np.ndarray, levels: list[Level], lazrs: Any, settings: Any) -> np.ndarray:
+    """Every node as a chunk, and the table of chunks; returns the entries of the nodes."""
+    begin, found = stream.tell(), []
+    # Rows of a type with gaps would leave the gaps of their copies as they come.
+    content = points.view(np.uint8).reshape(len(points), _POINT.itemsize)
+    compressor = lazrs.LasZipCompressor(stream, settings)
+    compressor.reserve_offset_to_chunk_table()
+    for number, level in enumerate(levels):
+        ends = np.cumsum(level.counts)
+        for key, count, end in zip(level.keys.tolist(), level.counts.tolist(), ends.tolist(), strict=True):
+            place = stream.tell()
+            compressor.compress_many(content[level.rows[end - count : end]].reshape(-1))
+            compressor.finish_current_chunk()
+            found.append((number, *key, place, stream.tell() - place, count))
+    nodes, table = np.array(found, ENTRY), stream.tell()
+    lazrs.write_chunk_table(stream, nodes[["points", "bytes"]].tolist(), settings)
+    end = stream.tell()
+    stream.seek(begin)
+    stream.write(struct.pack("<q", table))
+    stream.seek(end)
+    return nodes
+
+
+def _record(user: str, number: int, content: bytes) -> bytes:
+    return RECORD_HEAD.pack(user.encode(), number, len(content)) + content
+
+
+def _header(begin: int, points: int, extended: int, step: float, low: np.ndarray, high: np.ndarray) -> bytes:
+    """The public header block of LAS 1.4 with two records, and one extended behind the points."""
+    box = np.stack([high, low], axis=1).ravel()
+    kind = _FORMAT | _COMPRESSED
+    return _HEADER.pack(
+        *(b"LASF", _WKT, 1, 4, b"hra", b"hra", _HEADER.size, begin, 2, kind, _POINT.itemsize, 0),
+        *(*[step] * 3, *low, *box, extended, 1, points, points),
+    )
