@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import struct
+from pathlib import Path
 
 import pytest
 
-from hra.domains.points.files.las_header import check_header
+from hra.domains.points.files.las import read_las
+from hra.domains.points.files.las_header import Claims, check_header
 from hra.errors import FileError, LimitExceeded
 from hra.safety.limits import DEFAULT
 
@@ -29,28 +32,32 @@ def laz(table: int, chunks: int, *, size: int = 400, points: int = 10) -> bytes:
     return bytes(data)
 
 
+def checked(data: bytes, where: str) -> Claims:
+    return check_header(io.BytesIO(data), len(data), where)
+
+
 @pytest.mark.parametrize(("minor", "size"), [(2, 226), (4, 227), (4, 240), (4, 374)])
 def test_a_header_that_is_cut_off_is_refused(minor: int, size: int) -> None:
     with pytest.raises(FileError, match="its header is cut off") as caught:
-        check_header(bytes(las(size, minor=minor)), "a.las")
+        checked(bytes(las(size, minor=minor)), "a.las")
     assert caught.value.where == "a.las"
 
 
 @pytest.mark.parametrize(("minor", "size"), [(2, 227), (3, 227), (4, 375)])
 def test_a_header_that_is_whole_passes(minor: int, size: int) -> None:
-    check_header(bytes(las(size, minor=minor)), "a.las")
+    checked(bytes(las(size, minor=minor)), "a.las")
 
 
 def test_points_that_just_fit_pass_and_one_more_does_not() -> None:
-    check_header(bytes(las(227 + 60, points=3)), "a.las")
+    checked(bytes(las(227 + 60, points=3)), "a.las")
     with pytest.raises(FileError, match="0 records, 0 extended ones and 4 points do not fit"):
-        check_header(bytes(las(227 + 60, points=4)), "a.las")
+        checked(bytes(las(227 + 60, points=4)), "a.las")
 
 
 def test_a_table_that_counts_more_chunks_than_points_is_refused() -> None:
-    check_header(laz(300, 10), "a.laz")
+    checked(laz(300, 10), "a.laz")
     with pytest.raises(FileError, match="more chunks than points"):
-        check_header(laz(300, 11), "a.laz")
+        checked(laz(300, 11), "a.laz")
 
 
 @pytest.mark.parametrize("table", [0, 392])
@@ -60,14 +67,14 @@ def test_a_table_may_begin_with_the_first_byte_or_end_with_the_last(table: int) 
     if table == 0:
         struct.pack_into("<L", data, 4, 11)
     with pytest.raises(FileError, match="more chunks than points"):
-        check_header(bytes(data), "a.laz")
+        checked(bytes(data), "a.laz")
 
 
 @pytest.mark.parametrize("table", [393, 399, 400, 10**12, -2])
 def test_a_table_outside_of_the_file_counts_nothing(table: int) -> None:
     data = las(400, kind=COMPRESSED, points=10)
     struct.pack_into("<q", data, 227, table)
-    check_header(bytes(data), "a.laz")
+    checked(bytes(data), "a.laz")
 
 
 def test_the_place_of_a_table_may_stand_at_the_end() -> None:
@@ -75,12 +82,19 @@ def test_the_place_of_a_table_may_stand_at_the_end() -> None:
     struct.pack_into("<q", data, 227, -1)
     struct.pack_into("<q", data, 392, 300)
     with pytest.raises(FileError, match="more chunks than points"):
-        check_header(bytes(data), "a.laz")
+        checked(bytes(data), "a.laz")
 
 
 def test_what_points_unpack_to_counts_their_coordinates() -> None:
     # As it lies in the file, and 24 bytes of coordinates: 44 a point.
-    most = DEFAULT.memory_bytes // 44
-    check_header(bytes(las(400, kind=COMPRESSED, points=most)), "a.laz")
-    with pytest.raises(LimitExceeded, match=f"would unpack to {44 * (most + 1):,}"):
-        check_header(bytes(las(400, kind=COMPRESSED, points=most + 1)), "a.laz")
+    claims = checked(bytes(las(400, kind=COMPRESSED, points=7)), "a.laz")
+    assert (claims.points, claims.memory(claims.points), claims.memory(1)) == (7, 7 * 44, 44)
+
+
+def test_more_than_memory_allows_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("laspy")
+    points = DEFAULT.memory_bytes // 44 + 1
+    path = tmp_path / "a.laz"
+    path.write_bytes(bytes(las(400, kind=COMPRESSED, points=points)))
+    with pytest.raises(LimitExceeded, match=f"would unpack to {44 * points:,}"):
+        read_las(path)

@@ -118,12 +118,13 @@ def test_a_window_shows_frames_and_passes_on_the_mouse(
     with window, points.CloudSession(tree, camera, budget=300, context=window.context) as session:
 
         def frames(count: int) -> np.ndarray:
+            pictures = []
             for _ in range(count):
                 window._window.wait(0)
                 window.draw(session)
-                shown = window.read()
+                pictures.append(window.read())
                 window._window.swap()
-            return shown
+            return pictures[-1]
 
         shown = frames(3)
         expected = session.picture()
