@@ -1,5 +1,4 @@
-"""Records on disk in chunks that fit into memory: a counting grid, boxes or octree cells of it, and files sorted
-by them.
+"""Records on disk in chunks that fit into memory: a grid that counts, its boxes or octree cells, sorted files.
 
 Records are rows of numbers with a place in space, such as the corners of triangles or points. Nothing here holds more
 than a block of them.
