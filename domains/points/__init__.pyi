@@ -7,6 +7,8 @@ from .files.saved import load_tree as load_tree
 from .files.saved import save_tree as save_tree
 from .metrics import CloudDisplacement as CloudDisplacement
 from .metrics import CloudError as CloudError
+from .outofcore.building import CloudReport as CloudReport
+from .outofcore.building import build_out_of_core as build_out_of_core
 from .picture_error import PictureError as PictureError
 from .pictures.renderer import Renderer as Renderer
 from .pictures.rendering import render as render

@@ -5,23 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from hra.domains.points.cloud_tree import CloudTree
-from hra.domains.points.moments import Moments, at_least_the_children, moments_of
+from hra.domains.points.discs import areas_of, counts_of, disc_sizes, overhangs, raised, spacing, spreads
+from hra.domains.points.moments import Moments, moments_of
 from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
 from hra.errors import HraError
 from hra.kernels.trees import build_tree
-
-# A surface that fills a square of side a has the covariance's trace a**2 / 6.
-_SIDE2, _NEIGHBOURS = 6.0, 8
-# Squared radius of the disc that stands for a square, in traces: 1.5 is inscribed in it, 1.9 has its area, 3 reaches
-# its corners. Measured, see docs/decisions.md.
-_DISC = 1.5
-# The share of a disc that sticks out of what it stands for: this times its squared size relative to the whole cloud's.
-# Measured, see docs/decisions.md: thickness and facing, which say more of the surface, gave worse pictures.
-_OVERHANG = 1000.0
 
 
 def build(cloud: PointCloud | SplatCloud) -> CloudTree:
@@ -49,10 +40,8 @@ def build(cloud: PointCloud | SplatCloud) -> CloudTree:
     values = np.concatenate([cloud.positions, cloud.colors], axis=1)
     shown = _points if isinstance(cloud, PointCloud) else _splats
     found, attributes = shown(cloud, parent, leaf, values)
-    inner = np.diff(grown.tree.first_child) > 0
     for name in ("color_loss", "cover_loss", "shift"):
-        attributes[name][~inner] = 0
-        at_least_the_children(parent, attributes[name])
+        raised(parent, leaf, attributes[name], 0)
     attributes |= {"position": found.mean[:, :3].copy(), "color": found.mean[:, 3:].clip(0, 1), "reach": found.reach}
     kept = {name: np.asarray(values, np.float32) for name, values in attributes.items()}
     return CloudTree.of(parent, kept, type(cloud))
@@ -60,19 +49,12 @@ def build(cloud: PointCloud | SplatCloud) -> CloudTree:
 
 def _points(cloud: Any, parent: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> tuple[Moments, dict[str, Any]]:
     """Discs: as large as what they stand for; what is lost is colour, and what sticks out of a surface."""
-    own = np.zeros(values.shape, np.float32)
     radii = cloud.radii
     if radii is None:
-        radii = _spacing(parent, leaf, moments_of(parent, leaf, np.ones(len(leaf), np.float32), values, own))
-    area = np.maximum(np.pi * radii.astype(float) ** 2, np.finfo(np.float32).tiny).astype(np.float32)
-    found = moments_of(parent, leaf, area, values, own)
-    trace = found.spread[:, [0, 3, 5]].sum(axis=1) / found.mass
-    size = np.sqrt(_DISC * trace)
-    size[leaf] = radii
-    at_least_a_leaf(parent, size)
-    share = _OVERHANG * (size / max(float(size[0]), np.finfo(np.float32).tiny)) ** 2
-    shift = found.spread[:, [0, 3, 5]].sum(axis=1)
-    losses = {"color_loss": found.color_loss, "cover_loss": np.pi * size**2 * share, "shift": shift}
+        radii = spacing(parent, leaf, counts_of(parent, leaf, values))
+    found = areas_of(parent, leaf, values, radii)
+    size = disc_sizes(parent, leaf, found, radii)
+    losses = {"color_loss": found.color_loss, "cover_loss": overhangs(size, size[0]), "shift": spreads(found)}
     return found, {"size": size, **losses}
 
 
@@ -97,30 +79,3 @@ def _area(covariance: np.ndarray) -> np.ndarray:
     xx, xy, xz, yy, yz, zz = covariance.T.astype(np.float64)
     minors = xx * yy - xy**2 + xx * zz - xz**2 + yy * zz - yz**2
     return (2 * np.pi * np.sqrt(np.maximum(minors, 0) / 3)).astype(np.float32)
-
-
-def _spacing(parent: np.ndarray, leaf: np.ndarray, found: Moments) -> np.ndarray:
-    """Radius of each point [P]: the side of its share of the least cell of 8 points or more."""
-    trace = found.spread[:, [0, 3, 5]].sum(axis=1) / found.mass
-    share = np.sqrt(_SIDE2 * trace / found.mass)
-    return share[_crowded(parent, leaf, found.mass, _NEIGHBOURS)]
-
-
-@njit(cache=True, nogil=True)
-def _crowded(parent, leaf, count, least):
-    """The nearest node above each leaf that holds at least so many points, else the root."""
-    result = np.empty(leaf.size, np.int64)
-    for i in range(leaf.size):
-        v = leaf[i]
-        while count[v] < least and parent[v] >= 0:
-            v = parent[v]
-        result[i] = v
-    return result
-
-
-@njit(cache=True, nogil=True)
-def at_least_a_leaf(parent, size):
-    """A disc is no smaller than the largest of those that it replaces."""
-    for v in range(parent.size - 1, 0, -1):
-        if parent[v] >= 0:
-            size[parent[v]] = max(size[parent[v]], size[v])

@@ -41,10 +41,17 @@ def moments_of(parent: np.ndarray, leaf: np.ndarray, mass: np.ndarray, values: n
     parent : int32 [N]; leaf : int32 [P], the node of each leaf. mass : [P]; values : [P, 6], position and colour.
     own : [P, 6], the covariance of each leaf itself.
     """
+    none = np.zeros(len(leaf), np.float32)
+    return merged(parent, leaf, Moments(mass, values, own * mass[:, None], none, none))
+
+
+def merged(parent: np.ndarray, leaf: np.ndarray, finest: Moments) -> Moments:
+    """Moments of every node of a tree in level order from those of its leaves, ``leaf`` int32 [P]."""
     count = len(parent)
     shapes = ((count,), (count, 6), (count, 6), (count,), (count,))
     found = Moments(*(np.zeros(shape, np.float32) for shape in shapes))
-    found.mass[leaf], found.mean[leaf], found.spread[leaf] = mass, values, own * mass[:, None]
+    for rows, own in zip(found, finest, strict=True):
+        rows[leaf] = own
     _merge(parent, *found[:4])
     _reach(parent, found.mean, found.reach)
     return found

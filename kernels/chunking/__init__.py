@@ -1,4 +1,4 @@
-"""Records on disk in chunks that fit into memory: a counting grid, boxes of it, and files sorted by them.
+"""Records on disk in chunks that fit into memory: a grid that counts, its boxes or octree cells, sorted files.
 
 Records are rows of numbers with a place in space, such as the corners of triangles or points. Nothing here holds more
 than a block of them.
@@ -7,7 +7,8 @@ than a block of them.
 from __future__ import annotations
 
 from hra.kernels.chunking.files import Records, chunk_records
+from hra.kernels.chunking.octree import octree_cells
 from hra.kernels.chunking.partition import weighted_parts
 from hra.kernels.chunking.shared import shared_keys
 
-__all__ = ["Records", "chunk_records", "shared_keys", "weighted_parts"]
+__all__ = ["Records", "chunk_records", "octree_cells", "shared_keys", "weighted_parts"]

@@ -82,11 +82,9 @@ def chunk_records(records: Records, place: Place, most: int, folder: Path) -> li
         return [Records(records.path, records.width, begin, min(most, end - begin)) for begin in halves]
     part = np.zeros(grid.size, np.int64)
     part[used] = weighted_parts(grid.corners(used), counts[used], most)
-    sizes = np.bincount(part[used], counts[used]).astype(np.int64)
-    path = folder / f"{records.path.name}-{records.first}"
-    _sort_into(records, lambda rows: part[grid.cells(place(rows))], sizes, path)
-    begins = np.cumsum(sizes) - sizes
-    parts = [Records(path, records.width, *run) for run in zip(begins.tolist(), sizes.tolist(), strict=True)]
+    parts = sort_records(
+        records, lambda rows: part[grid.cells(place(rows))], np.bincount(part[used], counts[used]), folder
+    )
     return [chunk for one in parts for chunk in chunk_records(one, place, most, folder)]
 
 
@@ -121,19 +119,29 @@ class _Grid:
         return np.stack(np.unravel_index(cells, self.shape), axis=1)
 
 
-def _sort_into(records: Records, part_of: Callable[[np.ndarray], np.ndarray], sizes: np.ndarray, path: Path) -> None:
-    """Write the rows to ``path``, one part after the other."""
-    row_bytes = 4 * records.width
-    at = (np.cumsum(sizes) - sizes) * row_bytes
+def sort_records(
+    records: Records, part_of: Callable[[np.ndarray], np.ndarray], sizes: np.ndarray, folder: Path
+) -> list[Records]:
+    """The records as parts, which lie one after the other in a new file in ``folder``; in each part in their order.
+
+    Parameters
+    ----------
+    part_of : from rows [n, width] to the number of the part of each. sizes : [parts], rows of each.
+    """
+    path, ends = folder / f"{records.path.name}-{records.first}", np.cumsum(sizes).astype(np.int64)
+    begins, row_bytes = ends - sizes.astype(np.int64), 4 * records.width
+    at = begins * row_bytes
     file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     try:
         for rows in records.blocks():
             part = part_of(rows)
             order = np.argsort(part, kind="stable")
-            begins = np.flatnonzero(np.diff(part[order], prepend=-1))
-            for run in np.split(order, begins[1:]):
+            firsts = np.flatnonzero(np.diff(part[order], prepend=-1))
+            for run in np.split(order, firsts[1:]):
                 number = part[run[0]]
                 os.pwrite(file, rows[run].tobytes(), int(at[number]))
                 at[number] += len(run) * row_bytes
     finally:
         os.close(file)
+    runs = zip(begins.tolist(), (ends - begins).tolist(), strict=True)
+    return [Records(path, records.width, *run) for run in runs]

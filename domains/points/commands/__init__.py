@@ -5,7 +5,7 @@ One file for options and output; nothing is computed here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -83,15 +83,26 @@ def build(
         int | None,
         typer.Option(min=0, help="Finest level that is read of a COPC file, 0 for its root."),
     ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="Build LAS or LAZ in parts that take no more, like 2GiB.", metavar="SIZE")
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Build the tree over a cloud."""
+    """Build the tree over a cloud; with --memory one that is larger than memory, to the same file."""
     from hra.domains import points
 
+    if memory is not None:
+        if level is not None:
+            raise HraError("what is built in parts is read as a whole", where="--level", fix="leave one of them out")
+        with running(f"building {source.name} in parts"):
+            report = points.build_out_of_core(source, out, memory=byte_count(memory))
+        record = {"kind": "points", **asdict(report)}
+        write_json(json_file, record)
+        return show(f"{source.name} -> {out}", record.items())
     with running(f"building {source.name}"):
         tree = points.build(points.load_points(source, level))
         points.save_tree(out, tree)
-    _report(tree, json_file, f"{source.name} -> {out}")
+    return _report(tree, json_file, f"{source.name} -> {out}")
 
 
 @app.command()

@@ -38,12 +38,21 @@ def las_errors(where: str) -> Iterator[None]:
         raise refusal(str(error), where) from error
 
 
-def las_colors(found: Any) -> np.ndarray | None:
-    """Colours [P, 3] in 0 .. 1 of points that laspy read, or their intensity as grey; None without either."""
-    names = set(found.point_format.dimension_names)
-    if {"red", "green", "blue"} <= names:
-        colors = np.column_stack([found.red, found.green, found.blue])
+def las_shades(found: Any) -> np.ndarray:
+    """Colours [P, 3] of points that laspy read, or their intensities [P, 1], as they are stored."""
+    names, colors = set(found.point_format.dimension_names), ("red", "green", "blue")
+    return np.column_stack([found[name] for name in (colors if {*colors} <= names else ["intensity"])])
+
+
+def shown_colors(shades: np.ndarray, full: int) -> np.ndarray:
+    """Colours [P, 3] in 0 .. 1, from what is stored and the largest number that is stored anywhere."""
+    if shades.shape[1] == 3:
         # 16 bits by the format, but many writers fill only eight.
-        return colors / (255 if colors.max(initial=0) <= 255 else 65535)
-    grey = np.asarray(found.intensity, float)
-    return np.repeat(grey[:, None] / grey.max(), 3, axis=1) if grey.any() else None
+        return shades / (255 if full <= 255 else 65535)
+    return np.repeat(shades / full, 3, axis=1) if full else np.full((len(shades), 3), 0.5)
+
+
+def las_colors(found: Any) -> np.ndarray:
+    """Colours [P, 3] in 0 .. 1 of points that laspy read, or their intensity as grey."""
+    shades = las_shades(found)
+    return shown_colors(shades, int(shades.max(initial=0)))

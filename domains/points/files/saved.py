@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 import zipfile
+from typing import IO
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
 from hra.errors import FileError, HraError
 from hra.safety.atomic_write import write_atomically
-from hra.safety.local_files import read_regular
+from hra.safety.limits import enough_memory
+from hra.safety.local_files import open_regular
 
 _COMMON = {"position": 3, "color": 3, "reach": 0, "size": 0, "color_loss": 0, "cover_loss": 0, "shift": 0}
 _KINDS = {"points": (PointCloud, _COMMON), "splats": (SplatCloud, {**_COMMON, "covariance": 6, "opacity": 0})}
@@ -36,11 +37,10 @@ def save_tree(path: str | os.PathLike[str], tree: CloudTree) -> None:
     ...     len(points.load_tree(f"{folder}/two.hpt").leaves)
     2
     """
-    content = io.BytesIO()
     names = _KINDS[tree.kind.unit][1]
     arrays = {name: tree.hierarchy.attribute(name) for name in names}
-    np.savez(content, allow_pickle=False, kind=np.array(tree.kind.unit), parent=tree.parent, **arrays)
-    write_atomically(path, content.getvalue())
+    kind = np.array(tree.kind.unit)
+    write_atomically(path, lambda stream: np.savez(stream, allow_pickle=False, kind=kind, parent=tree.parent, **arrays))
 
 
 def load_tree(path: str | os.PathLike[str]) -> CloudTree:
@@ -48,7 +48,7 @@ def load_tree(path: str | os.PathLike[str]) -> CloudTree:
 
     Raises
     ------
-    FileError : another file, or arrays that do not fit together.
+    FileError : another file, or arrays that do not fit together. OutOfMemory : they do not fit into memory.
 
     Examples
     --------
@@ -59,25 +59,31 @@ def load_tree(path: str | os.PathLike[str]) -> CloudTree:
     ...     points.load_tree(f"{folder}/one.hpt").kind is points.PointCloud
     True
     """
-    data = read_regular(path)
-    try:
-        _check_archive(data)
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            # What is no array comes as bytes.
-            arrays = {name: np.asarray(found[name]) for name in found.files}
-        kind, names = _KINDS[str(arrays.pop("kind"))]
-        parent = arrays.pop("parent")
-        _check(parent, arrays, names)
-        return CloudTree.of(parent, arrays, kind)
-    except (ValueError, KeyError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, HraError) as error:
-        fix = "build it again with `hra points build`"
-        raise FileError(f"this is no tree of points: {error}", where=str(path), fix=fix) from error
+    with open_regular(path) as stream, enough_memory("the tree", str(path)):
+        try:
+            arrays = _arrays(stream)
+            kind, names = _KINDS[str(arrays.pop("kind"))]
+            parent = arrays.pop("parent")
+            _check(parent, arrays, names)
+            return CloudTree.of(parent, arrays, kind)
+        except (ValueError, KeyError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, HraError) as error:
+            fix = "build it again with `hra points build`"
+            raise FileError(f"this is no tree of points: {error}", where=str(path), fix=fix) from error
 
 
-def _check_archive(data: bytes) -> None:
+def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:
+    """All arrays of an archive, one after the other: no more is held than they take."""
+    _check_archive(stream, os.fstat(stream.fileno()).st_size)
+    stream.seek(0)
+    with np.load(stream, allow_pickle=False) as found:
+        # What is no array comes as bytes.
+        return {name: np.asarray(found[name]) for name in found.files}
+
+
+def _check_archive(stream: IO[bytes], size: int) -> None:
     """Nothing is unpacked that is larger than the file: `save_tree` compresses nothing."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > len(data):
+    with zipfile.ZipFile(stream) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > size:
             raise ValueError("it would unpack to more than it holds")
 
 

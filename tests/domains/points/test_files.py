@@ -83,6 +83,9 @@ def test_broken_files_are_refused(cloud: PointCloud, tmp_path: Path):
         (tmp_path / "bad.hpt").write_bytes(content)
         with pytest.raises(FileError, match="no tree of points"):
             load_tree(tmp_path / "bad.hpt")
+    with pytest.raises(FileError) as caught:
+        load_tree(tmp_path / "missing.hpt")
+    assert caught.value.what == "there is no such file"
     (tmp_path / "bad.ply").write_bytes(b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n")
     with pytest.raises(FileError, match="no vertices with x, y and z"):
         load_points(tmp_path / "bad.ply")

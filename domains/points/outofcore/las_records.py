@@ -1,0 +1,74 @@
+"""LAS and LAZ files as records on disk, block by block."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from hra.domains.points.files.las_header import check_header
+from hra.domains.points.files.las_library import las_errors, las_library, las_shades, shown_colors
+from hra.domains.points.files.laz_layers import check_chunks
+from hra.errors import ArrayError, FileError
+from hra.kernels.chunking import Records
+from hra.safety.limits import DEFAULT
+from hra.safety.local_files import open_regular
+
+# Position and colour.
+WIDTH = 6
+_BLOCK = 2**17
+
+
+def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray]:
+    """Write positions and colours of all points as float32 rows [P, 6] to ``path``, as `read_las` would give them.
+
+    The file is read twice: where coordinates begin and what colours are full is known after the last point.
+
+    Returns
+    -------
+    The rows, and the least and largest corner [2, 3] of the positions.
+
+    Raises
+    ------
+    FileError : not LAS or LAZ, damaged, or without points. LimitExceeded : it would unpack to more than an archive may.
+    ArrayError : a coordinate that is not finite. MissingExtra : laspy is not installed.
+    """
+    if source.suffix.lower() not in (".las", ".laz"):
+        fix = "convert it to LAS, or build it without --memory"
+        raise FileError("only LAS and LAZ files are read in blocks", where=str(source)[:500], fix=fix)
+    low, full = np.full(3, np.inf), 0
+    for places, shades in _blocks(source):
+        low, full = np.minimum(low, places.min(axis=0)), max(full, int(shades.max()))
+    if not np.isfinite(low).all():
+        raise FileError("the file holds no points", where=str(source)[:500])
+    count, high = 0, np.zeros(3)  # coordinates count from the least corner
+    with path.open("wb") as out:
+        for places, shades in _blocks(source):
+            rows = np.column_stack([places - low, shown_colors(shades, full)]).astype(np.float32)
+            if not np.isfinite(rows).all():
+                raise ArrayError("a coordinate is not finite", where=str(source)[:500], fix="repair the file")
+            rows.tofile(out)
+            count += len(rows)
+            high = np.maximum(high, rows[:, :3].max(axis=0))
+    return Records(path, WIDTH, 0, count), np.stack([np.zeros(3), high])
+
+
+def _blocks(source: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Positions float64 [n, 3], and colours [n, 3] or intensities [n, 1] as they are stored."""
+    (laspy, _), where = las_library(), str(source)
+    with open_regular(source) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        claims = check_header(stream, size, where)
+        DEFAULT.check_archive(claims.memory(claims.points), size, where)
+        with las_errors(where):
+            if claims.packed:
+                check_chunks(stream, claims.points, where)
+            stream.seek(0)
+            reader = laspy.open(stream, laz_backend=laspy.LazBackend.Lazrs, read_evlrs=False)
+        for _ in range(0, claims.points, _BLOCK):
+            with las_errors(where):
+                found = reader.read_points(_BLOCK)
+                block = np.column_stack([found.x, found.y, found.z]), las_shades(found)
+            yield block
