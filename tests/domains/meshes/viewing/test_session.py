@@ -177,6 +177,16 @@ def test_a_pool_changes_its_size(session: ViewSession, asset: meshes.MeshAsset) 
     assert session.frame().facts.triangles == whole.facts.triangles
 
 
+def test_what_a_driver_cannot_reach_is_streamed(
+    asset: meshes.MeshAsset, eye: hra.Camera, context: raster.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(raster.Context, "limit", lambda *_: 5 * asset.slot_bytes + 7)
+    with ViewSession(asset, eye, up=UP, context=context) as session:
+        assert session.pool_range[1] == session.pool_bytes == 5 * asset.slot_bytes + 7
+        assert settle(session).pool_bytes == 5 * asset.slot_bytes
+        assert session.picture().shape == (83, 121, 3)
+
+
 def test_another_size_is_another_picture(
     session: ViewSession, asset: meshes.MeshAsset, context: raster.Context
 ) -> None:
