@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,8 +12,9 @@ from hra.errors import MissingExtra
 from hra.kernels.raster.context import Context
 from hra.kernels.raster.window import Window
 
-# How long to wait for events while nothing changes, seconds.
-_IDLE = 0.1
+# How long to wait for events while nothing changes, seconds, and how many frames the panel takes to answer one.
+_IDLE = 1.0
+_FRAMES = 3
 _NAMES = {"up": "up_arrow", "down": "down_arrow", "left": "left_arrow", "right": "right_arrow"}
 
 Key = tuple[str, Callable[[Any], None]]
@@ -101,8 +103,12 @@ class ViewWindow:
 
     def show(self, session: Session) -> None:
         """Show frames until the window is closed; raises as its frames do."""
+        busy = _FRAMES
         while not self._window.closed:
-            self._window.wait(_IDLE if session.settled else 0.0)
+            idle, begin = session.settled and not busy, perf_counter()
+            self._window.wait(_IDLE if idle else 0.0)
+            something_came = idle and perf_counter() - begin < _IDLE
+            busy = _FRAMES if something_came else max(busy - 1, 0)
             self.draw(session)
             self._window.swap()
 

@@ -93,6 +93,7 @@ def view(
         except (BackendUnavailable, MissingExtra) as missing:
             if pixels is not None or pool is not None or color is FrameColor.overdraw:
                 raise
+            stack.close()
             typer.echo(f"note: drawn by PyVista, because {missing.what}; fix: {missing.fix}", err=True)
             _by_pyvista(asset, camera, budget, color.value, chosen, screenshot)
             return

@@ -36,7 +36,7 @@ class ViewSession(OrbitView):
     camera : where the eye begins, and the size of the picture.
     up : the upward direction [3]; None takes the camera's own.
     triangles : the most that a frame draws; pixels : the largest error that holds instead of it, None for none.
-    pool_bytes : the most that pages take on the GPU, None for all of them at once.
+    pool_bytes : the most that pages take on the GPU; None for all of them at once, or for what its shaders can reach.
     upload_bytes : the most that a frame uploads, see `MeshStreamer`; None is a sixteenth of the pool, or a slot.
     coloring : see `Renderer.picture`.
     metric, traversal : how cuts are chosen, see `MeshAllocator`.
@@ -47,7 +47,7 @@ class ViewSession(OrbitView):
     CameraError : the camera is no pinhole that looks straight ahead.
     InvalidBudget, BudgetTooSmall : budget or pool are not positive, or do not hold the coarsest level.
     HraError : another kind of asset, metric, traversal or colouring.
-    ArrayError : the mesh is more than a shader of this driver can reach; pass a pool.
+    ArrayError : not even the coarsest level is what a shader of this driver can reach.
     MissingExtra, BackendUnavailable : there is no OpenGL 4.5, see `hra.kernels.raster.Context`.
 
     Attributes
@@ -101,7 +101,7 @@ class ViewSession(OrbitView):
         self._context, self._owned = context or Context(), context is None
         try:
             self.pool_range = pool_range(asset, self._context)
-            self.pool_bytes = None if pool_bytes is None else min(pool_bytes, self.pool_range[1])
+            self.pool_bytes = self._first_pool(pool_bytes)
             self._reside()
         except BaseException:
             self.close()
@@ -203,6 +203,12 @@ class ViewSession(OrbitView):
     def _change(self) -> None:
         super()._change()
         self._allocation = None
+
+    def _first_pool(self, pool_bytes: float | None) -> float | None:
+        largest = self.pool_range[1]
+        if pool_bytes is None:
+            return largest if largest < len(self._asset.page_bytes) * self._asset.slot_bytes else None
+        return min(pool_bytes, largest)
 
     def _reside(self) -> None:
         # The old pool goes first: two at once may be more than there is room for.

@@ -108,8 +108,8 @@ def test_frozen_culling_leaves_the_cut_as_it_was(
 ) -> None:
     session.freeze(True)
     assert not session.frozen  # there is no frame yet
-    for _ in range(3):  # of the first frames more is drawn than seen
-        seen, first = session.frame(), session.orbit.camera(SIZE)
+    first = session.orbit.camera(SIZE)
+    _, _, seen = (session.frame() for _ in range(3))  # in the first frames more is drawn than seen
     session.freeze(True)
     session.drag(83, 0)
     session.set_budget("triangles", 12_000)
@@ -175,6 +175,16 @@ def test_a_pool_changes_its_size(session: ViewSession, asset: meshes.MeshAsset) 
         with pytest.raises(BudgetTooSmall, match="coarsest level"):
             session.set_pool(small)
     assert session.frame().facts.triangles == whole.facts.triangles
+
+
+def test_what_a_driver_cannot_reach_is_streamed(
+    asset: meshes.MeshAsset, eye: hra.Camera, context: raster.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(raster.Context, "limit", lambda *_: 5 * asset.slot_bytes + 7)
+    with ViewSession(asset, eye, up=UP, context=context) as session:
+        assert session.pool_range[1] == session.pool_bytes == 5 * asset.slot_bytes + 7
+        assert settle(session).pool_bytes == 5 * asset.slot_bytes
+        assert session.picture().shape == (83, 121, 3)
 
 
 def test_another_size_is_another_picture(

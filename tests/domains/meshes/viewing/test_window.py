@@ -31,12 +31,13 @@ class Shown:
 
     def frames(self, count: int = 3) -> np.ndarray:
         """Some frames; what the last one shows."""
+        pictures = []
         for _ in range(count):
             self.window._window.wait(0)
             self.window.draw(self.session)
-            picture = self.window.read()
+            pictures.append(self.window.read())
             self.window._window.swap()
-        return picture
+        return pictures[-1]
 
     def press(self, name: str) -> None:
         """A key, down and up again."""
