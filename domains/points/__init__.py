@@ -1,7 +1,8 @@
 """Points and Gaussian splats: clouds as trees, cut to a budget of points, splats or bytes for a camera.
 
-Directly here are clouds, the trees over them, metrics and the allocator. Files are in ``files``, pictures in
-``pictures``, commands in ``commands``. Nothing here uses more of hra than it exports: an import rule says so.
+Directly here are clouds, the trees over them, metrics and the allocator. Files are in ``files``, clouds larger than
+memory in ``outofcore``, pictures in ``pictures``, commands in ``commands``. Nothing here uses more of hra than it
+exports: an import rule says so.
 """
 
 from __future__ import annotations
