@@ -74,10 +74,10 @@ def _piece_end(text: bytes, begin: int) -> int:
     """Behind the last line end of the next piece."""
     end = begin + _PIECE
     while end < len(text):
+        # The last byte of the piece is no line end if it is \r: it may be the first of two.
         last = max(text.rfind(b"\n", begin, end), text.rfind(b"\r", begin, end - 1))
         if last >= begin:
-            # Not between the two bytes of a line end.
-            return last + (2 if text[last : last + 2] == b"\r\n" else 1)
+            return last + 1
         end += _PIECE
     return len(text)
 

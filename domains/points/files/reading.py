@@ -128,9 +128,11 @@ def quaternions(turns: np.ndarray) -> np.ndarray:
     of the largest eigenvalue, which is exact for any turn.
     """
     (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(turns, 0, -1)
-    rows = (
-        [a + e + i, h - f, c - g, d - b],  # of a symmetric matrix, of which only the lower triangle is looked at
-        [h - f, a - e - i, b + d, c + g],
-    )
-    rows += [c - g, b + d, e - a - i, f + h], [d - b, c + g, f + h, i - a - e]
+    o = np.zeros_like(a)  # of symmetric matrices `eigh` looks at the lower triangle only
+    rows = [
+        [a + e + i, o, o, o],
+        [h - f, a - e - i, o, o],
+        [c - g, b + d, e - a - i, o],
+        [d - b, c + g, f + h, i - a - e],
+    ]
     return np.linalg.eigh(np.moveaxis(np.array(rows), -1, 0))[1][:, :, -1]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import FileError
-from hra.ply import read_elements
+from hra.ply import binary, read_elements
 
 ORDERS = {"<": "little", ">": "big"}
 CODES = {"char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "float": "f", "double": "d"}
@@ -60,3 +60,27 @@ def test_a_list_of_fewer_than_none_is_refused() -> None:
     broken = table([(1, [2], 0.5), (4, [], 1.5)], "<", "char", "int").replace(struct.pack("<hb", 4, 0), b"\4\0\xff")
     with pytest.raises(FileError, match="before the 2 row elements"):
         read_elements(broken, "a.ply")
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_rows_of_one_length_are_read_at_once(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = {"none": "int", "a": "float", "b": "short", "c": "double"}
+    names = [f"property list ushort {kind} {name}" for name, kind in kinds.items()]
+    lines = ["ply", f"format binary_{ORDERS[order]}_endian 1.0", "element row 2", *names, "end_header", ""]
+    rows = [([1.5, 2.5], [3], [4.0]), ([-1.0, 0.5], [-3], [8.0])]
+    body = [struct.pack(f"{order}HH2fHhHd", 0, 2, *a, 1, *b, 1, *c) for a, b, c in rows]
+    monkeypatch.setattr(binary, "_walk", None)
+    found = read_elements("\n".join(lines).encode() + b"".join(body), "a.ply")["row"].lists
+    assert [found[name].values.tolist() for name in "abc"] == [[1.5, 2.5, -1.0, 0.5], [3, -3], [4.0, 8.0]]
+    assert [found[name].offsets.tolist() for name in kinds] == [[0, 0, 0], [0, 2, 4], [0, 1, 2], [0, 1, 2]]
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_rows_that_are_cut_off_in_a_list_are_refused(order: str) -> None:
+    lines = ["ply", f"format binary_{ORDERS[order]}_endian 1.0", "element row 1"]
+    head = "\n".join([*lines, "property list ushort int a", "property list uint int b", "end_header", ""]).encode()
+    body = struct.pack(f"{order}H4iIi", 4, 1, 2, 3, 4, 1, 5)
+    assert read_elements(head + body, "a.ply")["row"].lists["b"].values.tolist() == [5]
+    for end in range(len(body)):
+        with pytest.raises(FileError, match=r"before the 1 row elements|bytes follow"):
+            read_elements(head + body[:end], "a.ply")

@@ -53,3 +53,11 @@ def test_a_header_beyond_its_limit_is_refused() -> None:
 def test_what_is_wrong_is_named(elements: str, what: str) -> None:
     with pytest.raises(FileError, match=what):
         read_elements(text(elements), "a.ply")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_what_is_wrong_in_a_row_is_named_with_its_line(end: str) -> None:
+    lines = text(f"comment a\nelement a 3\n{X}", "1\n\n2\nx\n").replace(b"\n", end.encode())
+    with pytest.raises(FileError, match="a line is not of numbers: 'x'") as caught:
+        read_elements(lines, "a.ply")
+    assert caught.value.where == "a.ply, line 10"

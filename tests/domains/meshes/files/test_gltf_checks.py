@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import pytest
 
 from hra.domains.meshes.files.gltf_accessors import check_accessors
+from hra.domains.meshes.files.gltf_container import split_glb
 from hra.domains.meshes.files.gltf_meshopt import check_compressed
 from hra.domains.meshes.files.gltf_primitives import check_primitives
 from hra.domains.meshes.files.gltf_structure import check_structure
@@ -152,3 +154,36 @@ def test_a_number_of_many_bits_is_not_shown() -> None:
         with pytest.raises(Misfit) as caught:
             whole()(value, {})
         assert caught.value.what == f"{shown} is out of range"
+
+
+@pytest.mark.parametrize(
+    ("header", "place"),
+    [
+        ({"accessors": [{"componentType": 5126, "count": 0, "type": "VEC3"}]}, "accessors[0].count"),
+        ({"scenes": [{"nodes": []}, {"nodes": [3]}]}, "scenes[0].nodes"),
+        (
+            {"meshes": [{"primitives": [{"attributes": {"POSITION": 1}}]}]},
+            "meshes[0].primitives[0].attributes.POSITION",
+        ),
+        ({"materials": [{"x" * 50: 1, "alphaCutoff": -1}]}, "materials[0].alphaCutoff"),
+        ({"extensions": {"y" * 50: 1}}, "extensions." + "y" * 40),
+        ({"nodes": 1}, "nodes"),
+    ],
+)
+def test_the_way_to_what_is_wrong_is_named(header: dict[str, Any], place: str) -> None:
+    with pytest.raises(FileError, match="the glTF header is wrong") as caught:
+        check_structure({"asset": {"version": "2.0"}} | header, "a.glb")
+    assert caught.value.where == f"a.glb, {place}"
+
+
+def test_extensions_may_be_empty() -> None:
+    empty: dict[str, Any] = {"extensions": {}}
+    check_structure({"asset": {"version": "2.0"} | empty, "nodes": [empty, {"extensions": {"A": {}}}]} | empty, "a.glb")
+
+
+def test_the_shortest_container_has_an_empty_header() -> None:
+    chunk = struct.pack("<I4s", 0, b"JSON")
+    for data, what in ((chunk, "the chunks of the GLB file are not one of JSON"), (chunk[:-1], "too short for a GLB")):
+        with pytest.raises(FileError, match=what):
+            split_glb(b"glTF" + struct.pack("<II", 2, 20) + data, "a.glb")
+    assert split_glb(b"glTF" + struct.pack("<II", 2, 24) + struct.pack("<I4s", 4, b"JSON") + b"{}  ", "")[0] == b"{}  "

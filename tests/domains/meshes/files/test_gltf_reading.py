@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_coordinates import Coordinates, layout_of, map_infos, texture_infos
 from hra.domains.meshes.files.gltf_files import read_buffers
+from hra.domains.meshes.files.gltf_materials import laid_out
 from hra.domains.meshes.files.resolver import SiblingFiles
-from hra.errors import FileError, LimitExceeded
+from hra.domains.meshes.texture import Texture
+from hra.errors import FileError, LimitExceeded, RepairWarning
 from hra.safety.limits import Limits
-from tests.helpers.hostile import gltf
+from tests.helpers.hostile import gltf, gltf_extensions
 from tests.helpers.hostile.cases import POINTS
 
 
@@ -98,6 +101,33 @@ def test_an_image_that_only_an_extension_names_is_read(name: str, tmp_path: Path
     path.write_bytes(gltf.text(gltf.edited({"textures.0": {"extensions": {name: {"source": 0}}}})))
     found = meshes.load(path).attributes
     assert found is not None and found.materials[0].image == gltf.picture()
+
+
+@pytest.mark.parametrize("source", [1, -1, "0", 0.0, None, True])
+def test_an_image_that_is_not_there_is_none(source: object, tmp_path: Path) -> None:
+    path = tmp_path / "a.gltf"
+    path.write_bytes(gltf.text(gltf.edited({"textures.0": {"extensions": {"EXT_texture_webp": {"source": source}}}})))
+    found = meshes.load(path).attributes
+    assert found is not None and found.materials[0].image is None
+
+
+def test_only_textures_without_coordinates_are_left_out() -> None:
+    material = meshes.Material("a", image=gltf.picture(), normal_texture=Texture(gltf.picture()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert laid_out(meshes.Material("b"), {}, "a.glb") == meshes.Material("b")
+        found = laid_out(material, {"base_color_texture": 0, "normal_texture": 1}, "a.glb")
+    assert found.normal_texture == Texture(gltf.picture(), 1) and found.image == material.image
+    with pytest.warns(RepairWarning, match="a.glb: normal_texture needs coordinates beyond the two sets"):
+        assert laid_out(material, {"base_color_texture": 0}, "a.glb").normal_texture is None
+
+
+def test_compressed_data_begins_with_its_buffer_where_nothing_else_is_said(tmp_path: Path) -> None:
+    header = gltf_extensions.compressed()
+    del header["bufferViews"][0]["extensions"]["EXT_meshopt_compression"]["byteOffset"]
+    (tmp_path / "a.gltf").write_bytes(gltf.text(header))
+    mesh = meshes.load(tmp_path / "a.gltf")
+    assert sorted(mesh.positions.tolist()) == sorted(POINTS.tolist())
 
 
 def many(folder: Path) -> Path:

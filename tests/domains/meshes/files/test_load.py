@@ -1,10 +1,12 @@
-"""Files of another format, limits of OFF files, and which line a warning names."""
+"""Files of another format, limits of OFF and STL files, and which line a warning or an error names."""
 
 from __future__ import annotations
 
+import struct
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hra.domains import meshes
@@ -72,3 +74,37 @@ def test_errors_of_parsers_get_the_name_of_the_file(tmp_path: Path, monkeypatch:
         with pytest.raises(MeshError, match="a factor is wrong") as caught:
             meshes.load(path)
         assert caught.value.where == where and caught.value.fix == "change it"
+
+
+def test_stl_counts_beyond_a_limit_are_refused(tmp_path: Path) -> None:
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4").tobytes()
+    (tmp_path / "a.stl").write_bytes(bytes(80) + struct.pack("<I", 2) + (bytes(12) + corners + bytes(2)) * 2)
+    with pytest.raises(LimitExceeded, match="2 triangles, more than the limit of 1"):
+        meshes.load(tmp_path / "a.stl", limits=Limits(triangles=1))
+
+
+@pytest.mark.parametrize(("text", "line"), [("OFF x\n", 1), ("\nOFF x\n", 2), ("\r\n# c\rOFF\n\n1 x 2\n", 5)])
+def test_off_counts_that_are_none_are_named_with_their_line(text: str, line: int, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="these are no counts of an OFF file") as caught:
+        meshes.load(written(tmp_path, "a.off", text))
+    assert caught.value.where == f"{tmp_path / 'a.off'}, line {line}"
+
+
+@pytest.mark.parametrize("text", ["nan", "0.5", "4294967296", "-4294967296", "1e300"])
+def test_off_numbers_of_vertices_are_whole_and_of_32_bits(text: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"a vertex number is .*, which is no whole number of 32 bits"):
+        meshes.load(written(tmp_path, "a.off", OFF.replace("3 0 1 2", f"3 0 1 {text}")))
+    with pytest.raises(MeshError, match="triangle 0 refers to vertices"):
+        meshes.load(written(tmp_path, "b.off", OFF.replace("3 0 1 2", "3 0 1 4294967295")))
+
+
+def test_corners_with_coordinates_of_their_own_are_welded_without_a_warning(tmp_path: Path) -> None:
+    head = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+    head += "element face 2\nproperty list uchar int vertex_indices\nproperty list uchar float texcoord\nend_header\n"
+    rows = "0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 1 2 6 0 0 1 0 1 1\n3 0 2 3 6 0 0 1 1 0 1\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mesh = meshes.load(written(tmp_path, "a.ply", head + rows))
+    assert mesh.attributes is not None and mesh.attributes.uv is not None
+    # Coordinates are those of the places; the file counts them from below.
+    assert len(mesh.positions) == 4 and np.array_equal(mesh.attributes.uv * [1, -1] + [0, 1], mesh.positions[:, :2])

@@ -134,10 +134,14 @@ def load(folder: Path, text: str, limits: Limits = DEFAULT) -> tuple[meshes.Tria
 
 
 def test_what_is_left_out_is_counted_by_name(tmp_path: Path) -> None:
-    _, messages = load(tmp_path, TRIANGLE + "f 1 2 3\nf 1 2\nf 2 3\nl 1 2\n")
+    _, messages = load(tmp_path, TRIANGLE + "f 1 2 3\nf 1\nf 2 3\nl 1 2\n")
     assert messages == ["3 faces of fewer than three corners, lines were left out"]
     _, messages = load(tmp_path, TRIANGLE + "f 1 2 3\none 1\ntwo\ntwo 2\nthree\nfour\n")
     assert messages == ["5 lines that begin with 'one', 'two', 'three' were left out"]
+    _, messages = load(tmp_path, TRIANGLE + "f 1 2 3\n" + "x" * 21 + "\n")
+    assert messages == [f"1 lines that begin with '{'x' * 20}' were left out"]
+    with pytest.raises(FileError, match="this is no face: 'f '"):
+        load(tmp_path, TRIANGLE + "f \n")
 
 
 @pytest.mark.parametrize("extra", ["v 1 1 1\n", "vt 0 0\n" * 4, "vn 0 0 1\n" * 4])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
+from hra.domains.meshes.attributes import VertexAttributes
 from hra.errors import ArrayError, MeshError, RepairWarning
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64)
@@ -141,3 +142,9 @@ def test_input_may_change_later_and_the_mesh_may_not() -> None:
     assert np.array_equal(mesh.positions, POINTS)
     with pytest.raises(ValueError, match="read-only"):
         mesh.positions[0, 0] = 1
+
+
+def test_attributes_of_another_number_are_refused() -> None:
+    attributes = VertexAttributes(uv=np.zeros((3, 2), np.float32))
+    with pytest.raises(MeshError, match="attributes of 3 vertices, but 4 positions"):
+        meshes.from_arrays(POINTS, FACES, attributes)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.tiles.files.bounding import volume_of
+from hra.errors import FileError
 
 # WGS 84, from its semi-axes: the reader uses the flattening.
 EQUATOR, POLE = 6378137.0, 6356752.314245
@@ -60,3 +61,14 @@ def test_the_box_of_a_small_region_is_tight(west: float, south: float) -> None:
 def test_a_region_over_the_date_line_is_narrow() -> None:
     lowest, highest = box_of([3.1, 0.0, -3.1, 0.1, 0.0, 0.0])
     assert highest[0] < 0 and lowest[1] < 0 < highest[1] and highest[1] - lowest[1] < 700_000
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, "1", None, [1], 1j])
+@pytest.mark.parametrize(("kind", "size"), [("box", 12), ("sphere", 4), ("region", 6)])
+def test_what_is_no_finite_number_is_refused(kind: str, size: int, value: object) -> None:
+    for place in range(size):
+        record: dict[str, list[object]] = {kind: [1] * size}
+        record[kind][place] = value
+        with pytest.raises(FileError, match="a tile has no bounding volume that is known") as caught:
+            volume_of(record, np.eye(4), "a tile")
+        assert caught.value.where == "a tile"

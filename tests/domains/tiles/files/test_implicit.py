@@ -41,7 +41,14 @@ def recursion(axes: int, most: int, level: int = 0, place: Place = (0, 0, 0)) ->
 
 @pytest.mark.parametrize(
     ("scheme", "axes", "levels", "most"),
-    [("QUADTREE", 2, 4, 4), ("QUADTREE", 2, 2, 5), ("QUADTREE", 2, 3, 2), ("OCTREE", 3, 3, 3), ("OCTREE", 3, 2, 4)],
+    [
+        ("QUADTREE", 2, 1, 1),
+        ("QUADTREE", 2, 4, 4),
+        ("QUADTREE", 2, 2, 5),
+        ("QUADTREE", 2, 3, 2),
+        ("OCTREE", 3, 3, 3),
+        ("OCTREE", 3, 2, 4),
+    ],
 )
 def test_places_and_parents_are_those_of_a_recursion(scheme: str, axes: int, levels: int, most: int) -> None:
     found = tiles_of(scheme, levels, most, FULL | {"childSubtreeAvailability": {"constant": 1}})

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hra.domains import tiles
+from hra.domains.tiles.files import reading
 from hra.errors import FileError, LimitExceeded
 
 BOX = [0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0, 8]
@@ -67,3 +68,13 @@ def test_of_a_long_reason_two_hundred_letters_are_shown(tmp_path: Path) -> None:
         tiles.read_tileset(write(tmp_path / "tileset.json", root))
     reason = "could not convert string to float: '" + "x" * 300
     assert caught.value.what == f"the tileset is malformed: {reason[:200]}"
+
+
+def test_as_many_tiles_as_the_limit_says_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "tileset.json", tile(children=[tile(), tile()]))
+    monkeypatch.setattr(reading, "_MOST_TILES", 3)
+    assert len(tiles.read_tileset(path).parent) == 3
+    monkeypatch.setattr(reading, "_MOST_TILES", 2)
+    with pytest.raises(LimitExceeded, match="more than 2 tiles") as caught:
+        tiles.read_tileset(path)
+    assert caught.value.where == f"{path}, tile 2"
