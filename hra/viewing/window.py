@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -139,7 +139,7 @@ class ViewWindow:
         self._imgui.destroy_context()
         self._window.close()
 
-    def __enter__(self) -> ViewWindow:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
