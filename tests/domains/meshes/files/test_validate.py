@@ -148,3 +148,18 @@ def test_attributes_of_another_number_are_refused() -> None:
     attributes = VertexAttributes(uv=np.zeros((3, 2), np.float32))
     with pytest.raises(MeshError, match="attributes of 3 vertices, but 4 positions"):
         meshes.from_arrays(POINTS, FACES, attributes)
+
+
+@pytest.mark.parametrize("points", [POINTS.reshape(-1), POINTS.reshape(-1, 4), POINTS.astype("U8")])
+def test_repairing_refuses_what_are_no_positions(points: np.ndarray) -> None:
+    for repair in (False, True):
+        with pytest.raises(MeshError) as caught:
+            meshes.from_arrays(points, FACES, repair=repair)
+        assert f"[V, 3], got {points.dtype} {points.shape}" in caught.value.what
+
+
+def test_repairing_takes_whole_numbers_as_positions() -> None:
+    whole = np.rint(POINTS).astype(np.int64)
+    assert np.array_equal(
+        meshes.from_arrays(whole, FACES, repair=True).positions, meshes.from_arrays(whole, FACES).positions
+    )

@@ -98,3 +98,21 @@ def test_more_than_memory_allows_is_refused_before_it_is_read(tmp_path: Path) ->
     path.write_bytes(bytes(las(400, kind=COMPRESSED, points=points)))
     with pytest.raises(LimitExceeded, match=f"would unpack to {44 * points:,}"):
         read_las(path)
+
+
+def test_extended_records_count_with_their_headers() -> None:
+    data = las(400 + 60, minor=4, offset=400)
+    struct.pack_into("<LQ", data, 243, 1, 0)
+    checked(bytes(data), "a.las")
+    with pytest.raises(FileError, match="1 extended ones and 0 points do not fit"):
+        checked(bytes(data[:-1]), "a.las")
+
+
+def test_a_file_may_end_with_the_place_of_its_table() -> None:
+    data = las(235, kind=COMPRESSED, points=10)
+    struct.pack_into("<q", data, 227, -1)  # the last eight bytes are the place of the table themselves
+    assert checked(bytes(data), "a.laz").points == 10
+    struct.pack_into("<q", data, 227, 219)
+    struct.pack_into("<L", data, 223, 11)
+    with pytest.raises(FileError, match="more chunks than points"):
+        checked(bytes(data), "a.laz")
