@@ -150,7 +150,7 @@ def test_attributes_of_another_number_are_refused() -> None:
         meshes.from_arrays(POINTS, FACES, attributes)
 
 
-@pytest.mark.parametrize("points", [POINTS.reshape(-1), POINTS.reshape(-1, 4), POINTS.astype("U8")])
+@pytest.mark.parametrize("points", [POINTS.reshape(-1), np.zeros((4, 4)), POINTS.astype("U8")])
 def test_repairing_refuses_what_are_no_positions(points: np.ndarray) -> None:
     for repair in (False, True):
         with pytest.raises(MeshError) as caught:
