@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from hra.domains.points.files.las import checked_reader
 from hra.domains.points.files.las_header import check_header
 from hra.domains.points.files.las_library import las_errors, las_library, las_shades, shown_colors
-from hra.domains.points.files.laz_layers import check_chunks
 from hra.errors import ArrayError, FileError
 from hra.kernels.chunking import Records
-from hra.safety.limits import DEFAULT
 from hra.safety.local_files import open_regular
 
 # Position and colour.
@@ -57,16 +56,13 @@ def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray]:
 
 def _blocks(source: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Positions float64 [n, 3], and colours [n, 3] or intensities [n, 1] as they are stored."""
-    (laspy, _), where = las_library(), str(source)
+    where = str(source)
+    las_library()  # what is missing is said first
     with open_regular(source) as stream:
         size = os.fstat(stream.fileno()).st_size
         claims = check_header(stream, size, where)
-        DEFAULT.check_archive(claims.memory(claims.points), size, where)
         with las_errors(where):
-            if claims.packed:
-                check_chunks(stream, claims.points, where)
-            stream.seek(0)
-            reader = laspy.open(stream, laz_backend=laspy.LazBackend.Lazrs, read_evlrs=False)
+            reader = checked_reader(stream, size, claims, where)
         for _ in range(0, claims.points, _BLOCK):
             with las_errors(where):
                 found = reader.read_points(_BLOCK)
