@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hra.errors import FileError
 from hra.safety.atomic_write import write_atomically
-from hra.safety.local_files import local_path
+from hra.safety.local_files import make_folder as make_folder
 
 
 def readable(value: Any) -> str:
@@ -53,20 +52,6 @@ def write_json(path: Path | None, record: Mapping[str, Any]) -> None:
 def json_bytes(record: Mapping[str, Any]) -> bytes:
     """``record`` as the bytes of a JSON file."""
     return (json.dumps(_plain(record), indent=2, allow_nan=False) + "\n").encode()
-
-
-def make_folder(folder: Path) -> None:
-    """Create ``folder`` with all above it, or keep it if it is there.
-
-    Raises
-    ------
-    FileError : it cannot be created.
-    """
-    try:
-        local_path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        what = f"cannot create the folder: {error.strerror}"
-        raise FileError(what, where=str(folder)[:500], fix="use another --out") from error
 
 
 def _plain(value: Any) -> Any:

@@ -19,6 +19,7 @@ from hra.safety.local_files import local_path
 
 MANIFEST = "manifest.json"
 _FIX = "choose a writable folder with free space"
+_PREFIX, _SUFFIX = ".hra-", ".tmp"
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes | bytearray | Callable[[IO[bytes]], None]) -> None:
@@ -60,6 +61,11 @@ def write_folder(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> 
             os.replace(temporary, target)
 
 
+def is_temporary(name: str) -> bool:
+    """Whether a file of this name is one that is being written, or whose writer was killed."""
+    return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+
+
 @contextlib.contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
     """Two writers at once would leave the manifest of one and files of the other."""
@@ -91,7 +97,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 def _stage(target: Path, content: bytes | bytearray | Callable[[IO[bytes]], None]) -> Iterator[tuple[Path, Path]]:
     """``content`` in a temporary file beside ``target``, which is taken away unless it has been renamed."""
     # Of the same length for every target: its name may be as long as the file system allows.
-    prefix = f".hra-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
+    prefix = f"{_PREFIX}{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
     _sweep(target.parent, prefix)
     temporary, stream = _claim(target.parent, prefix)
     try:
@@ -114,7 +120,7 @@ def _stage(target: Path, content: bytes | bytearray | Callable[[IO[bytes]], None
 def _claim(folder: Path, prefix: str) -> tuple[Path, IO[bytes]]:
     """A new temporary file that is locked for as long as it is open, so that nobody sweeps it away."""
     while True:
-        temporary = folder / f"{prefix}{uuid.uuid4().hex[:12]}.tmp"
+        temporary = folder / f"{prefix}{uuid.uuid4().hex[:12]}{_SUFFIX}"
         stream = temporary.open("xb")
         with contextlib.suppress(OSError):  # file systems without locks
             fcntl.flock(stream, fcntl.LOCK_EX)
@@ -126,7 +132,7 @@ def _claim(folder: Path, prefix: str) -> tuple[Path, IO[bytes]]:
 def _sweep(folder: Path, prefix: str) -> None:
     """Take away what processes left behind that were killed while they wrote the same target."""
     with contextlib.suppress(OSError):
-        for orphan in folder.glob(f"{prefix}*.tmp"):
+        for orphan in folder.glob(f"{prefix}*{_SUFFIX}"):
             with contextlib.suppress(OSError), orphan.open("rb") as stream:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 orphan.unlink(missing_ok=True)

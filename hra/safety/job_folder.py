@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hra.errors import FileError, HraError
+from hra.errors import HraError
 from hra.safety.atomic_write import write_atomically
 from hra.safety.json_text import parse_object
-from hra.safety.local_files import local_path, read_regular
+from hra.safety.local_files import make_folder, read_regular
 
 JOB = "job.json"
 
@@ -30,12 +30,7 @@ def open_job(folder: str | os.PathLike[str], facts: Mapping[str, Any]) -> dict[s
     FileError : the folder cannot be made or written, or its job.json is damaged.
     HraError : it holds another job.
     """
-    root = local_path(folder)
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        what = f"cannot create the folder: {error.strerror}"
-        raise FileError(what, where=str(root)[:500], fix="name a folder that can be made") from error
+    root = make_folder(folder)
     wanted = json.loads(json.dumps(facts))
     known = _read(root / JOB)
     if known is None:

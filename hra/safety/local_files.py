@@ -80,6 +80,22 @@ def read_regular(path: Any, limits: Limits = DEFAULT) -> bytes:
             raise FileError(_reason(error), where=where, fix="check the disk and its permissions") from error
 
 
+def make_folder(folder: str | os.PathLike[str]) -> Path:
+    """Create ``folder`` with all above it, or keep it if it is there.
+
+    Raises
+    ------
+    FileError : it cannot be created.
+    """
+    root = local_path(folder)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"cannot create the folder: {error.strerror}"
+        raise FileError(what, where=str(root)[:500], fix="name a folder that can be made") from error
+    return root
+
+
 def _reason(error: OSError) -> str:
     if error.errno == errno.ENOENT:
         return "there is no such file"

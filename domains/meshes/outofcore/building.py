@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,8 +19,8 @@ from hra.domains.meshes.outofcore.rounds import build_rounds
 from hra.domains.meshes.outofcore.welding import Numbering, weld_part
 from hra.errors import FileError, MeshError
 from hra.kernels.chunking import Records, chunk_records
-from hra.safety.job_folder import open_job
 from hra.safety.local_files import local_path
+from hra.safety.scratch_folder import scratch_folder
 
 _CORNERS = 9
 
@@ -89,7 +88,7 @@ def build_out_of_core(
     ------
     FileError : the source is of another format or damaged, or a file cannot be written.
     MeshError : no triangles, or a coordinate that is not finite.
-    HraError : too little memory (said once the triangles are counted), or ``OUT.parts`` holds another job.
+    HraError : too little memory (said once the triangles are counted), or ``OUT.parts`` holds something else.
     OutOfMemory : nothing can be simplified further.
 
     Warns
@@ -109,20 +108,18 @@ def build_out_of_core(
     if target.suffix.lower() != ".hra":
         raise FileError("cluster meshes are written as .hra", where=str(target)[:500], fix="give it the suffix .hra")
     files, settings = source_files(source), Settings(cluster_size, group_size, certified)
-    folder = target.with_name(f"{target.name}.parts")
-    shutil.rmtree(_gone(folder), ignore_errors=True)
-    open_job(folder, {**asdict(settings), "part_triangles": share.triangles, "files": _facts(files)})
-    chunks = _chunks(files, folder, share)
-    check_source(sum(chunk.count for chunk in chunks), memory)
-    welded, counts = _welded(chunks, folder)
-    total = sum(counts)
-    if not total:
-        raise MeshError("every triangle of the mesh has two equal corners", where=str(source)[:500])
-    numbering = Numbering.of(welded, folder, share.sorting)
-    parts = build_rounds(welded, numbering, folder, settings, share, lambda left: progress(total - left, total))
-    facts = assemble(parts, numbering.count, certified, target)
-    progress(total, total)
-    _remove(folder)
+    about = {**asdict(settings), "part_triangles": share.triangles, "files": _facts(files)}
+    with scratch_folder(target, about, resumed=True) as folder:
+        chunks = _chunks(files, folder, share)
+        check_source(sum(chunk.count for chunk in chunks), memory)
+        welded, counts = _welded(chunks, folder)
+        total = sum(counts)
+        if not total:
+            raise MeshError("every triangle of the mesh has two equal corners", where=str(source)[:500])
+        numbering = Numbering.of(welded, folder, share.sorting)
+        parts = build_rounds(welded, numbering, folder, settings, share, lambda left: progress(total - left, total))
+        facts = assemble(parts, numbering.count, certified, target)
+        progress(total, total)
     names = ("clusters", "groups", "levels", "root_triangles")
     return OutOfCoreReport(
         triangles=facts["triangles"],
@@ -131,16 +128,6 @@ def build_out_of_core(
         parts=len(parts),
         part_triangles=share.triangles,
     )
-
-
-def _gone(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.gone")
-
-
-def _remove(folder: Path) -> None:
-    # Under another name at once: of a folder that is half there a later job would believe what it says.
-    folder.rename(_gone(folder))
-    shutil.rmtree(_gone(folder), ignore_errors=True)
 
 
 def _facts(files: list[Path]) -> list[list[str | int]]:

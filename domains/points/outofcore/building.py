@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +13,8 @@ from hra.domains.points.outofcore.memory import points_of_part
 from hra.domains.points.outofcore.node_columns import NodeColumns
 from hra.errors import LimitExceeded
 from hra.kernels.chunking import octree_cells
-from hra.safety.job_folder import open_job
 from hra.safety.local_files import local_path
+from hra.safety.scratch_folder import scratch_folder
 
 # Nodes are counted by int32, and there are fewer than two for each point.
 _MOST = 2**30
@@ -62,7 +59,7 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
     Raises
     ------
     FileError : another format, a damaged file, one without points, or a file cannot be written.
-    HraError : too little memory, or ``OUT.parts`` holds another job. MissingExtra : laspy is not installed.
+    HraError : too little memory, or ``OUT.parts`` holds something else. MissingExtra : laspy is not installed.
     LimitExceeded : more than 2**30 points, more at one place than a part may have, or an archive that unpacks to too
         much.
 
@@ -78,7 +75,7 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
     5
     """
     file, target, most = local_path(source), local_path(out), points_of_part(memory)
-    with _scratch(target, file) as folder:
+    with scratch_folder(target, {"points": str(file.resolve())}, resumed=False) as folder:
         records, bounds = las_records(file, folder / "points")
         if records.count > _MOST:
             raise LimitExceeded(f"the file has {records.count:,} points", where=str(file)[:500], fix="split it")
@@ -88,17 +85,6 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
         nodes = assemble(Forest(cells, bounds, columns), columns, target)
     low, high = (tuple(corner) for corner in bounds.tolist())
     return CloudReport(records.count, nodes, low, high, parts=len(cells), part_points=most)
-
-
-@contextmanager
-def _scratch(target: Path, source: Path) -> Iterator[Path]:
-    """The folder beside the target, which is another job's where it is there already."""
-    folder = target.with_name(f"{target.name}.parts")
-    open_job(folder, {"points": str(source.resolve())})
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _keep(used: set[Path], folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.lab.evaluation.frames.pixel_cuts import LIMIT, PIXELS_PER_DEGREE
+from hra.lab.evaluation.frames.pixel_cuts import LIMIT, PIXELS_PER_DEGREE, TOLERANCES
 from hra.lab.evaluation.frames.sequences import FADE_FRAMES, FULL
 
 Rows = Sequence[dict[str, Any]]
@@ -33,6 +33,15 @@ certified rows are below it.
 $pixels
 
 $verdicts
+
+## A tolerance that is below the mark
+
+One pixel of displacement bounds where a surface is, and not how it is lit. The first of $tolerances
+pixels whose certified cuts stay below the mark, in the same views:
+
+$tolerated
+
+$tolerances_needed
 
 ## What pops on a slow zoom
 
@@ -60,7 +69,7 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
     """
     width, height = record["viewport"]
     zoom_width, zoom_height = record["zoom_viewport"]
-    certified = [row for row in record["pixels"] if row["error"] == "certified"]
+    certified = [row for row in _at_one_pixel(record["pixels"]) if row["error"] == "certified"]
     skipped = "".join(f"- {entry['mesh']} was left out: {entry['reason']}\n" for entry in record["skipped"])
     text = _PAGE.substitute(
         driver=record["driver"],
@@ -73,6 +82,9 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
         cases=len(certified),
         pixels=_pixel_table(record["pixels"]),
         verdicts="\n".join(verdicts(record["pixels"])),
+        tolerances=", ".join(f"{tolerance:g}" for tolerance in TOLERANCES),
+        tolerated=_tolerance_table(record["pixels"]),
+        tolerances_needed=tolerances_needed(record["pixels"]),
         frames=max((len(row["pops"]) + 1 for row in record["popping"]), default=0),
         zoom_width=zoom_width,
         zoom_height=zoom_height,
@@ -86,6 +98,7 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
 
 def verdicts(rows: Rows) -> Iterator[str]:
     """One sentence per shading and distance: the largest mean FLIP of all meshes, and whether it is below the mark."""
+    rows = _at_one_pixel(rows)
     for key in dict.fromkeys((row["shading"], row["view"]) for row in rows):
         found = [row for row in rows if (row["shading"], row["view"]) == key and row["error"] == "certified"]
         worst = max(found, key=lambda row: row["flip"])
@@ -100,14 +113,45 @@ def verdicts(rows: Rows) -> Iterator[str]:
 def _pixel_table(rows: Rows) -> str:
     lines = ["| mesh | shading | view | full detail | certified: triangles, FLIP | quadric: triangles, FLIP |"]
     lines.append("| --- | --- | --- | ---: | ---: | ---: |")
-    cases: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
-    for row in rows:
-        cases.setdefault((row["mesh"], row["shading"], row["view"]), {})[row["error"]] = row
-    for case, by_error in cases.items():
-        cells = [f"{by_error[error]['triangles']:,.0f}, {by_error[error]['flip']:.4f}" for error in by_error]
-        full = f"{next(iter(by_error.values()))['source_triangles']:,}"
-        lines.append(f"| {' | '.join((*case, full, *cells))} |")
+    for case, found in _by_case(_at_one_pixel(rows)).items():
+        by_error = {row["error"]: f"{row['triangles']:,.0f}, {row['flip']:.4f}" for row in found}
+        full = f"{found[0]['source_triangles']:,}"
+        lines.append(f"| {' | '.join((*case, full, by_error['certified'], by_error['quadric']))} |")
     return "\n".join(lines)
+
+
+def _tolerance_table(rows: Rows) -> str:
+    lines = ["| mesh | shading | view | pixels | triangles | of those at one pixel | FLIP |"]
+    lines.append("| --- | --- | --- |" + " ---: |" * 4)
+    for case, found in _by_case([row for row in rows if row["error"] == "certified"]).items():
+        first, last = found[0], found[-1]
+        pixels = f"{last['tolerance']:g}" if last["flip"] <= LIMIT else f"none, {last['tolerance']:g} is not"
+        more = f"{last['triangles'] / first['triangles']:.2f}"
+        lines.append(f"| {' | '.join(case)} | {pixels} | {last['triangles']:,.0f} | {more} | {last['flip']:.4f} |")
+    return "\n".join(lines)
+
+
+def tolerances_needed(rows: Rows) -> str:
+    """How many cases each tolerance brings below the mark, in one sentence."""
+    cases = _by_case([row for row in rows if row["error"] == "certified"]).values()
+    needed = [found[-1]["tolerance"] for found in cases if found[-1]["flip"] <= LIMIT]
+    counts = (
+        f"{sum(one >= tolerance for one in needed)} at {tolerance:g} px"
+        for tolerance in TOLERANCES
+        if tolerance in needed
+    )
+    return f"Of {len(cases)} cases below the mark: {', '.join(counts) or 'none'}."
+
+
+def _at_one_pixel(rows: Rows) -> Rows:
+    return [row for row in rows if row["tolerance"] == 1]
+
+
+def _by_case(rows: Rows) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+    cases: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        cases.setdefault((row["mesh"], row["shading"], row["view"]), []).append(row)
+    return cases
 
 
 def _popping_table(rows: Rows) -> str:

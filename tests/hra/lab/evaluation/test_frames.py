@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,8 @@ from typer.testing import CliRunner
 
 from hra.errors import FileError
 from hra.lab.commands.evaluate import evaluate
-from hra.lab.evaluation.frames.page import findings, render, verdicts
-from hra.lab.evaluation.frames.pixel_cuts import difference
+from hra.lab.evaluation.frames.page import findings, render, tolerances_needed, verdicts
+from hra.lab.evaluation.frames.pixel_cuts import LIMIT, TOLERANCES, difference
 from hra.lab.evaluation.frames.run import SMALL, run
 from hra.lab.evaluation.frames.sequences import CHAIN, FADE, FADE_FRAMES, FULL, cross_faded
 from hra.lab.evaluation.frames.stage import Shot, Surface
@@ -62,7 +63,12 @@ def record() -> dict:
 
 @pytest.mark.gl
 def test_rows_hold_what_they_say(record: dict):
-    assert len(record["pixels"]) == 2 * 2 * 2
+    at_one = [row for row in record["pixels"] if row["tolerance"] == 1]
+    assert len(at_one) == 2 * 2 * 2
+    certified = [row for row in record["pixels"] if row["error"] == "certified"]
+    for earlier, row in pairwise(certified):
+        # Finer tolerances are tried only above the mark.
+        assert (row["tolerance"] < 1) == (earlier["flip"] > LIMIT and earlier["tolerance"] > TOLERANCES[-1])
     for row in record["pixels"]:
         assert 0 <= row["flip"] <= row["worst"] < 1 and 0 < row["covered"] < 1
         assert 0 < row["triangles"] <= row["source_triangles"] == 5120
@@ -78,16 +84,21 @@ def test_the_page_quotes_the_numbers_of_the_run(record: dict):
     text = pages["frame-quality.md"].decode()
     assert pages["pictures/frame_pops.png"].startswith(b"\x89PNG")
     for row in record["pixels"]:
-        assert f"{row['triangles']:,.0f}, {row['flip']:.4f}" in text
+        if row["tolerance"] == 1:
+            assert f"{row['triangles']:,.0f}, {row['flip']:.4f}" in text
+    assert tolerances_needed(record["pixels"]) in text
     for row in record["popping"]:
         assert f"| {row['method']} | {row['triangles']:,.0f} | {max(row['pops']):.3g} |" in text
     assert all(line in text for line in (*verdicts(record["pixels"]), *findings(record["popping"])))
 
 
 def test_losses_are_counted_as_losses():
-    row = {"shading": "flat", "view": "near", "error": "certified"}
+    row = {"shading": "flat", "view": "near", "error": "certified", "tolerance": 1.0}
     lines = list(verdicts([row | {"mesh": "a", "flip": 0.01}, row | {"mesh": "b", "flip": 0.03}]))
     assert lines == ["- flat, near: at most 0.0300 (b), above the mark; 1 of 2 meshes above it."]
+    found = [row | {"mesh": "a", "flip": 0.03}, row | {"mesh": "a", "flip": 0.01, "tolerance": 0.5}]
+    found += [row | {"mesh": "b", "flip": 0.01}, row | {"mesh": "c", "flip": 0.03, "tolerance": 0.125}]
+    assert tolerances_needed(found) == "Of 3 cases below the mark: 1 at 1 px, 2 at 0.5 px."
     rows = [{"mesh": "a", "method": name, "pops": [0.0, pop]} for name, pop in (("ours", 2.0), ("peer", 1.0))]
     worse, better = findings(rows)
     assert "larger than those of `peer` on 1 of 1" in worse and "nowhere larger" in better
