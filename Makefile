@@ -64,7 +64,7 @@ test-peers: $(VENV)-peers/.peers ## compare loads with another cache simulator, 
 
 $(VENV)-peers/.peers: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-peers
-	$(VENV)-peers/bin/python -m pip install -q -e . hypothesis libcachesim==0.3.5 pytest
+	$(VENV)-peers/bin/python -m pip install -q --no-compile -e . hypothesis libcachesim==0.3.5 pytest
 	@touch $@
 
 lint: $(VENV)/.test ## check style, types and import rules
@@ -92,16 +92,16 @@ clean: ## remove what builds, tests and the demo left behind (.venv stays)
 # The stamps make the second run start at once; a change of the requirements installs again.
 $(VENV)/.demo: pyproject.toml constraints.txt | system-demo $(BIN)/python
 	@echo "Installing hra and what its demo needs into $(VENV) (the first time takes a few minutes) ..."
-	$(BIN)/python -m pip install -q -e '.[demo]' -c constraints.txt
+	$(BIN)/python -m pip install -q --no-compile -e '.[demo]' -c constraints.txt
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | system-test $(BIN)/python
 	@echo "Installing hra and what its tests need into $(VENV) (the first time takes several minutes) ..."
-	$(BIN)/python -m pip install -q -e '.[test]' -c constraints.txt
+	$(BIN)/python -m pip install -q --no-compile -e '.[test]' -c constraints.txt
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | system-test $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[docs]' -c constraints.txt
+	$(BIN)/python -m pip install -q --no-compile -e '.[docs]' -c constraints.txt
 	@touch $@
 
 $(BIN)/python:

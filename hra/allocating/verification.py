@@ -7,6 +7,7 @@ the budget gains more than price * room + sum of max(left, 0).
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, compress
 from math import ceil, gcd, inf, isfinite, lcm, ulp
@@ -137,11 +138,14 @@ def _whole(values: Any) -> tuple[list[int], int]:  # in parts, and how many part
 
 def _reader(costs: list[float]) -> Any:
     """How costs and budgets count: as the decimals that they print as where these share a unit, else as the doubles."""
-    decimals = [Fraction(repr(value)) for value in costs]
-    common = lcm(*{value.denominator for value in decimals})
+    counts = Counter(costs)
+    decimals = {value: Fraction(repr(value)) for value in counts}
+    common = lcm(*{value.denominator for value in decimals.values()})
     digits = next((d for d in range(16) if 10**d % common == 0), None)
-    shared = digits is not None and (not digits or sum(decimals) * 10**digits <= 2**51)
-    return (lambda value: Fraction(repr(float(value)))) if shared else Fraction
+    total = sum(decimals[value] * count for value, count in counts.items())
+    if digits is None or (digits and total * 10**digits > 2**51):
+        return Fraction
+    return lambda value: decimals[value] if value in decimals else Fraction(repr(float(value)))
 
 
 def _near(claim: float, exact: Fraction) -> bool:  # whether a double is one of the two around an exact number

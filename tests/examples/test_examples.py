@@ -86,7 +86,15 @@ NEEDS_GL |= {"plot_foveated_mesh_and_tokens.py", "plot_render_and_stream.py"}
 NEEDS_GL |= {"plot_mesh_budgets.py", "plot_mesh_importance.py", "plot_mesh_zoom.py", "plot_texture_feedback.py"}
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.gl] if n in NEEDS_GL else []) for n in EXPECTED])
+# They draw for half a minute; the gallery of the site runs them as well.
+SLOW = {"plot_render_and_stream.py", "plot_mesh_zoom.py", "plot_foveated_mesh_and_tokens.py"}
+
+
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.gl] * (name in NEEDS_GL) + [pytest.mark.slow] * (name in SLOW)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in EXPECTED])
 def test_script_runs_without_warnings(name: str, tmp_path: Path):
     done = run(ROOT / "examples" / name, tmp_path)
     assert done.returncode == 0, done.stderr

@@ -19,6 +19,7 @@ from hra.safety.file_list import FileList
 from hra.safety.job_folder import open_job
 from hra.safety.json_text import parse_object
 from hra.safety.local_files import read_regular
+from hra.safety.memory_reuse import keep_freed_memory
 from hra.safety.processes import in_processes
 
 SUFFIXES = frozenset((".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".png", ".ppm", ".tga", ".tif", ".tiff", ".webp"))
@@ -131,7 +132,8 @@ def _price(folder: FileList, allocation: TokenAllocation, sample: int, jobs: int
 
 
 def _make_shard(allocation: TokenAllocation, root: Path, task: tuple[Path, list[str]]) -> int:
-    """Write one shard; the number of its images."""
+    """Write one shard, in a process that does nothing else; the number of its images."""
+    keep_freed_memory()
     shard, names = task
     table = allocation({"id": names, "path": [str(root / name) for name in names]})
     write_shard(shard, table)

@@ -27,23 +27,6 @@ class Band(NamedTuple):
     first: np.ndarray
     weights: np.ndarray
 
-    def matrix(self, source: int) -> np.ndarray:
-        """The matrix itself, float64 [m, source]."""
-        full = np.zeros((len(self.first), source))
-        rows, taps = np.indices(self.weights.shape)
-        full[rows, self.first[:, None] + taps] = self.weights
-        return full
-
-    @classmethod
-    def of(cls, matrix: np.ndarray) -> Band:
-        """The band of a matrix [m, n]."""
-        some = matrix != 0
-        first = some.argmax(axis=1)
-        taps = int((matrix.shape[1] - some[:, ::-1].argmax(axis=1) - first).max())
-        first = np.minimum(first, matrix.shape[1] - taps)
-        weights = np.take_along_axis(matrix, first[:, None] + np.arange(taps), axis=1)
-        return cls(frozen(first), frozen(weights.astype(np.float32)))
-
 
 @lru_cache(maxsize=64)
 def lanczos(source: int, target: int) -> Band:
@@ -65,8 +48,13 @@ def lanczos(source: int, target: int) -> Band:
 @lru_cache(maxsize=64)
 def there_and_back(small: int, large: int) -> Band:
     """What enlarging ``small`` samples to ``large`` ones and making them small again does to them."""
-    down, up = lanczos(large, small).matrix(large), lanczos(small, large).matrix(small)
-    return Band.of(down @ up)
+    down, up = lanczos(large, small), lanczos(small, large)
+    first, last = up.first[down.first], up.first[down.first + down.weights.shape[1] - 1]
+    taps = int((last - first).max()) + up.weights.shape[1]
+    first = np.minimum(first, small - taps)
+    weights = np.zeros((small, taps))
+    _multiply(*down, *up, first, weights)
+    return Band(frozen(first), frozen(weights.astype(np.float32)))
 
 
 def along_axes(pixels: np.ndarray, vertical: Band, horizontal: Band) -> np.ndarray:
@@ -98,3 +86,13 @@ def _add_rows(rows, first, weights, made):
 def _add_scaled(row, weight, made):
     for x in range(made.size):
         made[x] += weight * row[x]
+
+
+@njit(cache=True, nogil=True)
+def _multiply(left_first, left, right_first, right, first, made):
+    """The product of two bands, whose row i begins in column ``first[i]``."""
+    for i in range(len(left_first)):
+        for a in range(left.shape[1]):
+            row = left_first[i] + a
+            for b in range(right.shape[1]):
+                made[i, right_first[row] + b - first[i]] += np.float64(left[i, a]) * right[row, b]

@@ -272,19 +272,19 @@ def test_free_refinements_that_gain_are_always_taken(seed):
 def test_gains_that_are_proportional_to_the_cost_up_to_rounding_keep_the_choice_valid(finish, seed):
     """Slopes that are equal but for the last bit: uniform content, whose gain is its area times a constant."""
     rng = np.random.default_rng(seed)
-    for _ in range(20):
+    for _ in range(8):
         cost = rng.integers(1, 60, int(rng.integers(2, 6)))
         gain = cost * rng.random()
         gain = np.nextafter(gain, rng.choice([0.0, 100.0], gain.size))
         hierarchy = Hierarchy.chains([cost.size], cost)
-        for budget in range(int(hierarchy.base_cost), int(hierarchy.total_cost) + 1, 5):
+        for budget in range(int(hierarchy.base_cost), int(hierarchy.total_cost) + 1, 9):
             allocate(hierarchy, gain, budget, hra.Hull(finish=finish), "gain")
 
 
 @pytest.mark.parametrize("unit", [0.1, 0.7, 1 / 3])
 @pytest.mark.parametrize("name", TRAVERSALS)
 def test_fractional_costs_that_add_up_to_the_budget_only_nearly_are_no_overrun(name, unit):
-    for size in range(2, 24):
+    for size in (2, 3, 4, 6, 7, 10, 13, 19, 23):
         hierarchy = Hierarchy.flat(np.full(size, unit))
         for count in range(1, size + 1):
             for budget in (unit * count, np.full(count, unit).sum(), sum([unit] * count)):

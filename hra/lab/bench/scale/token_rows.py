@@ -79,14 +79,17 @@ def two_actors(images: Path, out: Path) -> None:
 
     from hra.integrations.ray import TokenAllocation
 
-    # Actors hold a processor each for as long as they live: without a third one nothing would be written.
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
         paths = [{"path": str(path)} for path in sorted(images.iterdir())]
         rows = ray.data.from_items(paths, override_num_blocks=len(paths) // _BLOCK + 4).map_batches(
-            TokenAllocation, fn_constructor_kwargs=SETTINGS, batch_format="pyarrow", batch_size=_SHARD, concurrency=2
+            TokenAllocation,
+            fn_constructor_kwargs={**SETTINGS, "out": str(out)},
+            batch_format="pyarrow",
+            batch_size=_SHARD,
+            concurrency=2,
         )
-        rows.write_parquet(str(out))
+        rows.materialize()
     finally:
         ray.shutdown()
 

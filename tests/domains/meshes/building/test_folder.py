@@ -48,7 +48,8 @@ def test_every_mesh_is_that_of_its_own_build(folder: Path, tmp_path: Path):
         meshes.build_folder(folder, tmp_path / "out", certified=False)
 
 
-def test_killed_at_twenty_random_moments_the_files_are_the_same(folder: Path, tmp_path: Path):
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_at_random_moments_the_files_are_the_same(folder: Path, tmp_path: Path, kills: int):
     for number in range(6):
         ball = "".join(f"v {x} {y} {number}\n" for x in range(9) for y in range(9))
         faces = (f"f {i} {i + 1} {i + 10}\nf {i} {i + 10} {i + 9}\n" for i in range(1, 72) if i % 9)
@@ -69,7 +70,7 @@ def test_killed_at_twenty_random_moments_the_files_are_the_same(folder: Path, tm
     build(tmp_path / "known")
     whole, known, random, killed = time.monotonic() - began, content(tmp_path / "known"), Random(0), 0
     assert len(known) == 8
-    while killed < 20:
+    while killed < kills:
         out = tmp_path / f"killed{killed}"
         child = forked(lambda out=out: build(out))
         time.sleep(random.uniform(0, whole))

@@ -14,11 +14,10 @@ import hra
 from hra.domains import meshes
 from tests.helpers.killing import forked
 
-KILLS = 20
-
 
 @pytest.mark.usefixtures("small_parts")
-def test_killed_at_random_moments(tmp_path: Path):
+@pytest.mark.parametrize("kills", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_at_random_moments(tmp_path: Path, kills: int):
     def build(out: Path) -> None:
         source = hra.samples.path("skull.ply")
         meshes.build_out_of_core(source, out, memory=9_000, certified=False, threads=1)
@@ -28,7 +27,7 @@ def test_killed_at_random_moments(tmp_path: Path):
     build(tmp_path / "known.hra")
     whole = time.monotonic() - start
     known, random, killed, out = (tmp_path / "known.hra").read_bytes(), Random(0), 0, tmp_path / "out.hra"
-    while killed < KILLS:
+    while killed < kills:
         child = forked(lambda: build(out))
         time.sleep(random.uniform(0, 0.5 * whole))
         os.kill(child, signal.SIGKILL)

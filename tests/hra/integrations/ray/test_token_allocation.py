@@ -14,7 +14,8 @@ from PIL import Image
 pytest.importorskip("ray.data")
 
 from hra.domains import tokens
-from hra.integrations.ray import TokenAllocation
+from hra.errors import FileError, HraError
+from hra.integrations.ray import TokenAllocation, remaining
 
 SETTINGS: dict[str, Any] = {"budget": 12, "relevance": "uniform"}
 
@@ -55,8 +56,29 @@ def test_batches_of_every_format(pictures: Path, kind: str):
     assert TokenAllocation(**SETTINGS)(batch).equals(expected)
 
 
+def test_actors_that_write_leave_one_whole_file_for_each_batch(pictures: Path, tmp_path: Path):
+    names = sorted(map(str, pictures.iterdir()))
+    allocate = TokenAllocation(**SETTINGS, out=str(tmp_path / "rows"))
+    for batch in (names[:4], names[4:], names[:4]):  # Ray repeats batches
+        expected = tokens.TokenAllocation(**SETTINGS)({"path": batch})
+        assert allocate({"path": batch}).equals(expected.select(["id", "error"]))
+        assert expected in [pq.read_table(file) for file in (tmp_path / "rows").glob("*.parquet")]
+    assert len(list((tmp_path / "rows").glob("*.parquet"))) == 2
+    assert remaining([*names, "new.png"], tmp_path / "rows") == ["new.png"]
+
+
+def test_rows_of_other_settings_are_not_mixed(tmp_path: Path):
+    for _ in range(2):
+        TokenAllocation(**SETTINGS, out=str(tmp_path))
+    with pytest.raises(HraError, match="another job: allocation differ"):
+        TokenAllocation(budget=13, relevance="uniform", out=str(tmp_path))
+    (tmp_path / "file").touch()
+    with pytest.raises(FileError):
+        TokenAllocation(**SETTINGS, out=str(tmp_path / "file"))
+
+
 @pytest.mark.slow
-def test_a_pool_of_actors_writes_the_rows_of_the_process_pool(pictures: Path, cluster: Any, tmp_path: Path):
+def test_a_pool_of_actors_hands_on_the_rows_of_the_process_pool(pictures: Path, cluster: Any, tmp_path: Path):
     import ray.data
 
     images = ray.data.read_binary_files(str(pictures), include_paths=True)

@@ -52,6 +52,7 @@ def waves(seed: int, side: int = 64) -> np.ndarray:
     return (fields @ np.random.default_rng(0).normal(size=(2, 16))).astype(np.float32)
 
 
+@pytest.mark.slow
 def test_training_tells_more_than_pooling_of_pictures_that_it_has_not_seen():
     from hra.lab.evaluation.compressors.training import trained
     from hra.model.arrays import to_numpy

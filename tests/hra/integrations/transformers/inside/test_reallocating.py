@@ -19,7 +19,11 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 IMAGES = (1, 2)
 STEPS = 8
 CLOSE: Any = {"rtol": 0.0, "atol": 1e-5}
-FAMILY = pytest.mark.parametrize("name", FAMILIES)
+# One of each way to lay out positions and masks; the others take minutes.
+ALWAYS = {"llava", "qwen2_5_vl", "gemma3"}
+FAMILY = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in ALWAYS else [pytest.mark.slow]) for name in FAMILIES]
+)
 
 
 @pytest.fixture(autouse=True)
