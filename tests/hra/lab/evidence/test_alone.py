@@ -25,6 +25,7 @@ def learned(stock, steps):
     return stem
 
 
+@pytest.mark.slow
 def test_a_stem_learns_what_tokens_show(stock):
     seen = view(stock, np.arange(8), 60, np.random.default_rng(3))
     pixels, shown = seen.pixels.flatten(0, 1), seen.shown.flatten(0, 1)
