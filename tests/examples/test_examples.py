@@ -92,16 +92,20 @@ SLOW = {
     "plot_attention_and_visibility.py",
     "plot_certified_error.py",
     "plot_cluster_dag.py",
-}
-SLOW |= {
     "plot_foveated_mesh_and_tokens.py",
     "plot_hiz_two_domains.py",
     "plot_mesh_budgets.py",
     "plot_mesh_error_curves.py",
+    "plot_mesh_importance.py",
+    "plot_mesh_zoom.py",
+    "plot_question_relevance.py",
+    "plot_render_and_stream.py",
+    "plot_semantic_atlas.py",
+    "plot_temporal_coherence.py",
+    "plot_texture_views.py",
+    "plot_token_bank.py",
+    "plot_token_methods.py",
 }
-SLOW |= {"plot_mesh_importance.py", "plot_mesh_zoom.py", "plot_question_relevance.py", "plot_render_and_stream.py"}
-SLOW |= {"plot_semantic_atlas.py", "plot_temporal_coherence.py", "plot_texture_views.py", "plot_token_bank.py"}
-SLOW |= {"plot_token_methods.py"}
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
