@@ -143,17 +143,10 @@ class ScreenError(ErrorMetric):
         """
         distances, named = self.largest_distances(hierarchy), self.resolve(hierarchy)
         seen = [
-            named.in_view(hierarchy, distances, view, sources_of(hierarchy, view.camera)) for view in views_of(context)
+            errors_in_view(named, hierarchy, distances, view, sources_of(hierarchy, view.camera))
+            for view in views_of(context)
         ]
         return reduce(np.maximum, seen)
-
-    def in_view(self, hierarchy: Hierarchy, distances: np.ndarray, view: View, sources: Sources) -> np.ndarray:
-        """`peak` of one view, by what of the source it sees and the clusters' `largest_distances`; of a named error."""
-        displaced = largest_displacements(hierarchy, distances, view, sources, both_sides=self.certified)
-        if self.error != "appearance":
-            return displaced
-        check_appearance(hierarchy)
-        return appearance_errors(hierarchy, view, sources.seen, displaced)
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Squared displacement that each cluster adds to the mean over the viewport, of all views, [N], px2."""
@@ -179,3 +172,23 @@ class ScreenError(ErrorMetric):
             seen = np.flatnonzero(weights)
             weights[seen] *= mean_weights(self.weight, hierarchy.attribute("box")[seen], view)
         return weights
+
+
+def errors_in_view(
+    metric: ScreenError, hierarchy: Hierarchy, distances: np.ndarray, view: View, sources: Sources
+) -> np.ndarray:
+    """`ScreenError.peak` of one view, float64 [N], by what of the source is seen.
+
+    Parameters
+    ----------
+    metric : of a named error; distances : its `ScreenError.largest_distances`.
+
+    Raises
+    ------
+    MetricError : the mesh was built without what the error reads.
+    """
+    displaced = largest_displacements(hierarchy, distances, view, sources, both_sides=metric.certified)
+    if metric.error != "appearance":
+        return displaced
+    check_appearance(hierarchy)
+    return appearance_errors(hierarchy, view, sources.seen, displaced)

@@ -18,8 +18,8 @@ _FLAT = np.zeros((0, 3), np.float32)
 def with_appearance(clusters: ClusterMesh) -> ClusterMesh:
     """The same mesh with what ``ScreenError("appearance")`` reads, see `ClusterMesh.hierarchy`; `build` can do it, too.
 
-    Normals are those of the vertices where the mesh has any, else those of the triangles. It takes about a tenth of the
-    time of a build; equal input gives equal output.
+    Normals are those of the vertices where the mesh has any, else those of the triangles. It takes an eighth to a
+    fifth of the processor time of a build; equal input gives equal output.
 
     Examples
     --------

@@ -45,7 +45,8 @@ pixels whose certified cuts stay below the mark, in the same views, and beside i
 
 $tolerated
 
-$tolerances_needed $compared
+$tolerances_needed
+$compared
 
 ## What pops on a slow zoom
 
@@ -118,13 +119,13 @@ def verdicts(rows: Rows) -> Iterator[str]:
 
 def below_the_mark(rows: Rows) -> str:
     """How many cases each error brings below the mark at a tolerance of 1, and with how many triangles on average."""
-    parts = []
+    parts, cases = [], 0
     for error in _ERRORS:
         found = [row for row in _at_one_pixel(rows) if row["error"] == error]
-        passed = sum(row["flip"] <= LIMIT for row in found)
+        passed, cases = sum(row["flip"] <= LIMIT for row in found), len(found)
         drawn = float(np.mean([row["triangles"] / row["source_triangles"] for row in found]))
-        parts.append(f"{passed} of {len(found)} with {error!r}, which draws {drawn:.0%} of the triangles on average")
-    return f"Below the mark: {'; '.join(parts)}."
+        parts.append(f'{passed} with "{error}" (drawing {drawn:.0%} of the source on average)')
+    return f"Of {cases} cases below the mark: {', '.join(parts)}."
 
 
 def compared(rows: Rows) -> str:
@@ -137,8 +138,8 @@ def compared(rows: Rows) -> str:
         ratios.append(looks["triangles"] / last["triangles"])
     fewer, more = (sum(sign * (ratio - 1) > 5e-4 for ratio in ratios) for sign in (-1, 1))
     return (
-        f"Beside these certified tolerances, which are known only once the pictures are, 'appearance' draws "
-        f"{min(ratios):.2f} to {max(ratios):.2f} times the triangles ({_mean(ratios):.2f} in the geometric mean): "
+        f'Beside these tolerances, which nobody knows before the pictures are drawn, "appearance" draws '
+        f"{min(ratios):.2f} to {max(ratios):.2f} times the triangles\n({_mean(ratios):.2f} in the geometric mean): "
         f"fewer in {fewer} cases, more in {more}."
     )
 

@@ -103,8 +103,8 @@ def test_losses_are_counted_as_losses():
     other = {"triangles": 20, "source_triangles": 100}
     pair = [row | other | {"mesh": "a", "flip": 0.03}, row | looks | {"mesh": "a", "flip": 0.01}]
     pair.append(row | {"mesh": "a", "error": "quadric", "flip": 0.04, "triangles": 10, "source_triangles": 100})
-    assert below_the_mark(pair).startswith("Below the mark: 0 of 1 with 'certified', which draws 20% of")
-    assert "; 1 of 1 with 'appearance', which draws 30%" in below_the_mark(pair)
+    assert below_the_mark(pair).startswith('Of 1 cases below the mark: 0 with "certified" (drawing 20% of')
+    assert ', 1 with "appearance" (drawing 30%' in below_the_mark(pair)
     assert "1.50 to 1.50 times" in compared(pair) and "fewer in 0 cases, more in 1." in compared(pair)
     rows = [{"mesh": "a", "method": name, "pops": [0.0, pop]} for name, pop in (("ours", 2.0), ("peer", 1.0))]
     worse, better = findings(rows)
