@@ -47,6 +47,10 @@ def appearance_errors(hierarchy: Hierarchy, view: View, pixels: np.ndarray, disp
     ----------
     pixels : float64 [N], the most pixels that a unit covers in each source cluster, 0 for coarser ones and out of view.
     displaced : float64 [N], the largest displacement of each cluster in pixels, equal in a group, monotone.
+
+    References
+    ----------
+    Cohen, Olano, Manocha, Appearance-preserving simplification, SIGGRAPH 1998: what a simplified surface should keep.
     """
     weight = _visible_area(hierarchy, view.camera, pixels)
     order = hierarchy.added_nodes, hierarchy.removed_nodes
