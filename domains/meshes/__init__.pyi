@@ -12,6 +12,7 @@ from .asset.paging import page_parents as page_parents
 from .asset.paging import page_trace as page_trace
 from .asset.paging import wanted_pages as wanted_pages
 from .attributes import VertexAttributes as VertexAttributes
+from .building.appearance import with_appearance as with_appearance
 from .building.builder import build as build
 from .building.discrete import build_discrete as build_discrete
 from .building.folder import build_folder as build_folder

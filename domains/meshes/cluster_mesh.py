@@ -47,6 +47,10 @@ class ClusterMesh(ReadOnlyArrays):
           source beneath to the group that the cluster belongs to, and from any point of the group to the source, in
           object units, monotone like "error". The largest of a cut's clusters bounds its Hausdorff distance from the
           source: no point of either is farther from the other;
+        - "normal_change" float32 [N], if built with ``appearance=True``: root mean square difference between unit
+          normals of the source beneath and of the group that the cluster belongs to, by samples, monotone like "error";
+        - "facing" float32 [N, 4], with it: of source clusters the mean of the unit normals, and 1 where the surface is
+          open, so that its back can be seen; 0 for the others;
         - "area" float64 [N]: surface of the source that the cluster stands for;
         - "level" int32 [N]: 0 for source triangles; a level has about half the triangles of the one before, near the
           root in several steps; "vertex_count" int32 [N].

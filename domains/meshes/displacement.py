@@ -165,8 +165,13 @@ def mean_squares(hierarchy: Hierarchy, distances: np.ndarray, weights: np.ndarra
     distances : [N], object units.
     weights : [N], `source_weights`, also sums of them; overwritten.
     """
-    _spread(*hierarchy.added_nodes, *hierarchy.removed_nodes, hierarchy.attribute("area"), weights)
+    spread_by_area(hierarchy, weights)
     return np.square(distances.astype(np.float64)) * weights
+
+
+def spread_by_area(hierarchy: Hierarchy, weights: np.ndarray) -> None:
+    """Pass what source clusters weigh, float64 [N], on to coarser ones in place: every cut then weighs the same."""
+    _spread(*hierarchy.added_nodes, *hierarchy.removed_nodes, hierarchy.attribute("area"), weights)
 
 
 def source_weights(hierarchy: Hierarchy, view: View, pixels: np.ndarray) -> np.ndarray:

@@ -11,7 +11,9 @@ from typing import Any, Literal, final, get_args
 import numpy as np
 
 from hra.camera.view import View, views_of
+from hra.domains.meshes.appearance import appearance_errors, check_appearance
 from hra.domains.meshes.displacement import (
+    Sources,
     largest_displacements,
     mean_squares,
     source_pixels,
@@ -25,7 +27,7 @@ from hra.errors import EstimateWarning, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
-ErrorName = Literal["certified", "hausdorff", "quadric"]
+ErrorName = Literal["certified", "hausdorff", "quadric", "appearance"]
 _ERRORS = get_args(ErrorName)
 _ESTIMATED = (
     "errors in pixels are estimates, which true displacements may exceed several times, because the mesh was built "
@@ -61,6 +63,10 @@ class ScreenError(ErrorMetric):
           Budgets minimise "quadric", which is nearer to a mean.
         - "hausdorff": the same bound alone, of positions only, for budgets too.
         - "quadric": the simplifier's own estimate, which true displacements may exceed several times.
+        - "appearance": as "certified", and how the surface is lit: a tolerance of 1 keeps displacements within a pixel
+          and the mean change of the picture below what an eye notices, see
+          `hra.domains.meshes.appearance.appearance_errors`. The mesh needs ``build(.., appearance=True)``. Budgets
+          minimise "quadric".
         - None: "certified" if the mesh carries bounds, as `build` makes them, else "quadric" with a warning.
     weight : what a squared error at each place of a view's screen counts for budgets: positions [n, 2] in pixels to
         [n], >= 0, such as a saliency or attention map (`hra.domains.textures.SaliencyMap` is one). A cluster counts the
@@ -100,8 +106,8 @@ class ScreenError(ErrorMetric):
 
     @property
     def certified(self) -> bool:
-        """Whether thresholds are bounds; False as long as the error has no name, see `resolve`."""
-        return self.error in ("certified", "hausdorff")
+        """Whether thresholds bound displacements; False as long as the error has no name, see `resolve`."""
+        return self.error in ("certified", "hausdorff", "appearance")
 
     def resolve(self, hierarchy: Hierarchy) -> ScreenError:
         """The metric with the error that None stands for, for clusters of this hierarchy."""
@@ -126,13 +132,18 @@ class ScreenError(ErrorMetric):
                 warnings.warn(_ESTIMATED, EstimateWarning, stacklevel=2)
             return hierarchy.attribute("error")
         bound = hierarchy.attribute("hausdorff")
-        return np.maximum(bound, hierarchy.attribute("error")) if named.error == "certified" else bound
+        return bound if named.error == "hausdorff" else np.maximum(bound, hierarchy.attribute("error"))
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
-        """Largest displacement in pixels of each cluster in any view, float64 [N]."""
-        distances, bound = self.largest_distances(hierarchy), self.resolve(hierarchy).certified
+        """Largest displacement in pixels of each cluster in any view, or what else the error bounds, float64 [N].
+
+        Raises
+        ------
+        MetricError : the mesh was built without what the error reads.
+        """
+        distances, named = self.largest_distances(hierarchy), self.resolve(hierarchy)
         seen = [
-            largest_displacements(hierarchy, distances, view, sources_of(hierarchy, view.camera), both_sides=bound)
+            errors_in_view(named, hierarchy, distances, view, sources_of(hierarchy, view.camera))
             for view in views_of(context)
         ]
         return reduce(np.maximum, seen)
@@ -161,3 +172,23 @@ class ScreenError(ErrorMetric):
             seen = np.flatnonzero(weights)
             weights[seen] *= mean_weights(self.weight, hierarchy.attribute("box")[seen], view)
         return weights
+
+
+def errors_in_view(
+    metric: ScreenError, hierarchy: Hierarchy, distances: np.ndarray, view: View, sources: Sources
+) -> np.ndarray:
+    """`ScreenError.peak` of one view, float64 [N], by what of the source is seen.
+
+    Parameters
+    ----------
+    metric : of a named error; distances : its `ScreenError.largest_distances`.
+
+    Raises
+    ------
+    MetricError : the mesh was built without what the error reads.
+    """
+    displaced = largest_displacements(hierarchy, distances, view, sources, both_sides=metric.certified)
+    if metric.error != "appearance":
+        return displaced
+    check_appearance(hierarchy)
+    return appearance_errors(hierarchy, view, sources.seen, displaced)

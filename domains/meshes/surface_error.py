@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from hra.domains.meshes.metrics import ErrorName, ScreenError
+from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
@@ -31,7 +32,7 @@ class SurfaceError(ErrorMetric):
 
     Raises
     ------
-    MetricError : another error, or clusters without bounds.
+    MetricError : another error, "appearance", which needs a camera, or clusters without bounds.
 
     Examples
     --------
@@ -51,6 +52,9 @@ class SurfaceError(ErrorMetric):
     def __post_init__(self) -> None:
         # Refuses what it does not know.
         ScreenError(self.error)
+        if self.error == "appearance":
+            what = "the error 'appearance' is of what a camera sees, and here is none"
+            raise MetricError(what, where="SurfaceError", fix="use ScreenError; on the command line --azimuth or --eye")
 
     @property
     def certified(self) -> bool:

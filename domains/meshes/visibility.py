@@ -13,13 +13,12 @@ from hra.camera.view import View, views_of
 from hra.domains.meshes.boxes import vertex_boxes
 from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.displacement import (
-    largest_displacements,
     mean_squares,
     source_pixels,
     source_weights,
     sources_of,
 )
-from hra.domains.meshes.metrics import ErrorName, ScreenError
+from hra.domains.meshes.metrics import ErrorName, ScreenError, errors_in_view
 from hra.domains.meshes.ragged import take_runs
 from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
@@ -138,7 +137,7 @@ class VisibleScreenError(ErrorMetric):
         for view, buffer in self._pairs(context):
             sources = sources_of(hierarchy, view.camera)
             shown = sources.only(_visible(hierarchy, sources.seen, buffer) | (sources.apart > 0))
-            seen.append(largest_displacements(hierarchy, distances, view, shown, both_sides=plain.certified))
+            seen.append(errors_in_view(plain, hierarchy, distances, view, shown))
         return reduce(np.maximum, seen)
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:

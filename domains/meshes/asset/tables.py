@@ -26,13 +26,15 @@ _FORMS = {
     "box": ("<f4", (2, 3)),
     "error": ("<f4", ()),
     "hausdorff": ("<f4", ()),
+    "normal_change": ("<f4", ()),
+    "facing": ("<f4", (4,)),
     "area": ("<f8", ()),
     "level": ("<i4", ()),
     "vertex_count": ("<i4", ()),
 }
 # Of an origin and a step: 65,535 steps further is still within float32.
 _FARTHEST = 1e33
-_NOT_NEGATIVE = ("radius", "error", "hausdorff", "area", "level")
+_NOT_NEGATIVE = ("radius", "error", "hausdorff", "normal_change", "area", "level")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
+from hra.domains.meshes.building.appearance import with_appearance
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
 from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
@@ -26,6 +28,7 @@ def build(
     cluster_size: int = 64,
     group_size: int = 12,
     certified: bool = True,
+    appearance: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
     limits: Limits = DEFAULT,
@@ -49,6 +52,7 @@ def build(
     certified : also bound how far the source and each cluster are from each other ("hausdorff"; see
         `hra.domains.meshes.measures.deviation`). Without it a build takes a third of the time, and thresholds in pixels
         are estimates.
+    appearance : also measure how normals change, for ``ScreenError("appearance")``; see `with_appearance`.
     threads : by default as many as there are processors that this process may use. The result does not depend on it.
     progress : called from this thread with the triangles that are simplified away and those of the source.
     limits : what reading a mesh file may take, see `load`.
@@ -88,13 +92,16 @@ def build(
     with Workers(threads or processors()) as workers:
         levels = build_levels(geometry, triangles, settings, workers, countdown)
     clusters = ClusterMesh.from_table(positions, *coarse_first(levels), attributes)
+    if appearance:
+        clusters = with_appearance(clusters)
     countdown.finish()
+    chosen = {**asdict(settings), "appearance": True} if appearance else asdict(settings)
     name = "" if isinstance(source, TriangleMesh) else Path(source).name
-    return replace(clusters, report=_report(clusters, levels, settings, workers.threads, meter, name))
+    return replace(clusters, report=_report(clusters, levels, chosen, workers.threads, meter, name))
 
 
 def _report(
-    clusters: ClusterMesh, levels: BuiltLevels, settings: Settings, threads: int, meter: Meter, source: str
+    clusters: ClusterMesh, levels: BuiltLevels, settings: dict[str, Any], threads: int, meter: Meter, source: str
 ) -> BuildReport:
     return BuildReport(
         **meter.read(),
@@ -107,7 +114,7 @@ def _report(
         stuck_groups=levels.stuck_groups,
         merged_islands=levels.merged_islands,
         source=source,
-        settings=asdict(settings),
+        settings=settings,
     )
 
 

@@ -41,13 +41,15 @@ class _Task:
     root: Path
     out: Path
     settings: Settings
+    appearance: bool
     grid_bits: int | None
     limits: Limits
 
     def __call__(self, name: str) -> tuple[str, str | None]:
         """The name, and why it cannot be built, if it cannot."""
         try:
-            clusters = build(self.root / name, **asdict(self.settings), threads=1, limits=self.limits)
+            own = {**asdict(self.settings), "appearance": self.appearance}
+            clusters = build(self.root / name, **own, threads=1, limits=self.limits)
             clusters.save(self.place(name), self.grid_bits)
         except MissingExtra:
             raise  # wrong with all of them
@@ -67,6 +69,7 @@ def build_folder(
     cluster_size: int = 64,
     group_size: int = 12,
     certified: bool = True,
+    appearance: bool = False,
     grid_bits: int | None = None,
     jobs: int = 1,
     limits: Limits = DEFAULT,
@@ -80,7 +83,7 @@ def build_folder(
     Parameters
     ----------
     meshes : folder; out : another one, which is made if it is not there.
-    cluster_size, group_size, certified, limits : see `build`; grid_bits : see `ClusterMesh.save`.
+    cluster_size, group_size, certified, appearance, limits : see `build`; grid_bits : see `ClusterMesh.save`.
     jobs : processes of one thread each.
     progress : called with the meshes that are done and all of them.
 
@@ -99,10 +102,13 @@ def build_folder(
     1
     """
     folder, settings = FileList.of(meshes, SUFFIXES), Settings(cluster_size, group_size, certified)
-    task = _Task(folder.root, Path(out), settings, grid_bits, limits)
+    task = _Task(folder.root, Path(out), settings, appearance, grid_bits, limits)
     if len({task.place(name) for name in folder.names}) < len(folder.names):
         raise HraError("two meshes would become one file", where=str(folder.root)[:500], fix="rename one of them")
-    open_job(out, {**asdict(settings), "grid_bits": grid_bits, "meshes": len(folder.names), "digest": folder.digest})
+    # Jobs without it are those that earlier versions began.
+    extra = {"appearance": True} if appearance else {}
+    facts = {"grid_bits": grid_bits, "meshes": len(folder.names), "digest": folder.digest}
+    open_job(out, {**asdict(settings), **extra, **facts})
     missing = [name for name in folder.names if not task.place(name).exists()]
     resumed, errors = len(folder.names) - len(missing), {}
     progress(resumed, len(folder.names))

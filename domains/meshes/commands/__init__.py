@@ -46,6 +46,9 @@ def build(
     certified: Annotated[
         bool, typer.Option(help="Bound how far cuts are from the source; takes three times as long.")
     ] = True,
+    appearance: Annotated[
+        bool, typer.Option(help="Measure how normals change, for cuts by --error appearance.")
+    ] = False,
     grid_bits: Annotated[
         int | None, typer.Option(min=8, max=16, help="Compress, with positions on a grid of so many bits.")
     ] = None,
@@ -66,14 +69,18 @@ def build(
     settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
     limits = DEFAULT if memory is None else Limits(memory_bytes=byte_count(memory))
     if in_parts(source, out, None if memory is None else limits.memory_bytes):
+        if appearance:
+            raise HraError("what is built in parts has no appearance", where="--appearance", fix="leave it away")
         own = {**settings, "threads": threads, "jobs": jobs, "memory": limits.memory_bytes}
         return build_in_parts(source, out, own, grid_bits, json_file)
     if os.path.isdir(source):  # False for names that cannot be
         _check_folder_options(out, threads)
-        return build_all(source, out, {**settings, "grid_bits": grid_bits, "jobs": jobs, "limits": limits}, json_file)
+        own = {**settings, "appearance": appearance, "grid_bits": grid_bits, "jobs": jobs, "limits": limits}
+        return build_all(source, out, own, json_file)
     _check_file_options(out, jobs)
     with counting(f"building {source.name}", "triangles") as progress:
-        clusters = meshes.build(source, **settings, threads=threads, progress=progress, limits=limits)
+        own = {**settings, "appearance": appearance}
+        clusters = meshes.build(source, **own, threads=threads, progress=progress, limits=limits)
     with running(f"writing {out.name}"):
         clusters.save(out, grid_bits)
         record = _facts(meshes.open_asset(out))

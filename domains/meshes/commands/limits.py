@@ -29,7 +29,7 @@ TrianglesOption = Annotated[
 ]
 PixelsOption = Annotated[float | None, typer.Option(help="Largest error in pixels.")]
 ErrorOption = Annotated[
-    str | None, typer.Option(help="certified, hausdorff or quadric; certified where the mesh carries bounds.")
+    str | None, typer.Option(help="certified, hausdorff, quadric or appearance; certified where the mesh has bounds.")
 ]
 ESTIMATED = (
     "note: --pixels is held by the simplifier's own estimate, which true errors may exceed several times; "
@@ -104,11 +104,14 @@ class CutOptions:
 
     def _error_name(self, asset: MeshAsset) -> Any:
         from hra.domains.meshes import ScreenError
+        from hra.domains.meshes.appearance import check_appearance
 
         named = ScreenError(cast(Any, self.error)).resolve(asset.hierarchy)
         if named.certified and "hausdorff" not in asset.hierarchy.node:
             fix = "`hra mesh build` without --no-certified makes bounds; or use --error quadric"
             raise HraError(f"the mesh was built without the bounds of --error {named.error}", where="--error", fix=fix)
+        if named.error == "appearance":
+            check_appearance(asset.hierarchy)
         return named.error
 
     def _traversal(self) -> Traversal:

@@ -30,7 +30,7 @@ def cut_by_pixels(clusters: meshes.ClusterMesh, context, tau: float, error: Erro
 
 @pytest.fixture(scope="module")
 def certified(make_closed) -> meshes.ClusterMesh:
-    return meshes.build(make_closed(4, bumps=0.3), cluster_size=32, group_size=4)
+    return meshes.build(make_closed(4, bumps=0.3), cluster_size=32, group_size=4, appearance=True)
 
 
 class TestSeveralViews:

@@ -52,7 +52,7 @@ class PixelViews:
 
 
 def pixel_rows(name: str, source: meshes.TriangleMesh, views: PixelViews) -> Iterator[dict[str, Any]]:
-    """One row per shading, distance and error at one pixel, and one for each finer tolerance of certified cuts tried.
+    """One row per shading, distance and error at a tolerance of 1, and one for each finer certified one that was tried.
 
     Yields
     ------
@@ -61,7 +61,7 @@ def pixel_rows(name: str, source: meshes.TriangleMesh, views: PixelViews) -> Ite
     mean FLIP over those pixels.
     """
     for shading, mesh in (("flat", source), ("smooth", with_normals(source))):
-        clusters = meshes.build(mesh)
+        clusters = meshes.build(mesh, appearance=True)
         with Stage([clusters], views.viewport) as stage:
             for view, cameras in views.cameras(clusters.bounds):
                 facts = {"mesh": name, "source_triangles": clusters.triangle_count, "shading": shading, "view": view}
@@ -71,7 +71,8 @@ def pixel_rows(name: str, source: meshes.TriangleMesh, views: PixelViews) -> Ite
 
 def _cuts(stage: Stage, clusters: meshes.ClusterMesh, cameras: list[Camera]) -> Iterator[dict[str, Any]]:
     truth = [stage.shot(finest(clusters), camera) for camera in cameras]
-    yield _found(stage, clusters, ("quadric", TOLERANCES[0]), cameras, truth)
+    for error in ("quadric", "appearance"):
+        yield _found(stage, clusters, (error, TOLERANCES[0]), cameras, truth)
     for tolerance in TOLERANCES:
         row = _found(stage, clusters, ("certified", tolerance), cameras, truth)
         yield row

@@ -46,6 +46,10 @@ def test_every_mesh_is_that_of_its_own_build(folder: Path, tmp_path: Path):
     assert (tmp_path / "out" / "a.obj.hra").read_bytes() == kept and (tmp_path / "out" / "more__b.obj.hra").exists()
     with pytest.raises(HraError, match="certified differ"):
         meshes.build_folder(folder, tmp_path / "out", certified=False)
+    with pytest.raises(HraError, match="appearance"):
+        meshes.build_folder(folder, tmp_path / "out", appearance=True)
+    meshes.build_folder(folder, tmp_path / "looks", appearance=True)
+    assert "normal_change" in meshes.open_asset(tmp_path / "looks" / "a.obj.hra").hierarchy.node
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])

@@ -95,6 +95,20 @@ def test_a_pixel_error_is_a_bound_or_called_an_estimate(ball: Path, capsys: pyte
     assert result(ball, "info")["certified"] is True
 
 
+def test_cuts_by_appearance(ball: Path, tmp_path: Path) -> None:
+    looks = tmp_path / "looks.hra"
+    assert run("build", ball / "ball.ply", "-o", looks, "--appearance") == 0
+    camera = ("--azimuth", 30, "--pixels", 1, "--viewport", "320x240", "--json", tmp_path / "cut.json")
+    assert run("cut", looks, "--error", "appearance", *camera) == 0
+    record = json.loads((tmp_path / "cut.json").read_text())
+    assert (record["error"], record["certified"]) == ("appearance", True) and record["largest_error_px"] <= 1
+    assert run("cut", looks, *camera) == 0
+    assert json.loads((tmp_path / "cut.json").read_text())["triangles"] < record["triangles"]
+    # Without a camera there is no picture; a mesh in parts is never whole in memory.
+    assert run("cut", looks, "--error", "appearance", "--pixels", 1) == 2
+    assert run("build", ball, "-o", tmp_path / "parts.hra", "--appearance", "--memory", "1GB") == 2
+
+
 def test_a_budget_needs_no_bound(ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("cut", ball / "plain.hra", "--triangles", 5000, "--json", ball / "estimate.json") == 0
     assert json.loads((ball / "estimate.json").read_text())["certified"] is False
@@ -319,6 +333,7 @@ BAD_INPUT = {
     "a metric of textures": ("view", "ball.hra", "--metric", "texel_error"),
     "a metric and an error": ("cut", "ball.hra", "--triangles", 500, "--error", "quadric", "--metric", "screen_error"),
     "an error that was not built": ("cut", "plain.hra", "--pixels", 1, "--error", "hausdorff"),
+    "normals that were not measured": ("cut", "ball.hra", "--pixels", 1, "--error", "appearance", "--azimuth", 30),
     "a format that is not written": ("cut", "ball.hra", "--pixels", 1, "-o", "x.blend"),
     "a viewport that is none": ("cut", "ball.hra", "--pixels", 1, "--viewport", "big"),
     "a viewport without pixels": ("cut", "ball.hra", "--pixels", 1, "--viewport", "0x10"),

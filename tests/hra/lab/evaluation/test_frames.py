@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hra.errors import FileError
 from hra.lab.commands.evaluate import evaluate
-from hra.lab.evaluation.frames.page import findings, render, tolerances_needed, verdicts
+from hra.lab.evaluation.frames.page import below_the_mark, compared, findings, render, tolerances_needed, verdicts
 from hra.lab.evaluation.frames.pixel_cuts import LIMIT, TOLERANCES, difference
 from hra.lab.evaluation.frames.run import SMALL, run
 from hra.lab.evaluation.frames.sequences import CHAIN, FADE, FADE_FRAMES, FULL, cross_faded
@@ -64,7 +64,7 @@ def record() -> dict:
 @pytest.mark.gl
 def test_rows_hold_what_they_say(record: dict):
     at_one = [row for row in record["pixels"] if row["tolerance"] == 1]
-    assert len(at_one) == 2 * 2 * 2
+    assert len(at_one) == 2 * 2 * 3
     certified = [row for row in record["pixels"] if row["error"] == "certified"]
     for earlier, row in pairwise(certified):
         # Finer tolerances are tried only above the mark.
@@ -86,7 +86,7 @@ def test_the_page_quotes_the_numbers_of_the_run(record: dict):
     for row in record["pixels"]:
         if row["tolerance"] == 1:
             assert f"{row['triangles']:,.0f}, {row['flip']:.4f}" in text
-    assert tolerances_needed(record["pixels"]) in text
+    assert all(claim(record["pixels"]) in text for claim in (tolerances_needed, below_the_mark, compared))
     for row in record["popping"]:
         assert f"| {row['method']} | {row['triangles']:,.0f} | {max(row['pops']):.3g} |" in text
     assert all(line in text for line in (*verdicts(record["pixels"]), *findings(record["popping"])))
@@ -95,10 +95,17 @@ def test_the_page_quotes_the_numbers_of_the_run(record: dict):
 def test_losses_are_counted_as_losses():
     row = {"shading": "flat", "view": "near", "error": "certified", "tolerance": 1.0}
     lines = list(verdicts([row | {"mesh": "a", "flip": 0.01}, row | {"mesh": "b", "flip": 0.03}]))
-    assert lines == ["- flat, near: at most 0.0300 (b), above the mark; 1 of 2 meshes above it."]
+    assert lines == ["- flat, near, certified: at most 0.0300 (b), above the mark; 1 of 2 meshes above it."]
     found = [row | {"mesh": "a", "flip": 0.03}, row | {"mesh": "a", "flip": 0.01, "tolerance": 0.5}]
     found += [row | {"mesh": "b", "flip": 0.01}, row | {"mesh": "c", "flip": 0.03, "tolerance": 0.125}]
     assert tolerances_needed(found) == "Of 3 cases below the mark: 1 at 1 px, 2 at 0.5 px."
+    looks = {"error": "appearance", "triangles": 30, "source_triangles": 100}
+    other = {"triangles": 20, "source_triangles": 100}
+    pair = [row | other | {"mesh": "a", "flip": 0.03}, row | looks | {"mesh": "a", "flip": 0.01}]
+    pair.append(row | {"mesh": "a", "error": "quadric", "flip": 0.04, "triangles": 10, "source_triangles": 100})
+    assert below_the_mark(pair).startswith('Of 1 cases below the mark: 0 with "certified" (drawing 20% of')
+    assert ', 1 with "appearance" (drawing 30%' in below_the_mark(pair)
+    assert "1.50 to 1.50 times" in compared(pair) and "fewer in 0 cases, more in 1." in compared(pair)
     rows = [{"mesh": "a", "method": name, "pops": [0.0, pop]} for name, pop in (("ours", 2.0), ("peer", 1.0))]
     worse, better = findings(rows)
     assert "larger than those of `peer` on 1 of 1" in worse and "nowhere larger" in better
