@@ -13,7 +13,7 @@ OFF = 9
 _RUN = 8
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def square_distance(x, y, z, triangles, k):
     """Square of the distance from a point to triangle ``k`` of [n, 10], each a corner and the two sides that leave it.
 
@@ -58,7 +58,7 @@ def square_distance(x, y, z, triangles, k):
     return _square_length(ax - s * sx, ay - s * sy, az - s * sz, tx, ty, tz, t)
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _square_length(x, y, z, dx, dy, dz, share):
     x, y, z = x - share * dx, y - share * dy, z - share * dz
     return x * x + y * y + z * z
@@ -93,6 +93,24 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
                     best, which = square, k
                     reach = np.sqrt(best)
     return which, best
+
+
+@njit(cache=True, nogil=True)
+def walk(x, y, z, triangles, walls, behind, start):
+    """A triangle near a point, and the square of its distance: from ``start`` over sides that the point is beyond."""
+    best, here, nearer = square_distance(x, y, z, triangles, start), start, True
+    # Ends: every step is nearer.
+    while nearer:
+        nearer, k = False, here
+        for side in range(3):
+            height = x * walls[k, side, 0] + y * walls[k, side, 1] + z * walls[k, side, 2] - walls[k, side, 3]
+            if height <= 0 or behind[k, side] < 0:
+                continue
+            other = behind[k, side] // 3
+            square = square_distance(x, y, z, triangles, other)
+            if square < best:
+                best, here, nearer = square, other, True
+    return here, best
 
 
 def surface_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

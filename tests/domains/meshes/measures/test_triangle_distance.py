@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hra.domains import meshes
+from hra.domains.meshes.measures.triangle_distance import walk
 from hra.errors import MeshError
+from tests.domains.meshes.measures.test_straddling import surface_of
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
 FACE = np.array([[0, 1, 2]], np.uint32)
@@ -31,3 +35,17 @@ def test_what_cannot_be_measured_is_refused(points, positions, triangles, messag
 
 def test_no_points_have_no_distances():
     assert meshes.nearest_distances(POINTS[:0], CORNERS, FACE).shape == (0,)
+
+
+@given(seed=st.integers(0, 2**32 - 1), flat=st.booleans())
+def test_a_walk_ends_at_what_it_measured_and_in_a_plane_at_the_nearest(make_grid, seed: int, flat: bool) -> None:
+    rng, sheet = np.random.default_rng(seed), make_grid(4)
+    points = sheet.positions.copy()
+    points[:, 2] = 0 if flat else rng.normal(size=len(points))
+    triangles, walls, behind = surface_of(points, sheet.triangles)
+    place, start = rng.uniform(-0.5, 1.5, 3), int(rng.integers(len(triangles)))
+    found, square = walk(*place, triangles, walls, behind, start)
+    own = meshes.nearest_distances(place[None], points, sheet.triangles[[found]])
+    nearest = meshes.nearest_distances(place[None], points, sheet.triangles)
+    assert np.sqrt(square) == pytest.approx(own[0], rel=1e-9, abs=1e-12)
+    assert not flat or np.sqrt(square) == pytest.approx(nearest[0], rel=1e-9, abs=1e-12)
