@@ -53,8 +53,8 @@ def test_a_walk_ends_no_farther_at_what_it_measured(make_grid, seed: int, height
 def test_a_walk_finds_the_triangle_below_from_its_neighbours(make_grid) -> None:
     sheet = make_grid(4)
     triangles, walls, behind = surface_of(sheet.positions, sheet.triangles)
-    for k, middle in enumerate(sheet.positions[sheet.triangles].mean(axis=1).astype(np.float64)):
+    for k, (x, y, z) in enumerate(sheet.positions[sheet.triangles].mean(axis=1).tolist()):
         for side in range(3):
             if behind[k, side] >= 0:
-                found, square = walk(*(middle + [0, 0, 0.3]), triangles, walls, behind, behind[k, side] // 3)
+                found, square = walk(x, y, z + 0.3, triangles, walls, behind, behind[k, side] // 3)
                 assert (found, square) == (k, pytest.approx(0.09))
