@@ -41,26 +41,45 @@ def grow_clusters(corners, positions, max_triangles, max_vertices):
     int32 [F], the triangles, one cluster after the other; int64 [N + 1], where each cluster begins; uint32 [N], how
     many vertices it has.
     """
-    count = corners.size // 3
-    centers, expected = _centers(corners, positions, max_triangles)
-    memory = _memory(corners, len(positions))
+    count, vertex_count = corners.size // 3, len(positions)
+    centers, seeds = np.empty((count, 3), np.float32), np.empty(count, np.int32)
+    expected = _centers(corners, positions, max_triangles, centers)
+    _from_outside(centers, np.empty(count), np.empty(_STEPS + 1, np.int64), seeds)
+    at, live, around = (
+        np.empty(vertex_count + 1, np.int32),
+        np.empty(vertex_count, np.int32),
+        np.empty(corners.size, np.int32),
+    )
+    owner, touched_by, missing = np.empty_like(live), np.empty_like(seeds), np.empty_like(seeds)
+    before, after, beside = np.empty_like(seeds), np.empty_like(seeds), np.empty_like(seeds)
+    last, taken = np.empty(count, np.bool_), np.empty(count, np.bool_)
+    _triangles_around(corners, at, live, around)
+    for v in range(vertex_count):
+        owner[v] = -1
+    for t in range(count):
+        touched_by[t], last[t], taken[t], before[t], after[t] = -1, False, False, t - 1, t + 1
+    for v in range(vertex_count):
+        if live[v] == 1:
+            last[around[at[v]]] = True
+    # In the order of their numbers above.
+    memory = at, live, around, owner, touched_by, missing, last, taken, before, after, beside
     order, ends, vertex_counts = np.empty(count, np.int32), np.empty(count + 1, np.int64), np.empty(count, np.uint32)
-    ends[0], cluster = 0, 0
-    for seed in _from_outside(centers):
-        if memory[TAKEN][seed]:
-            continue
-        limits = max_triangles, max_vertices, expected
-        grown = _grow(seed, cluster, corners, centers, memory, limits, order, ends[cluster])
-        ends[cluster + 1], vertex_counts[cluster] = grown
-        cluster += 1
+    limits, middle, cluster = (max_triangles, max_vertices, expected), np.empty(3), 0
+    ends[0] = 0
+    for seed in seeds:
+        if not taken[seed]:
+            grown = _grow(seed, cluster, corners, centers, memory, limits, order, ends[cluster], middle)
+            ends[cluster + 1], vertex_counts[cluster] = grown
+            cluster += 1
     return order, ends[: cluster + 1].copy(), vertex_counts[:cluster].copy()
 
 
-@njit(cache=True, nogil=True)
-def _grow(seed, cluster, corners, centers, memory, limits, order, done):
+@njit(inline="always")
+def _grow(seed, cluster, corners, centers, memory, limits, order, done, middle):
     """Write the triangles of a cluster to ``order`` from ``done`` on; where it ends, and how many vertices it has."""
-    (max_triangles, max_vertices, expected), middle = limits, np.zeros(3)
-    triangle, size, vertices, near = seed, 0, 0, 0
+    max_triangles, max_vertices, expected = limits
+    middle[0] = middle[1] = middle[2] = 0.0
+    triangle, size, vertices, near = np.int64(seed), 0, 0, 0
     # Ends: each turn takes a triangle.
     while triangle >= 0:
         order[done], done, size = triangle, done + 1, size + 1
@@ -74,48 +93,33 @@ def _grow(seed, cluster, corners, centers, memory, limits, order, done):
             following = _nearest_in_order(triangle, memory, centers, middle)
         farthest = expected * _TOO_FAR if size >= max_triangles * _FULL_ENOUGH else np.inf
         if following >= 0 and _square_distance(centers, following, middle) > farthest * farthest:
-            following = -1
+            following = np.int64(-1)
         triangle = following
     return done, vertices
 
 
 @njit(cache=True, nogil=True)
-def _memory(corners, vertex_count):
-    """What changes while clusters grow, in the order of the numbers above."""
-    count = corners.size // 3
-    at, live, around = _triangles_around(corners, vertex_count)
-    last = np.zeros(count, np.bool_)
-    for v in range(vertex_count):
-        if live[v] == 1:
-            last[around[at[v]]] = True
-    none = np.full(count, -1, np.int32)
-    links = np.arange(-1, count - 1, dtype=np.int32), np.arange(1, count + 1, dtype=np.int32)
-    owner, empty = np.full(vertex_count, -1, np.int32), np.empty(count, np.int32)
-    return at, live, around, owner, none, empty.copy(), last, np.zeros(count, np.bool_), *links, empty
-
-
-@njit(cache=True, nogil=True)
-def _triangles_around(corners, vertex_count):
-    """Where the triangles at each vertex begin int32 [V + 1], how many there are [V], and which, [3 F]."""
-    live, at = np.zeros(vertex_count, np.int32), np.zeros(vertex_count + 1, np.int32)
+def _triangles_around(corners, at, live, around):
+    """Write where the triangles at each vertex begin, how many there are, and which."""
+    at[0] = 0
+    for v in range(live.size):
+        live[v] = 0
     for v in corners:
         live[v] += 1
-    for v in range(vertex_count):
+    for v in range(live.size):
         at[v + 1] = at[v] + live[v]
-    free, around = at[:-1].copy(), np.empty(corners.size, np.int32)
+        live[v] = 0
     for i in range(corners.size):
         v = corners[i]
-        around[free[v]] = i // 3
-        free[v] += 1
-    return at, live, around
+        around[at[v] + live[v]] = i // 3
+        live[v] += 1
 
 
 @njit(cache=True, nogil=True)
-def _centers(corners, positions, max_triangles):
-    """Centroids float32 [F, 3], and half the side of a square of as much area as a full cluster has on average."""
-    count = corners.size // 3
-    centers, area = np.empty((count, 3), np.float32), 0.0
-    for t in range(count):
+def _centers(corners, positions, max_triangles, centers):
+    """Write centroids; half the side of a square of as much area as a full cluster has on average."""
+    area = 0.0
+    for t in range(len(centers)):
         a, b, c = corners[3 * t], corners[3 * t + 1], corners[3 * t + 2]
         for axis in range(3):
             centers[t, axis] = (positions[a, axis] + positions[b, axis] + positions[c, axis]) / np.float32(3)
@@ -125,34 +129,32 @@ def _centers(corners, positions, max_triangles):
         tx, ty, tz = tx - positions[a, 0], ty - positions[a, 1], tz - positions[a, 2]
         x, y, z = sy * tz - sz * ty, sz * tx - sx * tz, sx * ty - sy * tx
         area += 0.5 * np.sqrt(x * x + y * y + z * z)
-    return centers, 0.5 * np.sqrt(area / max(count, 1) * max_triangles)
+    return 0.5 * np.sqrt(area / max(len(centers), 1) * max_triangles)
 
 
 @njit(cache=True, nogil=True)
-def _from_outside(centers):
-    """The triangles int32 [F] by falling distance from the mean of their ``centers``, in steps."""
-    count, middle = len(centers), np.zeros(3)
-    for t in range(count):
-        for axis in range(3):
-            middle[axis] += centers[t, axis]
-    middle /= max(count, 1)
-    distances, farthest = np.empty(count), 0.0
-    for t in range(count):
-        distances[t] = np.sqrt(_square_distance(centers, t, middle))
+def _from_outside(centers, distances, starts, order):
+    """Write the triangles by falling distance from the mean of their ``centers``, in steps."""
+    x, y, z, farthest = 0.0, 0.0, 0.0, 0.0
+    for t in range(len(centers)):
+        x, y, z = x + centers[t, 0], y + centers[t, 1], z + centers[t, 2]
+    x, y, z = x / len(centers), y / len(centers), z / len(centers)
+    for t in range(len(centers)):
+        dx, dy, dz = centers[t, 0] - x, centers[t, 1] - y, centers[t, 2] - z
+        distances[t] = np.sqrt(dx * dx + dy * dy + dz * dz)
         farthest = max(farthest, distances[t])
     # Sorted by counting.
+    for s in range(_STEPS + 1):
+        starts[s] = 0
     scale = (_STEPS - 1) / farthest if farthest > 0 else 0.0
-    starts, step = np.zeros(_STEPS + 1, np.int64), np.empty(count, np.int64)
-    for t in range(count):
-        step[t] = np.int64((farthest - distances[t]) * scale)
-        starts[step[t] + 1] += 1
+    for t in range(len(centers)):
+        starts[int((farthest - distances[t]) * scale) + 1] += 1
     for s in range(_STEPS):
         starts[s + 1] += starts[s]
-    order = np.empty(count, np.int32)
-    for t in range(count):
-        order[starts[step[t]]] = t
-        starts[step[t]] += 1
-    return order
+    for t in range(len(centers)):
+        step = int((farthest - distances[t]) * scale)
+        order[starts[step]] = t
+        starts[step] += 1
 
 
 # Compiled in place, as it is called for every triangle: to hand so many arrays on takes a sixth of all the time.
@@ -200,7 +202,7 @@ def _unlink(triangle, taken, before, after):
 def _best_beside(near, corners, memory, centers, middle, room):
     """Leaves out what is taken of the first ``near`` triangles beside a cluster; their number, and the best, or -1."""
     live, missing, last, taken, beside = memory[LIVE], memory[MISSING], memory[LAST], memory[TAKEN], memory[BESIDE]
-    best, fewest, least, kept = -1, 3, np.inf, 0
+    best, fewest, least, kept = np.int64(-1), 3.0, np.inf, 0
     for i in range(near):
         triangle = beside[i]
         if taken[triangle]:
@@ -208,20 +210,20 @@ def _best_beside(near, corners, memory, centers, middle, room):
         beside[kept], kept = triangle, kept + 1
         added = missing[triangle]
         # The last one at a vertex would be dear in another cluster.
-        rank = added if added == 0 or not last[triangle] else 0.5
+        rank = 0.5 if added > 0 and last[triangle] else float(added)
         if rank > fewest or added > room:
             continue
         free = live[corners[3 * triangle]] + live[corners[3 * triangle + 1]] + live[corners[3 * triangle + 2]]
         score = _square_distance(centers, triangle, middle) * free * free
         if rank < fewest or score < least or (score == least and triangle < best):
-            best, fewest, least = triangle, rank, score
+            best, fewest, least = np.int64(triangle), rank, score
     return kept, best
 
 
 @njit(cache=True, nogil=True)
 def _nearest_in_order(triangle, memory, centers, middle):
     """Of the triangles left around a ``triangle`` in the order, the nearest to the ``middle``; -1 if none is left."""
-    best, nearest, before, after = -1, np.inf, memory[BEFORE], memory[AFTER]
+    best, nearest, before, after = np.int64(-1), np.inf, memory[BEFORE], memory[AFTER]
     back, on = before[triangle], after[triangle]
     for _ in range(_WINDOW):
         if back >= 0:

@@ -13,7 +13,7 @@ OFF = 9
 _RUN = 8
 
 
-@njit(inline="always")
+@njit(cache=True, nogil=True)
 def square_distance(x, y, z, triangles, k):
     """Square of the distance from a point to triangle ``k`` of [n, 10], each a corner and the two sides that leave it.
 
@@ -58,7 +58,7 @@ def square_distance(x, y, z, triangles, k):
     return _square_length(ax - s * sx, ay - s * sy, az - s * sz, tx, ty, tz, t)
 
 
-@njit(inline="always")
+@njit(cache=True, nogil=True)
 def _square_length(x, y, z, dx, dy, dz, share):
     x, y, z = x - share * dx, y - share * dy, z - share * dz
     return x * x + y * y + z * z
