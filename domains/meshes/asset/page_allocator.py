@@ -75,19 +75,18 @@ class PageAllocator(HierarchicalResourceAllocator):
         return np.flatnonzero(self.paged.held(self._own(allocation).selected))
 
     def drawn(self, allocation: Allocation, resident: np.ndarray) -> np.ndarray:
-        """The clusters to draw from what is there, int64 [K]: all detail that gains anything in the allocation's view.
+        """The clusters to draw from what is there, int64 [K]: detail that was chosen or gains in the allocation's view.
 
         Parameters
         ----------
         resident : bool [P], pages that are there, among them all that hold the base.
         """
-        gain = self._own(allocation).problem.gain[self.paged.refinements]
-        return np.flatnonzero(self.asset.hierarchy.active_nodes(self.paged.shown(gain, resident)))
+        return np.flatnonzero(self.asset.hierarchy.active_nodes(self._shown(allocation, resident)))
 
     def residual(self, allocation: Allocation, resident: np.ndarray) -> float:
         """The error that remains in the allocation's view with ``resident`` pages [P], in the metric's unit."""
         gain = self._own(allocation).problem.gain[self.paged.refinements]
-        missing = gain[~self.paged.shown(gain, resident)]
+        missing = gain[~self._shown(allocation, resident)]
         return float(allocation.problem.least_error + missing.sum())
 
     def realize(self, allocation: Allocation) -> TriangleMesh:
@@ -100,6 +99,14 @@ class PageAllocator(HierarchicalResourceAllocator):
         """
         held = self.paged.held(self._own(allocation).selected)
         return self.asset.mesh(self.drawn(allocation, held))
+
+    def _shown(self, allocation: Allocation, resident: np.ndarray) -> np.ndarray:
+        """The refinements to draw, bool [R]."""
+        places = self.paged.refinements
+        # Thresholds also choose what gains nothing: the bound of a group may exceed that of its members where the mean
+        # error, which budgets minimise, does not.
+        wanted = np.maximum(self._own(allocation).problem.gain[places], allocation.selected[places])
+        return self.paged.shown(wanted, resident)
 
     def _own(self, allocation: Allocation) -> Allocation:
         if not allocation.hierarchy.same_as(self.paged.hierarchy):

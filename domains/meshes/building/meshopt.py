@@ -1,9 +1,9 @@
 """meshoptimizer's C functions for clusters, bound by ctypes from the library inside the PyPI package ``meshoptimizer``.
 
-The package's own Python functions cover neither meshlets nor partitions. Calls release the GIL. Every array is checked
+The package's own Python functions do not cover partitions. Calls release the GIL. Every array is checked
 before a call, because the C code trusts its arguments: a bad index ends the process, a wrong layout reads garbage.
 
-Source: https://github.com/zeux/meshoptimizer, version 0.22 (meshopt_Meshlet, old seven-argument partitionClusters).
+Source: https://github.com/zeux/meshoptimizer, version 0.22 (old seven-argument partitionClusters).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import importlib.metadata
 import importlib.util
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,8 +21,6 @@ from hra.errors import ArrayError, BackendUnavailable, MissingExtra
 MAX_VERTICES = 128
 MAX_TRIANGLES = 128
 MAX_ATTRIBUTES = 32
-# Clusters wider than twice the expected radius are split once they have a third of their triangles.
-SPLIT_FACTOR = 2.0
 
 SIMPLIFY_SPARSE = 1 << 1
 SIMPLIFY_ERROR_ABSOLUTE = 1 << 2
@@ -35,8 +32,6 @@ SUPPORTED_VERSIONS = ("0.2.30a0",)
 _POINTER, _SIZE, _FLOAT, _FLAGS = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_float, ctypes.c_uint
 _SIGNATURES = {
     "meshopt_generateVertexRemap": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE],
-    "meshopt_buildMeshletsBound": [_SIZE, _SIZE, _SIZE],
-    "meshopt_buildMeshletsFlex": [_POINTER] * 4 + [_SIZE, _POINTER] + [_SIZE] * 5 + [_FLOAT, _FLOAT],
     "meshopt_partitionClusters": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE, _SIZE],
     "meshopt_encodeFilterOct": [_POINTER, _SIZE, _SIZE, ctypes.c_int, _POINTER],
     "meshopt_spatialSortTriangles": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE],
@@ -47,22 +42,6 @@ _SIGNATURES = {
         *[_POINTER, _SIZE, _FLOAT, _FLAGS, _POINTER],  # vertex lock, target index count, target error, options, error
     ],
 }
-
-
-@dataclass(frozen=True)
-class Meshlets:
-    """Clusters of one index buffer.
-
-    Attributes
-    ----------
-    descriptors : uint32 [M, 4], vertex offset, triangle offset, vertex count, triangle count of each meshlet.
-    vertices : uint32, vertex numbers of the mesh that the meshlets refer to.
-    corners : uint8, three local vertex numbers per triangle.
-    """
-
-    descriptors: np.ndarray
-    vertices: np.ndarray
-    corners: np.ndarray
 
 
 @cache
@@ -148,32 +127,6 @@ def spatial_sort(indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
         *(positions.ctypes.data, len(positions), positions.strides[0]),
     )
     return result
-
-
-def build_meshlets(indices: np.ndarray, positions: np.ndarray, max_triangles: int) -> Meshlets:
-    """Split a mesh into clusters of neighbouring triangles.
-
-    Parameters
-    ----------
-    indices : uint32 [3 F], positions : float32 [V, 3].
-    max_triangles : of a cluster, a multiple of 4 from 4 to 128; it has at most 128 vertices.
-    """
-    _check_mesh(indices, positions)
-    if max_triangles not in range(4, MAX_TRIANGLES + 1, 4):
-        raise ArrayError(f"max_triangles must be a multiple of 4 up to {MAX_TRIANGLES}", where="max_triangles")
-    lib = library()
-    min_triangles = max(4, max_triangles // 12 * 4)  # multiples of 4, as the C code wants it
-    bound = lib.meshopt_buildMeshletsBound(indices.size, MAX_VERTICES, min_triangles)
-    descriptors = np.empty((bound, 4), np.uint32)
-    vertices = np.empty(bound * MAX_VERTICES, np.uint32)
-    corners = np.empty(bound * max_triangles * 3, np.uint8)
-    count = lib.meshopt_buildMeshletsFlex(
-        *(descriptors.ctypes.data, vertices.ctypes.data, corners.ctypes.data),
-        *(indices.ctypes.data, indices.size, positions.ctypes.data, len(positions), positions.strides[0]),
-        # The 0 weighs cones of normals: clusters are to be simplified, not culled by where they face.
-        *(MAX_VERTICES, min_triangles, max_triangles, 0.0, SPLIT_FACTOR),
-    )
-    return Meshlets(descriptors[:count], vertices, corners)
 
 
 def partition_clusters(indices: np.ndarray, sizes: np.ndarray, vertex_count: int, target: int) -> np.ndarray:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.compiling import njit
-from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.building.cluster_growth import grow_clusters
 from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.ragged import run_offsets
+from hra.domains.meshes.building.meshopt import MAX_VERTICES
 
 # A group that loses less than this part of what it shall lose is stuck: so small a step is not worth storing.
 _WORTH = 0.3
@@ -64,17 +63,9 @@ def split_into_clusters(
     indices: np.ndarray, positions: np.ndarray, cluster_size: int, error: float = 0.0
 ) -> Simplified:
     """The triangles ``indices`` uint32 [3 T] as clusters of at most ``cluster_size`` triangles and 128 vertices."""
-    # meshoptimizer clears an array over all vertices in each call, so a group gets its own few vertices.
     vertices, local = local_vertices(indices)
-    meshlets = meshopt.build_meshlets(local, positions[vertices], cluster_size)
-    vertex_count, triangle_count = meshlets.descriptors[:, 2], meshlets.descriptors[:, 3]
-    # A meshlet is four numbers: where its vertices and its corners begin, and how many vertices and triangles it has.
-    # Its corners are bytes that count through its own vertices, these count through the group's, those through the
-    # mesh's.
-    offsets = run_offsets(3 * triangle_count.astype(np.int64))
-    expanded = np.empty(offsets[-1], np.uint32)
-    _expand(meshlets.descriptors, meshlets.vertices, meshlets.corners, vertices, expanded)
-    return Simplified(expanded, offsets, vertex_count.copy(), error)
+    order, ends, vertex_count = grow_clusters(local, positions[vertices], cluster_size, MAX_VERTICES)
+    return Simplified(indices.reshape(-1, 3)[order].reshape(-1), 3 * ends, vertex_count, error)
 
 
 def simplify_group(
@@ -98,13 +89,3 @@ def simplify_group(
     # Clusters store a shared vertex once each: fewer triangles in more ragged clusters may need more vertices than
     # before.
     return result if result.vertex_count.sum() <= vertex_references else None
-
-
-@njit(cache=True)
-def _expand(descriptors, local_vertices, corners, vertices, out):
-    """Local vertex numbers of all meshlets to vertex numbers of the mesh."""
-    position = 0
-    for m in range(len(descriptors)):
-        for i in range(3 * descriptors[m, 3]):
-            out[position] = vertices[local_vertices[descriptors[m, 0] + corners[descriptors[m, 1] + i]]]
-            position += 1

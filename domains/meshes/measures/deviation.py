@@ -25,6 +25,7 @@ from hra.domains.meshes.measures.triangle_distance import (
     nearest_triangle,
     square_distance,
     surface_memory,
+    walk,
 )
 
 # Deviations below this part of a group's extent are as good as none: cutting for them would not end.
@@ -69,7 +70,7 @@ def group_deviations(positions: np.ndarray, moved: Patches, onto: Patches, enoug
     near, seen = np.empty(len(positions), np.int32), np.full(len(positions), -1, np.int32)
     for_each_vertex = (near, seen, np.empty(len(positions)))
     most = int(np.diff(onto.offsets[onto.groups]).max(initial=0)) // 3
-    memory = (surface_memory(most), patch_memory(most), (*parts_memory(), *quarters_memory()), pieces_memory())
+    memory = (surface_memory(most), patch_memory(most), (parts_memory(), *quarters_memory()), pieces_memory())
     _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, result)
     # To nearest first, which may be down, then one up: never below the float64.
     return np.nextafter(result.astype(np.float32), np.float32(np.inf))
@@ -77,9 +78,10 @@ def group_deviations(positions: np.ndarray, moved: Patches, onto: Patches, enoug
 
 @njit(cache=True, nogil=True)
 def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, result):
-    (near, seen, reach_of), (surface, patch, waiting, (corners, labels)) = for_each_vertex, memory
+    (near, seen, reach_of), (surface, patch, stacks, (corners, labels)) = for_each_vertex, memory
     (triangles, balls, runs, gaps), (walls, behind, keys, places) = surface, patch
-    origin, reach_at = np.empty(3), np.empty(3)
+    (points, parts, heights), waiting, depth = stacks
+    origin, known = np.empty(3), np.empty((2, 3))
     indices, offsets, deviation = moved.indices, moved.offsets, moved.deviation
     for g in range(result.size):
         begin, end = onto.offsets[onto.groups[g]], onto.offsets[onto.groups[g + 1]]
@@ -98,8 +100,12 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
                 v = indices[i]
                 x, y, z = positions[v, 0] - origin[0], positions[v, 1] - origin[1], positions[v, 2] - origin[2]
                 if seen[v] != g:
-                    guess, square = nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps)
+                    guess, square = walk(x, y, z, triangles, walls, behind, guess)
                     near[v], seen[v], reach_of[v] = guess, g, np.sqrt(square) + triangles[guess, OFF]
+                if deviation[c] + reach_of[v] > bound:
+                    # A search of all triangles only where the way to a near one ended too far.
+                    guess, square = nearest_triangle(x, y, z, triangles, balls, runs, count, near[v], gaps)
+                    near[v], reach_of[v] = guess, np.sqrt(square) + triangles[guess, OFF]
                 # The triangle inequality, from the source over this surface to the other one.
                 bound = max(bound, deviation[c] + reach_of[v])
                 extent = max(extent, abs(x), abs(y), abs(z))
@@ -111,12 +117,18 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
                     v = indices[i + corner]
                     for axis in range(3):
                         corners[0, corner, axis] = positions[v, axis] - origin[axis]
-                    labels[0, corner], reach_at[corner] = near[v], reach_of[v]
-                room = accepted - deviation[c]
-                reach = _at_one_label(corners, labels, reach_at, triangles, room)
-                if reach > room:
-                    start, over = _nearest_label(corners, labels, triangles), (triangles, balls, runs, count)
-                    reach = bound_by_quarters(corners, labels, start, over, gaps, walls, behind, waiting, room)
+                    labels[0, corner] = known[0, corner] = near[v]
+                    known[1, corner] = reach_of[v]
+                if labels[0, 0] == labels[0, 1] == labels[0, 2]:
+                    # All three distances are from one triangle, so that convexity speaks for what is between them.
+                    reach = max(known[1, 0], known[1, 1], known[1, 2])
+                else:
+                    start = _middle_label(corners, labels, triangles)
+                    room = accepted - deviation[c]
+                    reach = bound_by_quarters(
+                        corners, labels, known, start, room, triangles, balls, runs, count, gaps, walls, behind,
+                        points, parts, heights, waiting, depth,
+                    )  # fmt: skip
                 bound = max(bound, deviation[c] + reach)
                 # The group's bound is no tighter than this triangle's: to cut the others further would be in vain.
                 if bound > accepted:
@@ -125,7 +137,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
         result[g] = bound + extent * _ROUNDING
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _mark(positions, onto, g, origin, triangles, near, seen, reach_of):
     """Write how far each triangle of group ``g`` is off, and give its vertices the least of those around them.
 
@@ -146,34 +158,14 @@ def _mark(positions, onto, g, origin, triangles, near, seen, reach_of):
     return extent
 
 
-@njit(cache=True, nogil=True)
-def _at_one_label(corners, labels, reach_at, triangles, room):
-    """How far the triangle ``corners[0]`` is from the first of its labels that is within ``room``; else inf.
-
-    ``reach_at`` [3] is known: how far each corner is from its own label.
-    """
-    for i in range(3):
-        # All three distances have to be from one triangle: only then does convexity speak for what is between the
-        # corners.
-        k, most = labels[0, i], reach_at[i]
-        if (i > 0 and k == labels[0, 0]) or (i == 2 and k == labels[0, 1]):
-            continue
-        for step in range(1, 3):
-            j = (i + step) % 3
-            if labels[0, j] == k:
-                most = max(most, reach_at[j])
-            elif most <= room:
-                square = square_distance(corners[0, j, 0], corners[0, j, 1], corners[0, j, 2], triangles, k)
-                most = max(most, np.sqrt(square) + triangles[k, OFF])
-        if most <= room:
-            return most
-    return np.inf
-
-
-@njit(cache=True, nogil=True)
-def _nearest_label(corners, labels, triangles):
-    """Which of the labels of the corners is nearest to the centroid."""
+@njit(inline="always")
+def _middle_label(corners, labels, triangles):
+    """The label that two corners have, or the one that is nearest to the centroid."""
     # Only tightness depends on the choice.
+    if labels[0, 0] == labels[0, 1] or labels[0, 0] == labels[0, 2]:
+        return labels[0, 0]
+    if labels[0, 1] == labels[0, 2]:
+        return labels[0, 1]
     x, y, z = centroid(corners)
     best, which = np.inf, labels[0, 0]
     for i in range(3):

@@ -23,18 +23,22 @@ def quarters_memory() -> tuple[np.ndarray, np.ndarray]:
     return np.empty((3 * _LONG + 4, 3, 3)), np.empty(3 * _LONG + 4, np.int64)
 
 
-@njit(cache=True, nogil=True)
-def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memory, room):
+# Compiled in place, and no tuples: to hand on so many arrays for each triangle would take half of all the time.
+@njit(inline="always")
+def bound_by_quarters(
+    corners, labels, known, start, room, triangles, balls, runs, count, gaps, walls, behind, points, parts, heights,
+    waiting, depth,
+):  # fmt: skip
     """How far the triangle ``corners[0]`` is at most from the surface: within ``room`` if that is possible, or nearly.
 
     Parameters
     ----------
     corners, labels : `hra.domains.meshes.measures.pieces.pieces_memory`, the triangle in the first place.
+    known : float64 [2, 3], for each corner a triangle of the surface and how far it is from that; it is written to.
     start : a triangle of the surface that is near to its middle.
-    surface : triangles, balls, runs and how many, see `nearest_triangle`; walls, behind : see `fill_patch`.
-    memory : `parts_memory` and `quarters_memory`.
+    triangles, balls, runs, count, gaps : see `nearest_triangle`; walls, behind : see `fill_patch`.
+    points, parts, heights : `parts_memory`; waiting, depth : `quarters_memory`.
     """
-    (triangles, balls, runs, count), (points, parts, waiting, depth) = surface, memory
     most, left = 0.0, 1
     depth[0] = 0
     _copy(corners, 0, waiting, 0)
@@ -47,11 +51,12 @@ def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memo
             x, y, z = centroid(corners)
             start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[start, OFF]))
-        reach = bound_by_walls(corners[0], start, triangles, walls, behind, room, points, parts)
+        reach = bound_by_walls(corners[0], known, start, triangles, walls, behind, room, points, parts, heights)
         # -1: too many triangles below to follow; inf: the walls cut badly. A quarter may do better at either.
         if 0.0 <= reach <= room:
             most = max(most, reach)
         elif deep < (_LONG if reach < 0 else _FAR):
+            known[0, 0] = known[0, 1] = known[0, 2] = -1.0
             _quarter(corners[0], waiting, left)
             for i in range(4):
                 depth[left + i] = deep + 1
@@ -61,7 +66,7 @@ def bound_by_quarters(corners, labels, start, surface, gaps, walls, behind, memo
                 x, y, z = corners[0, i, 0], corners[0, i, 1], corners[0, i, 2]
                 labels[0, i], _ = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             labels[0, 3] = start
-            most = max(most, bound_by_pieces(corners, labels, surface, gaps, room))
+            most = max(most, bound_by_pieces(corners, labels, (triangles, balls, runs, count), gaps, room))
         # The largest of all bounds counts, so that no other one has to be less than it.
         room = max(room, most)
     return most

@@ -95,6 +95,24 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
     return which, best
 
 
+@njit(cache=True, nogil=True)
+def walk(x, y, z, triangles, walls, behind, start):
+    """A triangle near a point, and the square of its distance: from ``start`` over sides that the point is beyond."""
+    best, here, nearer = square_distance(x, y, z, triangles, start), start, True
+    # Ends: every step is nearer.
+    while nearer:
+        nearer, k = False, here
+        for side in range(3):
+            height = x * walls[k, side, 0] + y * walls[k, side, 1] + z * walls[k, side, 2] - walls[k, side, 3]
+            if height <= 0 or behind[k, side] < 0:
+                continue
+            other = behind[k, side] // 3
+            square = square_distance(x, y, z, triangles, other)
+            if square < best:
+                best, here, nearer = square, other, True
+    return here, best
+
+
 def surface_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Memory for ``count`` triangles: they, the balls around them and around runs of them, and the gaps of a search."""
     runs = -(-count // _RUN)

@@ -70,6 +70,27 @@ def test_a_held_page_that_is_not_wanted_is_drawn_as_well(allocator: meshes.PageA
     assert more > fewer
 
 
+class _OnlyPeaks(hra.ErrorMetric):
+    """Thresholds see displacements, budgets see nothing: no refinement gains."""
+
+    def evaluate(self, hierarchy: hra.Hierarchy, context: hra.Camera) -> np.ndarray:
+        return np.zeros(hierarchy.node_cost.size)
+
+    def peak(self, hierarchy: hra.Hierarchy, context: hra.Camera) -> np.ndarray:
+        return meshes.ScreenError().peak(hierarchy, context)
+
+
+@pytest.mark.parametrize("metric", [meshes.ScreenError(), _OnlyPeaks()], ids=["displacement", "no gains"])
+def test_a_streamed_cut_keeps_its_threshold(asset: meshes.MeshAsset, metric: hra.ErrorMetric) -> None:
+    for tolerance in (0.2, 1.0, 4.0):
+        allocator = meshes.PageAllocator(asset, metric, hra.Threshold(tolerance))
+        streamer = meshes.MeshStreamer(allocator, pool_bytes=asset.slot_bytes * len(asset.page_bytes))
+        for camera in views(asset, 3):
+            update = streamer.step(camera)
+            assert not update.queued.size
+            assert metric.peak(asset.hierarchy, camera)[update.cut].max() <= tolerance
+
+
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.5, 0.75])
 def test_teleports_with_failing_readers_stay_within_the_pool(allocator: meshes.PageAllocator, share: float) -> None:
     asset, machine = allocator.asset, VirtualReads(int(100 * share), slowest=0.15)

@@ -83,10 +83,10 @@ def test_levels_are_halves_and_none_is_left_out(built: meshes.ClusterMesh) -> No
 def test_errors_go_on_as_those_of_the_levels_before() -> None:
     """Errors fall about as one over the triangles, without a jump where small steps begin."""
     clusters = meshes.build(displaced(5), certified=False)
-    hierarchy = clusters.hierarchy
+    hierarchy, allocator = clusters.hierarchy, meshes.MeshAllocator(clusters, meshes.SurfaceError())
     products = []
     for triangles in (500, 1000, 2000, 4000, 11_000):
-        cut = np.flatnonzero(hierarchy.active_nodes(np.cumsum(hierarchy.cost) + hierarchy.base_cost <= triangles))
+        cut = allocator.allocate(None, triangles).cut
         area, error = hierarchy.attribute("area")[cut], hierarchy.attribute("error")[cut].astype(np.float64)
         mean = np.sqrt((area * error**2).sum() / area.sum())
         products.append(mean * clusters.triangles_per_cluster[cut].sum())

@@ -21,19 +21,6 @@ def fresh_library():
     meshopt.library.cache_clear()
 
 
-def test_meshlets_partition_the_triangles_within_their_limits(bumpy: meshes.TriangleMesh) -> None:
-    indices = bumpy.triangles.reshape(-1)
-    result = meshopt.build_meshlets(indices, bumpy.positions, 64)
-    found = []
-    for vertex_at, corner_at, vertex_count, triangle_count in result.descriptors:
-        assert 0 < triangle_count <= 64
-        assert vertex_count <= 128
-        local = result.corners[corner_at : corner_at + 3 * triangle_count]
-        assert local.max() < vertex_count
-        found.append(result.vertices[vertex_at : vertex_at + vertex_count][local].reshape(-1, 3))
-    assert np.array_equal(_sorted_triangles(np.concatenate(found)), _sorted_triangles(bumpy.triangles))
-
-
 def test_simplify_keeps_locked_vertices_and_reports_object_units(bumpy: meshes.TriangleMesh) -> None:
     locked = np.zeros(len(bumpy.positions), np.uint8)
     locked[::7] = 1
@@ -76,7 +63,6 @@ def test_unique_rows_agrees_with_numpy(rng: np.random.Generator) -> None:
 def test_bad_indices_are_refused(indices: np.ndarray) -> None:
     positions, locked = np.eye(3, dtype=np.float32), np.zeros(3, np.uint8)
     for call in (
-        lambda: meshopt.build_meshlets(indices, positions, 64),
         lambda: meshopt.simplify(indices, positions, locked, 0),
         lambda: meshopt.partition_clusters(indices, np.array([3], np.uint32), 3, 4),
     ):
@@ -89,15 +75,13 @@ def test_bad_vertex_arrays_are_refused() -> None:
     locked = np.zeros(3, np.uint8)
     for bad in (positions.astype(np.float64), np.ones((3, 2), np.float32), np.asfortranarray(positions + 1)):
         with pytest.raises(ArrayError):
-            meshopt.build_meshlets(indices, bad, 64)
+            meshopt.simplify(indices, bad, locked, 0)
     with pytest.raises(ArrayError):
         meshopt.simplify(indices, positions, locked[:2], 0)
     with pytest.raises(ArrayError):
         meshopt.simplify(indices, positions, locked, 6)
     with pytest.raises(ArrayError):
         meshopt.partition_clusters(indices, np.array([2], np.uint32), 3, 4)
-    with pytest.raises(ArrayError):
-        meshopt.build_meshlets(indices, positions, 63)
     with pytest.raises(ArrayError):
         meshopt.unique_rows(np.zeros((2, 65), np.float32))
 
@@ -123,10 +107,3 @@ def test_a_missing_or_foreign_library_is_refused(
     (tmp_path / "_meshoptimizer.so").write_bytes(b"not a library")
     with pytest.raises(BackendUnavailable):
         meshopt.library()
-
-
-def _sorted_triangles(triangles: np.ndarray) -> np.ndarray:
-    """Rows rotated to begin with the smallest corner, in order: equal for equal sets of faces with equal winding."""
-    first = np.argmin(triangles, axis=1)[:, None]
-    rotated = np.take_along_axis(triangles, (first + np.arange(3)) % 3, axis=1)
-    return rotated[np.lexsort(rotated.T[::-1])]

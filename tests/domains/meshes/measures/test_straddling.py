@@ -25,7 +25,8 @@ def surface_of(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def bound(surface: tuple[np.ndarray, np.ndarray, np.ndarray], corners: np.ndarray, start: int, room: float) -> float:
-    return bound_by_walls(corners, start, *surface, room, *parts_memory())
+    known = np.stack([np.full(3, -1.0), np.full(3, np.nan)])
+    return bound_by_walls(corners, known, start, *surface, room, *parts_memory())
 
 
 def farthest(points: np.ndarray, faces: np.ndarray, corners: np.ndarray) -> float:
