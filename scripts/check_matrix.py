@@ -123,7 +123,7 @@ def _tried(python: str, packages: str, extras: str, wheel: Path) -> tuple[str | 
                     version.stdout.strip(),
                     f"FAILED: {what}: {(done.stderr.strip().splitlines() or ['?'])[-1][:200]}",
                 )
-            said += done.stdout.strip().splitlines()[-1:]
+            said += re.findall(r"^(?:\w+ [\d.+a-z]+(?:, )?)+$", done.stdout, re.MULTILINE)
     return version.stdout.strip(), f"{_WORKS}: {', '.join(said)}"
 
 
