@@ -2,9 +2,9 @@
 """Install hra with the lowest or the newest versions of its packages into new environments, and try it; prints a table.
 
 Run ``python scripts/check_matrix.py [--packages lowest,newest] [--extras "demo,gl;hf"] [--pythons python3.11]
-[--docs docs/promises.md]`` (`make matrix`). Every Python is tried with every choice of versions and every one of
-``--extras``, which are separated by semicolons; nothing stands for the core alone. One wheel is built; each environment
-gets it, and runs the programs of ``scripts/trials`` for the core and for each of its extras.
+[--docs docs/promises.md]`` (`make matrix`). Every Python is tried with every choice of versions and every group of
+extras (``--extras`` separates groups by semicolons; nothing stands for the core alone). One wheel is built; each
+environment gets it, and runs the programs of ``scripts/trials`` for the core and for each of its extras.
 
 The lowest versions are the bounds of pyproject.toml of what these extras need. Torch is that of constraints.txt
 everywhere, and tried on the first Python only, because each version is a download of gigabytes. A Python that is not
@@ -21,23 +21,20 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable
-from itertools import product
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TRIALS = ROOT / "scripts" / "trials"
 BEGIN, END = "<!-- made by scripts/check_matrix.py -->", "<!-- until here, by scripts/check_matrix.py -->"
 HEAD = ["| Python | packages | extras | result |", "| -- | -- | -- | -- |"]
-# Extras whose lowest versions go together.
-GROUPS = (
-    "",
-    "demo,gl,points,corpus,serve,usd,viz,ocr,window",
-    "gpu,ray",
-    "learn,torch",
-    "vlm,imagenet",
-    "hf",
-)
+_LIGHT, _MACHINES = "demo,gl,points,corpus,serve,usd,viz,ocr,window", "gpu,ray"
+_LEARNING = ("learn,torch", "vlm,imagenet", "hf")
+# The lowest versions of all extras do not go together, the newest do; but torch is not tried everywhere.
+GROUPS = {
+    "lowest": ("", _LIGHT, _MACHINES, *_LEARNING),
+    "newest": ("", f"{_LIGHT},{_MACHINES}", ",".join(_LEARNING)),
+}
 _WORKS, _NONE, _NO_WHEELS = "installed and works", "not on this machine", "no wheels of these versions"
 _COMPILED = (
     "numba,llvmlite,numpy,scipy,scikit-image,scikit-learn,pillow,pyarrow,matplotlib,onnxruntime,safetensors,torch"
@@ -48,40 +45,45 @@ def main() -> int:
     """Install and try each; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", default="lowest,newest")
-    parser.add_argument("--extras", default=";".join(GROUPS), help="extras to install, or nothing for the core alone")
+    parser.add_argument("--extras", help="extras to install, or nothing for the core alone; all by default")
     parser.add_argument("--pythons", default=sys.executable)
     parser.add_argument("--docs", type=Path, help="page whose table is brought up to date")
     chosen = parser.parse_args()
-    pythons, rows, failed = chosen.pythons.split(","), [], False
+    rows, failed = [], False
     with tempfile.TemporaryDirectory() as folder:
         wheel = built(Path(folder))
-        for python, packages, extras in product(pythons, chosen.packages.split(","), chosen.extras.split(";")):
-            if needs_torch(extras) and python != pythons[0]:
-                continue
-            version, result = _tried(python, packages, extras, wheel)
-            if version is None:
-                extras, packages, version = "", "both", Path(python).name
-            failed |= not result.startswith((_WORKS, _NONE, _NO_WHEELS)) or (
-                result == _NO_WHEELS and packages == "newest"
-            )
-            row = f"| {version} | {packages} | {extras.replace(',', ', ') or 'none'} | {result} |"
-            if row not in rows:
-                rows.append(row)
-                print(row, file=sys.stderr, flush=True)
+        for first, python in enumerate(chosen.pythons.split(",")):
+            for packages, extras in _choices(chosen.packages, chosen.extras):
+                if first and needs_torch(extras):
+                    continue
+                version = _version(python)
+                if version is None:
+                    rows.append(f"| {Path(python).name.removeprefix('python')} | - | - | {_NONE} |")
+                    break
+                result = _tried(python, packages, extras, wheel)
+                failed |= not result.startswith((_WORKS, _NO_WHEELS)) or (result == _NO_WHEELS and packages == "newest")
+                rows.append(f"| {version} | {packages} | {extras.replace(',', ', ') or 'none'} | {result} |")
+                print(rows[-1], file=sys.stderr, flush=True)
     print("\n".join([*HEAD, *rows]))
     if chosen.docs is not None:
         chosen.docs.write_text(with_rows(chosen.docs.read_text(), rows))
     return 1 if failed else 0
 
 
+def _choices(packages: str, extras: str | None) -> Iterator[tuple[str, str]]:
+    """What is installed on a Python: versions, and extras."""
+    for each in packages.split(","):
+        yield from ((each, group) for group in (GROUPS[each] if extras is None else extras.split(";")))
+
+
 def built(folder: Path) -> Path:
     """The wheel of what is in the repository, from a copy without what earlier builds left."""
     source = folder / "hra"
-    names = ["hra", "domains", "kernels", "LICENSES", "LICENSE", "NOTICE", "README.md", "pyproject.toml"]
-    for name in names:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        source.mkdir(exist_ok=True)
-        copy(ROOT / name, source / name, **({"ignore": _left_over} if copy is shutil.copytree else {}))
+    source.mkdir()
+    for name in ("hra", "domains", "kernels", "LICENSES"):
+        shutil.copytree(ROOT / name, source / name, ignore=_left_over)
+    for name in ("LICENSE", "NOTICE", "README.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, source)
     subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source], check=True)
     return next(folder.glob("*.whl"))
 
@@ -91,40 +93,39 @@ def _left_over(folder: str, names: list[str]) -> list[str]:
     return [name for name in names if name == "__pycache__" or Path(folder, name).is_symlink()]
 
 
-def _tried(python: str, packages: str, extras: str, wheel: Path) -> tuple[str | None, str]:
-    """The version of a Python, None where there is none, and what came of it."""
+def _version(python: str) -> str | None:
+    """Its number, or None where it is not there."""
     if shutil.which(python) is None:
-        return None, _NONE
-    version = _run([python, "-c", "import platform; print(platform.python_version())"])
-    if version.returncode:
-        return None, _NONE
+        return None
+    asked = _run([python, "-c", "import platform; print(platform.python_version())"])
+    return None if asked.returncode else asked.stdout.strip()
+
+
+def _tried(python: str, packages: str, extras: str, wheel: Path) -> str:
+    """What came of installing some extras and of trying them."""
     with tempfile.TemporaryDirectory() as folder:
-        inside, bounds = Path(folder, "env/bin/python"), Path(folder, "bounds.txt")
+        inside, bounds = f"{folder}/env/bin/python", Path(folder, "bounds.txt")
         bounds.write_text("\n".join([torch_version(), *(lowest(extras) if packages == "lowest" else ())]))
         target = f"{wheel}[{extras}]" if extras else str(wheel)
         # What has no wheel for this Python is not built from its sources.
-        install = ["install", "-q", f"--only-binary={_COMPILED}", target, "-c", str(bounds)]
-        programs = [TRIALS / "core.py", *(TRIALS / f"with_{extra}.py" for extra in extras.split(",") if extra)]
-        steps = [
-            [python, "-m", "venv", f"{folder}/env"],
-            [str(inside), "-m", "pip", *install],
-            [str(inside), "-O", "-I", "-c", "import hra"],
-            *([str(inside), "-I", str(program)] for program in programs),
-        ]
-        said = []
-        for step in steps:
+        install = [inside, "-m", "pip", "install", "-q", f"--only-binary={_COMPILED}", target, "-c", str(bounds)]
+        programs = ["core", *(f"with_{extra}" for extra in extras.split(",") if extra)]
+        steps = {
+            "venv": [python, "-m", "venv", f"{folder}/env"],
+            "pip": install,
+            "python -O": [inside, "-O", "-I", "-c", "import hra"],
+            **{program: [inside, "-I", str(TRIALS / f"{program}.py")] for program in programs},
+        }
+        said: list[str] = []
+        for name, step in steps.items():
             done = _run(step, folder)
-            if done.returncode and "pip" in step and re.search("No matching distribution", done.stderr):
-                return version.stdout.strip(), _NO_WHEELS
+            if done.returncode and name == "pip" and "No matching distribution" in done.stderr:
+                return _NO_WHEELS
             if done.returncode:
                 print(f"{done.stdout[-2000:]}{done.stderr[-2000:]}", file=sys.stderr)
-                what = Path(step[-1]).name if step[-1].endswith(".py") else step[2]
-                return (
-                    version.stdout.strip(),
-                    f"FAILED: {what}: {(done.stderr.strip().splitlines() or ['?'])[-1][:200]}",
-                )
-            said += re.findall(r"^(?:\w+ [\d.+a-z]+(?:, )?)+$", done.stdout, re.MULTILINE)
-    return version.stdout.strip(), f"{_WORKS}: {', '.join(said)}"
+                return f"FAILED: {name}: {(done.stderr.strip().splitlines() or ['?'])[-1][:200]}"
+            said += re.findall(r"^(?:\w+ [\d.+a-z]+(?:, )?)+$", done.stdout, re.MULTILINE)  # of versions
+    return f"{_WORKS}: {', '.join(said)}"
 
 
 def _run(command: list[str], folder: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -144,9 +145,9 @@ def _key(row: str) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in row.split("|")[1:4])
 
 
-def _order(key: tuple[str, ...]) -> tuple[str, int, str]:
-    extras = "" if key[2] == "none" else key[2].replace(", ", ",")
-    return key[0].removeprefix("python"), GROUPS.index(extras) if extras in GROUPS else len(GROUPS), key[1]
+def _order(key: tuple[str, ...]) -> tuple[str, str, int, str]:
+    groups, extras = GROUPS.get(key[1], ()), "" if key[2] == "none" else key[2].replace(", ", ",")
+    return key[0], key[1], groups.index(extras) if extras in groups else len(groups), key[2]
 
 
 def needs_torch(extras: str) -> bool:

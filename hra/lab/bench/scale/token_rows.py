@@ -19,8 +19,8 @@ _SHARD = 64
 _BLOCK = 128  # paths that Ray hands out at once
 
 Job = Callable[[Path, Path, dict[str, Any]], "float | None"]
-"""Makes rows of a folder of images in an empty folder, with settings of `TokenAllocation`; seconds of it that start what
-runs it anyway where a pipeline is no program of its own."""
+"""Makes rows of a folder of images in an empty folder, with settings of `TokenAllocation`; where it is a pipeline, the
+seconds of it that start and end what it runs on."""
 
 
 @dataclass(frozen=True)
