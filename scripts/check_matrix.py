@@ -119,13 +119,19 @@ def _tried(python: str, packages: str, extras: str, wheel: Path) -> str:
         said: list[str] = []
         for name, step in steps.items():
             done = _run(step, folder)
-            if done.returncode and name == "pip" and "No matching distribution" in done.stderr:
+            if done.returncode and name == "pip" and _no_wheels(done.stderr, python):
                 return _NO_WHEELS
             if done.returncode:
                 print(f"{done.stdout[-2000:]}{done.stderr[-2000:]}", file=sys.stderr)
                 return f"FAILED: {name}: {(done.stderr.strip().splitlines() or ['?'])[-1][:200]}"
             said += re.findall(r"^(?:\w+ [\d.+a-z]+(?:, )?)+$", done.stdout, re.MULTILINE)  # of versions
-    return f"{_WORKS}: {', '.join(said)}"
+    return f"{_WORKS}: {', '.join(dict.fromkeys(said))}"
+
+
+def _no_wheels(said: str, python: str) -> bool:
+    """Whether pip found none: where it compares versions, it calls that a conflict, which on the lowest Python it is."""
+    conflict = "ResolutionImpossible" in said and not (_version(python) or "").startswith("3.11.")
+    return conflict or "No matching distribution" in said
 
 
 def _run(command: list[str], folder: str | None = None) -> subprocess.CompletedProcess[str]:
