@@ -129,7 +129,7 @@ def _tried(python: str, packages: str, extras: str, wheel: Path) -> str:
 
 
 def _no_wheels(said: str, python: str) -> bool:
-    """Whether pip found none: where it compares versions, it calls that a conflict, which on the lowest Python it is."""
+    """Whether pip found none; it may call that a conflict, as which it counts on the lowest Python alone."""
     conflict = "ResolutionImpossible" in said and not (_version(python) or "").startswith("3.11.")
     return conflict or "No matching distribution" in said
 
