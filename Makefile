@@ -36,9 +36,8 @@ mutants: $(VENV)/.test ## change 300 places of the solver, the pools, residency 
 soak: $(VENV)/.test ## stream, allocate and ask the explorer for half an hour in one process
 	$(BIN)/python scripts/soak.py --minutes 30
 
-matrix: $(BIN)/python ## install with the lowest and the newest packages, on every Python that is there
-	$(BIN)/python scripts/check_matrix.py --pythons python3.11,python3.12,python3.13,python3.14 \
-		--extras ";demo,points,corpus,serve" --docs docs/promises.md
+matrix: $(BIN)/python ## install and try all extras with the lowest and the newest packages, on every Python that is there
+	$(BIN)/python scripts/check_matrix.py --pythons python3.11,python3.12,python3.13,python3.14 --docs docs/promises.md
 
 test-optimised: $(VENV)/.test ## all tests with python -O, which drops assertions of the package
 	$(BIN)/python -O -m pytest -q -n 2

@@ -1,11 +1,15 @@
 #!/usr/bin/env python
 """Install hra with the lowest or the newest versions of its packages into new environments, and try it; prints a table.
 
-Run ``python scripts/check_matrix.py [--packages lowest,newest] [--extras demo] [--pythons python3.11,python3.12]
-[--docs docs/promises.md]`` (`make matrix`). Every Python is tried with every choice of versions and every one of
-``--extras``, which are separated by semicolons; nothing stands for the core alone. The lowest versions are the bounds
-of pyproject.toml. A Python that is not there is said to be so. The exit code is 1 if installing or trying failed, but
-for lowest versions that have no wheels for a Python that came after them.
+Run ``python scripts/check_matrix.py [--packages lowest,newest] [--extras "demo,gl;hf"] [--pythons python3.11]
+[--docs docs/promises.md]`` (`make matrix`). Every Python is tried with every choice of versions and every group of
+extras (``--extras`` separates groups by semicolons; nothing stands for the core alone). One wheel is built; each
+environment gets it, and runs the programs of ``scripts/trials`` for the core and for each of its extras.
+
+The lowest versions are the bounds of pyproject.toml of what these extras need. Torch is that of constraints.txt
+everywhere, and tried on the first Python only, because each version is a download of gigabytes. A Python that is not
+there is said to be so. In ``--docs`` the rows of what was tried are replaced, and others stay. The exit code is 1 if
+installing or trying failed, but for lowest versions that have no wheels for a Python that came after them.
 """
 
 from __future__ import annotations
@@ -17,105 +21,173 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from itertools import chain, product
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+TRIALS = ROOT / "scripts" / "trials"
 BEGIN, END = "<!-- made by scripts/check_matrix.py -->", "<!-- until here, by scripts/check_matrix.py -->"
+HEAD = ["| Python | packages | extras | result |", "| -- | -- | -- | -- |"]
+_LIGHT, _MACHINES = "demo,gl,points,corpus,serve,usd,viz,ocr,window", "gpu,ray"
+_LEARNING = ("learn,torch", "vlm,imagenet", "hf")
+# The lowest versions of all extras do not go together, the newest do; but torch is not tried everywhere.
+GROUPS = {
+    "lowest": ("", _LIGHT, _MACHINES, *_LEARNING),
+    "newest": ("", f"{_LIGHT},{_MACHINES}", ",".join(_LEARNING)),
+}
 _WORKS, _NONE, _NO_WHEELS = "installed and works", "not on this machine", "no wheels of these versions"
-_COMPILED = "numba,llvmlite,numpy,scipy,scikit-image,pillow,pyarrow,matplotlib"
-TRIAL = """
-import numpy as np, hra
-tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1], [0, 2, 3, 1, 4])
-allocation = hra.solve(tree, 5, gains=[0, 3, 2, 1, 5], traversal=hra.Exact())
-assert hra.verify(allocation).ok and allocation.cost <= 5, allocation
-extras = {extras!r}.split(",")
-if "demo" in extras:
-    from hra.domains import meshes, tokens
-    skull = meshes.load(hra.samples.path("skull.ply"))
-    cut = meshes.MeshAllocator(meshes.build(skull)).allocate(hra.Camera.orbit(skull.bounds, azimuth=30), 10_000)
-    assert cut.cost <= 10_000, cut
-    chosen = tokens.PyramidSampling()
-    assert len(chosen.realize(chosen.allocate((hra.samples.path("page.png"), ""), 64)).values) == 64
-if "points" in extras:
-    from hra.domains import points
-    assert len(points.build(points.PointCloud(np.random.default_rng(0).random((50, 3)))).hierarchy) > 0
-if "corpus" in extras:
-    import pyarrow, pyarrow.parquet
-if "serve" in extras:
-    from hra.lab.explore.server import Asked, application
-    application(str, Asked())
-import numba
-print(f"numpy {{np.__version__}}, numba {{numba.__version__}}")
-"""
+_COMPILED = (
+    "numba,llvmlite,numpy,scipy,scikit-image,scikit-learn,pillow,pyarrow,matplotlib,onnxruntime,safetensors,torch"
+)
 
 
 def main() -> int:
     """Install and try each; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", default="lowest,newest")
-    parser.add_argument("--extras", default="demo", help="extras to install, or nothing for the core alone")
+    parser.add_argument("--extras", help="extras to install, or nothing for the core alone; all by default")
     parser.add_argument("--pythons", default=sys.executable)
-    parser.add_argument("--docs", type=Path, help="page whose table is replaced")
+    parser.add_argument("--docs", type=Path, help="page whose table is brought up to date")
     chosen = parser.parse_args()
-    rows = ["| Python | packages | extras | result |", "| -- | -- | -- | -- |"]
-    every = product(chosen.pythons.split(","), chosen.packages.split(","), chosen.extras.split(";"))
-    failed = False
-    for python, packages, extras in every:
-        version, result = _tried(python, packages, extras)
-        failed |= not result.startswith((_WORKS, _NONE, _NO_WHEELS)) or (result == _NO_WHEELS and packages == "newest")
-        rows.append(f"| {version} | {packages} | {extras.replace(',', ', ') or 'none'} | {result} |")
-        print(rows[-1], file=sys.stderr, flush=True)
-    print("\n".join(rows))
+    rows, failed = [], False
+    with tempfile.TemporaryDirectory() as folder:
+        wheel = built(Path(folder))
+        for first, python in enumerate(chosen.pythons.split(",")):
+            for packages, extras in _choices(chosen.packages, chosen.extras):
+                if first and needs_torch(extras):
+                    continue
+                version = _version(python)
+                if version is None:
+                    rows.append(f"| {Path(python).name.removeprefix('python')} | - | - | {_NONE} |")
+                    break
+                result = _tried(python, packages, extras, wheel)
+                failed |= not result.startswith((_WORKS, _NO_WHEELS)) or (result == _NO_WHEELS and packages == "newest")
+                rows.append(f"| {version} | {packages} | {extras.replace(',', ', ') or 'none'} | {result} |")
+                print(rows[-1], file=sys.stderr, flush=True)
+    print("\n".join([*HEAD, *rows]))
     if chosen.docs is not None:
-        head, _, rest = chosen.docs.read_text().partition(BEGIN)
-        chosen.docs.write_text("\n".join([head + BEGIN, *rows, END]) + rest.partition(END)[2])
+        chosen.docs.write_text(with_rows(chosen.docs.read_text(), rows))
     return 1 if failed else 0
 
 
-def _tried(python: str, packages: str, extras: str) -> tuple[str, str]:
-    """The version of a Python, and what came of it."""
+def _choices(packages: str, extras: str | None) -> Iterator[tuple[str, str]]:
+    """What is installed on a Python: versions, and extras."""
+    for each in packages.split(","):
+        yield from ((each, group) for group in (GROUPS[each] if extras is None else extras.split(";")))
+
+
+def built(folder: Path) -> Path:
+    """The wheel of what is in the repository, from a copy without what earlier builds left."""
+    source = folder / "hra"
+    source.mkdir()
+    for name in ("hra", "domains", "kernels", "LICENSES"):
+        shutil.copytree(ROOT / name, source / name, ignore=_left_over)
+    for name in ("LICENSE", "NOTICE", "README.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, source)
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source], check=True)
+    return next(folder.glob("*.whl"))
+
+
+def _left_over(folder: str, names: list[str]) -> list[str]:
+    """What is not copied: caches, and the links by which editors find domains and kernels."""
+    return [name for name in names if name == "__pycache__" or Path(folder, name).is_symlink()]
+
+
+def _version(python: str) -> str | None:
+    """Its number, or None where it is not there."""
     if shutil.which(python) is None:
-        return Path(python).name, _NONE
-    version = _run([python, "-c", "import platform; print(platform.python_version())"])
-    if version.returncode:
-        return Path(python).name, _NONE
+        return None
+    asked = _run([python, "-c", "import platform; print(platform.python_version())"])
+    return None if asked.returncode else asked.stdout.strip()
+
+
+def _tried(python: str, packages: str, extras: str, wheel: Path) -> str:
+    """What came of installing some extras and of trying them."""
     with tempfile.TemporaryDirectory() as folder:
-        inside, bounds = Path(folder, "env/bin/python"), Path(folder, "bounds.txt")
-        bounds.write_text("\n".join(lowest()) if packages == "lowest" else "")
-        target = f"{ROOT}[{extras}]" if extras else str(ROOT)
+        inside, bounds = f"{folder}/env/bin/python", Path(folder, "bounds.txt")
+        bounds.write_text("\n".join([torch_version(), *(lowest(extras) if packages == "lowest" else ())]))
+        target = f"{wheel}[{extras}]" if extras else str(wheel)
         # What has no wheel for this Python is not built from its sources.
-        install = ["install", "-q", f"--only-binary={_COMPILED}", target, "-c", str(bounds)]
-        steps = [
-            [python, "-m", "venv", f"{folder}/env"],
-            [str(inside), "-m", "pip", *install],
-            [str(inside), "-O", "-I", "-c", "import hra"],
-            [str(inside), "-I", "-c", TRIAL.format(extras=extras)],
-        ]
-        for step in steps:
+        install = [inside, "-m", "pip", "install", "-q", f"--only-binary={_COMPILED}", target, "-c", str(bounds)]
+        programs = ["core", *(f"with_{extra}" for extra in extras.split(",") if extra)]
+        steps = {
+            "venv": [python, "-m", "venv", f"{folder}/env"],
+            "pip": install,
+            "python -O": [inside, "-O", "-I", "-c", "import hra"],
+            **{program: [inside, "-I", str(TRIALS / f"{program}.py")] for program in programs},
+        }
+        said: list[str] = []
+        for name, step in steps.items():
             done = _run(step, folder)
-            if done.returncode and re.search("No matching distribution|ResolutionImpossible", done.stderr):
-                return version.stdout.strip(), _NO_WHEELS
+            if done.returncode and name == "pip" and _no_wheels(done.stderr, python):
+                return _NO_WHEELS
             if done.returncode:
                 print(f"{done.stdout[-2000:]}{done.stderr[-2000:]}", file=sys.stderr)
-                return version.stdout.strip(), f"FAILED: {(done.stderr.strip().splitlines() or ['?'])[-1][:200]}"
-    return version.stdout.strip(), f"{_WORKS}: {done.stdout.strip()}"
+                return f"FAILED: {name}: {(done.stderr.strip().splitlines() or ['?'])[-1][:200]}"
+            said += re.findall(r"^(?:\w+ [\d.+a-z]+(?:, )?)+$", done.stdout, re.MULTILINE)  # of versions
+    return f"{_WORKS}: {', '.join(dict.fromkeys(said))}"
+
+
+def _no_wheels(said: str, python: str) -> bool:
+    """Whether pip found none; it may call that a conflict, as which it counts on the lowest Python alone."""
+    conflict = "ResolutionImpossible" in said and not (_version(python) or "").startswith("3.11.")
+    return conflict or "No matching distribution" in said
 
 
 def _run(command: list[str], folder: str | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
-def lowest() -> list[str]:
-    """The bounds of all direct dependencies as exact versions."""
+def with_rows(page: str, rows: Iterable[str]) -> str:
+    """A page whose table has these rows, and of its others those of another Python, packages or extras."""
+    head, _, rest = page.partition(BEGIN)
+    old, _, tail = rest.partition(END)
+    kept = {_key(row): row for row in old.splitlines() if row.startswith("|") and row not in HEAD}
+    kept.update((_key(row), row) for row in rows)
+    return "\n".join([head + BEGIN, *HEAD, *(kept[key] for key in sorted(kept, key=_order)), END]) + tail
+
+
+def _key(row: str) -> tuple[str, ...]:
+    return tuple(cell.strip() for cell in row.split("|")[1:4])
+
+
+def _order(key: tuple[str, ...]) -> tuple[str, str, int, str]:
+    groups, extras = GROUPS.get(key[1], ()), "" if key[2] == "none" else key[2].replace(", ", ",")
+    return key[0], key[1], groups.index(extras) if extras in groups else len(groups), key[2]
+
+
+def needs_torch(extras: str) -> bool:
+    """Whether any of them brings it."""
+    return any(re.match(r"torch\b", requirement) for requirement in requirements(extras))
+
+
+def torch_version() -> str:
+    """The one that is tested with."""
+    return next(line for line in (ROOT / "constraints.txt").read_text().splitlines() if line.startswith("torch=="))
+
+
+def requirements(extras: str) -> set[str]:
+    """What the core and some extras need directly, through the extras that these name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    everything = [*project["dependencies"], *chain.from_iterable(project["optional-dependencies"].values())]
-    found = (re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement) for requirement in everything)
+    found, waiting = set(project["dependencies"]), [extra for extra in extras.split(",") if extra]
+    while waiting:
+        for requirement in project["optional-dependencies"][waiting.pop()]:
+            own = re.fullmatch(r"hra\[([\w,]+)\]", requirement)
+            if own:
+                waiting += own[1].split(",")
+            else:
+                found.add(requirement)
+    return found
+
+
+def lowest(extras: str) -> list[str]:
+    """The bounds of what some extras need as exact versions, torch left out."""
+    found = (re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", each) for each in requirements(extras))
     bounds: dict[str, list[str]] = {}
     for match in filter(None, found):
         bounds.setdefault(match[1], []).append(match[2])
-    # Where extras state several, all of them together take the highest.
-    return sorted(f"{name}=={max(some, key=_numbers)}" for name, some in bounds.items())
+    # Where several extras state one, all of them together take the highest.
+    return sorted(f"{name}=={max(some, key=_numbers)}" for name, some in bounds.items() if name != "torch")
 
 
 def _numbers(version: str) -> list[int]:

@@ -29,6 +29,7 @@ from hra.safety.atomic_write import write_atomically
 from hra.safety.json_text import parse_object
 from hra.safety.limits import DEFAULT, Limits
 from hra.safety.local_files import read_regular
+from hra.safety.plain_arrays import save_plain
 from hra.solvers.duals import Certificate
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def pack(allocation: Allocation) -> bytes:
     header["checksum"] = checksum(header, arrays)
     arrays[_HEADER] = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
     stream = io.BytesIO()
-    np.savez_compressed(stream, allow_pickle=False, **arrays)
+    save_plain(stream, arrays, compressed=True)
     return stream.getvalue()
 
 

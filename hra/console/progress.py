@@ -44,14 +44,15 @@ def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _bars(*columns: ProgressColumn) -> Progress:
+@contextmanager
+def _bars(*columns: ProgressColumn) -> Iterator[Progress]:
     """Nothing of it stays, and results go past it to standard output as they are."""
     console = Console(stderr=True)
-    return Progress(
-        *columns,
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
+    hidden = not console.is_terminal
+    options: dict[str, Any] = {"transient": True, "redirect_stdout": False, "redirect_stderr": False}
+    progress = Progress(*columns, console=console, disable=hidden, **options)
+    if hidden:  # never started nor stopped: before Rich 14.3 stopping leaves an empty line
+        yield progress
+    else:
+        with progress:
+            yield progress

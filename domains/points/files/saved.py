@@ -15,6 +15,7 @@ from hra.errors import FileError, HraError
 from hra.safety.atomic_write import write_atomically
 from hra.safety.limits import enough_memory
 from hra.safety.local_files import open_regular
+from hra.safety.plain_arrays import save_plain
 
 _COMMON = {"position": 3, "color": 3, "reach": 0, "size": 0, "color_loss": 0, "cover_loss": 0, "shift": 0}
 _KINDS = {"points": (PointCloud, _COMMON), "splats": (SplatCloud, {**_COMMON, "covariance": 6, "opacity": 0})}
@@ -39,8 +40,8 @@ def save_tree(path: str | os.PathLike[str], tree: CloudTree) -> None:
     """
     names = _KINDS[tree.kind.unit][1]
     arrays = {name: tree.hierarchy.attribute(name) for name in names}
-    kind = np.array(tree.kind.unit)
-    write_atomically(path, lambda stream: np.savez(stream, allow_pickle=False, kind=kind, parent=tree.parent, **arrays))
+    whole = {"kind": np.array(tree.kind.unit), "parent": tree.parent, **arrays}
+    write_atomically(path, lambda stream: save_plain(stream, whole))
 
 
 def load_tree(path: str | os.PathLike[str]) -> CloudTree:

@@ -166,6 +166,7 @@ TABLES: Mapping[str, BenchTable] = {
             "peer": lambda row: _three_digits(row["peer_s"]),
             "peer, cpu": lambda row: _three_digits(row["peer_cpu_s"]),
             "ratio": _TIMES["ratio"],
+            "ratio, running": lambda row: _three_digits(row.get("ratio_running")),
             "a second": lambda row: _three_digits(row.get("rate")),
             "peak / limit": lambda row: _three_digits(row.get("peak_over_limit")),
         },

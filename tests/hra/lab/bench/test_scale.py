@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,28 @@ from hra.lab.commands.bench_columns import TABLES
 from tests.helpers.command import run_hra
 
 
-@pytest.mark.parametrize("name", ["tokens_two_jobs", pytest.param("tokens_beside_ray", marks=pytest.mark.slow)])
-def test_a_row_has_seconds_of_both_ways(name: str):
+def test_a_row_has_seconds_of_both_ways():
+    row = measured("tokens_two_jobs")
+    assert row["ours_cpu_s"] > 0 and (row["ours_running_s"], row["peer_running_s"]) == (row["ours_s"], row["peer_s"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "size", "started"), [("tokens_beside_ray", [640, 480], 1), ("tokens_two_actors", [640, 480], 2)]
+)
+def test_what_ray_takes_to_start_is_stated_apart(name: str, size: list[int], started: int):
+    row = measured(name)
+    assert row["size"] == size and row["budget"] == 273 and row["peer_cpu_s"] is None
+    running = [row[f"{side}_running_s"] < row[f"{side}_s"] for side in ("ours", "peer")]
+    assert running == [started == 2, True] and (row["ours_cpu_s"] is None) == (started == 2)
+    assert row["ratio_running"] == pytest.approx(row["peer_running_s"] / row["ours_running_s"])
+
+
+def measured(name: str) -> dict[str, Any]:
     row = next(row for row in scale_suite() if row.name == name).measure("small", 1, 1e9)
     assert row["n"] == 4 and row["rate"] == pytest.approx(4 / row["ours_s"])
-    assert row["ratio"] == pytest.approx(row["peer_s"] / row["ours_s"]) and row["ours_cpu_s"] > 0
+    assert row["ratio"] == pytest.approx(row["peer_s"] / row["ours_s"]) and len(row["turns"]) == 1
+    return row
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
