@@ -18,7 +18,7 @@ from hra.model.hierarchy import Hierarchy
 
 # A change of normals by n, a root mean square, looks as bad as a displacement by so many times its root in pixels. With
 # it a mean change of 1 is a mean FLIP of 0.013 to 0.019, see "Frames beside full detail" in docs/decisions.md.
-_PIXELS_OF_NORMALS = 6.0
+_PIXELS_OF_NORMALS = 6.5
 # Clusters that face away as a whole may have triangles that do not.
 _LEAST_FACING = 0.02
 _FIX = "build(.., appearance=True), `hra mesh build --appearance`, or meshes.with_appearance(clusters) for a built mesh"
@@ -34,7 +34,7 @@ def check_appearance(hierarchy: Hierarchy) -> None:
 def appearance_errors(hierarchy: Hierarchy, view: View, pixels: np.ndarray, displaced: np.ndarray) -> np.ndarray:
     """The larger of the displacement and the mean change of the picture at which each cluster is drawn, float64 [N].
 
-    What a cluster changes is its displacement in pixels, and by its normals as much as ``6 sqrt(n)`` pixels would,
+    What a cluster changes is its displacement in pixels, and by its normals as much as ``6.5 sqrt(n)`` pixels would,
     where n is their root mean square difference from the source's. The mean is over the source that is in view and
     faces the eye, by its area on the screen. With ``Threshold(tau)`` both are at most tau: no point moves farther, and
     by this estimate the picture changes by no more in the mean. Never falls from fine to coarse; 0 out of view.
