@@ -53,7 +53,7 @@ def rewrite(path: Path, header: dict[str, Any], arrays: Arrays, *, sign: bool = 
         header = {**header, "checksum": checksum(header, arrays)}
     text = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
     with path.open("wb") as file:
-        np.savez(file, header=text, **arrays)
+        save_plain(file, {"header": text, **arrays})
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -294,7 +294,7 @@ def test_a_deep_header_is_refused_before_it_is_parsed(tmp_path):
     _, arrays = contents(path)
     deep = np.frombuffer(b'{"a":' + b"[" * 200_000, np.uint8)
     with path.open("wb") as file:
-        np.savez(file, header=deep, **arrays)
+        save_plain(file, {"header": deep, **arrays})
     with pytest.raises(LimitExceeded, match="json depth"):
         Allocation.load(path)
 

@@ -38,6 +38,7 @@ def mesh_suite(data: Path = DATA) -> tuple[Row, ...]:
         BuildBenchmark("build_dragon_871k", dragon),
         BudgetBenchmark("cut_budget", cut, _BUDGET),
         PixelsBenchmark("cut_pixels", cut),
+        PixelsBenchmark("cut_pixels_bumpy_1310k", Input(_BUMPY)),
         InstancesBenchmark("instances_10000_tenth", 0.1),
         InstancesBenchmark("instances_10000_small", 0.1, triangles=2_300),
         InstancesBenchmark("instances_10000_all", 1.0),
