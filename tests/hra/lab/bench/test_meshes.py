@@ -28,8 +28,8 @@ from hra.traversals.threshold import Threshold
 
 _NAMES = {
     "build_bumpy_1310k", "build_bumpy_1310k_normals", "build_bumpy_1310k_certified", "build_dragon_871k", "cut_budget",
-    "cut_pixels", "cut_pixels_bumpy_1310k", "instances_10000_tenth", "instances_10000_small", "instances_10000_all", "load_asset",
-    "growth",
+    "cut_pixels", "cut_pixels_bumpy_1310k", "instances_10000_tenth", "instances_10000_small", "instances_10000_all",
+    "load_asset", "growth",
 }  # fmt: skip
 
 
