@@ -56,7 +56,7 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     >>> from hra.domains import meshes
     >>> chain = meshes.lod_chain(hra.samples.path("skull.ply"), [0.5, 0.25, 1000])
     >>> [len(mesh.triangles) for mesh in chain.levels]
-    [21202, 10588, 1000]
+    [21194, 10534, 1000]
     >>> far = chain.switch_distances(pixels=1.0, vertical_fov_degrees=60, viewport=(1920, 1080))
     """
     require_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")

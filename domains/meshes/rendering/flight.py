@@ -116,7 +116,7 @@ def fly(
     >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
     >>> asset = meshes.open_asset("skull.hra")
     >>> cameras = [hra.Camera.orbit(asset.bounds, azimuth=a, up=(0, 0, 1), viewport=(160, 120)) for a in (0, 90)]
-    >>> [frame.difference.flip < 0.05 for frame in meshes.fly(asset, cameras, 2**19)]
+    >>> [frame.difference.flip < 0.1 for frame in meshes.fly(asset, cameras, 2**19)]
     [True, True]
     """
     if not cameras:

@@ -72,7 +72,8 @@ def small(make_closed) -> meshes.ClusterMesh:
 def test_changes_are_those_of_a_plain_loop(small: meshes.ClusterMesh) -> None:
     found, plain = normal_changes(surface_of(small), small.hierarchy), plain_changes(small)
     # Beyond an edge that bulges a sample is as near to both sides, and may go to either.
-    np.testing.assert_allclose(found, plain, rtol=0.1, atol=1e-6)
+    np.testing.assert_allclose(found, plain, rtol=0.2, atol=1e-6)
+    assert (np.abs(found - plain) <= 0.05 * plain).mean() > 0.95
     assert (np.abs(found - plain) <= 1e-4 * plain).mean() > 0.8
     assert found.max() > 0.1
 
