@@ -64,9 +64,9 @@ class ScreenError(ErrorMetric):
         - "hausdorff": the same bound alone, of positions only, for budgets too.
         - "quadric": the simplifier's own estimate, which true displacements may exceed several times.
         - "appearance": as "certified", and how the surface is lit: a tolerance of 1 keeps displacements within a pixel,
-          for certain, and the mean change of the picture, as an estimate, where FLIP is about 0.015 (0.02 at most for 20
-          of 20 pictures, see docs/frame-quality.md); `hra.domains.meshes.appearance.appearance_errors` says how. The
-          mesh needs ``build(.., appearance=True)``. Budgets minimise "quadric".
+          for certain, and the mean change of the picture, as an estimate, where FLIP is about 0.015 (at most 0.02 in 20
+          of 20 pictures of docs/frame-quality.md); see `hra.domains.meshes.appearance.appearance_errors`. The mesh
+          needs ``build(.., appearance=True)``. Budgets minimise "quadric".
         - None: "certified" if the mesh carries bounds, as `build` makes them, else "quadric" with a warning.
     weight : what a squared error at each place of a view's screen counts for budgets: positions [n, 2] in pixels to
         [n], >= 0, such as a saliency or attention map (`hra.domains.textures.SaliencyMap` is one). A cluster counts the

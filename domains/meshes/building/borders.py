@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,6 +28,11 @@ class Borders:
     ends: np.ndarray
     uneven: np.ndarray
 
+    @cached_property
+    def anywhere(self) -> bool:
+        """Whether the surface ends at all."""
+        return bool(self.ends.any())
+
     @classmethod
     def of(cls, geometry: Geometry, triangles: np.ndarray) -> Borders:
         """Of ``triangles`` uint32 [F, 3]."""
@@ -39,6 +45,8 @@ class Borders:
         Ends at the source's border vertices do not count. Collapsed edges map boundary chains, so only a group at such
         a vertex can end anywhere else: where uneven edges come up during simplification.
         """
+        if not self.anywhere:
+            return False
         coarse, fine = geometry.by_position(coarse), geometry.by_position(fine)
         if not self.ends[fine].any():
             return False

@@ -74,7 +74,8 @@ class BuiltLevels:
         kept[rows] = False
         runs = np.split(kept, np.cumsum([len(one) for one in self.tables])[:-1])
         self.tables = [one.take(np.flatnonzero(run)) for one, run in zip(self.tables, runs, strict=True) if run.any()]
-        self.members = [(np.cumsum(kept) - 1)[members] for members in self.members]
+        number = np.cumsum(kept) - 1
+        self.members = [number[members] for members in self.members]
         return self.add(table)
 
     def refine(self, rows: np.ndarray, steps: FineSteps, first_group: int) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.compiling import njit
 from hra.domains.meshes.building.cluster_growth import grow_clusters
 from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
@@ -64,8 +65,8 @@ def split_into_clusters(
 ) -> Simplified:
     """The triangles ``indices`` uint32 [3 T] as clusters of at most ``cluster_size`` triangles and 128 vertices."""
     vertices, local = local_vertices(indices)
-    order, ends, vertex_count = grow_clusters(local, positions[vertices], cluster_size, MAX_VERTICES)
-    return Simplified(indices.reshape(-1, 3)[order].reshape(-1), 3 * ends, vertex_count, error)
+    order, ends, vertex_count = grow_clusters(local, positions.take(vertices, axis=0), cluster_size, MAX_VERTICES)
+    return Simplified(_in_order(indices, order, np.empty_like(indices)), 3 * ends, vertex_count, error)
 
 
 def simplify_group(
@@ -89,3 +90,12 @@ def simplify_group(
     # Clusters store a shared vertex once each: fewer triangles in more ragged clusters may need more vertices than
     # before.
     return result if result.vertex_count.sum() <= vertex_references else None
+
+
+@njit(cache=True, nogil=True)
+def _in_order(indices, order, result):
+    """Write the triangles ``indices`` [3 T] in an ``order`` [T]."""
+    for place in range(order.size):
+        for corner in range(3):
+            result[3 * place + corner] = indices[3 * order[place] + corner]
+    return result
