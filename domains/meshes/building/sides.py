@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from threading import local
+
 import numpy as np
 
 from hra.domains.meshes.building.threads import Workers, batches
 from hra.domains.meshes.cluster_table import ClusterTable
-from hra.domains.meshes.measures.deviation import Patches, group_deviations
+from hra.domains.meshes.measures.deviation import Patches, VertexMemory, group_deviations
 from hra.domains.meshes.ragged import take_runs
 
-# Each call takes memory for all vertices.
 _AT_ONCE = 64
 
 
@@ -47,13 +48,17 @@ def patch_deviations(
     """The same of patches, with what is known of how far the source is from them, and they from the source."""
     coarse_indices, coarse_at = coarse
     exact = np.zeros(len(coarse_at) - 1, np.float32)
+    own_memory = local()
 
     def bound(batch: range) -> np.ndarray:
+        if not hasattr(own_memory, "vertices"):
+            own_memory.vertices = VertexMemory(len(positions))
+        memory = own_memory.vertices
         at, ends = slice(batch.start, batch.stop), slice(batch.start, batch.stop + 1)
         simplified = Patches(coarse_indices, coarse_at[ends], exact[at], np.arange(len(batch) + 1))
         own = (replaced._replace(groups=replaced.groups[ends]) for replaced in (lost, added))
-        forward = group_deviations(positions, next(own), simplified, np.zeros(len(batch)))
-        backward = group_deviations(positions, simplified, next(own), forward.astype(np.float64))
+        forward = group_deviations(positions, next(own), simplified, np.zeros(len(batch)), memory)
+        backward = group_deviations(positions, simplified, next(own), forward.astype(np.float64), memory)
         return np.stack([forward, backward], axis=1)
 
     return np.concatenate(list(workers.map(bound, batches(len(exact), _AT_ONCE))))

@@ -50,7 +50,28 @@ class Patches(NamedTuple):
     groups: np.ndarray
 
 
-def group_deviations(positions: np.ndarray, moved: Patches, onto: Patches, enough: np.ndarray) -> np.ndarray:
+class VertexMemory:
+    """Memory for each vertex, for one thread: to take and to fill it for every few groups takes a tenth of their time.
+
+    Parameters
+    ----------
+    count : vertices of the mesh.
+    """
+
+    def __init__(self, count: int) -> None:
+        # The coarse triangle that a vertex is near to, the last group that asked for it, and how far it is from that.
+        self.arrays = np.empty(count, np.int32), np.full(count, -1, np.int32), np.empty(count)
+        self._groups = 0
+
+    def number(self, groups: int) -> int:
+        """The number of the first of so many ``groups``, which no earlier ones had."""
+        self._groups += groups
+        return self._groups - groups
+
+
+def group_deviations(
+    positions: np.ndarray, moved: Patches, onto: Patches, enough: np.ndarray, memory: VertexMemory | None = None
+) -> np.ndarray:
     """How far each group of ``moved`` is at most from the same group of ``onto``, with the deviations of both.
 
     From fine to coarse, with the deviations of the fine clusters, no point of the source is farther from the coarse
@@ -61,23 +82,24 @@ def group_deviations(positions: np.ndarray, moved: Patches, onto: Patches, enoug
     ----------
     positions : float32 [V, 3].
     enough : float64 [G], bounds up to this are not made tighter.
+    memory : of the vertices, for calls one after the other.
 
     Returns
     -------
     float32 [G], in the unit of ``positions``, rounded up.
     """
     result = np.zeros(len(moved.groups) - 1)
-    near, seen = np.empty(len(positions), np.int32), np.full(len(positions), -1, np.int32)
-    for_each_vertex = (near, seen, np.empty(len(positions)))
+    of_vertices = memory or VertexMemory(len(positions))
+    first = of_vertices.number(result.size)
     most = int(np.diff(onto.offsets[onto.groups]).max(initial=0)) // 3
-    memory = (surface_memory(most), patch_memory(most), (parts_memory(), *quarters_memory()), pieces_memory())
-    _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, result)
+    own = (surface_memory(most), patch_memory(most), (parts_memory(), *quarters_memory()), pieces_memory())
+    _bound_groups(positions, moved, onto, of_vertices.arrays, own, enough, first, result)
     # To nearest first, which may be down, then one up: never below the float64.
     return np.nextafter(result.astype(np.float32), np.float32(np.inf))
 
 
 @njit(cache=True, nogil=True)
-def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, result):
+def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, number, result):
     (near, seen, reach_of), (surface, patch, stacks, (corners, labels)) = for_each_vertex, memory
     (triangles, balls, runs, gaps), (walls, behind, keys, places) = surface, patch
     (points, parts, heights), waiting, depth = stacks
@@ -91,7 +113,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
             origin[axis] = positions[onto.indices[begin], axis]
         fill_triangles(positions, onto.indices, begin, end, origin, triangles, balls, runs)
         fill_patch(onto.indices, begin, end, triangles, walls, behind, keys, places)
-        extent = _mark(positions, onto, g, origin, triangles, near, seen, reach_of)
+        extent = _mark(positions, onto, g, number + g, origin, triangles, near, seen, reach_of)
         first, last = moved.groups[g], moved.groups[g + 1]
         # A plain 0 would be a type of its own, for which the search is compiled once more.
         count, guess, bound = (end - begin) // 3, np.int64(0), 0.0
@@ -99,9 +121,9 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
             for i in range(offsets[c], offsets[c + 1]):
                 v = indices[i]
                 x, y, z = positions[v, 0] - origin[0], positions[v, 1] - origin[1], positions[v, 2] - origin[2]
-                if seen[v] != g:
+                if seen[v] != number + g:
                     guess, square = walk(x, y, z, triangles, walls, behind, guess)
-                    near[v], seen[v], reach_of[v] = guess, g, np.sqrt(square) + triangles[guess, OFF]
+                    near[v], seen[v], reach_of[v] = guess, number + g, np.sqrt(square) + triangles[guess, OFF]
                 if deviation[c] + reach_of[v] > bound:
                     # A search of all triangles only where the way to a near one ended too far.
                     guess, square = nearest_triangle(x, y, z, triangles, balls, runs, count, near[v], gaps)
@@ -138,7 +160,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, resul
 
 
 @njit(inline="always")
-def _mark(positions, onto, g, origin, triangles, near, seen, reach_of):
+def _mark(positions, onto, g, number, origin, triangles, near, seen, reach_of):
     """Write how far each triangle of group ``g`` is off, and give its vertices the least of those around them.
 
     Returns the largest coordinate.
@@ -151,8 +173,8 @@ def _mark(positions, onto, g, origin, triangles, near, seen, reach_of):
             # A vertex of this surface lies on its triangles, so it is as far from the source as the least of them, and
             # no search is needed for it.
             triangles[k, OFF] = off
-            if seen[v] != g or off < reach_of[v]:
-                near[v], seen[v], reach_of[v] = k, g, off
+            if seen[v] != number or off < reach_of[v]:
+                near[v], seen[v], reach_of[v] = k, number, off
             for axis in range(3):
                 extent = max(extent, abs(positions[v, axis] - origin[axis]))
     return extent

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.measures.deviation import Patches, group_deviations
+from hra.domains.meshes.measures.deviation import Patches, VertexMemory, group_deviations
 from hra.domains.meshes.measures.triangle_distance import (
     fill_triangles,
     nearest_triangle,
@@ -50,6 +50,18 @@ def test_the_bound_holds_for_any_triangles(seed: int, fine: int, coarse: int) ->
     corners = rng.integers(0, 12, (fine + coarse, 3))
     bound, true = one_group(points, corners[:fine], corners[fine:])
     assert true <= bound * (1 + 1e-9)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_memory_of_earlier_groups_changes_nothing(seed: int) -> None:
+    rng, memory = np.random.default_rng(seed), VertexMemory(12)
+    points = rng.normal(size=(12, 3)).astype(np.float32)
+    for count in (1, 3, 2):
+        moved, onto = (
+            patches(*((rng.integers(0, 12, (3, 3)), rng.random(3)) for _ in range(count))) for _ in ("moved", "onto")
+        )
+        fresh = bounds(points, moved, onto)
+        assert np.array_equal(group_deviations(points, moved, onto, np.zeros(count), memory), fresh)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 12))
