@@ -74,9 +74,11 @@ class Sources(NamedTuple):
         return Sources(np.where(visible, self.pixels, 0.0), self.apart)
 
 
-def sources_of(hierarchy: Hierarchy, camera: Camera) -> Sources:
-    """The source clusters of a mesh, by their boxes, in the coordinates of the camera."""
+def sources_of(hierarchy: Hierarchy, camera: Camera, *, beside_view: bool = True) -> Sources:
+    """The source clusters of a mesh, by their boxes, in the coordinates of the camera; those ``beside_view``, too."""
     seen = _seen_sources(hierarchy, camera)
+    if not beside_view:
+        return Sources(seen, np.zeros(len(seen)))
     # What a unit covers in view is above 0.
     beside, apart = camera.boxes_near_view(hierarchy.attribute("box"), (hierarchy.removed_by < 0) & (seen == 0.0))
     return Sources(seen + beside, apart)

@@ -143,7 +143,9 @@ class ScreenError(ErrorMetric):
         """
         distances, named = self.largest_distances(hierarchy), self.resolve(hierarchy)
         seen = [
-            errors_in_view(named, hierarchy, distances, view, sources_of(hierarchy, view.camera))
+            errors_in_view(
+                named, hierarchy, distances, view, sources_of(hierarchy, view.camera, beside_view=named.certified)
+            )
             for view in views_of(context)
         ]
         return reduce(np.maximum, seen)
