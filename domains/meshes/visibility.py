@@ -135,7 +135,7 @@ class VisibleScreenError(ErrorMetric):
         distances = plain.largest_distances(hierarchy)
         seen = []
         for view, buffer in self._pairs(context):
-            sources = sources_of(hierarchy, view.camera)
+            sources = sources_of(hierarchy, view.camera, beside_view=plain.certified)
             shown = sources.only(_visible(hierarchy, sources.seen, buffer) | (sources.apart > 0))
             seen.append(errors_in_view(plain, hierarchy, distances, view, shown))
         return reduce(np.maximum, seen)
