@@ -20,10 +20,13 @@ _WINDOW = 32
 # Distances from the middle are told apart by so many steps: seeds need no exact order.
 _STEPS = 1024
 
-# Of vertices: where their triangles begin, how many are left, and which; the last cluster that has it. Of triangles:
-# the last cluster that it touches, how many vertices it would add to that one, whether it is the last one at a vertex,
-# whether a cluster has it, what is left before and after it. Then what shares a side with the cluster that grows.
-AT, LIVE, AROUND, OWNER, TOUCHED_BY, MISSING, LAST, TAKEN, BEFORE, AFTER, BESIDE = range(11)
+# Of vertices: where their triangles begin and which these are; how many are left and the exclusive or of their numbers,
+# which names the last one; the last cluster that has the vertex. Of triangles: four times the last cluster that they
+# touch plus how many vertices of it they have, or that one has taken them; whether they are the last at a vertex; what
+# is left before and after them. Then what has two vertices of the cluster that grows, and what has all three.
+AT, AROUND, LIVE, REST, OWNER, TOUCHED, LAST, BEFORE, AFTER, BESIDE, INSIDE = range(11)
+# More than any triangle touches: there are fewer clusters than 2**28.
+_TAKEN = 2**30
 
 
 @njit(cache=True, nogil=True)
@@ -45,50 +48,53 @@ def grow_clusters(corners, positions, max_triangles, max_vertices):
     centers, seeds = np.empty((count, 3), np.float32), np.empty(count, np.int32)
     expected = _centers(corners, positions, max_triangles, centers)
     _from_outside(centers, np.empty(count), np.empty(_STEPS + 1, np.int64), seeds)
-    at, live, around = (
-        np.empty(vertex_count + 1, np.int32),
-        np.empty(vertex_count, np.int32),
-        np.empty(corners.size, np.int32),
-    )
-    owner, touched_by, missing = np.empty_like(live), np.empty_like(seeds), np.empty_like(seeds)
-    before, after, beside = np.empty_like(seeds), np.empty_like(seeds), np.empty_like(seeds)
-    last, taken = np.empty(count, np.bool_), np.empty(count, np.bool_)
-    _triangles_around(corners, at, live, around)
-    for v in range(vertex_count):
-        owner[v] = -1
-    for t in range(count):
-        touched_by[t], last[t], taken[t], before[t], after[t] = -1, False, False, t - 1, t + 1
+    at, around = np.empty(vertex_count + 1, np.uint32), np.empty_like(corners)
+    live, rest = np.zeros(vertex_count, np.uint32), np.zeros(vertex_count, np.uint32)
+    owner = np.full(vertex_count, -1, np.int32)
+    touched, last = np.zeros(count, np.int32), np.zeros(count, np.bool_)
+    before, after = np.empty(count + 1, np.uint32), np.empty(count + 1, np.uint32)
+    beside, inside = np.empty(count + 1, np.uint32), np.empty(count + 1, np.uint32)
+    _triangles_around(corners, at, around, live, rest)
     for v in range(vertex_count):
         if live[v] == 1:
-            last[around[at[v]]] = True
+            last[rest[v]] = True
+    # A ring, which the place after the last triangle closes.
+    for t in range(count + 1):
+        before[t], after[t] = t - 1, t + 1
+    before[0], after[count] = count, 0
     # In the order of their numbers above.
-    memory = at, live, around, owner, touched_by, missing, last, taken, before, after, beside
+    memory = at, around, live, rest, owner, touched, last, before, after, beside, inside
     order, ends, vertex_counts = np.empty(count, np.int32), np.empty(count + 1, np.int64), np.empty(count, np.uint32)
     limits, middle, cluster = (max_triangles, max_vertices, expected), np.empty(3), 0
     ends[0] = 0
     for seed in seeds:
-        if not taken[seed]:
+        if touched[seed] < _TAKEN:
             grown = _grow(seed, cluster, corners, centers, memory, limits, order, ends[cluster], middle)
             ends[cluster + 1], vertex_counts[cluster] = grown
             cluster += 1
     return order, ends[: cluster + 1].copy(), vertex_counts[:cluster].copy()
 
 
-@njit(inline="always")
+# Without reference counts, which Numba would raise and lower for each array with every triangle: a quarter of all time.
+@njit(cache=True, nogil=True, _nrt=False)
 def _grow(seed, cluster, corners, centers, memory, limits, order, done, middle):
     """Write the triangles of a cluster to ``order`` from ``done`` on; where it ends, and how many vertices it has."""
     max_triangles, max_vertices, expected = limits
     middle[0] = middle[1] = middle[2] = 0.0
-    triangle, size, vertices, near = np.int64(seed), 0, 0, 0
+    triangle, size, vertices, near, closing = np.int64(seed), 0, 0, 0, 0
     # Ends: each turn takes a triangle.
     while triangle >= 0:
         order[done], done, size = triangle, done + 1, size + 1
-        near, vertices = _take(triangle, cluster, corners, memory, near, vertices)
+        near, closing, vertices = _take(triangle, cluster, corners, memory, near, closing, vertices)
         for axis in range(3):
             middle[axis] += (centers[triangle, axis] - middle[axis]) / size
         if size == max_triangles:
             break
-        near, following = _best_beside(near, corners, memory, centers, middle, max_vertices - vertices)
+        closing = _still(memory[INSIDE], closing, memory[TOUCHED], 4 * cluster + 3)
+        following = _best(memory[INSIDE], closing, False, corners, memory, centers, middle)
+        if following < 0 and vertices < max_vertices:
+            near = _still(memory[BESIDE], near, memory[TOUCHED], 4 * cluster + 2)
+            following = _best(memory[BESIDE], near, True, corners, memory, centers, middle)
         if following < 0 and max_vertices - vertices >= 3:
             following = _nearest_in_order(triangle, memory, centers, middle)
         farthest = expected * _TOO_FAR if size >= max_triangles * _FULL_ENOUGH else np.inf
@@ -99,20 +105,19 @@ def _grow(seed, cluster, corners, centers, memory, limits, order, done, middle):
 
 
 @njit(cache=True, nogil=True)
-def _triangles_around(corners, at, live, around):
-    """Write where the triangles at each vertex begin, how many there are, and which."""
-    at[0] = 0
-    for v in range(live.size):
-        live[v] = 0
+def _triangles_around(corners, at, around, live, rest):
+    """Write where the triangles at each vertex begin, how many there are, which, and their exclusive or."""
     for v in corners:
-        live[v] += 1
+        live[v] += np.uint32(1)
+    at[0] = 0
     for v in range(live.size):
         at[v + 1] = at[v] + live[v]
         live[v] = 0
     for i in range(corners.size):
         v = corners[i]
         around[at[v] + live[v]] = i // 3
-        live[v] += 1
+        live[v] += np.uint32(1)
+        rest[v] ^= np.uint32(i // 3)
 
 
 @njit(cache=True, nogil=True)
@@ -157,81 +162,77 @@ def _from_outside(centers, distances, starts, order):
         starts[step] += 1
 
 
-# Compiled in place, as it is called for every triangle: to hand so many arrays on takes a sixth of all the time.
 @njit(inline="always")
-def _take(triangle, cluster, corners, memory, near, vertices):
-    """Add a triangle to the cluster; how many triangles are beside it then, and how many vertices it has."""
-    at, live, around, owner = memory[AT], memory[LIVE], memory[AROUND], memory[OWNER]
-    touched_by, missing, last, beside = memory[TOUCHED_BY], memory[MISSING], memory[LAST], memory[BESIDE]
-    _unlink(triangle, memory[TAKEN], memory[BEFORE], memory[AFTER])
+def _take(triangle, cluster, corners, memory, near, closing, vertices):
+    """Add a triangle to the cluster; how many are listed beside it and inside then, and how many vertices it has."""
+    at, around, live, rest, owner = memory[AT], memory[AROUND], memory[LIVE], memory[REST], memory[OWNER]
+    touched, last, beside, inside = memory[TOUCHED], memory[LAST], memory[BESIDE], memory[INSIDE]
+    before, after, nothing = memory[BEFORE], memory[AFTER], 4 * cluster
+    touched[triangle] = _TAKEN
+    after[before[triangle]], before[after[triangle]] = after[triangle], before[triangle]
     for corner in range(3):
         v = corners[3 * triangle + corner]
-        begin, end = at[v], at[v] + live[v] - 1
-        for i in range(begin, end):
-            if around[i] == triangle:
-                around[i] = around[end]
-                break
-        live[v] -= 1
+        live[v] -= np.uint32(1)
+        rest[v] ^= np.uint32(triangle)
         if live[v] == 1:
-            last[around[begin]] = True
+            last[rest[v]] = True
         if owner[v] == cluster:
             continue
         owner[v], vertices = cluster, vertices + 1
-        for i in range(begin, end):
+        # Without branches, which no processor could foresee: lists are written anyway, but grow only where they shall.
+        for i in range(at[v], at[v + np.uint32(1)]):
             other = around[i]
-            if touched_by[other] != cluster:
-                touched_by[other], missing[other] = cluster, 2
-                continue
-            missing[other] -= 1
-            if missing[other] == 1:
-                beside[near], near = other, near + 1
-    return near, vertices
+            touched[other] = touches = max(touched[other], nothing) + 1
+            beside[near] = inside[closing] = other
+            near += touches == nothing + 2
+            closing += touches == nothing + 3
+    return near, closing, vertices
 
 
 @njit(inline="always")
-def _unlink(triangle, taken, before, after):
-    """Leave a triangle out of the list of those left, whose ends are -1 and F."""
-    taken[triangle] = True
-    if before[triangle] >= 0:
-        after[before[triangle]] = after[triangle]
-    if after[triangle] < taken.size:
-        before[after[triangle]] = before[triangle]
+def _still(listed, count, touched, touches):
+    """Leave out of the first ``count`` triangles what is taken or touches more by now; how many are left."""
+    kept = 0
+    for i in range(count):
+        triangle = listed[i]
+        listed[kept] = triangle
+        kept += touched[triangle] == touches
+    return kept
 
 
 @njit(inline="always")
-def _best_beside(near, corners, memory, centers, middle, room):
-    """Leaves out what is taken of the first ``near`` triangles beside a cluster; their number, and the best, or -1."""
-    live, missing, last, taken, beside = memory[LIVE], memory[MISSING], memory[LAST], memory[TAKEN], memory[BESIDE]
-    best, fewest, least, kept = np.int64(-1), 3.0, np.inf, 0
-    for i in range(near):
-        triangle = beside[i]
-        if taken[triangle]:
-            continue
-        beside[kept], kept = triangle, kept + 1
-        added = missing[triangle]
+def _best(listed, count, lonely, corners, memory, centers, middle):
+    """The best of the first ``count`` triangles, or -1; where ``lonely``, the last ones at a vertex go first."""
+    live, last = memory[LIVE], memory[LAST]
+    if count == 1:
+        return np.int64(listed[0])
+    best, least, alone = np.int64(-1), np.inf, False
+    for i in range(count):
+        triangle = listed[i]
         # The last one at a vertex would be dear in another cluster.
-        rank = 0.5 if added > 0 and last[triangle] else float(added)
-        if rank > fewest or added > room:
-            continue
+        if lonely and last[triangle] != alone:
+            if alone:
+                continue
+            alone, least = True, np.inf
         free = live[corners[3 * triangle]] + live[corners[3 * triangle + 1]] + live[corners[3 * triangle + 2]]
         score = _square_distance(centers, triangle, middle) * free * free
-        if rank < fewest or score < least or (score == least and triangle < best):
-            best, fewest, least = np.int64(triangle), rank, score
-    return kept, best
+        better = (score < least) | ((score == least) & (triangle < best))
+        best, least = (np.int64(triangle) if better else best), (score if better else least)
+    return best
 
 
 @njit(cache=True, nogil=True)
 def _nearest_in_order(triangle, memory, centers, middle):
     """Of the triangles left around a ``triangle`` in the order, the nearest to the ``middle``; -1 if none is left."""
     best, nearest, before, after = np.int64(-1), np.inf, memory[BEFORE], memory[AFTER]
-    back, on = before[triangle], after[triangle]
+    back, on, end = before[triangle], after[triangle], len(centers)
     for _ in range(_WINDOW):
-        if back >= 0:
+        if back < end:
             distance = _square_distance(centers, back, middle)
             if distance < nearest:
                 best, nearest = back, distance
             back = before[back]
-        if on < before.size:
+        if on < end:
             distance = _square_distance(centers, on, middle)
             if distance < nearest:
                 best, nearest = on, distance
