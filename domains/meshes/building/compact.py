@@ -1,4 +1,4 @@
-"""Local vertex numbers for a few triangles of a large mesh."""
+"""Local vertex numbers for a few triangles of a large mesh, and the vertices of each of many clusters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hra.compiling import njit
 _FREE = -1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def local_vertices(indices):
     """The distinct vertices of ``indices`` by first occurrence, and the indices as places among them.
 
@@ -42,3 +42,32 @@ def local_vertices(indices):
             count += 1
         local[i] = table[slot]
     return vertices[:count].copy(), local
+
+
+def distinct_vertices(indices: np.ndarray, offsets: np.ndarray, vertex_count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct vertices of each cluster by first occurrence, one cluster after the other.
+
+    Parameters
+    ----------
+    indices : uint32 [n], below ``vertex_count``; offsets : int64 [N + 1], where each cluster's indices begin.
+
+    Returns
+    -------
+    uint32 [k]; int64 [N + 1], where those of each cluster begin.
+    """
+    vertices, begins = np.empty_like(indices), np.zeros_like(offsets)
+    _write_distinct(indices, offsets, np.full(vertex_count, -1, np.int32), vertices, begins)
+    return vertices[: begins[-1]], begins
+
+
+@njit(cache=True)
+def _write_distinct(indices, offsets, seen, vertices, begins):
+    count = 0
+    for c in range(offsets.size - 1):
+        for i in range(offsets[c], offsets[c + 1]):
+            v = indices[i]
+            # Written anyway: no processor could foresee which of them are new.
+            vertices[count] = v
+            count += seen[v] != c
+            seen[v] = c
+        begins[c + 1] = count

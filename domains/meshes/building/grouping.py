@@ -8,6 +8,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.building.compact import distinct_vertices
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.cluster_table import ClusterTable
 from hra.kernels.trees import morton_codes
@@ -37,22 +38,22 @@ def group_clusters(clusters: ClusterTable, geometry: Geometry, group_size: int) 
     shared = np.zeros(len(geometry.positions), np.uint8)
     if len(clusters) <= group_size:
         return Grouping(np.zeros(len(clusters), np.int64), shared, 0)
-    sizes = clusters.sizes.astype(np.uint32)
     # Wedges of one position are one vertex here: what is locked must hold on both sides of a seam.
-    corners = geometry.by_position(clusters.indices)
-    label = meshopt.partition_clusters(corners, sizes, len(shared), group_size).astype(np.int64)
+    vertices, begins = distinct_vertices(geometry.by_position(clusters.indices), clusters.offsets, len(shared))
+    label = meshopt.partition_clusters(vertices, np.diff(begins).astype(np.uint32), len(shared), group_size)
+    label = label.astype(np.int64)
     isolated = np.ones(int(label.max()) + 1, bool)
-    _mark_shared(corners, clusters.offsets, label, np.full(len(shared), -1, np.int32), shared, isolated)
+    _mark_shared(vertices, begins, label, np.full(len(shared), -1, np.int32), shared, isolated)
     label, merged = _merge_islands(clusters, label, isolated, group_size)
     return Grouping(label, geometry.for_all_wedges(shared), merged)
 
 
 @njit(cache=True)
-def _mark_shared(indices, offsets, group, owner, shared, isolated):
+def _mark_shared(vertices, begins, group, owner, shared, isolated):
     """Mark the vertices of more than one group, and the groups that have such a vertex as not isolated."""
     for c in range(group.size):
-        for i in range(offsets[c], offsets[c + 1]):
-            v = indices[i]
+        for i in range(begins[c], begins[c + 1]):
+            v = vertices[i]
             # The first group at a vertex owns it; another one there makes it shared.
             if owner[v] < 0:
                 owner[v] = group[c]

@@ -134,7 +134,7 @@ def partition_clusters(indices: np.ndarray, sizes: np.ndarray, vertex_count: int
 
     Parameters
     ----------
-    indices : uint32 [3 F], the clusters' vertices one cluster after the other.
+    indices : uint32 [n], the clusters' vertices one cluster after the other; once each takes half the time.
     sizes : uint32 [N], indices per cluster, each > 0.
     target : clusters per group; groups have up to 3/8 more, or fewer where a cluster has too few neighbours.
 
@@ -142,7 +142,7 @@ def partition_clusters(indices: np.ndarray, sizes: np.ndarray, vertex_count: int
     -------
     uint32 [N], the group of each cluster, numbered from 0 without gaps.
     """
-    _check_indices(indices, vertex_count)
+    _check_vertices(indices, vertex_count)
     _check_array("sizes", sizes, np.uint32, 1)
     if target < 1 or (sizes == 0).any() or int(sizes.sum(dtype=np.int64)) != indices.size:
         raise ArrayError("cluster sizes must be positive and add up to the number of indices", where="sizes")
@@ -220,9 +220,15 @@ def _check_mesh(indices: np.ndarray, positions: np.ndarray) -> None:
 
 
 def _check_indices(indices: np.ndarray, vertex_count: int) -> None:
+    _check_vertices(indices, vertex_count)
+    if indices.size % 3:
+        raise ArrayError(f"indices must be triples, got {indices.size}", where="indices")
+
+
+def _check_vertices(indices: np.ndarray, vertex_count: int) -> None:
     _check_array("indices", indices, np.uint32, 1)
-    if indices.size % 3 or (indices.size and int(indices.max()) >= vertex_count):
-        raise ArrayError(f"indices must be triples below {vertex_count}, the number of vertices", where="indices")
+    if indices.size and int(indices.max()) >= vertex_count:
+        raise ArrayError(f"indices must be below {vertex_count}, the number of vertices", where="indices")
 
 
 def _check_array(name: str, array: np.ndarray, dtype: type, ndim: int) -> None:

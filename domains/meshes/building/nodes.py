@@ -105,7 +105,7 @@ def split_by_taker(
     table = clusters.take(first[nodes.made_by])
     shape = {"indices": nodes.indices, "offsets": nodes.offsets, "vertex_count": nodes.vertex_count}
     own = table.made_by < 0
-    bounds = own_bounds(geometry.positions, *shape.values())
+    bounds = own_bounds(geometry.positions, nodes.indices, nodes.offsets)
     shared = table.center, table.radius, table.box
     center, radius, box = (
         np.where(own.reshape(-1, *[1] * (mine.ndim - 1)), mine, theirs)

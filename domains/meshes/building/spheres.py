@@ -12,50 +12,58 @@ _STEPS, _FIRST_SHARE, _DECAY = 12, 0.2, 0.8
 
 
 @njit(cache=True)
-def _farthest(centers, radii, items, low, high, center):
+def _farthest(spheres, count, reach, center):
     """Largest distance from ``center`` to the far side of a sphere, and which sphere that is."""
-    best, which = -1.0, items[low]
-    for k in range(low, high):
-        i = items[k]
-        x, y, z = centers[i, 0] - center[0], centers[i, 1] - center[1], centers[i, 2] - center[2]
-        reach = np.sqrt(x * x + y * y + z * z) + radii[i]
-        if reach > best:
-            best, which = reach, i
+    for k in range(count):
+        x, y, z = spheres[0, k] - center[0], spheres[1, k] - center[1], spheres[2, k] - center[2]
+        reach[k] = np.sqrt(x * x + y * y + z * z) + spheres[3, k]
+    best, which = -1.0, 0
+    for k in range(count):
+        if reach[k] > best:
+            best, which = reach[k], k
     return best, which
 
 
 @njit(cache=True)
-def _enclose(centers, radii, items, low, high, trial, center):
+def _enclose(spheres, count, reach, trial, center):
     """Move ``trial`` to the farthest sphere with falling steps, the best into ``center``; return its radius."""
     for axis in range(3):
         least, most = np.inf, -np.inf
-        for k in range(low, high):
-            least = min(least, centers[items[k], axis] - radii[items[k]])
-            most = max(most, centers[items[k], axis] + radii[items[k]])
+        for k in range(count):
+            least = min(least, spheres[axis, k] - spheres[3, k])
+            most = max(most, spheres[axis, k] + spheres[3, k])
         trial[axis] = (least + most) / 2
     best, share = np.inf, _FIRST_SHARE
     # Any centre is valid, since the radius is what reaches the farthest sphere from it: steps only make it smaller.
     for _ in range(_STEPS):
-        reach, i = _farthest(centers, radii, items, low, high, trial)
-        if reach < best:
-            best = reach
+        far, k = _farthest(spheres, count, reach, trial)
+        if far < best:
+            best = far
             for axis in range(3):
                 center[axis] = trial[axis]
-        distance = reach - radii[i]
+        distance = far - spheres[3, k]
         if distance == 0.0:
             break
         # The far side of the sphere, not its centre, is what has to come closer.
         for axis in range(3):
-            trial[axis] += (centers[i, axis] - trial[axis]) * reach / distance * share
+            trial[axis] += (spheres[axis, k] - trial[axis]) * far / distance * share
         share *= _DECAY
     return best
 
 
 @njit(cache=True)
 def _enclose_all(centers, radii, offsets, items, center, radius):
-    trial = np.empty(3)
+    most = 0
     for g in range(radius.size):
-        radius[g] = _enclose(centers, radii, items, offsets[g], offsets[g + 1], trial, center[g])
+        most = max(most, offsets[g + 1] - offsets[g])
+    trial, spheres, reach = np.empty(3), np.empty((4, most)), np.empty(most)
+    for g in range(radius.size):
+        count = offsets[g + 1] - offsets[g]
+        for k in range(count):
+            i = items[offsets[g] + k]
+            spheres[0, k], spheres[1, k], spheres[2, k] = centers[i, 0], centers[i, 1], centers[i, 2]
+            spheres[3, k] = radii[i]
+        radius[g] = _enclose(spheres, count, reach, trial, center[g])
 
 
 def enclosing_spheres(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hra.domains import meshes
-from hra.domains.meshes.building.compact import local_vertices
+from hra.domains.meshes.building.compact import distinct_vertices, local_vertices
 from hra.domains.meshes.building.weld import weld, without_degenerate
 from hra.domains.meshes.measures.edges import boundary_chain, inconsistent_edges
 from hra.domains.meshes.measures.surface import surface_area
@@ -27,6 +27,9 @@ def test_weld_agrees_with_numpy_unique(rng: np.random.Generator) -> None:
     assert len(welded) == len(np.unique(positions + 0.0, axis=0))
     assert np.array_equal(welded[corners], positions[faces])
     assert not np.signbit(welded[welded == 0]).any()
+    again, same = weld(welded, corners)
+    assert np.array_equal(again, welded)
+    assert np.array_equal(same, corners)
 
 
 def test_weld_numbers_vertices_by_first_occurrence() -> None:
@@ -65,12 +68,17 @@ def test_boundary_chain_sees_a_missing_and_a_doubled_face(bumpy: meshes.Triangle
     assert len(boundary_chain(np.concatenate([bumpy.triangles, bumpy.triangles[:1]]))[0]) == 3
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=20), st.randoms(use_true_random=False))
-def test_take_runs_agrees_with_slicing(sizes: list[int], random) -> None:
+@given(
+    st.lists(st.integers(0, 5), min_size=1, max_size=20),
+    st.sampled_from([np.int64, np.uint32]),
+    st.randoms(use_true_random=False),
+)
+def test_take_runs_agrees_with_slicing(sizes: list[int], kind: type, random) -> None:
     offsets = run_offsets(np.array(sizes))
-    values = np.arange(offsets[-1])
+    values = np.arange(offsets[-1], dtype=kind)
     rows = np.array([random.randrange(len(sizes)) for _ in range(7)])
     taken, taken_offsets = take_runs(values, offsets, rows)
+    assert taken.dtype == kind
     assert taken.tolist() == [v for r in rows for v in values[offsets[r] : offsets[r + 1]].tolist()]
     assert np.diff(taken_offsets).tolist() == [sizes[r] for r in rows]
 
@@ -80,6 +88,14 @@ def test_local_vertices_are_distinct_and_lead_back(indices: np.ndarray) -> None:
     vertices, local = local_vertices(indices)
     assert np.array_equal(vertices[local], indices)
     assert vertices.tolist() == list(dict.fromkeys(indices.tolist()))
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=12), min_size=1, max_size=8))
+def test_distinct_vertices_are_those_of_each_cluster(clusters: list[list[int]]) -> None:
+    indices = np.array([v for cluster in clusters for v in cluster], np.uint32)
+    vertices, begins = distinct_vertices(indices, run_offsets(np.array([len(cluster) for cluster in clusters])), 10)
+    found = [run.tolist() for run in np.split(vertices, begins[1:-1])]
+    assert found == [list(dict.fromkeys(cluster)) for cluster in clusters]
 
 
 def test_surface_area_agrees_with_trimesh(bumpy: meshes.TriangleMesh) -> None:
