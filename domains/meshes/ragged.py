@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hra.compiling import njit
+
 
 def run_offsets(sizes: np.ndarray) -> np.ndarray:
     """Where consecutive runs of these ``sizes`` [n] begin and end, int64 [n + 1]."""
@@ -15,5 +17,19 @@ def run_offsets(sizes: np.ndarray) -> np.ndarray:
 def take_runs(values: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The runs ``rows`` of ``values``, one after the other, and their offsets."""
     out_offsets = run_offsets(np.diff(offsets)[rows])
+    # Vertex numbers, of which there are most, without a Python object for each run.
+    if values.dtype == np.uint32 and values.ndim == 1:
+        return _copy_runs(values, offsets[rows], out_offsets), out_offsets
     runs = zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True)
     return np.concatenate([values[:0], *(values[begin:end] for begin, end in runs)]), out_offsets
+
+
+@njit(cache=True, nogil=True)
+def _copy_runs(values, begins, offsets):
+    """What begins at each of ``begins`` [n] in ``values``, one after the other up to the ``offsets`` [n + 1]."""
+    result = np.empty(offsets[-1], values.dtype)
+    for run in range(begins.size):
+        begin, low, high = begins[run], offsets[run], offsets[run + 1]
+        for i in range(high - low):
+            result[low + i] = values[begin + i]
+    return result

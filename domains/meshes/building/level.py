@@ -109,8 +109,10 @@ def _balance(groups: Groups, geometry: Geometry, kept: Kept, step: CoarseStep, w
 def join(parts: Sequence[Simplified]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indices, offsets and vertex counts of the clusters of all ``parts``, as in `ClusterTable`."""
     indices = np.concatenate([part.indices for part in parts])
-    offsets = run_offsets(np.concatenate([np.diff(part.offsets) for part in parts]))
-    return indices, offsets, np.concatenate([part.vertex_count for part in parts])
+    begins = run_offsets(np.array([part.indices.size for part in parts]))[:-1]
+    ends = np.concatenate([part.offsets[1:] for part in parts])
+    ends += np.repeat(begins, [len(part.vertex_count) for part in parts])
+    return indices, np.concatenate([[0], ends]), np.concatenate([part.vertex_count for part in parts])
 
 
 def level_deviations(

@@ -64,9 +64,23 @@ def split_into_clusters(
     indices: np.ndarray, positions: np.ndarray, cluster_size: int, error: float = 0.0
 ) -> Simplified:
     """The triangles ``indices`` uint32 [3 T] as clusters of at most ``cluster_size`` triangles and 128 vertices."""
+    return Simplified(*_split(indices, positions, cluster_size, MAX_VERTICES), error)
+
+
+@njit(cache=True, nogil=True)
+def _split(indices, positions, max_triangles, max_vertices):
+    """The triangles ``indices`` [3 T] one cluster after the other, where each begins, and how many vertices it has."""
     vertices, local = local_vertices(indices)
-    order, ends, vertex_count = grow_clusters(local, positions.take(vertices, axis=0), cluster_size, MAX_VERTICES)
-    return Simplified(_in_order(indices, order, np.empty_like(indices)), 3 * ends, vertex_count, error)
+    near = np.empty((vertices.size, 3), np.float32)
+    for place, vertex in enumerate(vertices):
+        for axis in range(3):
+            near[place, axis] = positions[vertex, axis]
+    order, ends, vertex_count = grow_clusters(local, near, max_triangles, max_vertices)
+    result = np.empty_like(indices)
+    for place, triangle in enumerate(order):
+        for corner in range(3):
+            result[3 * place + corner] = indices[3 * triangle + corner]
+    return result, 3 * ends, vertex_count
 
 
 def simplify_group(
@@ -90,12 +104,3 @@ def simplify_group(
     # Clusters store a shared vertex once each: fewer triangles in more ragged clusters may need more vertices than
     # before.
     return result if result.vertex_count.sum() <= vertex_references else None
-
-
-@njit(cache=True, nogil=True)
-def _in_order(indices, order, result):
-    """Write the triangles ``indices`` [3 T] in an ``order`` [T]."""
-    for place in range(order.size):
-        for corner in range(3):
-            result[3 * place + corner] = indices[3 * order[place] + corner]
-    return result

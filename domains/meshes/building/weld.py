@@ -24,6 +24,8 @@ def weld(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.n
     """
     rows = np.ascontiguousarray(positions + np.float32(0.0))  # -0.0 becomes 0.0: equal positions have equal bits
     number, count = meshopt.unique_rows(rows)
+    if count == len(rows):
+        return rows, triangles.astype(np.uint32, copy=False)
     distinct = np.empty((count, 3), np.float32)
     distinct[number] = rows
     return distinct, number[triangles]
@@ -75,4 +77,5 @@ def first_occurrences(number: np.ndarray, count: int) -> np.ndarray:
 def without_degenerate(triangles: np.ndarray, position_of: np.ndarray | None = None) -> np.ndarray:
     """The faces [F, 3] whose corners are three different vertices, at different positions by ``position_of`` [V]."""
     a, b, c = (triangles if position_of is None else position_of[triangles]).T
-    return triangles[(a != b) & (b != c) & (c != a)]
+    proper = (a != b) & (b != c) & (c != a)
+    return triangles if proper.all() else triangles[proper]
