@@ -54,7 +54,7 @@ class ClusterTable:
     def take(self, rows: np.ndarray) -> ClusterTable:
         """The clusters ``rows``, in that order."""
         indices, offsets = take_runs(self.indices, self.offsets, rows)
-        return ClusterTable(indices, offsets, **{name: getattr(self, name)[rows] for name in _COLUMNS})
+        return ClusterTable(indices, offsets, **{name: getattr(self, name).take(rows, axis=0) for name in _COLUMNS})
 
     def write(self, rows: np.ndarray, clusters: ClusterTable) -> None:
         """Overwrite ``rows`` with clusters of the same triangles."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -38,10 +39,14 @@ class Groups:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where the indices of each group begin, and where those of the last end."""
+        return self.clusters.offsets[self.offsets].tolist()
+
     def indices(self, group: int) -> np.ndarray:
         """The vertex numbers of all triangles of one group, uint32 [3 T]."""
-        begin, end = self.clusters.offsets[self.offsets[group : group + 2]]
-        return self.clusters.indices[begin:end]
+        return self.clusters.indices[self.ends[group] : self.ends[group + 1]]
 
     @classmethod
     def single(cls, clusters: ClusterTable) -> Groups:
@@ -50,8 +55,7 @@ class Groups:
 
     def size(self, group: int) -> int:
         """How many indices one group has."""
-        begin, end = self.clusters.offsets[self.offsets[group : group + 2]]
-        return int(end - begin)
+        return self.ends[group + 1] - self.ends[group]
 
     def reduce(self, function: np.ufunc, column: np.ndarray) -> np.ndarray:
         """``function`` over the rows of each group [G]."""
