@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
+from hra.domains.meshes.building.compact import local_vertices
 
 # A cluster that has a third of its triangles ends rather than to reach out farther than twice its expected radius.
 _FULL_ENOUGH, _TOO_FAR = 1 / 3, 2.0
@@ -30,49 +31,55 @@ _TAKEN = 2**30
 
 
 @njit(cache=True, nogil=True)
-def grow_clusters(corners, positions, max_triangles, max_vertices):
+def grow_clusters(indices, positions, max_triangles, max_vertices):
     """Split triangles into clusters of neighbours.
 
     Parameters
     ----------
-    corners : uint32 [3 F], vertices 0 .. V - 1; neighbouring triangles should be near each other in the order.
-    positions : float32 [V, 3].
+    indices : uint32 [3 F]; neighbouring triangles should be near each other in the order.
+    positions : float32 [V, 3], of all vertices of a mesh, however few the triangles need.
     max_triangles, max_vertices : of a cluster.
 
     Returns
     -------
-    int32 [F], the triangles, one cluster after the other; int64 [N + 1], where each cluster begins; uint32 [N], how
-    many vertices it has.
+    uint32 [3 F], the triangles one cluster after the other; int64 [N + 1], where the indices of each begin; uint32 [N],
+    how many vertices it has.
     """
-    count, vertex_count = corners.size // 3, len(positions)
+    vertices, corners = local_vertices(indices)
+    count, vertex_count = indices.size // 3, vertices.size
     centers, seeds = np.empty((count, 3), np.float32), np.empty(count, np.int32)
-    expected = _centers(corners, positions, max_triangles, centers)
+    expected = _centers(indices, positions, max_triangles, centers)
     _from_outside(centers, np.empty(count), np.empty(_STEPS + 1, np.int64), seeds)
     at, around = np.empty(vertex_count + 1, np.uint32), np.empty_like(corners)
-    live, rest = np.zeros(vertex_count, np.uint32), np.zeros(vertex_count, np.uint32)
-    owner = np.full(vertex_count, -1, np.int32)
-    touched, last = np.zeros(count, np.int32), np.zeros(count, np.bool_)
-    before, after = np.empty(count + 1, np.uint32), np.empty(count + 1, np.uint32)
-    beside, inside = np.empty(count + 1, np.uint32), np.empty(count + 1, np.uint32)
+    live, owner = np.empty(vertex_count, np.uint32), np.empty(vertex_count, np.int32)
+    rest, touched, last = np.empty_like(live), np.empty_like(seeds), np.empty(count, np.bool_)
+    before, beside = np.empty(count + 1, np.uint32), np.empty(count + 1, np.uint32)
+    after, inside = np.empty_like(before), np.empty_like(before)
     _triangles_around(corners, at, around, live, rest)
+    for t in range(count):
+        touched[t], last[t], before[t + 1], after[t] = 0, False, t, t + 1
+    # A ring, which the place after the last triangle closes.
+    before[0], after[count] = count, 0
     for v in range(vertex_count):
+        owner[v] = -1
         if live[v] == 1:
             last[rest[v]] = True
-    # A ring, which the place after the last triangle closes.
-    for t in range(count + 1):
-        before[t], after[t] = t - 1, t + 1
-    before[0], after[count] = count, 0
     # In the order of their numbers above.
     memory = at, around, live, rest, owner, touched, last, before, after, beside, inside
     order, ends, vertex_counts = np.empty(count, np.int32), np.empty(count + 1, np.int64), np.empty(count, np.uint32)
-    limits, middle, cluster = (max_triangles, max_vertices, expected), np.empty(3), 0
+    # A cluster's number has one type from the start: with that of a literal all would be compiled twice.
+    limits, middle, cluster = (max_triangles, max_vertices, expected), np.empty(3), np.int64(0)
     ends[0] = 0
     for seed in seeds:
         if touched[seed] < _TAKEN:
             grown = _grow(seed, cluster, corners, centers, memory, limits, order, ends[cluster], middle)
             ends[cluster + 1], vertex_counts[cluster] = grown
             cluster += 1
-    return order, ends[: cluster + 1].copy(), vertex_counts[:cluster].copy()
+    # ``around`` is needed no more.
+    for place in range(count):
+        for corner in range(3):
+            around[3 * place + corner] = indices[3 * order[place] + corner]
+    return around, 3 * ends[: cluster + 1], vertex_counts[:cluster].copy()
 
 
 # Without reference counts, which Numba would raise and lower for each array with every triangle: a quarter of all time.
@@ -91,10 +98,11 @@ def _grow(seed, cluster, corners, centers, memory, limits, order, done, middle):
         if size == max_triangles:
             break
         closing = _still(memory[INSIDE], closing, memory[TOUCHED], 4 * cluster + 3)
-        following = _best(memory[INSIDE], closing, False, corners, memory, centers, middle)
-        if following < 0 and vertices < max_vertices:
+        listed, among, lonely = memory[INSIDE], closing, closing == 0
+        if lonely and vertices < max_vertices:
             near = _still(memory[BESIDE], near, memory[TOUCHED], 4 * cluster + 2)
-            following = _best(memory[BESIDE], near, True, corners, memory, centers, middle)
+            listed, among = memory[BESIDE], near
+        following = _best(listed, among, lonely, corners, memory, centers, middle)
         if following < 0 and max_vertices - vertices >= 3:
             following = _nearest_in_order(triangle, memory, centers, middle)
         farthest = expected * _TOO_FAR if size >= max_triangles * _FULL_ENOUGH else np.inf
@@ -107,6 +115,8 @@ def _grow(seed, cluster, corners, centers, memory, limits, order, done, middle):
 @njit(cache=True, nogil=True)
 def _triangles_around(corners, at, around, live, rest):
     """Write where the triangles at each vertex begin, how many there are, which, and their exclusive or."""
+    for v in range(live.size):
+        live[v] = rest[v] = 0
     for v in corners:
         live[v] += np.uint32(1)
     at[0] = 0

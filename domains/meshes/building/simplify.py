@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.compiling import njit
 from hra.domains.meshes.building.cluster_growth import grow_clusters
-from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.meshopt import MAX_VERTICES
 
@@ -64,23 +62,7 @@ def split_into_clusters(
     indices: np.ndarray, positions: np.ndarray, cluster_size: int, error: float = 0.0
 ) -> Simplified:
     """The triangles ``indices`` uint32 [3 T] as clusters of at most ``cluster_size`` triangles and 128 vertices."""
-    return Simplified(*_split(indices, positions, cluster_size, MAX_VERTICES), error)
-
-
-@njit(cache=True, nogil=True)
-def _split(indices, positions, max_triangles, max_vertices):
-    """The triangles ``indices`` [3 T] one cluster after the other, where each begins, and how many vertices it has."""
-    vertices, local = local_vertices(indices)
-    near = np.empty((vertices.size, 3), np.float32)
-    for place, vertex in enumerate(vertices):
-        for axis in range(3):
-            near[place, axis] = positions[vertex, axis]
-    order, ends, vertex_count = grow_clusters(local, near, max_triangles, max_vertices)
-    result = np.empty_like(indices)
-    for place, triangle in enumerate(order):
-        for corner in range(3):
-            result[3 * place + corner] = indices[3 * triangle + corner]
-    return result, 3 * ends, vertex_count
+    return Simplified(*grow_clusters(indices, positions, cluster_size, MAX_VERTICES), error)
 
 
 def simplify_group(

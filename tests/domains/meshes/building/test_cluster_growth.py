@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from hra.domains import meshes
 from hra.domains.meshes.building.cluster_growth import grow_clusters
-from hra.domains.meshes.building.compact import local_vertices
 from tests.domains.meshes.conftest import closed_mesh, grid_mesh
 
 
 def _grown(mesh: meshes.TriangleMesh, triangles: int, vertices: int) -> list[list[int]]:
     """Numbers of the triangles of each cluster, after the promises of `grow_clusters` are checked."""
-    used, corners = local_vertices(mesh.triangles.reshape(-1))
-    order, ends, counts = grow_clusters(corners, mesh.positions[used], triangles, vertices)
-    assert np.array_equal(np.sort(order), np.arange(len(mesh.triangles)))
+    indices, ends, counts = grow_clusters(mesh.triangles.reshape(-1), mesh.positions, triangles, vertices)
+    number = {corners: t for t, corners in enumerate(map(tuple, mesh.triangles.tolist()))}
+    order = [number[corners] for corners in map(tuple, indices.reshape(-1, 3).tolist())]
+    assert sorted(order) == list(range(len(mesh.triangles)))
     assert ends[0] == 0
-    assert ends[-1] == len(order)
-    clusters = [order[begin:end].tolist() for begin, end in pairwise(ends.tolist())]
+    assert ends[-1] == 3 * len(order)
+    clusters = [order[begin // 3 : end // 3] for begin, end in pairwise(ends.tolist())]
     assert [len(np.unique(mesh.triangles[cluster])) for cluster in clusters] == counts.tolist()
     assert all(0 < len(cluster) <= triangles for cluster in clusters)
     assert counts.max() <= vertices
