@@ -129,7 +129,7 @@ def _by_ray_data(count: int, images: Path, out: Path, settings: dict[str, Any]) 
     from hra.integrations.ray import TokenAllocation
 
     paths = [{"path": str(path)} for path in sorted(images.iterdir())]
-    ray.data.from_items(paths, override_num_blocks=-(-len(paths) // _SHARD)).map_batches(
+    ray.data.from_items(paths, override_num_blocks=len(paths) // _SHARD + 1).map_batches(
         TokenAllocation,
         fn_constructor_kwargs={**settings, "out": str(out)},
         batch_format="pyarrow",

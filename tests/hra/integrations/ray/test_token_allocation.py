@@ -94,7 +94,7 @@ def test_actors_without_ray_data_write_the_same_files(pictures: Path, cluster: A
     batches = [{"path": names[begin : begin + 4]} for begin in range(0, len(names), 4)]
     actor = cluster.remote(num_cpus=1)(TokenAllocation)
     actors = ActorPool([actor.remote(**SETTINGS, out=str(tmp_path / "actors")) for _ in range(2)])
-    tables = list(actors.map_unordered(lambda one, batch: one.__call__.remote(batch), batches))
+    tables: list[Any] = list(actors.map_unordered(lambda one, batch: one.__call__.remote(batch), batches))
     assert sum(table.num_rows for table in tables) == 10 and remaining(names, tmp_path / "actors") == []
     allocate = TokenAllocation(**SETTINGS, out=str(tmp_path / "here"))
     for batch in batches:
