@@ -1,7 +1,7 @@
-"""Ray Data (extra ``hra[ray]``): token rows of images as a step of a pipeline, by a pool of actors.
+"""Ray (extra ``hra[ray]``): token rows of images by a pool of actors, as a step of a pipeline of Ray Data or alone.
 
 `TokenAllocation` is the callable that ``hra tokens allocate FOLDER`` runs in processes; here it is one actor's. What
-belongs here is how Ray starts it, and nothing of what it does.
+belongs here is how Ray starts it, and nothing of what it does. Ray Data is not imported: actors alone do not need it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import lazy_loader
 from hra.errors import MissingExtra
 
 try:
-    import ray.data  # noqa: F401
+    import ray  # noqa: F401
 except ModuleNotFoundError as error:
     raise MissingExtra.of(str(error.name), "ray") from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hra.lab.bench.scale.out_of_core import OutOfCoreRow
 from hra.lab.bench.scale.photos import CAMERA
-from hra.lab.bench.scale.token_rows import JobsRow, one_actor, one_process, two_actors
+from hra.lab.bench.scale.token_rows import JobsRow, one_actor, one_process, two_actors, two_actors_alone
 from hra.lab.bench.suite import Row
 
 _RAY = ("pyarrow.parquet:write_table", "PIL.Image:open", "ray.data:from_items")
@@ -18,5 +18,6 @@ def scale_suite() -> tuple[Row, ...]:
         OutOfCoreRow("build_out_of_core"),
         JobsRow("tokens_beside_ray_square", ("ray, two actors", two_actors), full=10_000, counted=False, needs=_RAY),
         JobsRow("tokens_beside_ray", ("ray, two actors", two_actors), **photographs),
+        JobsRow("tokens_beside_ray_alone", ("ray, two actors without Ray Data", two_actors_alone), **photographs),
         JobsRow("tokens_two_actors", ("ray, one actor", one_actor), two_actors, **photographs),
     )

@@ -1,4 +1,4 @@
-"""Token rows of a folder: two processes beside one, and Ray's two actors beside two processes or one actor."""
+"""Token rows of a folder: two processes beside one, and Ray's actors, with and without Ray Data, beside processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from hra.lab.bench.scale.photos import SQUARE, write_photos
 from hra.lab.bench.suite import Scale
 
 _SHARD = 64
-_BLOCK = 128  # paths that Ray hands out at once
 
 Job = Callable[[Path, Path, dict[str, Any]], "float | None"]
 """Makes rows of a folder of images in an empty folder, with settings of `TokenAllocation`; where it is a pipeline, the
@@ -96,37 +95,61 @@ def two_processes(images: Path, out: Path, settings: dict[str, Any]) -> None:
 
 def one_actor(images: Path, out: Path, settings: dict[str, Any]) -> float:
     """Ray Data with one actor."""
-    return _by_actors(1, images, out, settings)
+    return _seconds_around(lambda: _by_ray_data(1, images, out, settings))
 
 
 def two_actors(images: Path, out: Path, settings: dict[str, Any]) -> float:
     """Ray Data with two actors on this machine."""
-    return _by_actors(2, images, out, settings)
+    return _seconds_around(lambda: _by_ray_data(2, images, out, settings))
 
 
-def _by_actors(count: int, images: Path, out: Path, settings: dict[str, Any]) -> float:
-    """Rows by actors of Ray Data, which is started and stopped; the seconds that this takes."""
+def two_actors_alone(images: Path, out: Path, settings: dict[str, Any]) -> float:
+    """Two actors of Ray without Ray Data."""
+    return _seconds_around(lambda: _by_pool(2, images, out, settings))
+
+
+def _seconds_around(work: Callable[[], None]) -> float:
+    """Run ``work`` on Ray, which is started and stopped; the seconds that this takes."""
     begin = time.perf_counter()
-    import ray.data
-
-    from hra.integrations.ray import TokenAllocation
+    import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
         started = time.perf_counter()
-        paths = [{"path": str(path)} for path in sorted(images.iterdir())]
-        rows = ray.data.from_items(paths, override_num_blocks=len(paths) // _BLOCK + 2).map_batches(
-            TokenAllocation,
-            fn_constructor_kwargs={**settings, "out": str(out)},
-            batch_format="pyarrow",
-            batch_size=_SHARD,
-            concurrency=count,
-        )
-        rows.materialize()
+        work()
         ended = time.perf_counter()
     finally:
         ray.shutdown()
     return started - begin + time.perf_counter() - ended
+
+
+def _by_ray_data(count: int, images: Path, out: Path, settings: dict[str, Any]) -> None:
+    import ray.data
+
+    from hra.integrations.ray import TokenAllocation
+
+    paths = [{"path": str(path)} for path in sorted(images.iterdir())]
+    ray.data.from_items(paths, override_num_blocks=len(paths) // _SHARD + 1).map_batches(
+        TokenAllocation,
+        fn_constructor_kwargs={**settings, "out": str(out)},
+        batch_format="pyarrow",
+        batch_size=_SHARD,
+        concurrency=count,
+    ).materialize()
+
+
+def _by_pool(count: int, images: Path, out: Path, settings: dict[str, Any]) -> None:
+    import ray
+    from ray.util import ActorPool
+
+    from hra.integrations.ray import TokenAllocation
+
+    actor = ray.remote(num_cpus=1)(TokenAllocation)
+    pool = ActorPool([actor.remote(**settings, out=str(out)) for _ in range(count)])
+    paths = [str(path) for path in sorted(images.iterdir())]
+    batches = [{"path": paths[begin : begin + _SHARD]} for begin in range(0, len(paths), _SHARD)]
+    for _ in pool.map_unordered(lambda one, batch: one.__call__.remote(batch), batches):
+        pass
 
 
 def _seconds(job: Job, images: Path, out: Path, settings: dict[str, Any]) -> tuple[float, float, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,6 +77,30 @@ def test_rows_of_other_settings_are_not_mixed(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(FileError):
         TokenAllocation(**SETTINGS, out=str(tmp_path / "file"))
+
+
+@pytest.mark.slow
+def test_actors_alone_do_not_import_ray_data():
+    program = "import sys; from hra.integrations.ray import TokenAllocation; print('ray.data' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+@pytest.mark.slow
+def test_actors_without_ray_data_write_the_same_files(pictures: Path, cluster: Any, tmp_path: Path):
+    from ray.util import ActorPool
+
+    names = sorted(map(str, pictures.iterdir()))
+    batches = [{"path": names[begin : begin + 4]} for begin in range(0, len(names), 4)]
+    actor = cluster.remote(num_cpus=1)(TokenAllocation)
+    actors = ActorPool([actor.remote(**SETTINGS, out=str(tmp_path / "actors")) for _ in range(2)])
+    tables: list[Any] = list(actors.map_unordered(lambda one, batch: one.__call__.remote(batch), batches))
+    assert sum(table.num_rows for table in tables) == 10 and remaining(names, tmp_path / "actors") == []
+    allocate = TokenAllocation(**SETTINGS, out=str(tmp_path / "here"))
+    for batch in batches:
+        allocate(batch)
+    files = [{file.name: file.read_bytes() for file in (tmp_path / way).iterdir()} for way in ("actors", "here")]
+    assert files[0] == files[1] and len(files[0]) == 4  # three batches and job.json
 
 
 @pytest.mark.slow

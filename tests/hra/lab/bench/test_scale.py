@@ -20,7 +20,12 @@ def test_a_row_has_seconds_of_both_ways():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "size", "started"), [("tokens_beside_ray", [640, 480], 1), ("tokens_two_actors", [640, 480], 2)]
+    ("name", "size", "started"),
+    [
+        ("tokens_beside_ray", [640, 480], 1),
+        ("tokens_beside_ray_alone", [640, 480], 1),
+        ("tokens_two_actors", [640, 480], 2),
+    ],
 )
 def test_what_ray_takes_to_start_is_stated_apart(name: str, size: list[int], started: int):
     row = measured(name)
