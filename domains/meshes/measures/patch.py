@@ -35,7 +35,7 @@ def fill_patch(indices, begin, end, triangles, walls, behind, keys, places):
             behind[k, side] = -1
             a, b = np.int64(indices[begin + 3 * k + side]), np.int64(indices[begin + 3 * k + (side + 1) % 3])
             key = (min(a, b) << 32) | max(a, b)
-            slot = _slot(key, keys)
+            slot = slot_of(key, keys)
             # Two triangles at a side are behind each other; a third one waits for a fourth.
             if keys[slot] == key and places[slot] >= 0:
                 other = places[slot]
@@ -46,7 +46,7 @@ def fill_patch(indices, begin, end, triangles, walls, behind, keys, places):
 
 
 @njit(cache=True, nogil=True)
-def _slot(key, keys):
+def slot_of(key, keys):
     """Where ``key`` is in the table, or has room."""
     # The high bits of a product with the golden ratio (Fibonacci hashing).
     slot = ((key * -7046029254386353131) >> 20) & (keys.size - 1)
