@@ -6,14 +6,14 @@ are left out. If nothing is left, the loop encloses no coarse vertex, and the tr
 
 from __future__ import annotations
 
-import numpy as np
-
 from hra.compiling import njit
 from hra.domains.meshes.measures.mapping.places import SIDE, VERTEX, nearest_place
 from hra.domains.meshes.measures.mapping.surfaces import after, before
 
 # Vertices over which a loop is pushed before it counts as one without an end.
 _MOST_ENCLOSED = 8
+# Steps around a vertex that are taken without a look at the other way.
+_FEW = 3
 
 
 @njit(inline="always")
@@ -39,10 +39,13 @@ def turn(v, here, there, homes, coarse, behind, loop, count):
             return -1
         return cross(loop, count, side, behind)
     side = _side_at(here, homes[v, VERTEX], coarse)
-    left, right = _steps(side, there, True, behind), _steps(side, there, False, behind)
-    if left < 0 and right < 0:
-        return -1
-    return _go_around(side, there, right < 0 or 0 <= left <= right, behind, loop, count)
+    # Corners are met counter-clockwise; within the fine triangle, one turns clockwise from one side to the next.
+    right = _steps(side, there, False, behind)
+    if not 0 < right <= _FEW:
+        left = _steps(side, there, True, behind)
+        if left > 0 and (right < 0 or left < right):
+            return _go_around(side, there, True, behind, loop, count)
+    return -1 if right < 0 else _go_around(side, there, False, behind, loop, count)
 
 
 @njit(inline="always")

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hra.domains.meshes.measures.mapping.paths import LONGEST
+
 # Columns of paths: where the crossed sides of an edge begin and end, and its first and last triangle.
 BEGIN, END, FIRST, LAST = 0, 1, 2, 3
 # Room for crossed sides, for each side of both surfaces; a group that needs more is left without a map.
@@ -20,16 +22,16 @@ class GroupMemory(NamedTuple):
     places : float64 [n, 3], where the vertices lie, the coarse surface's first.
     feet, normals : float64 [n, 3], their places on the coarse surface, and what is upright there.
     off : float64 [n, 2], bounds on how far the source is from what is around them, and that from the source.
-    homes : int64 [n, 4], see `hra.domains.meshes.measures.mapping.places`.
-    fine, coarse : int64 [s], [t], vertices at the corners of triangles.
-    behind : int64 [t], the side behind each coarse one, or -1.
+    homes : int32 [n, 4], see `hra.domains.meshes.measures.mapping.places`.
+    fine, coarse : int32 [s], [t], vertices at the corners of triangles.
+    behind : int32 [t], the side behind each coarse one, or -1.
     triangles : float64 [t / 3 + 1, 9], a corner and the two sides that leave it; the last one is to work in.
-    keys, values : int64, a hash table of sides.
-    edges, ends : int64 [s], [s, 2], the edge that a fine side is, and the larger and the smaller end of each edge.
-    balance : int64 [s], see `number_edges`.
-    paths, path : int64 [s, 4], the columns above, and the crossed sides of all paths.
-    queue, came, seen : int64 [t], of searches from triangle to triangle.
-    loop, other : int64, crossed sides of one fine triangle.
+    keys, values : int64 and int32, a hash table of sides.
+    edges, ends : int32 [s], [s, 2], the edge that a fine side is, and the larger and the smaller end of each edge.
+    balance : int32 [s], see `number_edges`.
+    paths, path : int32 [s, 4], the columns above, and the crossed sides of all paths.
+    queue, came, seen : int32 [t], of searches from triangle to triangle.
+    loop, other : int32, crossed sides of one fine triangle.
     bounds : float64 [2], of the group.
     """
 
@@ -83,7 +85,7 @@ def group_memory(sides: int, coarse_sides: int) -> GroupMemory:
         ends=whole(sides, 2),
         balance=whole(sides),
         paths=whole(sides, 4),
-        path=whole(_CROSSED * corners),
+        path=whole(_CROSSED * corners + LONGEST),
         queue=whole(coarse_sides),
         came=whole(coarse_sides),
         seen=whole(coarse_sides),

@@ -12,7 +12,7 @@ from hra.domains.meshes.measures.mapping.places import FAN, SIDE, TRIANGLE, VERT
 from hra.domains.meshes.measures.mapping.surfaces import after, before
 
 # Sides that a straight path crosses at most.
-_LONGEST = 16
+LONGEST = 16
 
 
 @njit(cache=True, nogil=True)
@@ -28,7 +28,6 @@ def straight_path(u, w, feet, normals, homes, coarse, behind, path, begin):
     path : sides are written from ``begin`` on, each as seen from the triangle that is left.
     """
     nowhere = np.int64(-1), np.int64(-1), begin
-    line = _line(u, w, feet, normals)
     if homes[u, VERTEX] >= 0:
         # The triangle at the vertex through which the way leads; or one where both are at home.
         out, side = np.int64(-1), homes[homes[u, VERTEX], FAN]
@@ -36,8 +35,14 @@ def straight_path(u, w, feet, normals, homes, coarse, behind, path, begin):
         while side >= 0:
             if is_home(w, side // 3, homes, coarse, behind):
                 return side // 3, side // 3, begin
-            if out < 0 and _crosses(line, feet, coarse, after(side)):
+            side = behind[before(side)]
+            if side == first:
+                break
+        line, side = _line(u, w, feet, normals), first
+        while side >= 0:
+            if _crosses(line, feet, coarse, after(side)):
                 out = after(side)
+                break
             side = behind[before(side)]
             if side == first:
                 break
@@ -45,6 +50,7 @@ def straight_path(u, w, feet, normals, homes, coarse, behind, path, begin):
         k = homes[u, TRIANGLE]
         if is_home(w, k, homes, coarse, behind):
             return k, k, begin
+        line = _line(u, w, feet, normals)
         out, side = np.int64(-1), homes[u, SIDE]
         if side >= 0:
             # Away over the side on which the place is, or into the triangle: as if it had been entered here.
@@ -65,7 +71,7 @@ def straight_path(u, w, feet, normals, homes, coarse, behind, path, begin):
     if out < 0:
         return nowhere
     first, end = out // 3, begin
-    while end - begin < _LONGEST:
+    while end - begin < LONGEST:
         path[end] = out
         end += 1
         side = behind[out]

@@ -50,8 +50,8 @@ def number_vertices(positions, indices, origin, numbers, seen, group, count, pla
 def link_sides(corners, sides, keys, values, behind, fans):
     """Write what is behind each side of the triangles, -1 at a border, and a side that begins at each vertex.
 
-    Where the border begins at a vertex, the border's side; `PINCHED` where two borders do. Returns whether at most two triangles share a side, and
-    those in opposite directions.
+    Where the border begins at a vertex, that is the border's side; `PINCHED` where two borders do. Returns whether at
+    most two triangles share a side, and those in opposite directions.
     """
     keys[:] = -1
     for side in range(sides):
