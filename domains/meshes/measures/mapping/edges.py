@@ -12,7 +12,7 @@ from hra.domains.meshes.measures.mapping.surfaces import after
 
 @njit(cache=True, nogil=True)
 def draw_paths(edges, sides, memory, stamp):
-    """Find the path of each edge and raise the bounds to what it crosses; the last stamp used, or below 0: one has none."""
+    """Find the path of each edge, and raise the bounds to what it crosses; the last stamp used, or below 0."""
     ends, paths, path, places, off = memory.ends, memory.paths, memory.path, memory.places, memory.off
     homes, coarse, behind, feet, normals, bounds = (
         memory.homes, memory.coarse, memory.behind, memory.feet, memory.normals, memory.bounds,
