@@ -33,8 +33,7 @@ def fill_patch(indices, begin, end, triangles, walls, behind, keys, places):
         _fill_walls(triangles, k, walls)
         for side in range(3):
             behind[k, side] = -1
-            a, b = np.int64(indices[begin + 3 * k + side]), np.int64(indices[begin + 3 * k + (side + 1) % 3])
-            key = (min(a, b) << 32) | max(a, b)
+            key = key_of(indices[begin + 3 * k + side], indices[begin + 3 * k + (side + 1) % 3])
             slot = slot_of(key, keys)
             # Two triangles at a side are behind each other; a third one waits for a fourth.
             if keys[slot] == key and places[slot] >= 0:
@@ -43,6 +42,12 @@ def fill_patch(indices, begin, end, triangles, walls, behind, keys, places):
                 places[slot] = -1
             else:
                 keys[slot], places[slot] = key, 3 * k + side
+
+
+@njit(inline="always")
+def key_of(a, b):
+    """One number for a side between two vertices, in either direction."""
+    return (np.int64(min(a, b)) << 32) | np.int64(max(a, b))
 
 
 @njit(cache=True, nogil=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def fill_off(clusters, off, count, memory):
     """Give each vertex the largest of what the clusters around it are off, and the group the largest of all."""
     around, fine, bounds = memory.off, memory.fine, memory.bounds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hra.compiling import njit
+from hra.compiling import njit_uncounted
 from hra.domains.meshes.measures.mapping.bounds import raise_bounds
 from hra.domains.meshes.measures.mapping.memory import BEGIN, END, FIRST, LAST
 from hra.domains.meshes.measures.mapping.paths import LONGEST, shortest_path, straight_path
@@ -10,7 +10,7 @@ from hra.domains.meshes.measures.mapping.places import TRIANGLE, is_home
 from hra.domains.meshes.measures.mapping.surfaces import after
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def draw_paths(edges, sides, memory, stamp):
     """Find the path of each edge, and raise the bounds to what it crosses; the last stamp used, or below 0."""
     ends, paths, path, places, off = memory.ends, memory.paths, memory.path, memory.places, memory.off
@@ -41,7 +41,7 @@ def draw_paths(edges, sides, memory, stamp):
     return stamp
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _square_between(places, a, b, c, d):
     """Square of a distance between points of two segments: the least, but for rounding.
 

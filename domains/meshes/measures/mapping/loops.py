@@ -6,7 +6,7 @@ are left out. If nothing is left, the loop encloses no coarse vertex, and the tr
 
 from __future__ import annotations
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.measures.mapping.places import SIDE, VERTEX, nearest_place
 from hra.domains.meshes.measures.mapping.surfaces import after, before
 
@@ -25,7 +25,7 @@ def cross(loop, count, side, behind):
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def turn(v, here, there, homes, coarse, behind, loop, count):
     """Go on from triangle ``here`` to ``there``, both homes of vertex ``v``; the new length, -1 where it is not so.
 
@@ -54,7 +54,7 @@ def _side_at(k, v, coarse):
     return 3 * k if coarse[3 * k] == v else (3 * k + 1 if coarse[3 * k + 1] == v else 3 * k + 2)
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _steps(side, there, left, behind):
     """How many sides lie between two triangles around the vertex where ``side`` begins; -1 beyond a border."""
     steps, start = 0, side
@@ -69,7 +69,7 @@ def _steps(side, there, left, behind):
     return steps
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _go_around(side, there, left, behind, loop, count):
     """Cross the sides between two triangles around the vertex where ``side`` begins; the new length."""
     while side // 3 != there:
@@ -79,7 +79,7 @@ def _go_around(side, there, left, behind, loop, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def enclosed(count, corners, memory):
     """Square of how far the farthest coarse vertex that a loop encloses is from the fine triangle ``corners``.
 
@@ -102,11 +102,13 @@ def enclosed(count, corners, memory):
         if count < 0:
             return -1.0
         square = max(square, _square_from(vertex, corners, memory.places, memory.triangles))
-        loop[:count], begin = other[:count], 0
+        begin = 0
+        for i in range(count):
+            loop[i] = other[i]
     return -1.0
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _longest_turn(loop, begin, count, coarse):
     """Where the longest run of sides begins that all meet in one vertex, how long it is, and the vertex."""
     total = count - begin
@@ -125,7 +127,7 @@ def _longest_turn(loop, begin, count, coarse):
     return start, most, vertex
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _push_over(loop, begin, count, start, length, vertex, coarse, behind, to):
     """Write the loop that passes ``vertex`` on its other side; its length, -1 where a border is in the way."""
     total = count - begin
@@ -141,7 +143,7 @@ def _push_over(loop, begin, count, start, length, vertex, coarse, behind, to):
     return new
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _square_from(vertex, corners, places, triangles):
     """Square of how far a vertex is from the triangle of three others."""
     (a, b, c), spare = corners, len(triangles) - 1

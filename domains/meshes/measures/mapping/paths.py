@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.measures.mapping.places import FAN, SIDE, TRIANGLE, VERTEX, is_home
 from hra.domains.meshes.measures.mapping.surfaces import after, before
 
@@ -15,7 +15,7 @@ from hra.domains.meshes.measures.mapping.surfaces import after, before
 LONGEST = 16
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def straight_path(u, w, feet, normals, homes, coarse, behind, path, begin):
     """Write the sides that are crossed on the straight way from vertex ``u`` to ``w``, seen along their normals.
 
@@ -109,7 +109,7 @@ def _ahead(line, feet, coarse, side):
     return after(side) if _is_left(line, feet, coarse[before(side)]) else before(side)
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def shortest_path(u, w, sides, homes, coarse, behind, path, begin, queue, came, seen, stamp):
     """The same by the fewest sides (breadth first); -1 where none leads there."""
     waiting = at = 0
@@ -131,7 +131,7 @@ def shortest_path(u, w, sides, homes, coarse, behind, path, begin, queue, came, 
     return np.int64(-1), np.int64(-1), begin
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _way_back(last, path, begin, came):
     steps, k = 0, last
     while came[k] >= 0:

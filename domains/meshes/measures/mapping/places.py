@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.measures.mapping.surfaces import before
 
 # Columns of homes: the coarse triangle that a vertex is near to, the side or the vertex that its place is on, or -1;
@@ -14,7 +14,7 @@ TRIANGLE, SIDE, VERTEX, FAN = 0, 1, 2, 3
 _WIDE = 64
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def nearest_place(x, y, z, triangles, k):
     """The point of triangle ``k`` of [n, 9] that is nearest: square of the distance, the point, and on what it lies.
 
@@ -56,7 +56,7 @@ def nearest_place(x, y, z, triangles, k):
     return ax * ax + ay * ay + az * az, x - ax, y - ay, z - az, on
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def place_near(x, y, z, start, triangles, coarse, behind, homes):
     """A near place, from triangle ``start`` on over sides and corners that are nearer.
 
@@ -81,7 +81,7 @@ def place_near(x, y, z, start, triangles, coarse, behind, homes):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def place_wide(x, y, z, found, triangles, behind, queue, seen, stamp):
     """The nearest place of the triangles around the one that was ``found``.
 

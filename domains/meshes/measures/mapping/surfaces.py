@@ -5,8 +5,8 @@ A side is a number: three times its triangle, plus which of its sides it is. It 
 
 from __future__ import annotations
 
-from hra.compiling import njit
-from hra.domains.meshes.measures.patch import slot_of
+from hra.compiling import njit, njit_uncounted
+from hra.domains.meshes.measures.patch import key_of, slot_of
 
 # In place of a side that begins at a vertex: none yet; none around which all triangles of the vertex lie.
 NO_FAN, PINCHED = -1, -2
@@ -24,7 +24,7 @@ def before(side):
     return side + 2 if side % 3 == 0 else side - 1
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def number_vertices(positions, indices, origin, numbers, seen, group, count, places, corners):
     """Write where the vertices lie relative to ``origin``, and the numbers of those at each corner; how many now.
 
@@ -46,7 +46,7 @@ def number_vertices(positions, indices, origin, numbers, seen, group, count, pla
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def link_sides(corners, sides, keys, values, behind, fans):
     """Write what is behind each side of the triangles, -1 at a border, and a side that begins at each vertex.
 
@@ -57,7 +57,7 @@ def link_sides(corners, sides, keys, values, behind, fans):
     for side in range(sides):
         behind[side] = -1
         a, b = corners[side], corners[after(side)]
-        key = (min(a, b) << 32) | max(a, b)
+        key = key_of(a, b)
         slot = slot_of(key, keys)
         if keys[slot] != key:
             keys[slot], values[slot] = key, side
@@ -76,7 +76,7 @@ def link_sides(corners, sides, keys, values, behind, fans):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def ends_everywhere(sides, behind, queue, seen, stamp):
     """Whether from each triangle, over sides, a border is reached."""
     waiting = at = 0
@@ -94,7 +94,7 @@ def ends_everywhere(sides, behind, queue, seen, stamp):
     return 3 * waiting == sides
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def number_edges(fine_sides, coarse_sides, memory):
     """Write which edge each fine side is, and the ends of each edge; how many edges there are.
 
@@ -107,7 +107,7 @@ def number_edges(fine_sides, coarse_sides, memory):
     count = 0
     for side in range(fine_sides):
         a, b = fine[side], fine[after(side)]
-        key = (min(a, b) << 32) | max(a, b)
+        key = key_of(a, b)
         slot = slot_of(key, keys)
         if keys[slot] != key:
             keys[slot], values[slot] = key, count
@@ -120,7 +120,7 @@ def number_edges(fine_sides, coarse_sides, memory):
         if behind[side] >= 0:
             continue
         a, b = coarse[side], coarse[after(side)]
-        key = (min(a, b) << 32) | max(a, b)
+        key = key_of(a, b)
         slot = slot_of(key, keys)
         if keys[slot] != key:
             return -1

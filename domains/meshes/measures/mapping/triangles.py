@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.measures.mapping.bounds import raise_bounds
 from hra.domains.meshes.measures.mapping.loops import cross, enclosed, turn
 from hra.domains.meshes.measures.mapping.memory import BEGIN, END, FIRST, LAST
 from hra.domains.meshes.measures.mapping.places import VERTEX
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def close_triangles(clusters, off, memory):
     """Raise the bounds to what the loops of fine triangles enclose; False where one cannot be closed."""
     fine, edges, paths, path, ends = memory.fine, memory.edges, memory.paths, memory.path, memory.ends

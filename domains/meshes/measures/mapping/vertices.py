@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.measures.mapping.bounds import raise_bounds
 from hra.domains.meshes.measures.mapping.places import FAN, SIDE, TRIANGLE, VERTEX, place_near, place_wide
 from hra.domains.meshes.measures.mapping.surfaces import after
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def fill_coarse(kept, sides, memory):
     """Write coarse triangles, what is upright on them at their vertices, and where those are at home."""
     places, triangles, normals, coarse = memory.places, memory.triangles, memory.normals, memory.coarse
@@ -28,7 +28,7 @@ def fill_coarse(kept, sides, memory):
             add_normal(v, triangles, k, normals)
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def place_vertices(sides, kept, count, memory, stamp):
     """Give each vertex that is not kept a place; the last stamp used."""
     fine, homes, left = memory.fine, memory.homes, count - kept
