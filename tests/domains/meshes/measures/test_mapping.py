@@ -172,6 +172,16 @@ def test_what_has_no_map_has_no_bound(coarse: np.ndarray) -> None:
     assert np.isnan(bounds(points, TWO, coarse, 9.0, 9.0)).all()
 
 
+def test_a_triangle_that_is_turned_over_within_has_no_map() -> None:
+    """Its border is that of the sheet, but paths that turn around its corners would lead astray."""
+    flat, fine, coarse = sheets(np.random.default_rng(0), 12, 6, 0)
+    points = np.column_stack([flat, np.zeros(len(flat))]).astype(np.float32)
+    assert np.isfinite(bounds(points, fine, coarse, 9.0, 9.0)).all()
+    within = np.flatnonzero((coarse >= 8).all(axis=1))[0]
+    coarse[within] = coarse[within, ::-1]
+    assert np.isnan(bounds(points, fine, coarse, 9.0, 9.0)).all()
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5))
 def test_groups_do_not_depend_on_each_other(seed: int, count: int) -> None:
     rng, memory = np.random.default_rng(seed), VertexMemory(400)
