@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hra.compiling import njit_uncounted
-from hra.domains.meshes.measures.mapping.bounds import raise_bounds
+import numpy as np
+
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.measures.mapping.memory import BEGIN, END, FIRST, LAST
 from hra.domains.meshes.measures.mapping.paths import LONGEST, shortest_path, straight_path
-from hra.domains.meshes.measures.mapping.places import TRIANGLE, is_home
+from hra.domains.meshes.measures.mapping.places import TRIANGLE, is_home, nearest_place
 from hra.domains.meshes.measures.mapping.surfaces import after
 
 
@@ -37,13 +38,27 @@ def draw_paths(edges, sides, memory, stamp):
         # Clusters on both sides of the edge are around both of its ends.
         lost, added = min(off[u, 0], off[w, 0]), min(off[u, 1], off[w, 1])
         for i in range(begin, end):
-            raise_bounds(_square_between(places, u, w, coarse[path[i]], coarse[after(path[i])]), lost, added, bounds)
+            _raise_at(path[i], u, w, places, coarse, behind, memory.triangles, lost, added, bounds)
     return stamp
 
 
+@njit(inline="always")
+def _raise_at(side, u, w, places, coarse, behind, triangles, lost, added, bounds):
+    """Raise the bounds to where the edge between ``u`` and ``w`` crosses a coarse ``side``."""
+    square, x, y, z = _nearest_points(places, u, w, coarse[side], coarse[after(side)])
+    if square > (bounds[1] - added) ** 2:
+        bounds[1] = max(bounds[1], added + np.sqrt(square))
+    if square > (bounds[0] - lost) ** 2:
+        # What is mapped into one triangle is no farther from it than its corners are: from that to the source, points
+        # of the side itself do not matter.
+        one = nearest_place(x, y, z, triangles, side // 3)[0]
+        other = nearest_place(x, y, z, triangles, behind[side] // 3)[0]
+        bounds[0] = max(bounds[0], lost + np.sqrt(max(one, other)))
+
+
 @njit_uncounted(cache=True, nogil=True)
-def _square_between(places, a, b, c, d):
-    """Square of a distance between points of two segments: the least, but for rounding.
+def _nearest_points(places, a, b, c, d):
+    """Square of the least distance between points of two segments, but for rounding, and the point of the first.
 
     References
     ----------
@@ -63,4 +78,5 @@ def _square_between(places, a, b, c, d):
         s = min(max((st * t - at_s) / ss, 0.0), 1.0)
     # Shares within 0 .. 1 are points of the segments, however rounded.
     x, y, z = x + s * sx - t * tx, y + s * sy - t * ty, z + s * sz - t * tz
-    return x * x + y * y + z * z
+    square = x * x + y * y + z * z
+    return square, places[a, 0] + s * sx, places[a, 1] + s * sy, places[a, 2] + s * sz
