@@ -12,7 +12,7 @@ from hra.domains.meshes.measures.mapping.memory import group_memory
 from hra.domains.meshes.measures.mapping.places import FAN
 from hra.domains.meshes.measures.mapping.surfaces import ends_everywhere, link_sides, number_edges, number_vertices
 from hra.domains.meshes.measures.mapping.triangles import close_triangles
-from hra.domains.meshes.measures.mapping.vertices import fill_coarse, place_vertices
+from hra.domains.meshes.measures.mapping.vertices import fill_coarse, is_misplaced, place_vertices
 
 # A map is of no use whose bound is this much larger than what vertices are off.
 _LOOSE = 2
@@ -77,6 +77,8 @@ def _bound_groups(positions, fine, coarse, for_each_vertex, number, memory, resu
         fill_off(clusters, off[groups[g] : groups[g + 1]], count, memory)
         stamp = place_vertices(own.size, kept, count, memory, stamp)
         enough = _LOOSE * max(memory.bounds[0], memory.bounds[1])
+        if stamp > 0 and is_misplaced(onto.size, kept, count, memory):
+            continue
         if stamp > 0:
             stamp = draw_paths(edges, onto.size, memory, stamp)
         if stamp < 0:

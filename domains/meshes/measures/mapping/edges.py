@@ -7,17 +7,15 @@ import numpy as np
 from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.measures.mapping.memory import BEGIN, END, FIRST, LAST
 from hra.domains.meshes.measures.mapping.paths import LONGEST, shortest_path, straight_path
-from hra.domains.meshes.measures.mapping.places import TRIANGLE, is_home, nearest_place
+from hra.domains.meshes.measures.mapping.places import TRIANGLE, is_home, nearest_place, square_from_fine
 from hra.domains.meshes.measures.mapping.surfaces import after
 
 
 @njit_uncounted(cache=True, nogil=True)
 def draw_paths(edges, sides, memory, stamp):
     """Find the path of each edge, and raise the bounds to what it crosses; the last stamp used, or below 0."""
-    ends, paths, path, places, off = memory.ends, memory.paths, memory.path, memory.places, memory.off
-    homes, coarse, behind, feet, normals, bounds = (
-        memory.homes, memory.coarse, memory.behind, memory.feet, memory.normals, memory.bounds,
-    )  # fmt: skip
+    ends, paths, path, off = memory.ends, memory.paths, memory.path, memory.off
+    homes, coarse, behind, feet, normals = memory.homes, memory.coarse, memory.behind, memory.feet, memory.normals
     end = 0
     for edge in range(edges):
         u, w, begin = ends[edge, 0], ends[edge, 1], end
@@ -38,27 +36,42 @@ def draw_paths(edges, sides, memory, stamp):
         # Clusters on both sides of the edge are around both of its ends.
         lost, added = min(off[u, 0], off[w, 0]), min(off[u, 1], off[w, 1])
         for i in range(begin, end):
-            _raise_at(path[i], u, w, places, coarse, behind, memory.triangles, lost, added, bounds)
+            _raise_at(edge, path[i], lost, added, memory)
     return stamp
 
 
 @njit(inline="always")
-def _raise_at(side, u, w, places, coarse, behind, triangles, lost, added, bounds):
-    """Raise the bounds to where the edge between ``u`` and ``w`` crosses a coarse ``side``."""
-    square, x, y, z = _nearest_points(places, u, w, coarse[side], coarse[after(side)])
-    if square > (bounds[1] - added) ** 2:
-        bounds[1] = max(bounds[1], added + np.sqrt(square))
+def _raise_at(edge, side, lost, added, memory):
+    """Raise the bounds to where an edge crosses a coarse ``side``.
+
+    What is mapped into one triangle is no farther from it than its corners are. So to the other surface, what is beside
+    the two points counts and not where exactly they lie; but only where a bound would rise.
+    """
+    places, ends, coarse, bounds, triangles = memory.places, memory.ends, memory.coarse, memory.bounds, memory.triangles
+    c, d = coarse[side], coarse[after(side)]
+    square, s, t = _shares(places, ends[edge, 0], ends[edge, 1], c, d)
     if square > (bounds[0] - lost) ** 2:
-        # What is mapped into one triangle is no farther from it than its corners are: from that to the source, points
-        # of the side itself do not matter.
+        x, y, z = _between(places, ends[edge, 0], ends[edge, 1], s)
         one = nearest_place(x, y, z, triangles, side // 3)[0]
-        other = nearest_place(x, y, z, triangles, behind[side] // 3)[0]
+        other = nearest_place(x, y, z, triangles, memory.behind[side] // 3)[0]
         bounds[0] = max(bounds[0], lost + np.sqrt(max(one, other)))
+    if square > (bounds[1] - added) ** 2:
+        x, y, z = _between(places, c, d, t)
+        one = square_from_fine(x, y, z, ends[edge, 2], memory.fine, places, triangles)
+        other = square_from_fine(x, y, z, ends[edge, 3], memory.fine, places, triangles)
+        bounds[1] = max(bounds[1], added + np.sqrt(max(one, other)))
+
+
+@njit(inline="always")
+def _between(places, a, b, share):
+    """The point at a share of the way from ``a`` to ``b``."""
+    x, y, z = places[a, 0], places[a, 1], places[a, 2]
+    return x + share * (places[b, 0] - x), y + share * (places[b, 1] - y), z + share * (places[b, 2] - z)
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _nearest_points(places, a, b, c, d):
-    """Square of the least distance between points of two segments, but for rounding, and the point of the first.
+def _shares(places, a, b, c, d):
+    """Square of the least distance of two segments, but for rounding, and at which shares of their ways it is.
 
     References
     ----------
@@ -78,5 +91,4 @@ def _nearest_points(places, a, b, c, d):
         s = min(max((st * t - at_s) / ss, 0.0), 1.0)
     # Shares within 0 .. 1 are points of the segments, however rounded.
     x, y, z = x + s * sx - t * tx, y + s * sy - t * ty, z + s * sz - t * tz
-    square = x * x + y * y + z * z
-    return square, places[a, 0] + s * sx, places[a, 1] + s * sy, places[a, 2] + s * sz
+    return x * x + y * y + z * z, s, t

@@ -7,7 +7,7 @@ are left out. If nothing is left, the loop encloses no coarse vertex, and the tr
 from __future__ import annotations
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.measures.mapping.places import SIDE, VERTEX, nearest_place
+from hra.domains.meshes.measures.mapping.places import SIDE, VERTEX, square_from_fine
 from hra.domains.meshes.measures.mapping.surfaces import after, before
 
 # Vertices over which a loop is pushed before it counts as one without an end.
@@ -80,8 +80,8 @@ def _go_around(side, there, left, behind, loop, count):
 
 
 @njit_uncounted(cache=True, nogil=True)
-def enclosed(count, corners, memory):
-    """Square of how far the farthest coarse vertex that a loop encloses is from the fine triangle ``corners``.
+def enclosed(count, side, memory):
+    """Square of how far the farthest coarse vertex that a loop encloses is from the fine triangle of a ``side``.
 
     0 where it encloses none, -1 where it cannot be drawn together. The loop is pushed over one vertex after the other,
     each of which becomes the partner of the nearest point of the triangle.
@@ -101,7 +101,8 @@ def enclosed(count, corners, memory):
         count = _push_over(loop, begin, count, start, length, vertex, coarse, behind, other)
         if count < 0:
             return -1.0
-        square = max(square, _square_from(vertex, corners, memory.places, memory.triangles))
+        x, y, z = memory.places[vertex, 0], memory.places[vertex, 1], memory.places[vertex, 2]
+        square = max(square, square_from_fine(x, y, z, side, memory.fine, memory.places, memory.triangles))
         begin = 0
         for i in range(count):
             loop[i] = other[i]
@@ -141,14 +142,3 @@ def _push_over(loop, begin, count, start, length, vertex, coarse, behind, to):
     for i in range(length, total):
         new = cross(to, new, loop[begin + (start - begin + i) % total], behind)
     return new
-
-
-@njit_uncounted(cache=True, nogil=True)
-def _square_from(vertex, corners, places, triangles):
-    """Square of how far a vertex is from the triangle of three others."""
-    (a, b, c), spare = corners, len(triangles) - 1
-    for axis in range(3):
-        triangles[spare, axis] = places[a, axis]
-        triangles[spare, 3 + axis] = places[b, axis] - places[a, axis]
-        triangles[spare, 6 + axis] = places[c, axis] - places[a, axis]
-    return nearest_place(places[vertex, 0], places[vertex, 1], places[vertex, 2], triangles, spare)[0]

@@ -27,7 +27,8 @@ class GroupMemory(NamedTuple):
     behind : int32 [t], the side behind each coarse one, or -1.
     triangles : float64 [t / 3 + 1, 9], a corner and the two sides that leave it; the last one is to work in.
     keys, values : int64 and int32, a hash table of sides.
-    edges, ends : int32 [s], [s, 2], the edge that a fine side is, and the larger and the smaller end of each edge.
+    edges, ends : int32 [s], [s, 4], the edge that a fine side is; of each edge the larger and the smaller end, and the
+        first and the last side that it is.
     balance : int32 [s], see `number_edges`.
     paths, path : int32 [s, 4], the columns above, and the crossed sides of all paths.
     queue, came, seen : int32 [t], of searches from triangle to triangle.
@@ -82,7 +83,7 @@ def group_memory(sides: int, coarse_sides: int) -> GroupMemory:
         keys=np.empty(slots, np.int64),
         values=whole(slots),
         edges=whole(sides),
-        ends=whole(sides, 2),
+        ends=whole(sides, 4),
         balance=whole(sides),
         paths=whole(sides, 4),
         path=whole(_CROSSED * corners + LONGEST),

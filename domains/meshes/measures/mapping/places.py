@@ -57,6 +57,18 @@ def nearest_place(x, y, z, triangles, k):
 
 
 @njit_uncounted(cache=True, nogil=True)
+def square_from_fine(x, y, z, side, fine, places, triangles):
+    """Square of how far a point is from the fine triangle that ``side`` belongs to."""
+    first, spare = side - side % 3, len(triangles) - 1
+    a, b, c = fine[first], fine[first + 1], fine[first + 2]
+    for axis in range(3):
+        triangles[spare, axis] = places[a, axis]
+        triangles[spare, 3 + axis] = places[b, axis] - places[a, axis]
+        triangles[spare, 6 + axis] = places[c, axis] - places[a, axis]
+    return nearest_place(x, y, z, triangles, spare)[0]
+
+
+@njit_uncounted(cache=True, nogil=True)
 def place_near(x, y, z, start, triangles, coarse, behind, homes):
     """A near place, from triangle ``start`` on over sides and corners that are nearer.
 

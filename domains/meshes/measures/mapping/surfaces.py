@@ -112,8 +112,9 @@ def number_edges(fine_sides, coarse_sides, memory):
         if keys[slot] != key:
             keys[slot], values[slot] = key, count
             ends[count, 0], ends[count, 1], balance[count] = max(a, b), min(a, b), 0
+            ends[count, 2], ends[count, 3] = side, side
             count += 1
-        edges[side] = values[slot]
+        edges[side], ends[values[slot], 3] = values[slot], side
         balance[values[slot]] += 1 if a < b else -1
     for side in range(coarse_sides):
         # Sides within the coarse surface are gone along once in either direction.

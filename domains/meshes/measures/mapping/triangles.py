@@ -24,8 +24,7 @@ def close_triangles(clusters, off, memory):
             if count < 0:
                 return False
             if count:
-                corners = fine[side], fine[side + 1], fine[side + 2]
-                square = enclosed(count, corners, memory)
+                square = enclosed(count, side, memory)
                 if square < 0:
                     return False
                 raise_bounds(square, off[c, 0], off[c, 1], bounds)

@@ -6,8 +6,19 @@ import numpy as np
 
 from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.measures.mapping.bounds import raise_bounds
-from hra.domains.meshes.measures.mapping.places import FAN, SIDE, TRIANGLE, VERTEX, place_near, place_wide
+from hra.domains.meshes.measures.mapping.places import (
+    FAN,
+    SIDE,
+    TRIANGLE,
+    VERTEX,
+    nearest_place,
+    place_near,
+    place_wide,
+)
 from hra.domains.meshes.measures.mapping.surfaces import after
+
+# A place is much nearer if the distance is this many times as large.
+_MUCH = 1.2
 
 
 @njit_uncounted(cache=True, nogil=True)
@@ -49,6 +60,27 @@ def place_vertices(sides, kept, count, memory, stamp):
             if start >= 0:
                 stamp, left = _place(v, start, memory, stamp), left - 1
     return stamp if left == 0 else -stamp
+
+
+@njit_uncounted(cache=True, nogil=True)
+def is_misplaced(sides, kept, count, memory):
+    """Whether the vertex that raises a bound most has a much nearer place: then paths around it lead astray."""
+    places, feet, off = memory.places, memory.feet, memory.off
+    for which in range(2):
+        most, farthest, least = -1.0, np.int64(-1), np.inf
+        for v in range(kept, count):
+            x, y, z = places[v, 0] - feet[v, 0], places[v, 1] - feet[v, 1], places[v, 2] - feet[v, 2]
+            apart = np.sqrt(x * x + y * y + z * z)
+            if off[v, which] + apart > most:
+                most, farthest = off[v, which] + apart, v
+        if farthest < 0:
+            return False
+        for k in range(sides // 3):
+            x, y, z = places[farthest, 0], places[farthest, 1], places[farthest, 2]
+            least = min(least, nearest_place(x, y, z, memory.triangles, k)[0])
+        if _MUCH * np.sqrt(least) < most - off[farthest, which]:
+            return True
+    return False
 
 
 @njit(inline="always")
