@@ -141,6 +141,14 @@ def test_two_vertices_above_one_fine_triangle_are_seen() -> None:
     assert 1.5 <= added < 1.6
 
 
+def test_a_path_that_leaves_the_surroundings_of_a_corner_is_seen() -> None:
+    """It begins beside the corner (0), and encloses the high vertex (5) where it passes behind that."""
+    points = np.array([[0, 0, 0], [1, -1, 0], [2, 0, 0], [1, 1, 0], [1.2, -0.4, 0], [0.8, 0.4, 0.5]], np.float32)
+    coarse = np.array([[0, 1, 4], [0, 4, 5], [0, 5, 3], [1, 2, 4], [4, 2, 5], [5, 2, 3]])
+    _, added = bounds(points, np.array([[0, 1, 3], [1, 2, 3]]), coarse, 1.0, 1.0)
+    assert 1.5 <= added < 1.6
+
+
 def test_the_same_surface_is_at_no_distance() -> None:
     rng = np.random.default_rng(3)
     flat, fine, _ = sheets(rng, 9, 0, 0)
