@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit, njit_uncounted
+from hra.compiling import njit_uncounted
 
 
 @njit_uncounted(cache=True, nogil=True)
@@ -21,7 +21,7 @@ def fill_off(clusters, off, count, memory):
                 around[fine[i], side] = max(around[fine[i], side], off[c, side])
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def raise_bounds(square, lost, added, bounds):
     """Raise the bounds to those of two partners: the triangle inequality, from the source over the fine surface."""
     # Roots only where a bound rises, which is seldom.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit, njit_uncounted
+from hra.compiling import njit_uncounted
 from hra.domains.meshes.measures.mapping.memory import BEGIN, END, FIRST, LAST
 from hra.domains.meshes.measures.mapping.paths import LONGEST, shortest_path, straight_path
 from hra.domains.meshes.measures.mapping.places import TRIANGLE, is_home, nearest_place, square_from_fine
@@ -14,9 +14,10 @@ from hra.domains.meshes.measures.mapping.surfaces import after
 @njit_uncounted(cache=True, nogil=True)
 def draw_paths(edges, sides, memory, stamp):
     """Find the path of each edge, and raise the bounds to what it crosses; the last stamp used, or below 0."""
-    ends, paths, path, off = memory.ends, memory.paths, memory.path, memory.off
+    ends, paths, path, off, places = memory.ends, memory.paths, memory.path, memory.off, memory.places
+    fine, triangles, bounds = memory.fine, memory.triangles, memory.bounds
     homes, coarse, behind, feet, normals = memory.homes, memory.coarse, memory.behind, memory.feet, memory.normals
-    end = 0
+    end = np.int64(0)
     for edge in range(edges):
         u, w, begin = ends[edge, 0], ends[edge, 1], end
         if path.size - begin < sides + LONGEST:
@@ -36,33 +37,32 @@ def draw_paths(edges, sides, memory, stamp):
         # Clusters on both sides of the edge are around both of its ends.
         lost, added = min(off[u, 0], off[w, 0]), min(off[u, 1], off[w, 1])
         for i in range(begin, end):
-            _raise_at(edge, path[i], lost, added, memory)
+            _raise_at(ends[edge], path[i], lost, added, places, fine, coarse, behind, triangles, bounds)
     return stamp
 
 
-@njit(inline="always")
-def _raise_at(edge, side, lost, added, memory):
-    """Raise the bounds to where an edge crosses a coarse ``side``.
+@njit_uncounted(cache=True, nogil=True)
+def _raise_at(ends, side, lost, added, places, fine, coarse, behind, triangles, bounds):
+    """Raise the bounds to where the edge of these ``ends`` crosses a coarse ``side``.
 
     What is mapped into one triangle is no farther from it than its corners are. So to the other surface, what is beside
     the two points counts and not where exactly they lie; but only where a bound would rise.
     """
-    places, ends, coarse, bounds, triangles = memory.places, memory.ends, memory.coarse, memory.bounds, memory.triangles
     c, d = coarse[side], coarse[after(side)]
-    square, s, t = _shares(places, ends[edge, 0], ends[edge, 1], c, d)
+    square, s, t = _shares(places, ends[0], ends[1], c, d)
     if square > (bounds[0] - lost) ** 2:
-        x, y, z = _between(places, ends[edge, 0], ends[edge, 1], s)
+        x, y, z = _between(places, ends[0], ends[1], s)
         one = nearest_place(x, y, z, triangles, side // 3)[0]
-        other = nearest_place(x, y, z, triangles, memory.behind[side] // 3)[0]
+        other = nearest_place(x, y, z, triangles, behind[side] // 3)[0]
         bounds[0] = max(bounds[0], lost + np.sqrt(max(one, other)))
     if square > (bounds[1] - added) ** 2:
         x, y, z = _between(places, c, d, t)
-        one = square_from_fine(x, y, z, ends[edge, 2], memory.fine, places, triangles)
-        other = square_from_fine(x, y, z, ends[edge, 3], memory.fine, places, triangles)
+        one = square_from_fine(x, y, z, ends[2], fine, places, triangles)
+        other = square_from_fine(x, y, z, ends[3], fine, places, triangles)
         bounds[1] = max(bounds[1], added + np.sqrt(max(one, other)))
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def _between(places, a, b, share):
     """The point at a share of the way from ``a`` to ``b``."""
     x, y, z = places[a, 0], places[a, 1], places[a, 2]

@@ -6,7 +6,7 @@ are left out. If nothing is left, the loop encloses no coarse vertex, and the tr
 
 from __future__ import annotations
 
-from hra.compiling import njit, njit_uncounted
+from hra.compiling import njit_uncounted
 from hra.domains.meshes.measures.mapping.places import SIDE, VERTEX, square_from_fine
 from hra.domains.meshes.measures.mapping.surfaces import after, before
 
@@ -16,7 +16,7 @@ _MOST_ENCLOSED = 8
 _FEW = 3
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def cross(loop, count, side, behind):
     """Go on over ``side``; the new length."""
     if count and loop[count - 1] == behind[side]:
@@ -48,7 +48,7 @@ def turn(v, here, there, homes, coarse, behind, loop, count):
     return -1 if right < 0 else _go_around(side, there, False, behind, loop, count)
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def _side_at(k, v, coarse):
     """The side of triangle ``k`` that begins at vertex ``v``."""
     return 3 * k if coarse[3 * k] == v else (3 * k + 1 if coarse[3 * k + 1] == v else 3 * k + 2)

@@ -22,17 +22,17 @@ class GroupMemory(NamedTuple):
     places : float64 [n, 3], where the vertices lie, the coarse surface's first.
     feet, normals : float64 [n, 3], their places on the coarse surface, and what is upright there.
     off : float64 [n, 2], bounds on how far the source is from what is around them, and that from the source.
-    homes : int32 [n, 4], see `hra.domains.meshes.measures.mapping.places`.
-    fine, coarse : int32 [s], [t], vertices at the corners of triangles.
-    behind : int32 [t], the side behind each coarse one, or -1.
+    homes : int64 [n, 4], see `hra.domains.meshes.measures.mapping.places`.
+    fine, coarse : int64 [s], [t], vertices at the corners of triangles.
+    behind : int64 [t], the side behind each coarse one, or -1.
     triangles : float64 [t / 3 + 1, 9], a corner and the two sides that leave it; the last one is to work in.
-    keys, values : int64 and int32, a hash table of sides.
-    edges, ends : int32 [s], [s, 4], the edge that a fine side is; of each edge the larger and the smaller end, and the
+    keys, values : int64, a hash table of sides.
+    edges, ends : int64 [s], [s, 4], the edge that a fine side is; of each edge the larger and the smaller end, and the
         first and the last side that it is.
-    balance : int32 [s], see `number_edges`.
-    paths, path : int32 [s, 4], the columns above, and the crossed sides of all paths.
-    queue, came, seen : int32 [t], of searches from triangle to triangle.
-    loop, other : int32, crossed sides of one fine triangle.
+    balance : int64 [s], see `number_edges`.
+    paths, path : int64 [s, 4], the columns above, and the crossed sides of all paths.
+    queue, came, seen : int64 [t], of searches from triangle to triangle.
+    loop, other : int64, crossed sides of one fine triangle.
     bounds : float64 [2], of the group.
     """
 
@@ -68,7 +68,7 @@ def group_memory(sides: int, coarse_sides: int) -> GroupMemory:
         slots *= 2
 
     def whole(*shape: int) -> np.ndarray:
-        return np.empty(shape, np.int32)
+        return np.empty(shape, np.int64)
 
     return GroupMemory(
         places=np.empty((corners, 3)),
@@ -80,7 +80,7 @@ def group_memory(sides: int, coarse_sides: int) -> GroupMemory:
         coarse=whole(coarse_sides),
         behind=whole(coarse_sides),
         triangles=np.empty((coarse_sides // 3 + 1, 9)),
-        keys=np.empty(slots, np.int64),
+        keys=whole(slots),
         values=whole(slots),
         edges=whole(sides),
         ends=whole(sides, 4),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit, njit_uncounted
+from hra.compiling import njit_uncounted
 from hra.domains.meshes.measures.mapping.places import FAN, SIDE, TRIANGLE, VERTEX, is_home
 from hra.domains.meshes.measures.mapping.surfaces import after, before
 
@@ -83,7 +83,7 @@ def straight_path(u, w, feet, normals, homes, coarse, behind, path, begin):
     return nowhere
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def _line(u, w, feet, normals):
     """A point of the way, and the direction to its left."""
     ex, ey, ez = feet[w, 0] - feet[u, 0], feet[w, 1] - feet[u, 1], feet[w, 2] - feet[u, 2]
@@ -92,18 +92,18 @@ def _line(u, w, feet, normals):
     return x, y, z, x * feet[u, 0] + y * feet[u, 1] + z * feet[u, 2]
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def _is_left(line, feet, v):
     return line[0] * feet[v, 0] + line[1] * feet[v, 1] + line[2] * feet[v, 2] > line[3]
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def _crosses(line, feet, coarse, side):
     """Whether the way goes out over a side: from its right end to its left one."""
     return not _is_left(line, feet, coarse[side]) and _is_left(line, feet, coarse[after(side)])
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def _ahead(line, feet, coarse, side):
     """The side over which the way goes on that came in over ``side``."""
     return after(side) if _is_left(line, feet, coarse[before(side)]) else before(side)

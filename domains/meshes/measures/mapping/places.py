@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit, njit_uncounted
+from hra.compiling import njit_uncounted
 from hra.domains.meshes.measures.mapping.surfaces import before
 
 # Columns of homes: the coarse triangle that a vertex is near to, the side or the vertex that its place is on, or -1;
@@ -114,7 +114,7 @@ def place_wide(x, y, z, found, triangles, behind, queue, seen, stamp):
     return found
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def _nearer(x, y, z, triangles, k, found):
     square, px, py, pz, on = nearest_place(x, y, z, triangles, k)
     if square < found[0]:
@@ -122,7 +122,7 @@ def _nearer(x, y, z, triangles, k, found):
     return found
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def is_home(v, k, homes, coarse, behind):
     """Whether the place of vertex ``v`` belongs to triangle ``k``."""
     if homes[v, VERTEX] >= 0:

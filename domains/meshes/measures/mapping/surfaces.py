@@ -5,20 +5,20 @@ A side is a number: three times its triangle, plus which of its sides it is. It 
 
 from __future__ import annotations
 
-from hra.compiling import njit, njit_uncounted
+from hra.compiling import njit_uncounted
 from hra.domains.meshes.measures.patch import key_of, slot_of
 
 # In place of a side that begins at a vertex: none yet; none around which all triangles of the vertex lie.
 NO_FAN, PINCHED = -1, -2
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def after(side):
     """The next side of the same triangle, counter-clockwise: the one that begins where this one ends."""
     return side - 2 if side % 3 == 2 else side + 1
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def before(side):
     """The side of the same triangle that ends where this one begins."""
     return side + 2 if side % 3 == 0 else side - 1

@@ -100,7 +100,7 @@ def _place(v, start, memory, stamp):
     return stamp
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def _settle(v, on, k, normals, triangles, coarse, behind, homes):
     """Write where vertex ``v`` is at home, whose place lies ``on`` triangle ``k`` as `nearest_place` says."""
     homes[v, TRIANGLE] = k
@@ -119,7 +119,7 @@ def _settle(v, on, k, normals, triangles, coarse, behind, homes):
             add_normal(v, triangles, behind[3 * k + on - 1] // 3, normals)
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
 def add_normal(v, triangles, k, normals):
     """Add what is upright on triangle ``k``, as long as twice its area, to the normal of vertex ``v``."""
     sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
