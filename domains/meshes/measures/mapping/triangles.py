@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit_uncounted
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.measures.mapping.bounds import raise_bounds
 from hra.domains.meshes.measures.mapping.loops import cross, enclosed, turn
 from hra.domains.meshes.measures.mapping.memory import BEGIN, END, FIRST, LAST
@@ -31,7 +31,7 @@ def close_triangles(clusters, off, memory):
     return True
 
 
-@njit_uncounted(cache=True, nogil=True)
+@njit(inline="always")
 def _is_fan(side, fine, edges, paths, path, homes, coarse, behind):
     """Whether the loop lies around the place of a corner, a coarse vertex: then straight lines to there fill it."""
     for i in range(3):
@@ -52,7 +52,7 @@ def _has(k, v, coarse):
     return coarse[3 * k] == v or coarse[3 * k + 1] == v or coarse[3 * k + 2] == v
 
 
-@njit_uncounted(cache=True, nogil=True)
+@njit(inline="always")
 def _loop(side, fine, edges, ends, paths, path, homes, coarse, behind, loop):
     """Write the loop of the fine triangle that begins with ``side``; how many sides it crosses, -1 if it is open."""
     count, here = np.int64(0), np.int64(-1)
