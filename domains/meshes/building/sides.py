@@ -9,6 +9,7 @@ import numpy as np
 from hra.domains.meshes.building.threads import Workers, batches
 from hra.domains.meshes.cluster_table import ClusterTable
 from hra.domains.meshes.measures.deviation import Patches, VertexMemory, group_deviations
+from hra.domains.meshes.measures.mapping.deviation import mapped_deviations
 from hra.domains.meshes.ragged import take_runs
 
 _AT_ONCE = 64
@@ -39,13 +40,25 @@ def two_sided_deviations(
     rows, groups = members
     indices, offsets = take_runs(fine.indices, fine.offsets, rows)
     lost, added = (Patches(indices, offsets, off, groups) for off in np.ascontiguousarray(fine.deviation[rows].T))
-    return patch_deviations(lost, added, positions, coarse, workers)
+    return patch_deviations(lost, added, positions, coarse, workers, mapped=True)
 
 
 def patch_deviations(
-    lost: Patches, added: Patches, positions: np.ndarray, coarse: tuple[np.ndarray, np.ndarray], workers: Workers
+    lost: Patches,
+    added: Patches,
+    positions: np.ndarray,
+    coarse: tuple[np.ndarray, np.ndarray],
+    workers: Workers,
+    *,
+    mapped: bool = False,
 ) -> np.ndarray:
-    """The same of patches, with what is known of how far the source is from them, and they from the source."""
+    """The same of patches, with what is known of how far the source is from them, and they from the source.
+
+    Parameters
+    ----------
+    mapped : whether to look for maps first, which are faster. Around a vertex the largest of what clusters are off
+        counts for all: too much where each cluster is a triangle.
+    """
     coarse_indices, coarse_at = coarse
     exact = np.zeros(len(coarse_at) - 1, np.float32)
     own_memory = local()
@@ -56,9 +69,12 @@ def patch_deviations(
         memory = own_memory.vertices
         at, ends = slice(batch.start, batch.stop), slice(batch.start, batch.stop + 1)
         simplified = Patches(coarse_indices, coarse_at[ends], exact[at], np.arange(len(batch) + 1))
-        own = (replaced._replace(groups=replaced.groups[ends]) for replaced in (lost, added))
-        forward = group_deviations(positions, next(own), simplified, np.zeros(len(batch)), memory)
-        backward = group_deviations(positions, simplified, next(own), forward.astype(np.float64), memory)
+        fine, shown = (replaced._replace(groups=replaced.groups[ends]) for replaced in (lost, added))
+        known = np.full((len(batch), 2), np.nan, np.float32)
+        if mapped:
+            known = mapped_deviations(positions, fine, shown.deviation, simplified, memory)
+        forward = group_deviations(positions, fine, simplified, np.zeros(len(batch)), memory, known[:, 0])
+        backward = group_deviations(positions, simplified, shown, forward.astype(np.float64), memory, known[:, 1])
         return np.stack([forward, backward], axis=1)
 
     return np.concatenate(list(workers.map(bound, batches(len(exact), _AT_ONCE))))

@@ -29,9 +29,9 @@ from hra.domains.meshes.measures.triangle_distance import (
 )
 
 # Deviations below this part of a group's extent are as good as none: cutting for them would not end.
-_NEGLIGIBLE = 2.0**-21
+NEGLIGIBLE = 2.0**-21
 # Rounding of the points of pieces and of distances, in parts of the group's extent.
-_ROUNDING = 2.0**-46
+ROUNDING = 2.0**-46
 
 
 class Patches(NamedTuple):
@@ -70,7 +70,12 @@ class VertexMemory:
 
 
 def group_deviations(
-    positions: np.ndarray, moved: Patches, onto: Patches, enough: np.ndarray, memory: VertexMemory | None = None
+    positions: np.ndarray,
+    moved: Patches,
+    onto: Patches,
+    enough: np.ndarray,
+    memory: VertexMemory | None = None,
+    known: np.ndarray | None = None,
 ) -> np.ndarray:
     """How far each group of ``moved`` is at most from the same group of ``onto``, with the deviations of both.
 
@@ -83,29 +88,32 @@ def group_deviations(
     positions : float32 [V, 3].
     enough : float64 [G], bounds up to this are not made tighter.
     memory : of the vertices, for calls one after the other.
+    known : float32 [G], bounds that stay as they are; NaN for groups that have none.
 
     Returns
     -------
     float32 [G], in the unit of ``positions``, rounded up.
     """
-    result = np.zeros(len(moved.groups) - 1)
+    result = np.full(len(moved.groups) - 1, np.nan)
     of_vertices = memory or VertexMemory(len(positions))
     first = of_vertices.number(result.size)
     most = int(np.diff(onto.offsets[onto.groups]).max(initial=0)) // 3
     own = (surface_memory(most), patch_memory(most), (parts_memory(), *quarters_memory()), pieces_memory())
-    _bound_groups(positions, moved, onto, of_vertices.arrays, own, enough, first, result)
+    wanted = np.ones(len(result), np.bool_) if known is None else np.isnan(known)
+    _bound_groups(positions, moved, onto, of_vertices.arrays, own, enough, first, wanted, result)
     # To nearest first, which may be down, then one up: never below the float64.
-    return np.nextafter(result.astype(np.float32), np.float32(np.inf))
+    bounds = np.nextafter(result.astype(np.float32), np.float32(np.inf))
+    return bounds if known is None else np.where(wanted, bounds, known)
 
 
 @njit(cache=True, nogil=True)
-def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, number, result):
+def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, number, wanted, result):
     (near, seen, reach_of), (surface, patch, stacks, (corners, labels)) = for_each_vertex, memory
     (triangles, balls, runs, gaps), (walls, behind, keys, places) = surface, patch
     (points, parts, heights), waiting, depth = stacks
     origin, known = np.empty(3), np.empty((2, 3))
     indices, offsets, deviation = moved.indices, moved.offsets, moved.deviation
-    for g in range(result.size):
+    for g in np.flatnonzero(wanted):
         begin, end = onto.offsets[onto.groups[g]], onto.offsets[onto.groups[g + 1]]
         # Counted from a point of the group, coordinates are as small as it: what they lose by rounding is a part of its
         # extent, wherever in space it lies.
@@ -132,7 +140,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
                 bound = max(bound, deviation[c] + reach_of[v])
                 extent = max(extent, abs(x), abs(y), abs(z))
         # What the vertices take, and a little more: nothing is cut to get below it.
-        accepted = max(bound * TOLERANCE, bound + extent * _NEGLIGIBLE, enough[g])
+        accepted = max(bound * TOLERANCE, bound + extent * NEGLIGIBLE, enough[g])
         for c in range(first, last):
             for i in range(offsets[c], offsets[c + 1], 3):
                 for corner in range(3):
@@ -156,7 +164,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
                 if bound > accepted:
                     accepted = bound * TOLERANCE
         # Outward: distances are computed in float64, points of pieces are rounded as well.
-        result[g] = bound + extent * _ROUNDING
+        result[g] = bound + extent * ROUNDING
 
 
 @njit(inline="always")

@@ -33,9 +33,8 @@ def fill_patch(indices, begin, end, triangles, walls, behind, keys, places):
         _fill_walls(triangles, k, walls)
         for side in range(3):
             behind[k, side] = -1
-            a, b = np.int64(indices[begin + 3 * k + side]), np.int64(indices[begin + 3 * k + (side + 1) % 3])
-            key = (min(a, b) << 32) | max(a, b)
-            slot = _slot(key, keys)
+            key = key_of(indices[begin + 3 * k + side], indices[begin + 3 * k + (side + 1) % 3])
+            slot = slot_of(key, keys)
             # Two triangles at a side are behind each other; a third one waits for a fourth.
             if keys[slot] == key and places[slot] >= 0:
                 other = places[slot]
@@ -45,8 +44,14 @@ def fill_patch(indices, begin, end, triangles, walls, behind, keys, places):
                 keys[slot], places[slot] = key, 3 * k + side
 
 
+@njit(inline="always")
+def key_of(a, b):
+    """One number for a side between two vertices, in either direction."""
+    return (np.int64(min(a, b)) << 32) | np.int64(max(a, b))
+
+
 @njit(cache=True, nogil=True)
-def _slot(key, keys):
+def slot_of(key, keys):
     """Where ``key`` is in the table, or has room."""
     # The high bits of a product with the golden ratio (Fibonacci hashing).
     slot = ((key * -7046029254386353131) >> 20) & (keys.size - 1)

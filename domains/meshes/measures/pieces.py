@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit_uncounted
 from hra.domains.meshes.measures.triangle_distance import OFF, nearest_triangle, square_distance
 
 # A bound may be this much looser than what the corners of pieces show, before pieces are split further.
@@ -22,7 +22,7 @@ def pieces_memory() -> tuple[np.ndarray, np.ndarray]:
     return np.empty((_MAX_PIECES + 2, 3, 3)), np.empty((_MAX_PIECES + 2, 4), np.int64)
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def bound_by_pieces(corners, labels, surface, gaps, room):
     """A bound for the triangle ``corners[0]``; pieces within ``room`` are not split further."""
     # However the triangle is cut, the largest of the pieces' bounds is one for all of it.
@@ -43,13 +43,13 @@ def bound_by_pieces(corners, labels, surface, gaps, room):
     return bound
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _off(x, y, z, triangles, k):
     """How far a point is from triangle ``k``, and how far that is off."""
     return np.sqrt(square_distance(x, y, z, triangles, k)) + triangles[k, OFF]
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _reach(corners, at, triangles, k, limit):
     """How far the farthest corner of the piece ``at`` is from triangle ``k``, and which corner that is.
 
@@ -65,7 +65,7 @@ def _reach(corners, at, triangles, k, limit):
     return most, which
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _best_label(corners, labels, at, triangles, enough):
     """The first of ``labels[at]`` within ``enough`` of the piece, else the best: reach, label, farthest corner."""
     best, which, far = np.inf, labels[at, 0], 0
@@ -81,7 +81,7 @@ def _best_label(corners, labels, at, triangles, enough):
     return best, which, far
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _split(corners, labels, at, best, far, surface, gaps, room):
     """Replace the piece ``at`` by two, cut where its farthest corner becomes nearer to another triangle.
 
@@ -112,7 +112,7 @@ def _split(corners, labels, at, best, far, surface, gaps, room):
     return least
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _crossing(corners, at, near, far, triangles, here, there, enough):
     """Where from corner ``near`` to ``far`` triangle ``there`` becomes the nearer one, or both are near enough."""
     ax, ay, az = corners[at, near, 0], corners[at, near, 1], corners[at, near, 2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit_uncounted
 from hra.domains.meshes.triangle_mesh import check_positions, check_triangles
 
 # Column of triangles for what is added to distances from them.
@@ -13,7 +13,7 @@ OFF = 9
 _RUN = 8
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def square_distance(x, y, z, triangles, k):
     """Square of the distance from a point to triangle ``k`` of [n, 10], each a corner and the two sides that leave it.
 
@@ -58,13 +58,13 @@ def square_distance(x, y, z, triangles, k):
     return _square_length(ax - s * sx, ay - s * sy, az - s * sz, tx, ty, tz, t)
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _square_length(x, y, z, dx, dy, dz, share):
     x, y, z = x - share * dx, y - share * dy, z - share * dz
     return x * x + y * y + z * z
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
     """The nearest of the first ``count`` triangles of [n, 10], and the square of its distance.
 
@@ -95,7 +95,7 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
     return which, best
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def walk(x, y, z, triangles, walls, behind, start):
     """A triangle near a point, and the square of its distance: from ``start`` over sides that the point is beyond."""
     best, here, nearer = square_distance(x, y, z, triangles, start), start, True
@@ -119,7 +119,7 @@ def surface_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     return np.zeros((count, OFF + 1)), np.empty((4, count)), np.empty((4, runs)), np.empty(runs)
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def fill_triangles(positions, indices, begin, end, origin, triangles, balls, runs):
     """Write the triangles ``indices[begin:end]`` relative to ``origin`` [3], and balls around them; see above."""
     count = (end - begin) // 3
@@ -146,7 +146,7 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls, run
         _fill_run(balls, _RUN * r, min(_RUN * (r + 1), count), runs, r)
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _fill_run(balls, begin, end, runs, r):
     """Write the ball ``r`` around the balls ``begin`` .. ``end``."""
     for axis in range(3):
@@ -192,7 +192,7 @@ def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.n
     return np.sqrt(squares)
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _measure(points, triangles, balls, runs, gaps, squares):
     guess = 0
     for i in range(len(points)):
