@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.building.compact import local_vertices
 
 # A cluster that has a third of its triangles ends rather than to reach out farther than twice its expected radius.
@@ -82,8 +82,8 @@ def grow_clusters(indices, positions, max_triangles, max_vertices):
     return around, 3 * ends[: cluster + 1], vertex_counts[:cluster].copy()
 
 
-# Without reference counts, which Numba would raise and lower for each array with every triangle: a quarter of all time.
-@njit(cache=True, nogil=True, _nrt=False)
+# Reference counts of these arrays with every triangle would take a quarter of all time.
+@njit_uncounted(cache=True, nogil=True)
 def _grow(seed, cluster, corners, centers, memory, limits, order, done, middle):
     """Write the triangles of a cluster to ``order`` from ``done`` on; where it ends, and how many vertices it has."""
     max_triangles, max_vertices, expected = limits

@@ -9,7 +9,7 @@ their places, sides of both surfaces that cross, coarse vertices within a fine t
 
 Nothing is projected, and nothing depends on rounding but the distances: where a path leads is a choice, and whether the
 paths of a triangle enclose something is decided by the triangles that they pass alone. Where no map is found, there
-is no bound: `hra.domains.meshes.measures.deviation` has one for any two surfaces, in eight times the time.
+is no bound: `hra.domains.meshes.measures.deviation` has one for any two surfaces, in four times the time.
 
 Cohen, Manocha and Olano, Simplifying polygonal models using successive mappings, 1997, bound each collapse of a side by
 such a map; sequences of crossed sides are the normal coordinates of Gillespie, Sharp and Crane, Integer coordinates for
