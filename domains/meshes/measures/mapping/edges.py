@@ -56,10 +56,12 @@ def _raise_at(ends, side, lost, added, places, fine, coarse, behind, triangles, 
         other = nearest_place(x, y, z, triangles, behind[side] // 3)[0]
         bounds[0] = max(bounds[0], lost + np.sqrt(max(one, other)))
     if square > (bounds[1] - added) ** 2:
-        x, y, z = _between(places, c, d, t)
-        one = square_from_fine(x, y, z, ends[2], fine, places, triangles)
-        other = square_from_fine(x, y, z, ends[3], fine, places, triangles)
-        bounds[1] = max(bounds[1], added + np.sqrt(max(one, other)))
+        if ends[3] >= 0:
+            x, y, z = _between(places, c, d, t)
+            one = square_from_fine(x, y, z, ends[2], fine, places, triangles)
+            other = square_from_fine(x, y, z, ends[3], fine, places, triangles)
+            square = max(one, other)
+        bounds[1] = max(bounds[1], added + np.sqrt(square))
 
 
 @njit_uncounted(cache=True, nogil=True)

@@ -28,7 +28,7 @@ class GroupMemory(NamedTuple):
     triangles : float64 [t / 3 + 1, 9], a corner and the two sides that leave it; the last one is to work in.
     keys, values : int64, a hash table of sides.
     edges, ends : int64 [s], [s, 4], the edge that a fine side is; of each edge the larger and the smaller end, and the
-        first and the last side that it is.
+        first side that it is and the second one, the first again if it is the only one, -1 if there are more.
     balance : int64 [s], see `number_edges`.
     paths, path : int64 [s, 4], the columns above, and the crossed sides of all paths.
     queue, came, seen : int64 [t], of searches from triangle to triangle.

@@ -114,7 +114,11 @@ def number_edges(fine_sides, coarse_sides, memory):
             ends[count, 0], ends[count, 1], balance[count] = max(a, b), min(a, b), 0
             ends[count, 2], ends[count, 3] = side, side
             count += 1
-        edges[side], ends[values[slot], 3] = values[slot], side
+        else:
+            # The second side; with more of them, two do not speak for all.
+            edge = values[slot]
+            ends[edge, 3] = side if ends[edge, 3] == ends[edge, 2] else -1
+        edges[side] = values[slot]
         balance[values[slot]] += 1 if a < b else -1
     for side in range(coarse_sides):
         # Sides within the coarse surface are gone along once in either direction.

@@ -11,7 +11,9 @@ from scipy.spatial import Delaunay
 from hra.domains import meshes
 from hra.domains.meshes.measures.deviation import Patches, VertexMemory
 from hra.domains.meshes.measures.mapping.deviation import mapped_deviations
+from hra.domains.meshes.measures.mapping.memory import group_memory
 from hra.domains.meshes.measures.mapping.places import nearest_place
+from hra.domains.meshes.measures.mapping.surfaces import link_sides, number_edges
 from tests.helpers.surface_distance import distances, true_distances
 
 SHARES = np.array([(i, j, 12 - i - j) for i in range(13) for j in range(13 - i)]) / 12
@@ -154,6 +156,25 @@ def test_the_same_surface_is_at_no_distance() -> None:
     flat, fine, _ = sheets(rng, 9, 0, 0)
     points = np.column_stack([flat, rng.normal(size=len(flat))]).astype(np.float32)
     np.testing.assert_allclose(bounds(points, fine, fine), 0, atol=1e-12)
+
+
+def test_four_triangles_at_an_edge_are_told_from_two() -> None:
+    """Only where two are beside an edge do they speak for all that is mapped across it."""
+    fine = np.array([[0, 1, 2], [0, 2, 3], [0, 2, 4], [2, 0, 4]])
+    memory = group_memory(fine.size, 6)
+    memory.fine[:], memory.coarse[:] = fine.ravel(), [0, 1, 2, 0, 2, 3]
+    assert link_sides(memory.coarse, 6, memory.keys, memory.values, memory.behind, np.full(5, -1))
+    count = number_edges(fine.size, 6, memory)
+    beside = {tuple(sorted(ends[:2])): tuple(ends[2:]) for ends in memory.ends[:count].tolist()}
+    assert beside == {
+        (0, 1): (0, 0),
+        (1, 2): (1, 1),
+        (0, 2): (2, -1),
+        (2, 3): (4, 4),
+        (0, 3): (5, 5),
+        (2, 4): (7, 11),
+        (0, 4): (8, 10),
+    }
 
 
 TETRAHEDRON = np.array([[4, 5, 6], [4, 6, 7], [4, 7, 5], [5, 7, 6]])
