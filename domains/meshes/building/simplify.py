@@ -62,7 +62,8 @@ def split_into_clusters(
     indices: np.ndarray, positions: np.ndarray, cluster_size: int, error: float = 0.0
 ) -> Simplified:
     """The triangles ``indices`` uint32 [3 T] as clusters of at most ``cluster_size`` triangles and 128 vertices."""
-    return Simplified(*grow_clusters(indices, positions, cluster_size, MAX_VERTICES), error)
+    corners, offsets, vertex_count = grow_clusters(indices, positions, cluster_size, MAX_VERTICES)
+    return Simplified(corners, offsets, vertex_count, error)
 
 
 def simplify_group(

@@ -49,7 +49,8 @@ def sheets(rng: np.random.Generator, kept: int, left: int, made: int) -> tuple[n
     flat = np.concatenate([border, rng.uniform(-0.6, 0.6, (kept + left + made, 2))])
     numbers = np.arange(len(flat))
     fine, coarse = numbers[: 8 + kept + left], np.r_[numbers[: 8 + kept], numbers[8 + kept + left :]]
-    return flat, *(own[_upwards(flat[own], Delaunay(flat[own]).simplices)] for own in (fine, coarse))
+    one, other = (own[_upwards(flat[own], Delaunay(flat[own]).simplices)] for own in (fine, coarse))
+    return flat, one, other
 
 
 def _upwards(flat: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -216,7 +217,7 @@ def test_groups_do_not_depend_on_each_other(seed: int, count: int) -> None:
     rng, memory = np.random.default_rng(seed), VertexMemory(400)
     parts, points, at = [], [], 0
     for _ in range(count):
-        flat, fine, coarse = sheets(rng, *rng.integers(1, 6, 2), 0)
+        flat, fine, coarse = sheets(rng, int(rng.integers(1, 6)), int(rng.integers(1, 6)), 0)
         points.append(np.column_stack([flat, 0.1 * rng.normal(size=len(flat))]))
         parts.append((fine + at, coarse + at))
         at += len(flat)
