@@ -57,14 +57,19 @@ def nearest_place(x, y, z, triangles, k):
 
 
 @njit_uncounted(cache=True, nogil=True)
+def write_triangle(a, b, c, places, triangles, k):
+    """Write the triangle of three vertices as the one with number ``k``: a corner, and the two sides that leave it."""
+    for axis in range(3):
+        triangles[k, axis] = places[a, axis]
+        triangles[k, 3 + axis] = places[b, axis] - places[a, axis]
+        triangles[k, 6 + axis] = places[c, axis] - places[a, axis]
+
+
+@njit_uncounted(cache=True, nogil=True)
 def square_from_fine(x, y, z, side, fine, places, triangles):
     """Square of how far a point is from the fine triangle that ``side`` belongs to."""
     first, spare = side - side % 3, len(triangles) - 1
-    a, b, c = fine[first], fine[first + 1], fine[first + 2]
-    for axis in range(3):
-        triangles[spare, axis] = places[a, axis]
-        triangles[spare, 3 + axis] = places[b, axis] - places[a, axis]
-        triangles[spare, 6 + axis] = places[c, axis] - places[a, axis]
+    write_triangle(fine[first], fine[first + 1], fine[first + 2], places, triangles, spare)
     return nearest_place(x, y, z, triangles, spare)[0]
 
 

@@ -14,6 +14,7 @@ from hra.domains.meshes.measures.mapping.places import (
     nearest_place,
     place_near,
     place_wide,
+    write_triangle,
 )
 from hra.domains.meshes.measures.mapping.surfaces import after
 
@@ -31,10 +32,7 @@ def fill_coarse(kept, sides, memory):
             memory.feet[v, axis], normals[v, axis] = places[v, axis], 0.0
     for k in range(sides // 3):
         a, b, c = coarse[3 * k], coarse[3 * k + 1], coarse[3 * k + 2]
-        for axis in range(3):
-            triangles[k, axis] = places[a, axis]
-            triangles[k, 3 + axis] = places[b, axis] - places[a, axis]
-            triangles[k, 6 + axis] = places[c, axis] - places[a, axis]
+        write_triangle(a, b, c, places, triangles, k)
         for v in (a, b, c):
             add_normal(v, triangles, k, normals)
 
