@@ -86,7 +86,7 @@ notebooks: $(VENV)/.docs ## write three tutorials as notebooks, and run them
 clean: ## remove what builds, tests and the demo left behind (.venv stays)
 	rm -rf docs/_build docs/_examples docs/_extra docs/evidence docs/gallery docs/reference
 	rm -rf build dist out *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	find hra domains kernels tests examples -name __pycache__ -prune -exec rm -rf {} +
+	find hra domains kernels tests examples conftest.py -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamps make the second run start at once; a change of the requirements installs again.
 $(VENV)/.demo: pyproject.toml constraints.txt | system-demo $(BIN)/python
@@ -96,7 +96,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt | system-demo $(BIN)/python
 
 $(VENV)/.test: pyproject.toml constraints.txt | system-test $(BIN)/python
 	@echo "Installing hra and what its tests need into $(VENV) (the first time takes several minutes) ..."
-	$(BIN)/python -m pip install -q --no-compile -e '.[test]' -c constraints.txt
+	$(BIN)/python -m pip install -q --no-compile -e '.[test]' -e examples/lab -c constraints.txt
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | system-test $(BIN)/python

@@ -11,7 +11,7 @@ import numpy as np
 from numba import vectorize
 
 from hra.errors import RepairWarning
-from hra.images import save_png
+from hra.files.images import save_png
 from hra.model.lazy_hierarchy import LazyMetric
 from hra.model.lazy_quadtree import LazyQuadtree
 from hra.traversals.lazy_best_first import LazyBestFirst

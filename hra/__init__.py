@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import lazy_loader
 
-from hra.safety.forking import guard_forks
+from hra.files.forking import guard_forks
 
 __version__ = "0.1.0"
 guard_forks()

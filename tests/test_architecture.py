@@ -17,8 +17,8 @@ import pytest
 
 import hra
 from hra.domains import meshes, tokens
-from hra.lab.inputs.mesh_sources import bumpy
 from hra.residency import GroundTexture, Streaming, judge
+from hra_lab.inputs.mesh_sources import bumpy
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")

@@ -15,7 +15,7 @@ import hra.camera
 import hra.domains.meshes
 import hra.domains.textures
 import hra.domains.tokens
-import hra.images
+import hra.files.images
 import hra.kernels
 import hra.residency
 
@@ -25,7 +25,7 @@ LAZY = [
     hra.domains.meshes,
     hra.domains.textures,
     hra.domains.tokens,
-    hra.images,
+    hra.files.images,
     hra.kernels,
     hra.residency,
 ]

@@ -15,7 +15,7 @@ from tests.helpers.environments import build_wheel, clean_copy, clean_environmen
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-DATA = sorted(file for file in (ROOT / "hra/lab/data").iterdir() if file.suffix != ".py" and file.is_file())
+DATA = sorted(file for file in (ROOT / "hra/samples").iterdir() if file.suffix != ".py" and file.is_file())
 SHADERS = sorted((ROOT / "kernels/raster/shaders").iterdir())
 PAGES = [file for file in (ROOT / "hra" / "lab" / "explore" / "web").iterdir() if file.is_file()]
 # The import name of each top-level folder with code.
@@ -89,10 +89,10 @@ def test_the_constraints_pin_every_direct_dependency():
 
 def test_the_wheel_holds_all_modules_and_data_under_their_import_names(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    samples = {f"hra/lab/data/{file.name}" for file in DATA}
+    samples = {f"hra/samples/{file.name}" for file in DATA}
     shaders = {f"hra/kernels/raster/shaders/{file.name}" for file in SHADERS}
-    pages = {f"hra/lab/explore/web/{file.name}" for file in PAGES}
-    weights = "hra/lab/evidence/reader.safetensors"
+    pages = {f"hra/pages/explore/web/{file.name}" for file in PAGES}
+    weights = "examples/lab/hra_lab/evidence/reader.safetensors"
     assert names == modules_on_disk() | samples | shaders | pages | {"hra/py.typed", weights}
 
 
@@ -106,7 +106,7 @@ def test_the_wheel_works_in_a_clean_environment(installed, tmp_path):
     code = "import hra.kernels, hra.domains; hra.Hierarchy; print(hra.__file__, hra.samples.path('page.png'))"
     package, page = run(installed, "-I", "-c", code, cwd=tmp_path).split()
     assert Path(package).is_relative_to(installed.parents[1])
-    assert Path(page).read_bytes() == (ROOT / "hra/lab/data/page.png").read_bytes()
+    assert Path(page).read_bytes() == (ROOT / "hra/samples/page.png").read_bytes()
 
 
 def test_the_wheel_adds_no_other_top_level_name(installed, tmp_path):
@@ -134,11 +134,11 @@ def test_importing_the_package_loads_no_optional_dependency():
 
 @pytest.mark.parametrize("file", DATA, ids=lambda file: file.name)
 def test_notice_names_every_data_file(file):
-    assert re.search(rf"^hra/lab/data/{re.escape(file.name)}$", (ROOT / "NOTICE").read_text(), re.MULTILINE)
+    assert re.search(rf"^hra/samples/{re.escape(file.name)}$", (ROOT / "NOTICE").read_text(), re.MULTILINE)
 
 
 def test_notice_names_only_files_that_exist():
-    named = re.findall(r"(?:hra/lab/data|LICENSES)/[\w.-]+\w", (ROOT / "NOTICE").read_text())
+    named = re.findall(r"(?:hra/samples|LICENSES)/[\w.-]+\w", (ROOT / "NOTICE").read_text())
     assert named
     assert [name for name in named if not (ROOT / name).is_file()] == []
 

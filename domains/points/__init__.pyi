@@ -10,10 +10,10 @@ from .metrics import CloudError as CloudError
 from .outofcore.building import CloudReport as CloudReport
 from .outofcore.building import build_out_of_core as build_out_of_core
 from .picture_error import PictureError as PictureError
-from .pictures.renderer import Renderer as Renderer
-from .pictures.rendering import render as render
 from .point_cloud import PointCloud as PointCloud
 from .splat_cloud import SplatCloud as SplatCloud
-from .viewing.session import CloudFrame as CloudFrame
-from .viewing.session import CloudSession as CloudSession
-from .viewing.window import CloudWindow as CloudWindow
+from .viewer.renderer import Renderer as Renderer
+from .viewer.rendering import render as render
+from .viewer.session import CloudFrame as CloudFrame
+from .viewer.session import CloudSession as CloudSession
+from .viewer.window import CloudWindow as CloudWindow

@@ -12,9 +12,9 @@ from hra.camera import views_of
 from hra.domains.points.cloud_tree import CloudTree
 from hra.domains.points.metrics import acuity_of
 from hra.domains.points.moments import at_least_the_children
-from hra.domains.points.pictures.swapping import swap_errors
 from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
+from hra.domains.points.viewer.swapping import swap_errors
 from hra.errors import MetricError
 
 

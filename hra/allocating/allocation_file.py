@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hra.errors import FileError, HraError
+from hra.files.atomic_write import write_atomically
+from hra.files.json_text import parse_object
+from hra.files.limits import DEFAULT, Limits
+from hra.files.local_files import read_regular
+from hra.files.plain_arrays import save_plain
 from hra.model.arrays import frozen
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.topology import Topology
-from hra.safety.atomic_write import write_atomically
-from hra.safety.json_text import parse_object
-from hra.safety.limits import DEFAULT, Limits
-from hra.safety.local_files import read_regular
-from hra.safety.plain_arrays import save_plain
 from hra.solvers.duals import Certificate
 
 if TYPE_CHECKING:

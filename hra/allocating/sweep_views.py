@@ -7,9 +7,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from hra.errors import FileError, HraError, MissingExtra
+from hra.files.atomic_write import write_atomically
+from hra.files.local_files import local_path
 from hra.model.html_table import html_table
-from hra.safety.atomic_write import write_atomically
-from hra.safety.local_files import local_path
 
 if TYPE_CHECKING:
     from hra.allocating.sweep import Sweep, SweepRow

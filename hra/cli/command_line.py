@@ -14,8 +14,8 @@ import typer
 from hra.cli.failing import ClickException, coloured, three_lines, usage_error
 from hra.cli.groups import Commands
 from hra.errors import HraError
+from hra.files.limits import enough_memory
 from hra.plugins import available
-from hra.safety.limits import enough_memory
 
 _OBJECTS_PER_COLLECTION = 100_000
 

@@ -11,8 +11,8 @@ import typer
 
 from hra.console.amounts import size
 from hra.errors import CameraError, FileError, HraError
-from hra.safety.json_text import parse_object
-from hra.safety.local_files import read_regular
+from hra.files.json_text import parse_object
+from hra.files.local_files import read_regular
 
 if TYPE_CHECKING:
     import numpy as np

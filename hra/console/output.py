@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hra.safety.atomic_write import write_atomically
-from hra.safety.local_files import make_folder as make_folder
+from hra.files.atomic_write import write_atomically
+from hra.files.local_files import make_folder as make_folder
 
 
 def readable(value: Any) -> str:

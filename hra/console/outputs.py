@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hra.errors import FileError
-from hra.safety.local_files import local_path
+from hra.files.local_files import local_path
 
 
 def written_as(*suffixes: str) -> Callable[[Path | None], Path | None]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.errors import FileError
-from hra.safety.limits import POSES
-from hra.safety.local_files import read_regular
+from hra.files.limits import POSES
+from hra.files.local_files import read_regular
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from hra.errors import ArrayError, FileError, HraError
+from hra.files.atomic_write import write_atomically
+from hra.files.json_text import parse_object
+from hra.files.limits import DEFAULT, Limits, enough_memory
+from hra.files.local_files import open_regular
 from hra.residency.trace import Trace
-from hra.safety.atomic_write import write_atomically
-from hra.safety.json_text import parse_object
-from hra.safety.limits import DEFAULT, Limits, enough_memory
-from hra.safety.local_files import open_regular
 
 FORMAT = "hra-trace"
 VERSION = 1
@@ -54,7 +54,7 @@ def load_trace(path: str | os.PathLike[str], *, limits: Limits = DEFAULT) -> Tra
     ------
     FileError : the file is missing, truncated, of another format or version, its header does not match its arrays, or
         the arrays are no valid trace. No more memory is taken than four times the file's size.
-    LimitExceeded : larger than ``limits`` (`hra.safety.limits.Limits`) allow.
+    LimitExceeded : larger than ``limits`` (`hra.files.limits.Limits`) allow.
     """
     where = str(path)
     with open_regular(path) as stream, enough_memory("the trace", where), _as_file_error(where):

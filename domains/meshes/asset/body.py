@@ -26,7 +26,7 @@ from hra.domains.meshes.building.compact import local_vertices
 from hra.errors import MeshError
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.cluster_mesh import ClusterMesh
+    from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 
 Sections = Mapping[str, tuple[Kind, np.ndarray]]
 

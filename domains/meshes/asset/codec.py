@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.domains.meshes.asset.packing import localize
 from hra.domains.meshes.asset.streams import POSITION
-from hra.domains.meshes.ragged import run_offsets
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.errors import MissingExtra
 
 Forms = Mapping[str, tuple[np.dtype, tuple[int, ...]]]

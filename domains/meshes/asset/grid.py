@@ -14,7 +14,7 @@ from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.cluster_mesh import ClusterMesh
+    from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 
 GRID_BITS = 16
 """The finest grid: positions are stored as numbers of 16 bits."""

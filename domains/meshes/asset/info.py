@@ -13,14 +13,14 @@ from hra.domains.meshes.asset.mapped import MappedFile
 from hra.domains.meshes.asset.material_records import Images, material_of, record_of
 from hra.domains.meshes.asset.tables import Tables
 from hra.domains.meshes.building.report import BuildReport
-from hra.domains.meshes.materials import Material
+from hra.domains.meshes.mesh.materials import Material
 from hra.errors import MeshError
 from hra.model.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.cluster_mesh import ClusterMesh
+    from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.errors import FileError
-from hra.safety.json_text import parse_object
+from hra.files.json_text import parse_object
 
 
 def info_sections(mesh: ClusterMesh) -> dict[str, tuple[Kind, np.ndarray]]:

@@ -20,7 +20,7 @@ from hra.domains.meshes.asset.layout import (
 )
 from hra.domains.meshes.files.read import checked_suffix
 from hra.errors import FileError
-from hra.safety.local_files import open_regular
+from hra.files.local_files import open_regular
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from hra.domains.meshes.materials import TEXTURES, Material
-from hra.domains.meshes.texture import Sampler, Texture
+from hra.domains.meshes.mesh.materials import TEXTURES, Material
+from hra.domains.meshes.mesh.texture import Sampler, Texture
 
 _FIRST = (
     *("name", "base_color", "image", "metallic", "roughness", "emissive"),

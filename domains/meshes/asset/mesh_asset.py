@@ -18,11 +18,11 @@ from hra.domains.meshes.asset.pages import Page, read_page
 from hra.domains.meshes.asset.streams import POSITION, vertex_attributes
 from hra.domains.meshes.asset.tables import Tables, read_tables, vertex_bytes
 from hra.domains.meshes.asset.welding import weld_pages
-from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.report import BuildReport
-from hra.domains.meshes.cluster_mesh import ClusterMesh, CostUnit, charge
-from hra.domains.meshes.materials import Material
-from hra.domains.meshes.triangle_mesh import TriangleMesh, check_positions
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh, CostUnit, charge
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, check_positions
 from hra.errors import FileError, MeshError
 from hra.model.arrays import indices
 from hra.model.hierarchy import Hierarchy

@@ -9,9 +9,9 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.domains.meshes.selection.allocator import MeshAllocator
 from hra.errors import HierarchyError
 from hra.model.hierarchy import Hierarchy
 from hra.model.kinds import require_kind

@@ -15,7 +15,7 @@ from hra.domains.meshes.asset.layout import Kind
 from hra.domains.meshes.asset.mapped import MappedFile
 from hra.domains.meshes.asset.streams import POSITION
 from hra.domains.meshes.asset.tables import Tables
-from hra.domains.meshes.ragged import take_runs
+from hra.domains.meshes.mesh.ragged import take_runs
 from hra.model.arrays import frozen
 
 

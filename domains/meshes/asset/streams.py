@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.domains.meshes.attributes import LAYOUT, VertexAttributes
-from hra.domains.meshes.materials import Material
+from hra.domains.meshes.mesh.attributes import LAYOUT, VertexAttributes
+from hra.domains.meshes.mesh.materials import Material
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.cluster_mesh import ClusterMesh
+    from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 
 POSITION = "position"
 FORMS = {POSITION: (np.dtype(np.float32), (3,))}

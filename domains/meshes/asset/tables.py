@@ -11,7 +11,7 @@ from hra.domains.meshes.asset.layout import COMPRESSED, MAX_CLUSTER_VERTICES, PA
 from hra.domains.meshes.asset.mapped import MappedFile
 from hra.domains.meshes.asset.packing import storage_order
 from hra.domains.meshes.asset.streams import FORMS, POSITION, slot_vertex_bytes
-from hra.domains.meshes.ragged import run_offsets
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.errors import HraError
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy

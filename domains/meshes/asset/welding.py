@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.asset.pages import Page
-from hra.domains.meshes.ragged import run_offsets, take_runs
+from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
 from hra.errors import MeshError
 
 

@@ -22,12 +22,12 @@ from hra.domains.meshes.asset.layout import (
     Kind,
     align,
 )
-from hra.domains.meshes.ragged import run_offsets
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.errors import FileError
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.cluster_mesh import ClusterMesh
+    from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 
 
 def save(mesh: ClusterMesh, path: str | Path, grid_bits: int | None = None) -> None:

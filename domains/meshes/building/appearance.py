@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.measures.facing import cluster_facing
 from hra.domains.meshes.measures.normal_changes import Surface, normal_changes
-from hra.domains.meshes.ragged import take_runs
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.ragged import take_runs
 from hra.model.hierarchy import Hierarchy
 
 _FLAT = np.zeros((0, 3), np.float32)

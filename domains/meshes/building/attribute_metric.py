@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.creases import Creases, without_slivers
+from hra.domains.meshes.mesh.attributes import VertexAttributes
 
 NORMAL_WEIGHT, COLOR_WEIGHT, TANGENT_WEIGHT = 0.5, 1.0, 0.125
 # Texture edges count as at least this long, a texel of a texture of 16,384: rounding must not become an error.

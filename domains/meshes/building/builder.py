@@ -15,11 +15,11 @@ from hra.domains.meshes.building.report import BuildReport, Meter
 from hra.domains.meshes.building.settings import Settings
 from hra.domains.meshes.building.threads import Workers, processors
 from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
-from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.files.read import load
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import HraError, MeshError
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.limits import DEFAULT, Limits
 
 
 def build(

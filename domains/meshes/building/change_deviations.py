@@ -11,7 +11,7 @@ from hra.domains.meshes.building.changes import Changes
 from hra.domains.meshes.building.sides import patch_deviations
 from hra.domains.meshes.building.threads import Workers
 from hra.domains.meshes.measures.deviation import Patches
-from hra.domains.meshes.ragged import take_runs
+from hra.domains.meshes.mesh.ragged import take_runs
 from hra.model.arrays import group
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.spheres import enclosing_spheres
 from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
-from hra.domains.meshes.discrete_lod import DiscreteLOD
 from hra.domains.meshes.files.read import load
-from hra.domains.meshes.triangle_mesh import TriangleMesh, referenced_only
+from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.errors import HraError
 
 SHARES = tuple(2.0**-step for step in range(8))

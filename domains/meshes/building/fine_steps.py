@@ -29,8 +29,8 @@ from hra.domains.meshes.building.regions import grown_regions
 from hra.domains.meshes.building.settings import Settings
 from hra.domains.meshes.building.small_steps import smaller_meshes
 from hra.domains.meshes.building.threads import Workers
-from hra.domains.meshes.cluster_table import ClusterTable, concatenate
-from hra.domains.meshes.ragged import take_runs
+from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
+from hra.domains.meshes.mesh.ragged import take_runs
 from hra.model.arrays import group
 
 # A refinement saves at least such a part of the triangles, if as many changes lie together.

@@ -10,7 +10,7 @@ from hra.compiling import njit
 from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.compact import distinct_vertices
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.cluster_table import ClusterTable
+from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.kernels.trees import morton_codes
 
 # Islands above this share of a full group are worth a group of their own.

@@ -18,8 +18,8 @@ from hra.domains.meshes.building.settings import Settings
 from hra.domains.meshes.building.simplify import CoarseStep
 from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.building.threads import Workers
-from hra.domains.meshes.cluster_table import ClusterTable, concatenate
-from hra.domains.meshes.ragged import run_offsets
+from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.model.arrays import group as sort_by_group
 
 # Where a level saves less than this share of the triangles, groups get twice as large: fewer vertices are locked then.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.model.arrays import group
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.triangle_mesh import TriangleMesh
+    from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 
 def completed_normals(mesh: TriangleMesh) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.mesh.attributes import VertexAttributes
 
 
 def weld(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

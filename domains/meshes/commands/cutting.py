@@ -11,7 +11,7 @@ from hra.console import JsonOption, running, show, with_option_lists, write_json
 from hra.console.camera_options import VIEWPORT, CameraOptions, ViewportOption
 from hra.domains.meshes.commands.limits import BuiltMesh, Cut, CutOptions, file_of, is_certified
 from hra.errors import HraError
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 FORMATS = (".glb", ".obj", ".off", ".ply", ".stl")
 

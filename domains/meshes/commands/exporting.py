@@ -10,7 +10,7 @@ import typer
 
 from hra.console import JsonOption, counting, running, show, write_json
 from hra.errors import HraError
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 
 class Format(StrEnum):

@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.domains.meshes.files.gltf_instancing import rotation_matrices
 from hra.errors import FileError
-from hra.safety.limits import Limits
+from hra.files.limits import Limits
 
 # How far Khronos' validator lets the length of a rotation be from 1.
 _UNIT = 0.00769

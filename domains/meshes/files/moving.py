@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.files.parsed import Parsed
+from hra.domains.meshes.mesh.attributes import VertexAttributes
 
 
 def moved(part: Parsed, matrices: np.ndarray) -> Parsed:

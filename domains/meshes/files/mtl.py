@@ -7,7 +7,7 @@ import warnings
 
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.textures import Textures
-from hra.domains.meshes.materials import Material
+from hra.domains.meshes.mesh.materials import Material
 from hra.errors import RepairWarning
 
 

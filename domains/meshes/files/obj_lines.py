@@ -6,7 +6,7 @@ from hra.domains.meshes.files.obj_found import ObjLines
 from hra.domains.meshes.files.obj_runs import FAST, RUN
 from hra.domains.meshes.files.obj_words import NO_GEOMETRY, READERS
 from hra.errors import FileError
-from hra.ply.text_rows import pieces
+from hra.files.ply.text_rows import pieces
 
 
 def read_lines(data: bytes, where: str) -> ObjLines:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from hra.domains.meshes.files.obj_found import NONE, ObjLines
-from hra.ply.text_rows import uniform_numbers, word_counts
+from hra.files.ply.text_rows import uniform_numbers, word_counts
 
 # Lines of one kind, one after the other, without comments and continuations; or any other line.
 RUN = re.compile(

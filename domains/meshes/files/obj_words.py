@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hra.domains.meshes.files.obj_found import NONE, ObjLines
 from hra.errors import FileError
-from hra.ply.text_rows import floats, quote
+from hra.files.ply.text_rows import floats, quote
 
 # How many numbers a line may have.
 _POSITION, _COORDINATE, _NORMAL = (3, 4, 6, 7), (1, 2, 3), (3,)

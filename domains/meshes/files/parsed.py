@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes, concatenate
-from hra.domains.meshes.materials import Material
-from hra.domains.meshes.triangle_mesh import check_triangles
+from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.triangle_mesh import check_triangles
 from hra.errors import FileError, RepairWarning
 
 # Normals whose squared length is nearer to 1 than this are kept bit by bit.

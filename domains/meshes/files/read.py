@@ -16,10 +16,10 @@ from hra.domains.meshes.files.read_ply import read_ply
 from hra.domains.meshes.files.read_stl import read_stl
 from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.files.validate import from_arrays
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import FileError, HraError, MeshError, RepairWarning
-from hra.safety.limits import DEFAULT, Limits, enough_memory
-from hra.safety.local_files import local_path, read_regular
+from hra.files.limits import DEFAULT, Limits, enough_memory
+from hra.files.local_files import local_path, read_regular
 
 _BUILT = (".hra",)
 SUFFIXES = (".glb", ".gltf", ".obj", ".off", ".ply", ".stl")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.files.gltf_accessors import Accessors, check_accessors
 from hra.domains.meshes.files.gltf_container import split_glb
 from hra.domains.meshes.files.gltf_coordinates import layout_of
@@ -30,10 +29,11 @@ from hra.domains.meshes.files.gltf_views import Views
 from hra.domains.meshes.files.moving import moved
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.files.resolver import SiblingFiles
-from hra.domains.meshes.materials import Material
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.materials import Material
 from hra.errors import FileError, RepairWarning
-from hra.safety.json_text import parse_object
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.json_text import parse_object
+from hra.files.limits import DEFAULT, Limits
 
 # What a vertex and a triangle take on their way: as read, moved, joined and welded.
 _VERTEX_BYTES, _TRIANGLE_BYTES = 100, 60

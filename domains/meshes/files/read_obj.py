@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.meshopt import unique_rows
 from hra.domains.meshes.files.mtl import read_mtl
 from hra.domains.meshes.files.obj_found import NONE, ObjLines
@@ -17,9 +16,10 @@ from hra.domains.meshes.files.parsed import Parsed, vertex_attributes
 from hra.domains.meshes.files.polygons import triangulate
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.textures import Textures
-from hra.domains.meshes.materials import Material
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.materials import Material
 from hra.errors import FileError, RepairWarning
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.limits import DEFAULT, Limits
 
 _KINDS = ("vertex", "texture coordinate", "normal")
 

@@ -12,8 +12,8 @@ import numpy as np
 from hra.domains.meshes.files.parsed import Parsed
 from hra.domains.meshes.files.polygons import triangulate
 from hra.errors import FileError
-from hra.ply.text_rows import Rows, pieces, quote, read_rows, whole_numbers
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.limits import DEFAULT, Limits
+from hra.files.ply.text_rows import Rows, pieces, quote, read_rows, whole_numbers
 
 _COMMENT = re.compile(rb"#[^\n]*")
 _LINE_END = re.compile(rb"\r\n|\r|\n")

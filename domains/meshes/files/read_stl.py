@@ -9,8 +9,8 @@ import numpy as np
 
 from hra.domains.meshes.files.parsed import Parsed
 from hra.errors import FileError
-from hra.ply.text_rows import floats, numbered_lines, quote
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.limits import DEFAULT, Limits
+from hra.files.ply.text_rows import floats, numbered_lines, quote
 
 _HEADER = 84
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])

@@ -6,8 +6,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from hra.errors import FileError
-from hra.safety.limits import DEFAULT, Limits
-from hra.safety.local_files import read_regular
+from hra.files.limits import DEFAULT, Limits
+from hra.files.local_files import read_regular
 
 _SHOWN = 200
 

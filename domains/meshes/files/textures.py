@@ -6,9 +6,9 @@ import io
 import warnings
 
 from hra.domains.meshes.files.resolver import SiblingFiles
-from hra.domains.meshes.texture import image_type
+from hra.domains.meshes.mesh.texture import image_type
 from hra.errors import LimitExceeded, RepairWarning
-from hra.safety.limits import DEFAULT
+from hra.files.limits import DEFAULT
 
 # Pictures of cuts decode one image at a time.
 MAX_PIXELS = DEFAULT.texture_pixels

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from hra.domains.meshes.files.write_glb import glb_bytes
 from hra.errors import FileError, MissingExtra
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.triangle_mesh import TriangleMesh
+    from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 SUFFIXES = (".glb", ".obj", ".off", ".ply", ".stl")
 # What the formats hold of a mesh's attributes.

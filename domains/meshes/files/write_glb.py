@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.vertex_normals import completed_normals
 from hra.domains.meshes.files.write_materials import material_entries
+from hra.domains.meshes.mesh.attributes import VertexAttributes
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.triangle_mesh import TriangleMesh
+    from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 _FLOAT, _UINT8, _UINT16, _UINT32 = 5126, 5121, 5123, 5125
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963

@@ -15,7 +15,7 @@ from hra.domains.meshes.asset.streaming import StreamedBody, Table, write_stream
 from hra.domains.meshes.asset.streams import FORMS, POSITION
 from hra.domains.meshes.outofcore.group_order import GroupOrder, Segment
 from hra.domains.meshes.outofcore.page_content import PagePlan
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 _FORMS = {
     "added_by": ("<i4", ()),

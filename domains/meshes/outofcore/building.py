@@ -18,9 +18,9 @@ from hra.domains.meshes.outofcore.pieces import load_arrays, save_arrays
 from hra.domains.meshes.outofcore.rounds import build_rounds
 from hra.domains.meshes.outofcore.welding import Numbering, weld_part
 from hra.errors import FileError, MeshError
+from hra.files.local_files import local_path
+from hra.files.scratch_folder import scratch_folder
 from hra.kernels.chunking import Records, chunk_records
-from hra.safety.local_files import local_path
-from hra.safety.scratch_folder import scratch_folder
 
 _CORNERS = 9
 
@@ -71,7 +71,7 @@ def build_out_of_core(
     the triangles of each part leave goes into new parts with other borders, until one part is left. Where the job is
     stopped it goes on when it is called again, and comes to the same bytes. What is done lies in ``OUT.parts``, which
     takes about 150 bytes for each triangle and goes when the file is there. Call it behind
-    ``if __name__ == "__main__":`` with several jobs, see `hra.safety.processes.in_processes`.
+    ``if __name__ == "__main__":`` with several jobs, see `hra.files.processes.in_processes`.
 
     Parameters
     ----------

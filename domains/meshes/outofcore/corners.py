@@ -12,8 +12,8 @@ from hra.domains.meshes.outofcore.read_obj import obj_blocks
 from hra.domains.meshes.outofcore.read_ply import ply_blocks
 from hra.domains.meshes.outofcore.read_stl import stl_blocks
 from hra.errors import FileError, MeshError
-from hra.safety.file_list import FileList
-from hra.safety.local_files import local_path
+from hra.files.file_list import FileList
+from hra.files.local_files import local_path
 
 _READERS = {".obj": obj_blocks, ".ply": ply_blocks, ".stl": stl_blocks}
 SUFFIXES = frozenset(_READERS)

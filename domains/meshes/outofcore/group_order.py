@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from hra.compiling import njit
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.domains.meshes.outofcore.part import GROUP_BITS
 from hra.domains.meshes.outofcore.pieces import load_arrays
-from hra.domains.meshes.ragged import run_offsets
 from hra.model.ordering import level_order
 
 _BLOCK = 2**16

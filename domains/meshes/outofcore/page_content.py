@@ -9,9 +9,9 @@ import numpy as np
 
 from hra.domains.meshes.asset.layout import PAGE_BYTES
 from hra.domains.meshes.asset.packing import cut_pages
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.domains.meshes.outofcore.group_order import GroupOrder, Segment
 from hra.domains.meshes.outofcore.pieces import load_arrays
-from hra.domains.meshes.ragged import run_offsets
 
 # Bytes of a vertex of a cluster: its number and its position.
 _VERTEX_BYTES = 16

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from hra.domains.meshes.asset.packing import Packed
-from hra.domains.meshes.cluster_table import ClusterTable
-from hra.domains.meshes.ragged import run_offsets, take_runs
-from hra.safety.atomic_write import write_atomically
+from hra.domains.meshes.mesh.cluster_table import ClusterTable
+from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
+from hra.files.atomic_write import write_atomically
 
 COLUMNS = ("center", "radius", "box", "error", "deviation", "hausdorff", "area", "level", "made_by", "vertex_count")
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from hra.domains.meshes.outofcore.indexed import Rows
 from hra.errors import FileError, RepairWarning
-from hra.ply.binary import ByteOrder
-from hra.ply.header import Element, parse_ply_header
-from hra.safety.limits import Limits
+from hra.files.limits import Limits
+from hra.files.ply.binary import ByteOrder
+from hra.files.ply.header import Element, parse_ply_header
 
 _BLOCK = 2**15
 # Nothing is held of the file: what counts is that its rows are there.

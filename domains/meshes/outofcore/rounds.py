@@ -14,8 +14,8 @@ from hra.domains.meshes.outofcore.part import FirstRound, LaterRound, PartWork
 from hra.domains.meshes.outofcore.pieces import load_arrays, vertex_numbers
 from hra.domains.meshes.outofcore.welding import Numbering
 from hra.errors import OutOfMemory
+from hra.files.processes import in_processes
 from hra.kernels.chunking import shared_keys, weighted_parts
-from hra.safety.processes import in_processes
 
 # Rounds draw their borders at other places: a border of one is inside of a part of the next.
 _SHARES = (None, 0.41)

@@ -15,8 +15,8 @@ from hra.domains.meshes.files.gltf_container import split_glb
 from hra.domains.meshes.measures.edges import boundary_chain
 from hra.domains.meshes.tiles.content import COMPRESSION
 from hra.domains.meshes.tiles.tileset import TILESET
-from hra.safety.json_text import parse_object
-from hra.safety.local_files import read_regular
+from hra.files.json_text import parse_object
+from hra.files.local_files import read_regular
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import numpy as np
 
 from hra.domains.meshes.asset.codec import meshopt_codec
 from hra.domains.meshes.asset.grid import GRID_BITS, Grid
-from hra.domains.meshes.attributes import VertexAttributes
 from hra.domains.meshes.building.meshopt import octahedral
 from hra.domains.meshes.files.write_glb import are_unit, by_material, container, set_count
 from hra.domains.meshes.files.write_materials import material_entries
-from hra.domains.meshes.materials import Material
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 COMPRESSION, QUANTIZATION = "EXT_meshopt_compression", "KHR_mesh_quantization"
 _UINT8, _INT16, _UINT16, _UINT32, _FLOAT = 5121, 5122, 5123, 5125, 5126

@@ -8,9 +8,9 @@ from hra.domains.meshes.asset.info import mesh_facts
 from hra.domains.meshes.asset.layout import SUFFIXES
 from hra.domains.meshes.asset.mesh_asset import MeshAsset, open_asset
 from hra.domains.meshes.building.builder import build
-from hra.domains.meshes.chains import lod_chain
-from hra.domains.meshes.cluster_mesh import ClusterMesh
-from hra.domains.meshes.discrete_lod import DiscreteLOD
+from hra.domains.meshes.lods.chains import lod_chain
+from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 
 _STEP = 4
 _LEAST_TRIANGLES = 256

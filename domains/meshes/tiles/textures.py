@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hra.domains.meshes.materials import Material
-from hra.domains.meshes.texture import Texture, image_type
-from hra.domains.meshes.triangle_mesh import TriangleMesh
-from hra.images.opening import decoded_upright
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.texture import Texture, image_type
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.files.images.opening import decoded_upright
 
 # Pixels beside what is shown: filters reach that far.
 _MARGIN = 2

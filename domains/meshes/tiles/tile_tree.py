@@ -20,13 +20,13 @@ from hra.domains.meshes.building.source_clusters import level_zero
 from hra.domains.meshes.building.threads import Workers, processors
 from hra.domains.meshes.building.vertex_normals import completed_normals
 from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
-from hra.domains.meshes.cluster_mesh import ClusterMesh
-from hra.domains.meshes.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.measures.triangle_distance import nearest_distances
-from hra.domains.meshes.ragged import run_offsets
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
+from hra.domains.meshes.mesh.ragged import run_offsets
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.tiles.cells import cells_of, shared_vertices
 from hra.domains.meshes.tiles.whole import whole_mesh
-from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import HraError, MeshError
 from hra.model.arrays import group
 

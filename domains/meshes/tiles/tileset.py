@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.tiles.content import compressed_glb
 from hra.domains.meshes.tiles.textures import with_own_textures
-from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import FileError
-from hra.safety.atomic_write import write_folder
+from hra.files.atomic_write import write_folder
 
 if TYPE_CHECKING:
     from hra.domains.meshes.tiles.tile_tree import TileTree

@@ -9,9 +9,9 @@ import numpy as np
 
 from hra.domains.meshes.asset.layout import SUFFIXES
 from hra.domains.meshes.asset.mesh_asset import MeshAsset, open_asset
-from hra.domains.meshes.cluster_mesh import ClusterMesh
 from hra.domains.meshes.files.read import load
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 
 def whole_mesh(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset) -> tuple[TriangleMesh, float]:

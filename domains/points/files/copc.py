@@ -11,7 +11,7 @@ from hra.domains.points.files.las_header import Claims, refusal
 from hra.domains.points.files.las_library import las_colors, las_errors, las_library
 from hra.domains.points.files.laz_layers import check_layers
 from hra.domains.points.point_cloud import PointCloud
-from hra.safety.limits import DEFAULT
+from hra.files.limits import DEFAULT
 
 
 def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, where: str) -> PointCloud:
@@ -26,7 +26,7 @@ def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, w
     Raises
     ------
     FileError : see `read_nodes`, or a node cannot be decoded. LimitExceeded : nodes longer than files may be, or that
-        would unpack to more than an archive may, see `hra.safety.limits.Limits`.
+        would unpack to more than an archive may, see `hra.files.limits.Limits`.
     """
     (laspy, lazrs), nodes = las_library(), read_nodes(stream, size, claims, level, where)
     packed = int(nodes["bytes"].sum(dtype=np.int64))

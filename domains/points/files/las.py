@@ -14,8 +14,8 @@ from hra.domains.points.files.las_library import las_colors, las_errors, las_lib
 from hra.domains.points.files.laz_layers import check_chunks
 from hra.domains.points.point_cloud import PointCloud
 from hra.errors import HraError
-from hra.safety.limits import DEFAULT
-from hra.safety.local_files import open_regular
+from hra.files.limits import DEFAULT
+from hra.files.local_files import open_regular
 
 
 def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointCloud:

@@ -14,9 +14,9 @@ from hra.domains.points.files.sog import HARMONIC, read_sog
 from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
 from hra.errors import FileError, HraError
-from hra.ply import Columns, binary_table, read_elements
-from hra.safety.atomic_write import write_atomically
-from hra.safety.local_files import local_path, read_regular
+from hra.files.atomic_write import write_atomically
+from hra.files.local_files import local_path, read_regular
+from hra.files.ply import Columns, binary_table, read_elements
 
 _SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")
 
@@ -85,7 +85,7 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
     Raises
     ------
     HraError : splats as COPC. MissingExtra : laspy is not installed.
-    FileError : see `hra.safety.atomic_write.write_atomically`.
+    FileError : see `hra.files.atomic_write.write_atomically`.
 
     Examples
     --------

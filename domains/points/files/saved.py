@@ -12,10 +12,10 @@ from hra.domains.points.cloud_tree import CloudTree
 from hra.domains.points.point_cloud import PointCloud
 from hra.domains.points.splat_cloud import SplatCloud
 from hra.errors import FileError, HraError
-from hra.safety.atomic_write import write_atomically
-from hra.safety.limits import enough_memory
-from hra.safety.local_files import open_regular
-from hra.safety.plain_arrays import save_plain
+from hra.files.atomic_write import write_atomically
+from hra.files.limits import enough_memory
+from hra.files.local_files import open_regular
+from hra.files.plain_arrays import save_plain
 
 _COMMON = {"position": 3, "color": 3, "reach": 0, "size": 0, "color_loss": 0, "cover_loss": 0, "shift": 0}
 _KINDS = {"points": (PointCloud, _COMMON), "splats": (SplatCloud, {**_COMMON, "covariance": 6, "opacity": 0})}
@@ -26,7 +26,7 @@ def save_tree(path: str | os.PathLike[str], tree: CloudTree) -> None:
 
     Raises
     ------
-    FileError : see `hra.safety.atomic_write.write_atomically`.
+    FileError : see `hra.files.atomic_write.write_atomically`.
 
     Examples
     --------

@@ -15,10 +15,10 @@ import numpy as np
 
 from hra.domains.points.splat_cloud import SplatCloud
 from hra.errors import FileError, HraError
-from hra.images.opening import decoded_upright
-from hra.safety.json_text import parse_object
-from hra.safety.limits import DEFAULT
-from hra.safety.local_files import read_regular
+from hra.files.images.opening import decoded_upright
+from hra.files.json_text import parse_object
+from hra.files.limits import DEFAULT
+from hra.files.local_files import read_regular
 
 # The constant harmonic: colours are 1/2 plus this times the coefficient.
 HARMONIC = 0.28209479177387814

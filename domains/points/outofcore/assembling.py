@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.domains.points.outofcore.forest import FORMS, Forest, Run
 from hra.domains.points.outofcore.node_columns import NodeColumns
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 
 class _Slice(NamedTuple):

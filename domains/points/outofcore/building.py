@@ -12,9 +12,9 @@ from hra.domains.points.outofcore.las_records import las_records
 from hra.domains.points.outofcore.memory import points_of_part
 from hra.domains.points.outofcore.node_columns import NodeColumns
 from hra.errors import LimitExceeded
+from hra.files.local_files import local_path
+from hra.files.scratch_folder import scratch_folder
 from hra.kernels.chunking import octree_cells
-from hra.safety.local_files import local_path
-from hra.safety.scratch_folder import scratch_folder
 
 # Nodes are counted by int32, and there are fewer than two for each point.
 _MOST = 2**30

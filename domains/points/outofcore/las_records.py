@@ -12,8 +12,8 @@ from hra.domains.points.files.las import checked_reader
 from hra.domains.points.files.las_header import check_header
 from hra.domains.points.files.las_library import las_errors, las_library, las_shades, shown_colors
 from hra.errors import ArrayError, FileError
+from hra.files.local_files import open_regular
 from hra.kernels.chunking import Records
-from hra.safety.local_files import open_regular
 
 # Position and colour.
 WIDTH = 6

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hra.errors import MissingExtra
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,8 +15,8 @@ from hra.domains.textures.formats import TexelFormat
 from hra.domains.textures.sources.tile_cache import openimageio
 from hra.domains.textures.sources.upright import Orientation
 from hra.errors import FileError, ImageError, RepairWarning
-from hra.images.opening import as_image_error, corrupt_exif
-from hra.safety.local_files import local_path, open_regular
+from hra.files.images.opening import as_image_error, corrupt_exif
+from hra.files.local_files import local_path, open_regular
 
 # Readers of OpenImageIO that decode a file by itself; others make up pixels or follow further files.
 _FORMATS = (

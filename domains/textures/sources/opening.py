@@ -16,10 +16,10 @@ from hra.domains.textures.sources.made import MadeLevel, MadeLevels
 from hra.domains.textures.sources.stored import StoredLevel
 from hra.domains.textures.sources.tile_cache import TileCache
 from hra.errors import MissingExtra
-from hra.images import MAX_PIXELS, load_image
-from hra.images.channels import unit_range
-from hra.safety.limits import DEFAULT
-from hra.safety.local_files import local_path
+from hra.files.images import MAX_PIXELS, load_image
+from hra.files.images.channels import unit_range
+from hra.files.limits import DEFAULT
+from hra.files.local_files import local_path
 
 # The largest texture that Direct3D 11 and 12 guarantee is 16,384 texels high and wide.
 MAX_TEXELS = DEFAULT.texels

@@ -16,8 +16,8 @@ from hra.domains.tiles.files.implicit import implicit_tiles, part_of
 from hra.domains.tiles.tileset import Tileset
 from hra.domains.tiles.volumes import Volumes
 from hra.errors import FileError, LimitExceeded
-from hra.safety.json_text import parse_object
-from hra.safety.local_files import read_regular
+from hra.files.json_text import parse_object
+from hra.files.local_files import read_regular
 
 _MOST_TILES = 2_000_000
 _MOST_NESTED = 32

@@ -13,7 +13,7 @@ import numpy as np
 
 from hra.domains.tiles.files.forms import well_formed
 from hra.errors import FileError
-from hra.safety.json_text import parse_object
+from hra.files.json_text import parse_object
 
 _MAGIC, _HEADER = b"subt", struct.Struct("<4sIQQ")
 

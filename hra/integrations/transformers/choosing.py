@@ -13,9 +13,9 @@ from torch import Tensor
 from hra.allocating.allocation import Allocation
 from hra.domains.tokens import Reducer, TokenAllocator, TokenContext, TokenSet
 from hra.domains.tokens.embedding.pictures import load_if_path
+from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder
 from hra.domains.tokens.patches.downsample import resize
-from hra.domains.tokens.reducers.bipartite_regions import MergeTreeBuilder
-from hra.images.arrays import as_image
+from hra.files.images.arrays import as_image
 from hra.integrations.transformers.encoding import Grid
 
 Realisation = Literal["select", "pool", "encode"]

@@ -14,7 +14,7 @@ from hra.domains.meshes.building.compact import distinct_vertices, local_vertice
 from hra.domains.meshes.building.weld import weld, without_degenerate
 from hra.domains.meshes.measures.edges import boundary_chain, inconsistent_edges
 from hra.domains.meshes.measures.surface import surface_area
-from hra.domains.meshes.ragged import run_offsets, take_runs
+from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
 
 triangles = st.integers(1, 60).flatmap(lambda n: arrays(np.int64, (n, 3), elements=st.integers(0, 9)))
 

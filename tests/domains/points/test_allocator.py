@@ -19,7 +19,7 @@ from hra.domains.points import (
     render,
 )
 from hra.errors import HierarchyError, HraError, MetricError
-from hra.lab.inputs.mesh_sources import bumpy
+from hra_lab.inputs.mesh_sources import bumpy
 
 
 @pytest.fixture

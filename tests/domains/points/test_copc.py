@@ -11,7 +11,7 @@ import pytest
 
 from hra.domains.points import load_points
 from hra.errors import FileError, HraError, LimitExceeded
-from hra.safety.limits import Limits
+from hra.files.limits import Limits
 from tests.helpers.copc import Key, copc_bytes, two_levels
 
 laspy = pytest.importorskip("laspy")

@@ -8,7 +8,7 @@ import pytest
 import hra
 from hra.camera import View
 from hra.domains.points import CloudTree, PictureError, PointAllocator, PointCloud, SplatCloud, build, render
-from hra.domains.points.pictures import swapping
+from hra.domains.points.viewer import swapping
 from hra.errors import MetricError
 
 

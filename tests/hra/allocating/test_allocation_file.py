@@ -21,8 +21,8 @@ import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocation_file import checksum
 from hra.errors import FileError, HierarchyError, HraError, InvalidBudget, LimitExceeded
-from hra.safety.limits import DEFAULT, Limits
-from hra.safety.plain_arrays import save_plain
+from hra.files.limits import DEFAULT, Limits
+from hra.files.plain_arrays import save_plain
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.claims import STATED, is_true, small
 from tests.helpers.command import run_hra

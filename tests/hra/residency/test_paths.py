@@ -9,8 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from hra.errors import ArrayError, FileError, HraError
-from hra.lab.inputs.drives import kitti_like, terrain_walk
 from hra.residency import GroundTexture, Trace, load_poses
+from hra.residency.drives import kitti_like, terrain_walk
 from hra.residency.ground import _key, _with_ancestors
 
 KITTI = "1 0 0 2 0 1 0 3 0 0 1 4\n0 0 1 5 0 1 0 6 -1 0 0 7\n"

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import HraError
-from hra.lab.inputs.drives import kitti_like, terrain_walk
 from hra.residency import (
     LRU,
     AgeEviction,
@@ -25,6 +24,7 @@ from hra.residency import (
     close_upward,
     judge,
 )
+from hra.residency.drives import kitti_like, terrain_walk
 from hra.residency.policies import policies
 from tests.helpers.residency import age_loads, fewest_loads, godot_loads, look_ahead_loads, lru_loads, refusing_loads
 

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import FileError, LimitExceeded
+from hra.files.limits import Limits
 from hra.residency import Trace, load_trace, save_trace
 from hra.residency.trace_file import _TYPES
-from hra.safety.limits import Limits
 
 PAGE = Path(__file__).parents[3] / "docs/trace-format.md"
 

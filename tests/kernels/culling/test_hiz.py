@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hra.errors import ArrayError
 from hra.kernels import build_pyramid, depth_pyramid, rect_max, rect_min, row_blocks, visible_boxes, visible_spheres
-from hra.lab.inputs.occluders import small_occluders
+from hra_lab.inputs.occluders import small_occluders
 from tests.helpers.views import KINDS, View, camera_of, random_boxes
 
 BACKENDS = ("reference", "numba", "warp")

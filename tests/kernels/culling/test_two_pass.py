@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hra.kernels import TwoPassFrame, draw_in_two_passes, visible_boxes
-from hra.lab.inputs.occluders import box_triangles, small_occluders
+from hra_lab.inputs.occluders import box_triangles, small_occluders
 from tests.helpers.views import View, camera_of
 
 

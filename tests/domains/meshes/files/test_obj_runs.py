@@ -18,7 +18,7 @@ from hra.domains.meshes.files.obj_found import NONE, ObjLines
 from hra.domains.meshes.files.obj_lines import read_lines
 from hra.domains.meshes.files.obj_runs import FAST
 from hra.errors import FileError, LimitExceeded, RepairWarning
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.limits import DEFAULT, Limits
 
 
 def above(vertices: int = 9, coordinates: int = 8, directions: int = 7) -> ObjLines:
