@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import hra
-from hra.console.progress import _is_compiling
-from hra.plugins import available
 from hra.cli import solve_everything as core
 from hra.cli import warm_up
+from hra.console.progress import _is_compiling
+from hra.plugins import available
 from tests.helpers.command import run_hra
 
 FINE = ("-c", "import hra")

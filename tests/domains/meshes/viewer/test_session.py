@@ -7,7 +7,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from tests.domains.meshes.viewer.conftest import SIZE
 
 import hra
 from hra.domains import meshes
@@ -16,6 +15,7 @@ from hra.domains.meshes.viewer.keys import KEYS, press
 from hra.domains.meshes.viewer.session import ViewSession
 from hra.errors import BudgetTooSmall, CameraError, HraError, InvalidBudget
 from hra.kernels import raster
+from tests.domains.meshes.viewer.conftest import SIZE
 
 UP = (0, 0, 1)
 
