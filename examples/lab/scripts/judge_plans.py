@@ -1,7 +1,7 @@
 """Within caches of several sizes: the plan, the replayed rules and the program itself, on anybody's tilesets.
 
 Run ``python examples/lab/scripts/judge_plans.py TILESET.json ... --npm FOLDER``. It needs what ``judge_tiles.py``
-needs, but no browser. 3d-tiles-renderer runs in Node over the loopback; memory is the bytes of contents for all of them.
+needs, but no browser. 3d-tiles-renderer runs in Node over the loopback; memory is the bytes of all contents.
 """
 
 from __future__ import annotations
