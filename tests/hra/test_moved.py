@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-import hra
+from hra.files.images import as_image
 from hra.moved import PACKAGES
 
 
@@ -26,7 +26,7 @@ def test_modules_below_an_old_name_are_found() -> None:
     sys.modules.pop("hra.images.arrays", None)
     with pytest.warns(DeprecationWarning, match=r"hra\.images\.arrays is hra\.files\.images\.arrays now"):
         module = importlib.import_module("hra.images.arrays")
-    assert module.as_image is hra.files.images.as_image
+    assert module.as_image is as_image
 
 
 def test_importing_by_name_warns_where_the_import_stands() -> None:
