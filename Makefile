@@ -76,15 +76,16 @@ format: $(VENV)/.test ## rewrite the sources in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.docs ## build the site into docs/_build/html, and run the examples of its gallery (some minutes)
+docs: $(VENV)/.docs ## build the sites of the library and of its laboratory, and run the examples of its gallery (some minutes)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html examples/lab/docs docs/_build/html/lab
 
 notebooks: $(VENV)/.docs ## write three tutorials as notebooks, and run them
 	$(BIN)/python scripts/notebooks.py
 	$(BIN)/pytest -q -n 0 --nbmake docs/tutorials/notebooks
 
 clean: ## remove what builds, tests and the demo left behind (.venv stays)
-	rm -rf docs/_build docs/_examples docs/_extra docs/evidence docs/gallery docs/reference
+	rm -rf docs/_build docs/_examples docs/_extra docs/gallery docs/reference examples/lab/docs/_build examples/lab/docs/evidence
 	rm -rf build dist out *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find hra domains kernels tests examples conftest.py -name __pycache__ -prune -exec rm -rf {} +
 
@@ -100,7 +101,7 @@ $(VENV)/.test: pyproject.toml constraints.txt | system-test $(BIN)/python
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | system-test $(BIN)/python
-	$(BIN)/python -m pip install -q --no-compile -e '.[docs]' -c constraints.txt
+	$(BIN)/python -m pip install -q --no-compile -e '.[docs]' -e examples/lab -c constraints.txt
 	@touch $@
 
 $(BIN)/python:

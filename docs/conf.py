@@ -25,9 +25,9 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_design",
     "reference",
-    "evidence",
     "gallery",
     "explorers",
+    "sites",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [

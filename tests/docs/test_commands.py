@@ -13,7 +13,7 @@ from hra.cli import app
 from tests.helpers.scripts import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("[!_]*.md"))]
-PAGES += [*sorted((ROOT / "docs/tutorials").glob("*.md")), *sorted((ROOT / "docs/benchmarks").glob("*.md"))]
+PAGES += [*sorted((ROOT / "docs/tutorials").glob("*.md")), *sorted((ROOT / "examples/lab/docs").rglob("[!_]*.md"))]
 # Of the example of a plug-in, of a wish, and of prose.
 OTHERS = ("hra waveform", "hra points view", "hra follows")
 TYPED = re.compile(r"`(hra [a-z][^`\n]+)`|^(hra [a-z][^\n]+)$", re.MULTILINE)

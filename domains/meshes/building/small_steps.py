@@ -11,7 +11,7 @@ from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.simplify import CoarseStep
 
-# Small steps leave less error than halves (`docs/mesh-quality.md`): eight to a halving.
+# Small steps leave less error than halves (`examples/lab/docs/mesh-quality.md`): eight to a halving.
 _SHARE = 2.0 ** (-1 / 8)
 
 

@@ -26,7 +26,8 @@ from hra.pooling.union import Unions
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
-# Refinements of all instances in view from which on they are treated alike instead of joined (docs/decisions.md).
+# Refinements of all instances in view from which on they are treated alike instead of joined (docs of
+# the laboratory, decisions.md).
 _MANY = 4_000
 
 

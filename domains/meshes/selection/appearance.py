@@ -17,7 +17,8 @@ from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 
 # A change of normals by n, a root mean square, looks as bad as a displacement by so many times its root in pixels. With
-# it a mean change of 1 is a mean FLIP of 0.013 to 0.019, see "Frames beside full detail" in docs/decisions.md.
+# it a mean change of 1 is a mean FLIP of 0.013 to 0.019, see "Frames beside full detail" in the
+# laboratory's decisions.md.
 _PIXELS_OF_NORMALS = 6.5
 # Clusters that face away as a whole may have triangles that do not.
 _LEAST_FACING = 0.02

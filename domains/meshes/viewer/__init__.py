@@ -1,5 +1,5 @@
-"""A mesh in a window, drawn by `hra.domains.meshes.Renderer`: what a session holds, and the window around it.
+"""Pictures of cuts: a renderer on the GPU, a window around it, and single pictures without one.
 
-What people do to a view belongs here: events, keys, controls. What is drawn and how is in
-`hra.domains.meshes.viewer`; the operating system's window is in `hra.kernels.raster.window`.
+What is drawn and what people do to a view belong here: pages in slots, colours, events, keys. The operating system's
+window and OpenGL are in `hra.viewer` and `hra.kernels.raster`.
 """

@@ -1,4 +1,4 @@
-"""A cloud in a window, drawn by `hra.domains.points.Renderer`: what a session holds, and the window around it.
+"""Pictures of clouds: a plain renderer on the processor, one in OpenGL, and the window around it.
 
-What people do to a view of a cloud belongs here; eye, window and panel are in `hra.viewer`.
+What is drawn of a cloud and what people do to a view of it belong here; eye, window and panel are in `hra.viewer`.
 """

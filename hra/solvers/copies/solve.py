@@ -55,7 +55,7 @@ def share_out(
 
     Surplus is split over predecessors in the same way for blocks of copies that lie side by side: the bound is that
     much looser than that of a graph alone. The first copies of each kind, which should be those that need most, have
-    shares of their own (docs/decisions.md).
+    shares of their own (examples/lab/docs/decisions.md).
 
     Parameters
     ----------

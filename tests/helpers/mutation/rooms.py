@@ -14,7 +14,7 @@ class Room:
 
 
 _READING = (
-    "tests/hra/ply",
+    "tests/hra/files/ply",
     "tests/domains/meshes/files",
     "tests/domains/points/files",
     "tests/domains/points/test_files.py",

@@ -27,7 +27,7 @@ _PAGE = Template("""# Settings of token methods
 
 Written by one command:
 
-    hra eval settings --out docs
+    hra eval settings --out examples/lab/docs
 
 Means over $documents crops of documents and $photos of photos of $side x $side pixels, at the same share of the
 patches as 273 is of 4,096 (529 with a base): PSNR in dB of the picture that the tokens give back, and their gain,
