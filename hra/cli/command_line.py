@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hra.cli import INTERRUPTED
 from hra.cli.failing import ClickException, coloured, three_lines, usage_error
 from hra.cli.groups import Commands
 from hra.errors import HraError
@@ -84,6 +85,8 @@ def _run() -> int:
         raise usage_error(error, sys.argv[1:]) from error
     except typer.Abort:
         return 1
+    if code == 130:  # what Typer makes of an interrupt
+        typer.echo(INTERRUPTED, err=True)
     return code if isinstance(code, int) else 0
 
 
