@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.creases import Creases, without_slivers
+from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 
 NORMAL_WEIGHT, COLOR_WEIGHT, TANGENT_WEIGHT = 0.5, 1.0, 0.125

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.attribute_metric import AttributeMetric
-from hra.domains.meshes.building.weld import first_at_position
+from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.weld import first_at_position
 
 
 @dataclass(frozen=True, eq=False)

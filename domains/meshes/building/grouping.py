@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building import meshopt
 from hra.domains.meshes.building.compact import distinct_vertices
 from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.kernels.trees import morton_codes
 

@@ -18,9 +18,8 @@ from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.spheres import enclosing_spheres
 from hra.domains.meshes.building.threads import Workers, batches
 from hra.domains.meshes.measures.surface import surface_area
-from hra.domains.meshes.mesh.boxes import enclosing_boxes
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
-from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
+from hra.domains.meshes.mesh.ragged import enclosing_boxes, run_offsets, take_runs
 
 # About 5 ms of work: short beside a level, long beside handing it to a thread.
 _GROUPS_AT_ONCE = 16

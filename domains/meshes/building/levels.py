@@ -11,7 +11,6 @@ from hra.domains.meshes.building.fine_steps import FineSteps, fine_steps
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.grouping import group_clusters
 from hra.domains.meshes.building.level import Groups, coarse_clusters, level_deviations, simplify_groups
-from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.progress import Countdown
 from hra.domains.meshes.building.settings import Settings
@@ -19,6 +18,7 @@ from hra.domains.meshes.building.simplify import CoarseStep
 from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.building.threads import Workers
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
+from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.model.arrays import group as sort_by_group
 
@@ -55,7 +55,7 @@ class BuiltLevels:
     ----------
     tables : the clusters, one table per level or step.
     members : for each group, the numbers of the clusters that it simplifies, counted through all ``tables``.
-    stuck_groups, merged_islands : see `hra.domains.meshes.building.report.BuildReport`.
+    stuck_groups, merged_islands : see `hra.domains.meshes.mesh.report.BuildReport`.
     """
 
     tables: list[ClusterTable] = field(default_factory=list)

@@ -8,12 +8,12 @@ import numpy as np
 
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import shares
-from hra.domains.meshes.building.meshopt import MAX_VERTICES
 from hra.domains.meshes.building.regions import distinct
 from hra.domains.meshes.building.simplify import Simplified, split_into_clusters
 from hra.domains.meshes.building.source_clusters import own_bounds
 from hra.domains.meshes.measures.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
+from hra.domains.meshes.mesh.meshopt import MAX_VERTICES
 
 
 @dataclass(frozen=True, eq=False)

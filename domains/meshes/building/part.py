@@ -11,7 +11,7 @@ from hra.domains.meshes.building.creases import without_slivers
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified, simplify_group, split_into_clusters
 from hra.domains.meshes.building.vertex_clustering import cluster_vertices
-from hra.domains.meshes.building.weld import without_degenerate
+from hra.domains.meshes.mesh.weld import without_degenerate
 
 
 @dataclass(frozen=True, eq=False)

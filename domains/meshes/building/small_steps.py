@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.simplify import CoarseStep
+from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
 
 # Small steps leave less error than halves (`docs/mesh-quality.md`): eight to a halving.
 _SHARE = 2.0 ** (-1 / 8)

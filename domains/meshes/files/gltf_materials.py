@@ -15,8 +15,7 @@ from hra.domains.meshes.files.gltf_samplers import read_sampler
 from hra.domains.meshes.files.gltf_views import Views
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.textures import Textures
-from hra.domains.meshes.mesh.materials import TEXTURES, AlphaMode, Material
-from hra.domains.meshes.mesh.texture import Sampler, Texture
+from hra.domains.meshes.mesh.materials import TEXTURES, AlphaMode, Material, Sampler, Texture
 from hra.errors import RepairWarning
 
 # Extensions that name an image instead of the texture's own source.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from hra.domains.meshes.mesh.texture import Sampler
+from hra.domains.meshes.mesh.materials import Sampler
 from hra.errors import RepairWarning
 
 WRAPS = {10497: "REPEAT", 33071: "CLAMP_TO_EDGE", 33648: "MIRRORED_REPEAT"}

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.building.meshopt import unique_rows
 from hra.domains.meshes.files.mtl import read_mtl
 from hra.domains.meshes.files.obj_found import NONE, ObjLines
 from hra.domains.meshes.files.obj_lines import read_lines
@@ -18,6 +17,7 @@ from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.textures import Textures
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.meshopt import unique_rows
 from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
 

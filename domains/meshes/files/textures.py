@@ -6,7 +6,7 @@ import io
 import warnings
 
 from hra.domains.meshes.files.resolver import SiblingFiles
-from hra.domains.meshes.mesh.texture import image_type
+from hra.domains.meshes.mesh.materials import image_type
 from hra.errors import LimitExceeded, RepairWarning
 from hra.files.limits import DEFAULT
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.asset.info import info_text
-from hra.domains.meshes.asset.layout import Kind
-from hra.domains.meshes.asset.streaming import StreamedBody, Table, write_streamed
-from hra.domains.meshes.asset.streams import FORMS, POSITION
+from hra.domains.meshes.asset.layout import POSITION, Kind
+from hra.domains.meshes.asset.tables import FORMS
+from hra.domains.meshes.asset.writing import StreamedBody, Table, write_streamed
 from hra.domains.meshes.outofcore.group_order import GroupOrder, Segment
 from hra.domains.meshes.outofcore.page_content import PagePlan
 from hra.files.atomic_write import write_atomically

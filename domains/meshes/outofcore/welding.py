@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hra.domains.meshes.building.weld import weld, without_degenerate
+from hra.domains.meshes.mesh.weld import weld, without_degenerate
 from hra.domains.meshes.outofcore.pieces import load_arrays, save_arrays
 from hra.errors import LimitExceeded
 from hra.kernels.chunking import Records, shared_keys

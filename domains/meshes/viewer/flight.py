@@ -11,7 +11,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.mesh_streamer import MeshStreamer, MeshUpdate
-from hra.domains.meshes.asset.page_allocator import PageAllocator
+from hra.domains.meshes.asset.paging import PageAllocator
 from hra.domains.meshes.viewer.renderer import FrameColoring, Renderer
 from hra.errors import CameraError
 from hra.files.images import quality

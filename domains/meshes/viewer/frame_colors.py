@@ -10,8 +10,8 @@ import numpy as np
 from hra.domains.meshes.files.gltf_samplers import WRAPS
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.selection.allocator import Clusters
-from hra.domains.meshes.viewer.base_color import base_color_image
 from hra.domains.meshes.viewer.cluster_colors import ClusterColoring, cluster_colors
+from hra.domains.meshes.viewer.drawing import base_color_image
 from hra.errors import HraError
 from hra.kernels.raster.clusters.renderer import ClusterRenderer
 from hra.kernels.raster.clusters.shading import Shading, SurfaceColor

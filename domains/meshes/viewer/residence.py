@@ -7,7 +7,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.mesh_streamer import MeshStreamer
-from hra.domains.meshes.asset.page_allocator import PageAllocator
+from hra.domains.meshes.asset.paging import PageAllocator
 from hra.domains.meshes.viewer.renderer import Renderer
 from hra.errors import InvalidBudget
 from hra.kernels.raster.context import Context

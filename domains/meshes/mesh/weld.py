@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 
 
