@@ -21,7 +21,7 @@ from .lods.discrete_lod import DiscreteLOD as DiscreteLOD
 from .measures.check import CheckReport as CheckReport
 from .measures.check import check as check
 from .measures.check import is_closed as is_closed
-from .measures.edges import boundary_chain as boundary_chain
+from .measures.surface import boundary_chain as boundary_chain
 from .measures.surface import surface_points as surface_points
 from .measures.triangle_distance import nearest_distances as nearest_distances
 from .mesh.attributes import VertexAttributes as VertexAttributes

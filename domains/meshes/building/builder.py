@@ -9,9 +9,7 @@ from typing import Any
 from hra.domains.meshes.building.appearance import with_appearance
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
-from hra.domains.meshes.building.progress import Countdown, Progress
-from hra.domains.meshes.building.settings import Settings
-from hra.domains.meshes.building.threads import Workers, processors
+from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES

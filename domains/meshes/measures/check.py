@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.meshes.measures.edges import boundary_chain
-from hra.domains.meshes.measures.surface import surface_points
+from hra.domains.meshes.measures.surface import boundary_chain, surface_points
 from hra.domains.meshes.measures.triangle_distance import nearest_distances
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.ragged import vertex_boxes

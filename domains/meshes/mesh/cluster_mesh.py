@@ -57,7 +57,7 @@ class ClusterMesh(ReadOnlyArrays):
           root in several steps; "vertex_count" int32 [N].
 
     attributes : texture coordinates, normals, colours and materials of the V vertices, or None. With them, "error" also
-        counts their changes as distances (`hra.domains.meshes.building.attribute_metric`); "hausdorff" is of positions
+        counts their changes as distances (`hra.domains.meshes.building.geometry`); "hausdorff" is of positions
         alone.
     report : what the build took, or None where it is not known.
 

@@ -18,10 +18,9 @@ from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Groups, coarse_clusters, level_deviations
 from hra.domains.meshes.building.levels import BuiltLevels, coarse_first
 from hra.domains.meshes.building.part import Kept, simplify_part
-from hra.domains.meshes.building.progress import Countdown, Progress
+from hra.domains.meshes.building.settings import Countdown, Progress, Workers, processors
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.source_clusters import level_zero
-from hra.domains.meshes.building.threads import Workers, processors
 from hra.domains.meshes.measures.triangle_distance import nearest_distances
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
