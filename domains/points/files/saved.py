@@ -8,9 +8,8 @@ from typing import IO
 
 import numpy as np
 
-from hra.domains.points.cloud_tree import CloudTree
-from hra.domains.points.point_cloud import PointCloud
-from hra.domains.points.splat_cloud import SplatCloud
+from hra.domains.points.cloud.cloud_tree import CloudTree
+from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.errors import FileError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import enough_memory
