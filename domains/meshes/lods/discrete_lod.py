@@ -14,7 +14,7 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.selection.far import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError
 from hra.files.atomic_write import write_atomically
-from hra.model.html_table import html_table
+from hra.model.short_repr import html_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

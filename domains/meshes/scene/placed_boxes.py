@@ -1,4 +1,4 @@
-"""Boxes of many placed copies against one camera, compiled: what `hra.camera.boxes` does, for many placements at once.
+"""Boxes of many placed copies against one camera, compiled: `hra.camera.view_bounds` for many placements at once.
 
 The innermost loops run over copies and are vectorised: copies share the boxes, and each has its own matrix.
 """

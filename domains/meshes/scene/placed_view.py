@@ -47,7 +47,7 @@ def _least_reach(planes, x, y, z):
 
 @njit(cache=True, error_model="numpy")
 def _any_in_view(planes, boxes):
-    """Whether one of the ``boxes`` may be in view; tests as in `hra.camera.boxes`."""
+    """Whether one of the ``boxes`` may be in view; tests as in `hra.camera.view_bounds`."""
     out = 0
     for s in range(len(boxes)):
         # Boxes side by side are mostly out of view for the same reason.

@@ -13,8 +13,7 @@ from hra.domains.meshes.scene.scene_allocation import SceneAllocation
 from hra.domains.meshes.scene.scene_history import copies_before, taken_before
 from hra.domains.meshes.selection.allocator import MeshAllocator
 from hra.pooling.copies import allocate_copies
-from hra.pooling.copies_allocation import CopiesAllocation
-from hra.pooling.copies_members import Kind
+from hra.pooling.copies_allocation import CopiesAllocation, Kind
 from hra.traversals.base import Traversal
 
 

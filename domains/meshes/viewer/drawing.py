@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from hra.camera import Camera
-from hra.camera.centred import is_centred
+from hra.camera.framing import is_centred
 from hra.domains.meshes.viewer.base_color import base_color_image
 from hra.errors import BackendUnavailable, CameraError, HraError, MissingExtra
 from hra.files.limits import PICTURE_PIXELS, PICTURE_SIDE

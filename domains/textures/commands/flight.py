@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hra.console import choose_metric, choose_traversal, running, show, write_json
-from hra.domains.textures.commands.verdicts import Judged, JudgedViews, show_judged, sizes, write_picture
+from hra.domains.textures.commands.replaying import Judged, JudgedViews, show_judged, sizes, write_picture
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.pages.demo.crops import crops
+from hra.pages.demo.tokens import crops
 from hra.pages.demo.words import LABELS, conclusion, label, shown
 
 

@@ -12,7 +12,7 @@ import pytest
 CHILD = """
 import resource, sys
 import numpy as np
-from hra.files.memory_reuse import keep_freed_memory
+from hra.files.processes import keep_freed_memory
 
 assert sys.argv[1] == "as it is" or keep_freed_memory()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

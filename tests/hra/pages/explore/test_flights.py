@@ -9,9 +9,8 @@ from typer.testing import CliRunner
 from hra.cli import app
 from hra.domains import textures
 from hra.files.images import save_png
-from hra.pages.explore.flights import Flight, flight_view
+from hra.pages.explore.flights import Flight, flight_view, points, trace_view
 from hra.pages.explore.page import render
-from hra.pages.explore.traces import points, trace_view
 from hra.residency import LRU, Trace, judge, save_trace
 from tests.helpers.explorers import cuts, unpacked
 

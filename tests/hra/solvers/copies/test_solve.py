@@ -8,7 +8,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.solvers.copies.at_price import sets_at_price
 from hra.solvers.copies.blocks import all_rows, even_shares
 from hra.solvers.copies.copies import Copies
-from hra.solvers.copies.worst import improve_worst
+from hra.solvers.copies.solve import improve_worst
 from tests.hra.solvers.copies.test_at_price import blocks_of
 
 # What the third has pays for the first two, but not in halves: even shares leave a surplus that nobody has.

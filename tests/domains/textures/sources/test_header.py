@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.textures.sources.upright import Orientation
+from hra.domains.textures.sources.header import Orientation
 
 
 def reference(stored: np.ndarray, exif: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.kernels import build_pyramid
-from hra.kernels.pyramids.levels.color import BINS_PER_STEP, byte_tables, to_linear, to_srgb
+from hra.kernels.pyramids.levels.reductions import BINS_PER_STEP, byte_tables, to_linear, to_srgb
 
 BACKENDS = ["reference", "numba", "warp"]
 

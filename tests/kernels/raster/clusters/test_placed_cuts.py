@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hra.kernels.raster import Context
-from hra.kernels.raster.clusters.prefix_sums import PrefixSums, blocks_of
+from hra.kernels.raster.clusters.placed_cuts import PrefixSums, blocks_of
 
 
 @pytest.mark.parametrize("count", [0, 1, 255, 1024, 1025, 5000, 300_000])
