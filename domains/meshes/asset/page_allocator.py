@@ -17,7 +17,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
-from hra.residency.paged import PagedHierarchy
+from hra.residency.live.paged import PagedHierarchy
 from hra.traversals.base import Traversal
 from hra.traversals.exact import Exact
 

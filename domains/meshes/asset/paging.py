@@ -90,13 +90,13 @@ def page_trace(asset: MeshAsset, allocations: Sequence[Allocation]) -> Trace:
     --------
     >>> import hra
     >>> from hra.domains import meshes
-    >>> from hra.residency import LRU, judge
+    >>> from hra.residency import LRU, evaluate
     >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
     >>> asset = meshes.open_asset("skull.hra")
     >>> allocator = meshes.MeshAllocator(asset)
     >>> cameras = [hra.Camera.orbit(asset.bounds, azimuth, up=(0, 0, 1)) for azimuth in (0, 90)]
     >>> trace = meshes.page_trace(asset, [allocator.allocate(camera, budget=20_000) for camera in cameras])
-    >>> judge(LRU(), trace, pool=2**20).refused
+    >>> evaluate(LRU(), trace, pool=2**20).refused
     0
     """
     parents = page_parents(asset)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hra.domains.textures import ViewQuality
-    from hra.residency import Trace, Verdict
+    from hra.residency import PolicyResult, Trace
 
 _NO_ERROR = 1e-9  # px2; below are differences of sums
 _COUNTS = ("loads", "faults", "late", "refused", "thrash", "peak_bytes")
@@ -55,23 +55,23 @@ class JudgedViews:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A policy's verdict beside the loads and bytes of Belady's policy, and its views, None without a scene."""
+    """A policy's result beside the loads and bytes of Belady's policy, and its views, None without a scene."""
 
-    verdict: Verdict
-    belady: Verdict
+    result: PolicyResult
+    belady: PolicyResult
     views: JudgedViews | None = None
 
     @property
     def loads_over_belady(self) -> float:
         """Loads as a multiple of Belady's; 1 where nothing is loaded."""
-        return self.verdict.loads / self.belady.loads if self.belady.loads else 1.0
+        return self.result.loads / self.belady.loads if self.belady.loads else 1.0
 
     def record(self) -> dict[str, Any]:
         """What stands in the JSON file."""
-        loaded, least = int(self.verdict.loaded_bytes.sum()), int(self.belady.loaded_bytes.sum())
+        loaded, least = int(self.result.loaded_bytes.sum()), int(self.belady.loaded_bytes.sum())
         ratios = {"loads_over_belady": self.loads_over_belady, "bytes_over_belady": loaded / least if least else 1.0}
-        per_frame = {"resident": self.verdict.resident_bytes, "loaded": self.verdict.loaded_bytes}
-        return self.verdict.summary() | ratios | self._of_views() | {"per_frame": per_frame}
+        per_frame = {"resident": self.result.resident_bytes, "loaded": self.result.loaded_bytes}
+        return self.result.summary() | ratios | self._of_views() | {"per_frame": per_frame}
 
     def _of_views(self) -> dict[str, Any]:
         names = ("mean_psnr", "mean_flip", "psnr", "flip", "residual_px2", "residual_over_least")
@@ -101,8 +101,8 @@ def show_judged(title: str, rows: Sequence[Judged]) -> None:
     for column in ("loads", "/ Belady", *_COUNTS[1:-1], "peak bytes", *views):
         table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
-        counts = [f"{getattr(row.verdict, name):,}" for name in _COUNTS]
-        table.add_row(row.verdict.policy, counts[0], f"{row.loads_over_belady:.3f}", *counts[1:], *_views(row.views))
+        counts = [f"{getattr(row.result, name):,}" for name in _COUNTS]
+        table.add_row(row.result.policy, counts[0], f"{row.loads_over_belady:.3f}", *counts[1:], *_views(row.views))
     # A pipe passes for 80 columns, which would cut the numbers off.
     Console(width=max(Console().width, 140)).print(table)
 
@@ -124,9 +124,9 @@ def write_picture(path: Path, rows: Sequence[Judged], pool: int) -> None:
     for number, row in enumerate(rows):
         # Ever thinner, so that none hides the one before.
         style = {"linewidth": 3.2 - 0.2 * number, "color": f"C{number % 10}", "linestyle": "-" if number < 10 else ":"}
-        beyond = row.verdict.loaded_bytes.cumsum() - row.belady.loaded_bytes.cumsum()
-        resident.plot(row.verdict.resident_bytes / 2**20, **style)
-        loaded.plot(beyond / 2**20, label=row.verdict.policy, **style)
+        beyond = row.result.loaded_bytes.cumsum() - row.belady.loaded_bytes.cumsum()
+        resident.plot(row.result.resident_bytes / 2**20, **style)
+        loaded.plot(beyond / 2**20, label=row.result.policy, **style)
     resident.axhline(pool / 2**20, color="black", linestyle="--", label="pool")
     resident.set(ylabel="resident, MiB", ylim=(0, None))
     loaded.set(xlabel="frame", ylabel="loaded so far beyond Belady's, MiB")
@@ -146,16 +146,16 @@ def replay_trace(
     picture: Path | None,
 ) -> None:
     """Run policies on a trace and show what each one loads."""
-    from hra.residency import Belady, judge, load_trace
-    from hra.residency.policies import policies
+    from hra.residency import Belady, evaluate, load_trace
+    from hra.residency.replay.policies import policies
 
     trace, rows = load_trace(path), []
     chosen = policies(policy, trace, upload, prefetch)
     with running("replay") as progress:
-        least = judge(Belady(), trace, pool)
+        least = evaluate(Belady(), trace, pool)
         for contender in chosen:
             progress(contender.name)
-            rows.append(Judged(judge(contender, trace, pool), least))
+            rows.append(Judged(evaluate(contender, trace, pool), least))
     write_json(json_file, {**sizes(trace, pool), "policies": [row.record() for row in rows]})
     if picture is not None:
         write_picture(picture, rows, pool)

@@ -18,8 +18,8 @@ from hra.domains import textures
 from hra.pages.explore.packed import packed
 from hra.pages.explore.textures import drawn_ground
 from hra.pages.explore.track import STEPS, Number, Track, budgets_between, slider
-from hra.residency import LRU, Belady, GodotRule, Log, Policy, Refusing, Streaming, Trace, UniformBias, judge
-from hra.residency.verdict import judge_log
+from hra.residency import LRU, Belady, GodotRule, Log, Policy, Refusing, Streaming, Trace, UniformBias, evaluate
+from hra.residency.replay.evaluation import evaluate_log
 
 FRAMES = 24
 _OURS = "hra: an allocation for every frame"
@@ -71,7 +71,7 @@ def points(frames: int) -> np.ndarray:
 
 def held_along(policy: Policy, trace: Trace, pool: float, starts: np.ndarray) -> Held:
     """What ``policy`` holds at each point of the path, mean bytes of its frames."""
-    verdict = judge(policy, trace, int(pool))
+    verdict = evaluate(policy, trace, int(pool))
     numbers = (verdict.resident_bytes, verdict.loaded_bytes, verdict.missing_bytes)
     held, loaded, missing = (_means(values, starts) for values in numbers)
     return Held(held, loaded, missing, np.full(starts.size, np.nan))
@@ -170,7 +170,7 @@ class Flight:
         return self.scene.textures.hierarchy.added_by < 0
 
     def _held(self, name: str, log: Log, pool: float, least: np.ndarray) -> Held:
-        loaded = judge_log(name, log, self.trace, int(pool)).loaded_bytes
+        loaded = evaluate_log(name, log, self.trace, int(pool)).loaded_bytes
         there = [items | self._tails for items in log.residents(self._tails.size)]
         drawn = [textures.ResidentTextures.drawable(self.scene.textures, items) for items in there]
         pairs = zip(drawn, self.seen, strict=True)

@@ -11,7 +11,7 @@ from hra.domains import textures
 from hra.files.images import save_png
 from hra.pages.explore.flights import Flight, flight_view, points, trace_view
 from hra.pages.explore.page import render
-from hra.residency import LRU, Trace, judge, save_trace
+from hra.residency import LRU, Trace, evaluate, save_trace
 from tests.helpers.explorers import cuts, unpacked
 
 FRAMES = 5
@@ -69,17 +69,17 @@ def test_no_policy_leaves_less_than_the_pool_s_bound(of_flight):
 def test_a_trace_s_bytes_are_means_of_what_the_judge_counts(trace, of_trace):
     starts, pools = points(len(trace)), unpacked(of_trace["pools"])
     assert starts[0] == 0 and starts.size == of_trace["frames"] <= 120
-    verdict = judge(LRU(), trace, int(pools[20]))
+    result = evaluate(LRU(), trace, int(pools[20]))
     steps = slice(20 * starts.size, 21 * starts.size)
     track = of_trace["tracks"][1]
-    for name, values in (("cost", verdict.resident_bytes), ("residual", verdict.missing_bytes)):
+    for name, values in (("cost", result.resident_bytes), ("residual", result.missing_bytes)):
         expected = [values[a:b].mean() for a, b in zip(starts, [*starts[1:], len(trace)], strict=True)]
         assert unpacked(track[name])[steps] == pytest.approx(expected)
 
 
 def test_missing_bytes_are_those_of_demands_that_were_not_there():
     trace = Trace(np.array([0, 2, 4]), np.array([0, 1, 1, 2], np.int32), np.array([5, 7, 11]))
-    assert judge(LRU(), trace, 100).missing_bytes.tolist() == [12, 11]
+    assert evaluate(LRU(), trace, 100).missing_bytes.tolist() == [12, 11]
 
 
 def test_the_command_makes_pages_of_paths_and_refuses_them_in_a_pool(tmp_path, trace, image):
