@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hra.camera import Camera, checks
-from hra.camera.centred import is_centred
+from hra.camera.framing import is_centred
 from hra.camera.orbit import orbit_axes
 from hra.errors import CameraError
 

@@ -93,7 +93,7 @@ def fly(
 
 def _cameras(asset: MeshAsset, path: str, frames: int, up: str, viewport: tuple[int, int]) -> Sequence[Camera]:
     from hra.domains import meshes
-    from hra.residency.poses import load_poses
+    from hra.residency.replay.paths import load_poses
 
     if path.upper() == _ORBIT:
         return meshes.orbit(asset.bounds, frames, viewport, up=vector(up, "--up"))

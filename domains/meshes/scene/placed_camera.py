@@ -2,7 +2,7 @@
 
 Which of many placed copies a camera may see, compiled; and which of their boxes.
 
-Boxes of many placed copies against one camera, compiled: what `hra.camera.boxes` does, for many placements at once.
+Boxes of many placed copies against one camera, compiled: what `hra.camera.view_bounds` does, for many placements at once.
 
 The innermost loops run over copies and are vectorised: copies share the boxes, and each has its own matrix.
 """
@@ -171,7 +171,7 @@ def _least_reach(planes, x, y, z):
 
 @njit(cache=True, error_model="numpy")
 def _any_in_view(planes, boxes):
-    """Whether one of the ``boxes`` may be in view; tests as in `hra.camera.boxes`."""
+    """Whether one of the ``boxes`` may be in view; tests as in `hra.camera.view_bounds`."""
     out = 0
     for s in range(len(boxes)):
         # Boxes side by side are mostly out of view for the same reason.

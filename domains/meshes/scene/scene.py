@@ -29,8 +29,7 @@ from hra.domains.meshes.selection.allocator import Clusters, MeshAllocator
 from hra.model.arrays import frozen
 from hra.model.metrics import Combined, ErrorMetric, Scaled
 from hra.pooling.copies import allocate_copies, can_share
-from hra.pooling.copies_allocation import CopiesAllocation
-from hra.pooling.copies_members import Kind
+from hra.pooling.copies_allocation import CopiesAllocation, Kind
 from hra.pooling.pool import Pool, PooledAllocation
 from hra.pooling.union import Unions
 from hra.traversals.base import Traversal

@@ -18,8 +18,7 @@ import numpy as np
 
 from hra.allocating.solve import solve
 from hra.camera import Camera
-from hra.camera.centred import is_centred
-from hra.camera.framing import fit_camera
+from hra.camera.framing import fit_camera, is_centred
 from hra.domains.meshes.files.resolver import MAX_PIXELS
 from hra.domains.meshes.mesh.materials import Material
 from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra

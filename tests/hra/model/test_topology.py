@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hra.errors import HierarchyError
 from hra.model import topology
-from hra.model.ordering import level_order
+from hra.model.topology import level_order
 from tests.helpers.hierarchies import random_edges, random_group_table, random_parents
 
 seeds = st.integers(0, 2**32 - 1)
