@@ -243,7 +243,8 @@ def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarc
         attributes=attributes,
         cost_unit=str(header["cost_unit"]),
     )
-    if not (np.array_equal(hierarchy.added_by, added_by) and np.array_equal(hierarchy.edges, edges)):
+    same = ((hierarchy.added_by, added_by), (hierarchy.removed_by, removed_by), (hierarchy.edges, edges))
+    if not all(np.array_equal(*pair) for pair in same):
         raise FileError("the refinements are not in level order", fix="save the allocation again")
     return hierarchy
 

@@ -70,18 +70,21 @@ def _ordered(claims: Allocation) -> bool:
     inside = ((added >= -1) & (added < size) & (removed >= -1) & (removed < size)).all()
     if not inside or not ((before >= 0) & (before < after) & (after < size)).all():
         return False
-    goes = (added >= 0) & (removed >= 0)
-    keys = added[goes] * size + removed[goes]
-    far = keys[~np.isin(keys, before * size + after)].tolist()  # those that no edge joins directly
-    needs: list[list[int]] = [[] for _ in range(size if far else 0)]
-    for a, b in zip(before.tolist(), after.tolist(), strict=True) if far else ():
-        needs[b].append(a)
-    for first, last in (divmod(key, size) for key in far):
-        stack, seen = [last], set[int]()
+    far, edges = np.flatnonzero((added >= 0) & (removed >= 0)), np.append(after * size + before, -1)
+    keys = removed[far] * size + added[far]
+    far = far[edges[np.searchsorted(edges[:-1], keys)] != keys]  # where no edge joins the two
+    order = np.argsort(after, kind="stable") if far.size else far
+    needs, begin = before[order].tolist(), np.searchsorted(after[order], np.arange(size + 1)).tolist()
+    for first, last in zip(added[far].tolist(), removed[far].tolist(), strict=True):
+        r = last
+        while r > first and begin[r + 1] == begin[r] + 1:  # the only way back
+            r = needs[begin[r]]
+        stack, seen = [r], {r}
         while stack and first not in seen:
-            stack += (more := {a for a in needs[stack.pop()] if a >= first} - seen)
+            r = stack.pop()
+            stack += (more := {a for a in needs[begin[r] : begin[r + 1]] if a >= first} - seen)
             seen |= more
-        if first not in seen:
+        if first not in seen or first == last:
             return False
     return True
 
