@@ -171,36 +171,49 @@ def _negated(values: Any) -> Any:
 
 
 def _stepped(values: Any) -> Any:
-    step = np.asarray(np.nextafter(values, inf) if values.dtype.kind == "f" else values + 1)
-    return ~values if values.dtype == bool else step
+    if values.dtype.kind == "f":
+        return np.nextafter(values, values.dtype.type(inf))
+    return ~values if values.dtype == bool else values + np.ones((), values.dtype)
 
 
 def _rows(values: np.ndarray, index: np.ndarray) -> np.ndarray:
     return values[index] if values.ndim else values
 
 
+def _huge(values: Any) -> Any:
+    return 1e300 if values.dtype.kind == "f" else np.iinfo(np.int32).max if values.dtype.kind == "i" else values
+
+
+def _lowered(values: Any) -> Any:
+    return ~values if values.dtype == bool else values - np.ones((), values.dtype)
+
+
+def _floats(value: float) -> Callable[[Any], Any]:
+    return lambda values: value if values.dtype.kind == "f" else values
+
+
 _ARRAYS: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "permute": lambda a, rng: a[rng.permutation(len(a))] if a.ndim else a,
     "negate": lambda a, rng: _one(a, rng, _negated),
     "scale": lambda a, rng: _one(a, rng, lambda v: v * rng.choice([0, 2, 0.5, 1e3])),
-    "off by one": lambda a, rng: _one(a, rng, _stepped if rng.random() < 0.5 else lambda v: v - np.ones((), v.dtype) if v.dtype != bool else ~v),
-    "NaN": lambda a, rng: _one(a, rng, lambda v: np.nan if v.dtype.kind == "f" else v),
-    "inf": lambda a, rng: _one(a, rng, lambda v: rng.choice([inf, -inf]) if v.dtype.kind == "f" else v),
-    "huge": lambda a, rng: _one(a, rng, lambda v: 1e300 if v.dtype.kind == "f" else np.iinfo(np.int32).max if v.dtype.kind == "i" else v),
+    "off by one": lambda a, rng: _one(a, rng, _stepped if rng.random() < 0.5 else _lowered),
+    "NaN": lambda a, rng: _one(a, rng, _floats(np.nan)),
+    "inf": lambda a, rng: _one(a, rng, _floats(float(rng.choice([inf, -inf])))),
+    "huge": lambda a, rng: _one(a, rng, _huge),
     "other dtype": lambda a, rng: a.astype(str(rng.choice(["<f4", "<i8", "|b1", "<f8", "<i4"]))),
     "truncated": lambda a, rng: a[: len(a) // 2] if a.ndim else a,
-}  # fmt: skip
+}
 
 
 def _text(change: Callable[[float], float]) -> Callable[[Any, np.random.Generator], Any]:
     def changed(value: Any, rng: np.random.Generator) -> Any:
         if isinstance(value, bool):
             return not value
-        if isinstance(value, list):
-            return [str(int(change(float(value[0])))) if isfinite(change(float(value[0]))) else "nan", *value[1:]]
         try:
+            if isinstance(value, list):  # numerator and denominator
+                return [str(int(change(float(value[0])))), *value[1:]]
             return repr(float(change(float(value))))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return "optimal" if value != "optimal" else "certified"
 
     return changed
