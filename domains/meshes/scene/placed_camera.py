@@ -2,7 +2,8 @@
 
 Which of many placed copies a camera may see, compiled; and which of their boxes.
 
-Boxes of many placed copies against one camera, compiled: what `hra.camera.view_bounds` does, for many placements at once.
+Boxes of many placed copies against one camera, compiled: what `hra.camera.view_bounds` does, for many placements at
+once.
 
 The innermost loops run over copies and are vectorised: copies share the boxes, and each has its own matrix.
 """

@@ -25,7 +25,8 @@ NEIGHBOURS = 8
 # its corners. Measured, see examples/lab/docs/decisions.md.
 _DISC = 1.5
 # The share of a disc that sticks out of what it stands for: this times its squared size relative to the whole cloud's.
-# Measured, see examples/lab/docs/decisions.md: thickness and facing, which say more of the surface, gave worse pictures.
+# Measured, see examples/lab/docs/decisions.md: thickness and facing, which say more of the surface, gave worse
+# pictures.
 _OVERHANG = 1000.0
 _TINY = np.finfo(np.float32).tiny
 

@@ -34,6 +34,17 @@ ROOMS = {
             "tests/domains/tokens/learned/test_estimators.py",
         ),
     ),
+    "checker": Room(
+        ("hra/allocating/verification.py", "hra/files/plain_arrays.py"),
+        (
+            "tests/hra/allocating/test_verification.py",
+            "tests/hra/allocating/test_allocation_file.py",
+            "tests/hra/files/test_plain_arrays.py",
+            "tests/hra/adversary/test_forger.py",
+            "tests/hra/model/test_units.py",
+            "tests/hra/test_found_certificates.py",
+        ),
+    ),
     "pool": Room(("hra/pooling/*.py",), ("tests/hra/pooling",)),
     "residency": Room(("hra/residency/*.py",), ("tests/hra/residency",)),
     "readers": Room(
