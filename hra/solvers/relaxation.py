@@ -16,7 +16,7 @@ from hra.solvers.selection import select_threshold
 
 # Forests from this size on are searched around a guess of the price: the factors by which those that come from the last
 # step of a sequence and from a sample may be off.
-_LARGE, _LAST_WIDTH, _SAMPLE_WIDTH = 20_000, 1.04, 1.13
+LARGE, _LAST_WIDTH, _SAMPLE_WIDTH = 20_000, 1.04, 1.13
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def relaxation(problem: Problem) -> Relaxation:
         return Relaxation(*dag_relaxation(problem))
     if problem.is_unlimited:
         return _everything(problem)
-    near = _near_price(problem) if len(problem.hierarchy) >= _LARGE else None
+    near = _near_price(problem) if len(problem.hierarchy) >= LARGE else None
     return _pool(problem) if near is None else _near(problem, near)
 
 
