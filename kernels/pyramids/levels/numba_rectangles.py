@@ -175,10 +175,10 @@ def clip(rects, width, height, clipped):
 
 
 @njit(cache=True, nogil=True)
-def bound(rects, found, against, beyond, nothing, result):
-    """``against`` where something was found, ``beyond`` where not, ``nothing`` for empty rectangles."""
-    for k in range(len(rects)):
-        result[k] = nothing if rects[k, 0] > rects[k, 2] else (against[k] if found[k] else beyond[k])
+def bound(found, against, nothing, result):
+    """``against`` where something was found, else ``nothing``."""
+    for k in range(len(found)):
+        result[k] = against[k] if found[k] else nothing
 
 
 @njit(cache=True)
