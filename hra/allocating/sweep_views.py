@@ -54,7 +54,7 @@ def _cells(row: SweepRow) -> list[str]:
 def plot(sweep: Sweep, path: Any, measure: str) -> Any:
     """See `Sweep.plot`."""
     if measure not in _MEASURES:
-        raise HraError(f"nothing is measured as {measure!r}", where="measure", fix=f"use {', '.join(_MEASURES)}")
+        raise HraError(f"the measure {measure!r} is unknown", where="measure", fix=f"use {', '.join(_MEASURES)}")
     if path is not None and local_path(path).suffix.lower() != ".png":
         raise FileError("the plot is written as PNG", where=str(path)[:500], fix="use a name that ends in .png")
     figure = _figure(sweep, measure)

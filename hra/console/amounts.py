@@ -40,7 +40,7 @@ def whole_count(text: str | int) -> int:
         return int(text)
     value = count(text)
     if not (math.isfinite(value) and value >= 0 and value == int(value)):
-        raise HraError(f"{text[:60]!r} is not a whole number >= 0", fix="write it as 273 or 10k")
+        raise HraError(f"{text[:60]!r} is not a whole number >= 0", fix="write 273 or 10k")
     return int(value)
 
 

@@ -27,7 +27,7 @@ class Scale(StrEnum):
     small = "small"
 
 
-ScaleOption = Annotated[Scale, typer.Option(help="Sizes as the pages state them, or small.")]
+ScaleOption = Annotated[Scale, typer.Option(help="Sizes of the documented runs, or small.")]
 
 
 def with_option_lists(command: Callable[..., None]) -> Callable[..., None]:

@@ -35,7 +35,7 @@ class Loader:
 
     Raises
     ------
-    ArrayError : bytes that are no numbers.
+    ArrayError : bytes that are not numbers.
     BudgetTooSmall : the limit does not hold the largest item.
 
     Examples

@@ -57,7 +57,9 @@ class Backoff:
     def __post_init__(self) -> None:
         if not 0 < self.first <= self.most < np.inf:
             raise HraError(
-                f"cannot wait {self.first} to {self.most} seconds", where="Backoff", fix="use 0 < first <= most"
+                f"a wait from {self.first} to {self.most} seconds is invalid",
+                where="Backoff",
+                fix="use 0 < first <= most",
             )
 
     def seconds(self, failures: int) -> float:

@@ -1,4 +1,4 @@
-"""Keys that tell refinements apart by what they open up, not by how they are numbered.
+"""Keys that tell refinements apart by their successors, not by how they are numbered.
 
 Greedy choices meet refinements of equal priority and equal gain. If such ties went to the smaller index, the same
 hierarchy with its nodes numbered otherwise could be given another answer. On a forest two refinements with equal keys

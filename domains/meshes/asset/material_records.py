@@ -64,7 +64,7 @@ def material_of(record: dict[str, Any], images: bytes) -> Material:
 
     Raises
     ------
-    MeshError, TypeError, ValueError, KeyError, AttributeError : it is no record of a material, or an image is missing.
+    MeshError, TypeError, ValueError, KeyError, AttributeError : not a record of a material, or a missing image.
     """
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in record.items()

@@ -35,7 +35,7 @@ def vertex_attributes(streams: Mapping[str, np.ndarray], materials: tuple[Materi
 
     Raises
     ------
-    MeshError : the arrays are no valid attributes.
+    MeshError : the arrays are not valid attributes.
     """
     carried = {name: array for name, array in streams.items() if name != POSITION}
     return VertexAttributes(**carried, materials=materials) if carried else None

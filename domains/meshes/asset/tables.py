@@ -16,7 +16,7 @@ from hra.errors import HraError
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
 
-# Tables of clusters that are no node attributes.
+# Tables of clusters that are not node attributes.
 _LINKS = ("added_by", "removed_by", "triangle_count", "stored")
 # Node attributes that every asset has, and those that have a fixed form where they are there.
 _REQUIRED = ("center", "radius", "error", "area", "level", "vertex_count")

@@ -50,12 +50,12 @@ def build(
         bool, typer.Option(help="Measure how normals change, for cuts by --error appearance.")
     ] = False,
     grid_bits: Annotated[
-        int | None, typer.Option(min=8, max=16, help="Compress, with positions on a grid of so many bits.")
+        int | None, typer.Option(min=8, max=16, help="Compress, with positions on a grid of this many bits.")
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="All processors by default.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes, for the meshes of a folder.")] = 1,
     memory: Annotated[
-        str | None, typer.Option(help="What the build may hold: a larger mesh is built in parts on disk.")
+        str | None, typer.Option(help="Memory of the build; a larger mesh is built in parts on disk.")
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -70,7 +70,7 @@ def build(
     limits = DEFAULT if memory is None else Limits(memory_bytes=byte_count(memory))
     if in_parts(source, out, None if memory is None else limits.memory_bytes):
         if appearance:
-            raise HraError("what is built in parts has no appearance", where="--appearance", fix="leave it away")
+            raise HraError("a mesh built in parts has no appearance", where="--appearance", fix="leave it out")
         own = {**settings, "threads": threads, "jobs": jobs, "memory": limits.memory_bytes}
         return build_in_parts(source, out, own, grid_bits, json_file)
     if os.path.isdir(source):  # False for names that cannot be
@@ -101,10 +101,8 @@ def info(mesh: BuiltMesh, json_file: JsonOption = None) -> None:
 @app.command()
 def check(
     mesh: BuiltMesh,
-    cuts: Annotated[int, typer.Option(min=1, help="Random cuts that are tried for cracks.")] = 200,
-    samples: Annotated[
-        int, typer.Option(min=1, help="Points of the source and of every tenth cut that are measured.")
-    ] = 2000,
+    cuts: Annotated[int, typer.Option(min=1, help="Random cuts to test for cracks.")] = 200,
+    samples: Annotated[int, typer.Option(min=1, help="Points to measure on the source and on every tenth cut.")] = 2000,
     json_file: JsonOption = None,
 ) -> None:
     """Check a built mesh: monotone errors, nested bounds, no cracks, distances that hold. Exit code 1 if it fails."""

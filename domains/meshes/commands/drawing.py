@@ -22,7 +22,7 @@ from hra.domains.meshes.commands.limits import BuiltMesh, CutOptions
 
 
 class Color(Enum):
-    """What colours stand for."""
+    """What the colours show."""
 
     shaded = "shaded"
     cluster = "cluster"
@@ -30,7 +30,7 @@ class Color(Enum):
     error = "error"
 
 
-ColorOption = Annotated[Color, typer.Option(help="What colours stand for.")]
+ColorOption = Annotated[Color, typer.Option(help="What the colours show.")]
 
 
 @with_option_lists

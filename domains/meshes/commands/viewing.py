@@ -47,12 +47,12 @@ def view(
     metric: MetricOption = None,
     traversal: TraversalOption = None,
     pool: Annotated[
-        str | None, typer.Option(help="What the mesh's pages may take on the GPU; all by default.", metavar="SIZE")
+        str | None, typer.Option(help="Memory for the pages of the mesh on the GPU; all by default.", metavar="SIZE")
     ] = None,
     upload: Annotated[
-        str | None, typer.Option(help="What one frame may upload; a sixteenth of the pool by default.", metavar="SIZE")
+        str | None, typer.Option(help="Upload limit of one frame; a sixteenth of the pool by default.", metavar="SIZE")
     ] = None,
-    color: Annotated[FrameColor, typer.Option(help="What colours stand for.")] = FrameColor.cluster,
+    color: Annotated[FrameColor, typer.Option(help="What the colours show.")] = FrameColor.cluster,
     viewport: ViewportOption = VIEWPORT,
     screenshot: Annotated[
         Path | None, typer.Option(callback=written_as(".png"), help="Write a PNG instead of opening a window.")

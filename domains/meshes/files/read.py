@@ -71,7 +71,7 @@ def load(path: str | Path, *, attributes: bool = True, repair: bool = False, lim
             parsed.attributes,
             repair=repair,
             where=str(path),
-            # Without attributes seams close up, which is no repair.
+            # Without attributes seams close up, which is not a repair.
             warn_duplicates=parsed.shares_vertices and attributes,
         )
 

@@ -57,7 +57,7 @@ def _counts(data: bytes, where: str) -> tuple[int, int, int, int]:
     counts = head["counts"].split()
     line = len(_LINE_END.findall(data, 0, head.end()))
     if len(counts) not in (2, 3) or not all(count.isdigit() and len(count) < 16 for count in counts):
-        what = f"these are no counts of an OFF file: {quote(head['counts'])}"
+        what = f"these are not counts of an OFF file: {quote(head['counts'])}"
         raise FileError(what, where=f"{where}, line {line}")
     return int(counts[0]), int(counts[1]), head.end(), line + 1
 

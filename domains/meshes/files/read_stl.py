@@ -38,7 +38,7 @@ def read_stl(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
 
 
 def _binary_count(data: bytes) -> int | None:
-    """How many triangles a binary file has; None if it is no binary file."""
+    """How many triangles a binary file has; None if it is not a binary file."""
     if len(data) < _HEADER:
         return None
     (count,) = struct.unpack_from("<I", data, _HEADER - 4)

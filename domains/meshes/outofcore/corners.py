@@ -34,7 +34,7 @@ def source_files(source: str | os.PathLike[str]) -> list[Path]:
         what = f"the format {path.suffix[:20]!r} is not read in blocks"
         raise FileError(what, where=str(path)[:500], fix="use binary PLY, binary STL or OBJ, or build it in memory")
     if not path.is_file():
-        raise FileError("there is no such file", where=str(path)[:500], fix="check the path")
+        raise FileError("the file does not exist", where=str(path)[:500], fix="check the path")
     return [path]
 
 

@@ -76,4 +76,4 @@ def _faces(lines: list[bytes], before: int, file: Path) -> tuple[np.ndarray, int
                 found += [(corners[0], b, c) for b, c in pairwise(corners[1:])]
         return np.array(found, np.int64).reshape(-1, 3), before
     except (ValueError, OverflowError) as error:
-        raise FileError("a face of the OBJ file is none", where=str(file)) from error
+        raise FileError("a face of the OBJ file is malformed", where=str(file)) from error

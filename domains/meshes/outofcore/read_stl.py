@@ -24,7 +24,7 @@ def stl_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
         head = stream.read(_HEADER)
         count = int.from_bytes(head[80:84], "little")
         if len(head) < _HEADER or file.stat().st_size != _HEADER + count * _TRIANGLE.itemsize:
-            what = "this is no binary STL file, or the number of triangles in its header does not match its size"
+            what = "this is not a binary STL file, or the number of triangles in its header does not match its size"
             raise FileError(what, where=str(file), fix="export it as binary STL or binary PLY")
         for begin in range(0, count, _BLOCK):
             yield np.fromfile(stream, _TRIANGLE, min(_BLOCK, count - begin))["corners"].astype(np.float32)

@@ -19,7 +19,7 @@ from hra.kernels.chunking import shared_keys, weighted_parts
 
 # Rounds draw their borders at other places: a border of one is inside of a part of the next.
 _SHARES = (None, 0.41)
-# A round that leaves more than this share is in vain.
+# A round that leaves more than this share is not worth it.
 _VAIN = 0.9
 
 

@@ -69,7 +69,7 @@ class ViewBudget:
         InvalidBudget, BudgetTooSmall : not a positive number, or fewer triangles than the coarsest cut has.
         """
         if kind not in self.ranges:
-            raise HraError(f"{kind!r} limits no view", where="kind", fix=f"use {' or '.join(self.ranges)}")
+            raise HraError(f"the limit {kind!r} is unknown", where="kind", fix=f"use {' or '.join(self.ranges)}")
         if not value > 0:
             raise InvalidBudget(f"a view cannot have {value} {kind}", where=kind, fix="pass a number > 0")
         least, most = self.ranges["triangles"]

@@ -30,7 +30,7 @@ class Residence:
 
     Raises
     ------
-    InvalidBudget, BudgetTooSmall : the pool is no positive number, or does not hold the coarsest level.
+    InvalidBudget, BudgetTooSmall : the pool is not a positive number, or does not hold the coarsest level.
     ArrayError, BackendUnavailable : see `Renderer`.
 
     Attributes

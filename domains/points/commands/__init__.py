@@ -32,7 +32,7 @@ from hra.errors import HraError
 _HEADER = 512
 
 app = typer.Typer(help="Points and Gaussian splats within a budget.", no_args_is_help=True)
-BuiltCloud = Annotated[Path, typer.Argument(help="A tree that was built by `hra points build`.", metavar="CLOUD.hpt")]
+BuiltCloud = Annotated[Path, typer.Argument(help="A tree built by `hra points build`.", metavar="CLOUD.hpt")]
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ def build(
     out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".hpt"), help="The built tree, .hpt.")],
     level: Annotated[
         int | None,
-        typer.Option(min=0, help="Finest level that is read of a COPC file, 0 for its root."),
+        typer.Option(min=0, help="Finest level to read of a COPC file; 0 is its root."),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(help="Build LAS or LAZ in parts that take no more, like 2GiB.", metavar="SIZE")
+        str | None, typer.Option(help="Build LAS or LAZ in parts within this memory, such as 2GiB.", metavar="SIZE")
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -93,7 +93,7 @@ def build(
 
     if memory is not None:
         if level is not None:
-            raise HraError("what is built in parts is read as a whole", where="--level", fix="leave one of them out")
+            raise HraError("a cloud built in parts is read as a whole", where="--level", fix="leave one of them out")
         with running(f"building {source.name} in parts"):
             report = points.build_out_of_core(source, out, memory=byte_count(memory))
         record = {"kind": "points", **asdict(report)}

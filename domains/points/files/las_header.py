@@ -57,10 +57,10 @@ def check_header(stream: IO[bytes], size: int, where: str) -> Claims:
     FileError : no LAS file, or one that is shorter than it says.
     """
     if size < _HEADER or unpack(stream, 0, "4s") != (b"LASF",):
-        raise refusal("it is none, or its header is cut off", where)
+        raise refusal("it is not a LAS file, or its header is cut off", where)
     (minor,) = unpack(stream, 25, "B")
     if minor >= 4 and size < _HEADER_1_4:
-        raise refusal("it is none, or its header is cut off", where)
+        raise refusal("it is not a LAS file, or its header is cut off", where)
     begin, records, kind, length, points = unpack(stream, 96, "<2LBHL")
     extended = 0
     if minor >= 4:

@@ -32,7 +32,7 @@ def las_errors(where: str) -> Iterator[None]:
     """Turn what laspy and lazrs raise into FileError."""
     try:
         yield
-    except BaseException as error:  # a panic of Rust is no Exception
+    except BaseException as error:  # a panic of Rust is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError, HraError)):
             raise
         raise refusal(str(error), where) from error

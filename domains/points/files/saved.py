@@ -69,7 +69,7 @@ def load_tree(path: str | os.PathLike[str]) -> CloudTree:
             return CloudTree.of(parent, arrays, kind)
         except (ValueError, KeyError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, HraError) as error:
             fix = "build it again with `hra points build`"
-            raise FileError(f"this is no tree of points: {error}", where=str(path), fix=fix) from error
+            raise FileError(f"this is not a tree of points: {error}", where=str(path), fix=fix) from error
 
 
 def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:
@@ -77,7 +77,7 @@ def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:
     _check_archive(stream, os.fstat(stream.fileno()).st_size)
     stream.seek(0)
     with np.load(stream, allow_pickle=False) as found:
-        # What is no array comes as bytes.
+        # What is not an array comes as bytes.
         return {name: np.asarray(found[name]) for name in found.files}
 
 

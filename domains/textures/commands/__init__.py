@@ -30,7 +30,7 @@ def replay(
     policy: Annotated[
         str, typer.Option(help="All, or some of lru,belady,godot,bias,refuse,look-ahead,streaming.")
     ] = "all",
-    every: Annotated[int, typer.Option(min=1, help="Images: judge each n-th view by PSNR and FLIP.")] = 10,
+    every: Annotated[int, typer.Option(min=1, help="Images: rate each n-th view by PSNR and FLIP.")] = 10,
     frames: Annotated[int, typer.Option(min=1, max=10**6, help="Images: frames of the flight.")] = 60,
     seed: Annotated[int, typer.Option(help="Images: seed of the flight's track.")] = 0,
     viewport: Annotated[str, typer.Option(help="Images: screen size.")] = "960x540",

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @with_option_lists
 def plan(
-    tileset: Annotated[Path, typer.Argument(help="A tileset.json on this disk, whoever made it.", metavar="TILESET")],
+    tileset: Annotated[Path, typer.Argument(help="A tileset.json on this disk, from any tool.", metavar="TILESET")],
     placed: CameraOptions,
     cache: Annotated[str, typer.Option(help="Bytes of contents that the viewer may hold: 430MB.", metavar="SIZE")],
     viewport: ViewportOption = VIEWPORT,
-    pixels: Annotated[float, typer.Option(min=0.0, help="The error target of the viewers' own rules.")] = 16.0,
+    pixels: Annotated[float, typer.Option(min=0.0, help="Error target of the viewers' own rules.")] = 16.0,
     frames: Annotated[int, typer.Option(min=1, max=10_000, help="Frames of a turn around the tileset.")] = 60,
     json_file: JsonOption = None,
 ) -> None:

@@ -136,7 +136,7 @@ def test_bad_settings_are_refused() -> None:
     with pytest.raises(ArrayError):
         Loader(Reading(int, np.array([np.nan]), 9))
     for first, most in ((0, 1), (2, 1), (1, np.inf)):
-        with pytest.raises(HraError, match="cannot wait"):
+        with pytest.raises(HraError, match="a wait"):
             Backoff(first, most)
 
 
