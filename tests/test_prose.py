@@ -31,7 +31,7 @@ GOOD = (
     "There is no display; save a screenshot.",
     "The node is no longer resident, and the bound is no more than 1 pixel.",
     "Read the page. Shown values are means.",
-    "- " + "word " * 30 + "\n- " + "word " * 30,
+    "- " + " ".join(f"first{k}" for k in range(30)) + "\n- " + " ".join(f"second{k}" for k in range(30)),
 )
 
 
