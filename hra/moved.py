@@ -1,9 +1,10 @@
-"""Old import names of packages: for one version they give what stands at the new place, with a `DeprecationWarning`."""
+"""Old names of packages and of what they export: for one version each gives the new one and a `DeprecationWarning`."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -12,6 +13,14 @@ from typing import Any
 
 # Until version 0.2.
 PACKAGES = {"hra.images": "hra.files.images", "hra.ply": "hra.files.ply", "hra.viewing": "hra.viewer"}
+NAMES = {
+    "hra.residency": {
+        "Lane": "SharedResidency",
+        "LaneFrame": "ResidencyFrame",
+        "Verdict": "PolicyResult",
+        "judge": "evaluate",
+    },
+}
 
 
 class _Moved(MetaPathFinder, Loader):
@@ -29,6 +38,20 @@ class _Moved(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing: the module at the new place has run."""
+
+
+def renamed(package: str, find: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package that finds by their old names, too, what `NAMES` says of it."""
+
+    def find_old(name: str) -> Any:
+        new = NAMES[package].get(name)
+        if new is None:
+            return find(name)
+        what = f"{package}.{name} is {package}.{new} now; the old name goes with version 0.2"
+        warnings.warn(what, DeprecationWarning, stacklevel=2)
+        return find(new)
+
+    return find_old
 
 
 def keep_old_names() -> None:

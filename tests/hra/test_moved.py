@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from hra.files.images import as_image
-from hra.moved import PACKAGES
+from hra.moved import NAMES, PACKAGES
 
 
 @pytest.mark.parametrize(("old", "new"), PACKAGES.items())
@@ -20,6 +20,20 @@ def test_an_old_name_gives_what_stands_at_the_new_place_and_warns(old: str, new:
     real = importlib.import_module(new)
     assert set(dir(module)) >= set(real.__all__) and real.__all__
     assert all(getattr(module, name) is getattr(real, name) for name in real.__all__)
+
+
+@pytest.mark.parametrize(("package", "old"), [(package, old) for package, names in NAMES.items() for old in names])
+def test_an_old_name_in_a_package_gives_the_new_one_and_warns(package: str, old: str) -> None:
+    module, new = importlib.import_module(package), NAMES[package][old]
+    with pytest.warns(DeprecationWarning, match=f"{package}.{old} is {package}.{new} now"):
+        found = getattr(module, old)
+    assert found is getattr(module, new)
+    assert old not in module.__all__ and new in module.__all__
+
+
+def test_what_a_package_never_had_is_not_found_either() -> None:
+    with pytest.raises(AttributeError):
+        _ = importlib.import_module("hra.residency").never
 
 
 def test_modules_below_an_old_name_are_found() -> None:

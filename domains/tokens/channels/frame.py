@@ -10,7 +10,7 @@ from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.channels.cells import no_cells, square_means
 from hra.errors import ImageError
 from hra.files.images.arrays import as_image
-from hra.files.images.channels import luma as luma_of
+from hra.files.images.arrays import luma as luma_of
 
 
 def motion(luma: np.ndarray, previous: Any, cell: int) -> np.ndarray:

@@ -15,8 +15,7 @@ from hra.domains.tokens.context.features import check_features, project
 from hra.domains.tokens.relevance.saliency import saliency
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.errors import ArrayError
-from hra.files.images.arrays import as_image
-from hra.files.images.channels import luma
+from hra.files.images.arrays import as_image, luma
 
 MODEL_CHANNELS = range(17, 33)
 """Numbers of the channels that hold features of a model."""

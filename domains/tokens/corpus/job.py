@@ -18,8 +18,7 @@ from hra.files.file_list import FileList
 from hra.files.job_folder import open_job
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
-from hra.files.memory_reuse import keep_freed_memory
-from hra.files.processes import in_processes
+from hra.files.processes import in_processes, keep_freed_memory
 from hra.pooling.stream_price import Demand, common_price
 
 SUFFIXES = frozenset((".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".png", ".ppm", ".tga", ".tif", ".tiff", ".webp"))

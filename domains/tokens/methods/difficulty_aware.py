@@ -13,7 +13,7 @@ from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.relevance.base import Relevance
-from hra.files.images.channels import luma
+from hra.files.images.arrays import luma
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.traversals.hull import Hull

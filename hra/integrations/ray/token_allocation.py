@@ -13,7 +13,7 @@ import ray
 from hra.domains import tokens
 from hra.domains.tokens.corpus.shards import write_shard
 from hra.files.job_folder import open_job
-from hra.files.memory_reuse import keep_freed_memory
+from hra.files.processes import keep_freed_memory
 
 
 @dataclass(frozen=True)

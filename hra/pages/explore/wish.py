@@ -14,11 +14,10 @@ from hra.domains.tokens.relevance.registry import relevance_named
 from hra.files.images import load_image
 from hra.files.images.files import decode_image
 from hra.pages.explore.common_pool import of_image, of_mesh, of_texture, pool_view
-from hra.pages.explore.flights import flight_view
+from hra.pages.explore.flights import flight_view, trace_view
 from hra.pages.explore.meshes import mesh_view
 from hra.pages.explore.textures import texture_view
 from hra.pages.explore.tokens import token_view
-from hra.pages.explore.traces import trace_view
 from hra.residency import load_trace
 
 # Where sliders begin: tokens, triangles, bytes.

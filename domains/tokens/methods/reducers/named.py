@@ -20,13 +20,10 @@ from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.uniform import UniformRelevance
-from hra.solvers.picking.bands import Bands
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
-from hra.solvers.picking.strided import Strided
-from hra.solvers.picking.top import Top
-from hra.solvers.picking.windows import Windows
+from hra.solvers.picking.picker import Bands, Strided, Top, Windows
 from hra.traversals.hull import Hull
 
 

@@ -9,7 +9,7 @@ from hra.domains.tokens.channels.color import color_channels
 from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.methods.regions.region_tree import run_end
-from hra.files.images.channels import luma
+from hra.files.images.arrays import luma
 
 _STEPS = 100.0  # black to white, as in CIELAB: the scale on which areas / 10,000 are small against colours
 

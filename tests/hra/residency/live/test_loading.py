@@ -1,0 +1,159 @@
+"""The loader on a virtual clock and on threads."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError
+from hra.residency import Backoff, Loader, Reading
+from tests.helpers.virtual_reads import Flaky, VirtualReads
+
+COUNT = 20
+
+
+def loader_on(machine: VirtualReads, read, limit: int = 40, held: np.ndarray | None = None) -> Loader:
+    held = np.full(COUNT, 10) if held is None else held
+    reading = Reading(read, held, limit, executor=machine, clock=machine.clock)
+    return Loader(reading)
+
+
+@given(seed=st.integers(0, 10**6), share=st.floats(0, 0.9))
+def test_bytes_stay_bounded_and_what_arrives_is_what_was_read(seed: int, share: float) -> None:
+    random, machine = np.random.default_rng(seed), VirtualReads(seed)
+    held = random.integers(1, 20, COUNT)
+    loader = loader_on(machine, Flaky(lambda item: -item, share, seed), 30, held)
+    for _ in range(60):
+        wanted = random.permutation(COUNT)[: random.integers(0, 8)].tolist()
+        loader.collect()
+        loader.request(wanted)
+        assert loader.held_bytes <= 30
+        assert all(data == -item for item, data in loader.arrived.items())
+        assert set(loader.arrived) <= set(wanted)
+        assert loader.held_bytes >= held[list(loader.arrived)].sum()
+        machine.now += random.uniform(0, 0.1)
+    loader.request(())
+    machine.now += 1
+    loader.collect()
+    assert loader.held_bytes == 0 and not loader.arrived
+
+
+@given(seed=st.integers(0, 10**6))
+def test_what_matters_most_arrives_whatever_fills_the_limit(seed: int) -> None:
+    """Data that cannot be used yet makes room for what comes before it."""
+    machine = VirtualReads(seed)
+    loader = loader_on(machine, lambda item: item)
+    loader.request([4, 5, 6, 7])
+    machine.now = 1.0
+    loader.collect()
+    assert sorted(loader.arrived) == [4, 5, 6, 7] and loader.held_bytes == 40
+    loader.request([1, 4, 5, 6, 7])
+    assert loader.held_bytes == 40
+    machine.now = 2.0
+    loader.collect()
+    assert sorted(loader.arrived) == [1, 4, 5, 6]
+
+
+def test_faults_are_reported_once_and_retried_later_and_later() -> None:
+    machine, calls = VirtualReads(0, slowest=1e-9), []
+
+    def read(item: int) -> int:
+        calls.append(machine.now)
+        raise OSError("gone")
+
+    loader = loader_on(machine, read)
+    failures = []
+    for _ in range(4000):
+        failures += loader.collect()
+        loader.request([3])
+        machine.now += 0.05
+    assert len(failures) == 1 and failures[0].item == 3 and "gone" in str(failures[0])
+    waits = np.diff(calls)
+    assert (np.diff(waits) > -0.11).all() and waits[0] == pytest.approx(0.25, abs=0.11)
+    assert waits.max() == pytest.approx(30, abs=0.2)
+    assert len(calls) < 15 and loader.held_bytes <= 10
+
+
+def test_an_item_that_was_read_in_between_is_reported_again() -> None:
+    machine, broken = VirtualReads(0, slowest=1e-9), [True]
+
+    def read(item: int) -> int:
+        if broken[0]:
+            raise ValueError("truncated")
+        return item
+
+    loader, failures = loader_on(machine, read), []
+    for state in (True, False, True):
+        broken[0] = state
+        loader.request([2])
+        machine.now += 1
+        failures += loader.collect()
+        loader.request(())
+        machine.now += 60
+    assert [failure.item for failure in failures] == [2, 2]
+
+
+def test_a_read_that_never_ends_holds_its_bytes_and_nothing_else() -> None:
+    machine = VirtualReads(0, slowest=1e-9)
+    loader = loader_on(machine, lambda item: item, limit=20)
+    loader.request([1])
+    setattr(loader._flying[1], "ends_at", np.inf)  # noqa: B010 (the virtual machine's own kind of future)
+    machine.now = 1.0
+    for items in ([2], [3], [4]):
+        loader.request(items)
+        machine.now += 1
+        loader.collect()
+        assert sorted(loader.arrived) == items and loader.held_bytes == 20
+    loader.request([1])  # wanted again: the read goes on
+    assert loader.held_bytes == 10 and 1 in loader._flying
+
+
+def test_threads_read_and_close_ends_them() -> None:
+    gate = threading.Event()
+
+    def read(item: int) -> bytes:
+        gate.wait(20)
+        return bytes([item])
+
+    with Loader(Reading(read, np.full(5, 1), 4, threads=2)) as loader:
+        loader.request([0, 1, 2, 3, 4])
+        assert loader.held_bytes == 4 and not loader.arrived
+        loader.request([3])  # two run, two are cancelled before they begin
+        assert loader.held_bytes == 3
+        gate.set()
+        while 3 not in loader.arrived or loader.held_bytes > 1:
+            loader.collect()
+        assert loader.arrived == {3: b"\x03"}
+
+
+def test_bad_settings_are_refused() -> None:
+    with pytest.raises(BudgetTooSmall, match="the limit is 9"):
+        Loader(Reading(int, np.full(3, 10), 9))
+    with pytest.raises(ArrayError):
+        Loader(Reading(int, np.array([np.nan]), 9))
+    for first, most in ((0, 1), (2, 1), (1, np.inf)):
+        with pytest.raises(HraError, match="cannot wait"):
+            Backoff(first, most)
+
+
+def test_what_is_always_held_is_read_at_once_or_refused() -> None:
+    tries = []
+
+    def read(item: int) -> int:
+        tries.append(item)
+        if len(tries) < 3:
+            raise OSError("busy")
+        return 7
+
+    loader = Loader(Reading(read, np.full(3, 1), 9))
+    assert loader.read_now(1) == 7 and tries == [1, 1, 1]
+
+    def broken(item: int) -> int:
+        raise OSError("no such file")
+
+    with pytest.raises(FileError, match="no such file"):
+        Loader(Reading(broken, np.full(3, 1), 9)).read_now(0)
