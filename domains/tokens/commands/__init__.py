@@ -1,6 +1,6 @@
 """``hra tokens``: which patches of an image a model should see.
 
-Options, output and what is checked before an allocation belong here; every other command is a file of its own.
+Options, output and the checks before an allocation belong here; every other command is a file of its own.
 """
 
 from __future__ import annotations
