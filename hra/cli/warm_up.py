@@ -30,7 +30,7 @@ solve_everything()
 def warm_up(json_file: JsonOption = None) -> None:
     """Compile everything for this machine, once; takes all processors for a minute or two.
 
-    Runs small examples of every domain. What an extra lacks is skipped, and said.
+    Runs small examples of every domain. Skips missing extras and names them.
     """
     with tempfile.TemporaryDirectory() as folder, running("compiling everything") as say:
         record = _run_all(_chores(Path(folder)), say)

@@ -59,9 +59,9 @@ def build(
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Build the cluster hierarchy of a mesh file, or of all that are in a folder.
+    """Build the cluster hierarchy of a mesh file, or of all mesh files in a folder.
 
-    A folder's meshes that cannot be built are listed, with exit code 1. Run it again after it was stopped: it goes on.
+    Lists the meshes of a folder that it cannot build, with exit code 1. A stopped run continues when you run it again.
     With --memory, binary PLY, STL and OBJ files that need more, and folders of parts of one mesh, are built in parts.
     """
     from hra.domains import meshes
@@ -90,7 +90,7 @@ def build(
 
 @app.command()
 def info(mesh: BuiltMesh, json_file: JsonOption = None) -> None:
-    """Show what is in a built mesh and how it was built; reads no page."""
+    """Show the content of a built mesh and how it was built; reads no page."""
     from hra.domains import meshes
 
     record = _facts(meshes.open_asset(mesh))
@@ -105,7 +105,7 @@ def check(
     samples: Annotated[int, typer.Option(min=1, help="Points to measure on the source and on every tenth cut.")] = 2000,
     json_file: JsonOption = None,
 ) -> None:
-    """Check a built mesh: monotone errors, nested bounds, no cracks, distances that hold. Exit code 1 if it fails."""
+    """Check a built mesh: monotone errors, nested bounds, no cracks, true distances. Exit code 1 if a check fails."""
     from hra.domains import meshes
 
     with running(f"checking {mesh.name}"):

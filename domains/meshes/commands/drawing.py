@@ -45,7 +45,7 @@ def render(
 ) -> None:
     """Draw a cut of a built mesh, or all of it, to a picture.
 
-    The cut is that of `hra mesh cut` with the same options: without a direction it is the same for all sides.
+    The cut is that of `hra mesh cut` with the same options; without a direction it is the best for all sides.
     """
     from hra.domains import meshes
     from hra.files.images import save_png

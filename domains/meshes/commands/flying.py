@@ -63,7 +63,7 @@ def fly(
     """Fly a camera through a mesh that is streamed through a pool: frames, residency over time, differences.
 
     Writes a PNG for each frame, all of them as fly.gif, residency.png and fly.json. The first frame has the coarsest
-    level; what is held never exceeds the pool. Needs OpenGL 4.5, of which a software driver is one.
+    level; the held pages never exceed the pool. Needs OpenGL 4.5; a software driver is enough.
     """
     from hra.domains import meshes
 

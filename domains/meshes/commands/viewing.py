@@ -60,9 +60,9 @@ def view(
 ) -> None:
     """Open a window on a built mesh, with sliders for the budget and the pool, statistics and frozen culling.
 
-    Drag turns the mesh, the right button moves it, the wheel goes nearer. Keys: 1 to 5 colours, up and down the budget,
-    m whether it counts triangles or pixels, left and right the pool, f freezes culling, h is home. Where OpenGL 4.5 or
-    the extra `window` is missing PyVista draws, with a slider for triangles and keys 1 to 4.
+    Drag to turn the mesh, drag with the right button to move it, use the wheel to go nearer. Keys: 1 to 5 colours, up
+    and down the budget, m switches between triangles and pixels, left and right the pool, f freezes culling, h is home.
+    Where OpenGL 4.5 or the extra `window` is missing PyVista draws, with a slider for triangles and keys 1 to 4.
     """
     from hra.domains import meshes
     from hra.domains.meshes.viewer.drawing import require_display

@@ -88,7 +88,7 @@ def build(
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Build the tree over a cloud; with --memory one that is larger than memory, to the same file."""
+    """Build the tree over a cloud. With --memory the cloud may be larger than memory; the file is the same."""
     from hra.domains import points
 
     if memory is not None:
@@ -107,7 +107,7 @@ def build(
 
 @app.command()
 def info(cloud: BuiltCloud, json_file: JsonOption = None) -> None:
-    """Show what is in a built tree."""
+    """Show the content of a built tree."""
     from hra.domains import points
 
     _report(points.load_tree(cloud), json_file, cloud.name)
@@ -141,7 +141,7 @@ def render(
     viewport: ViewportOption = "960x540",
     json_file: JsonOption = None,
 ) -> None:
-    """Draw a cut, or full detail without a budget."""
+    """Draw a cut; without a budget draw full detail."""
     from hra.domains import points
     from hra.files.images import save_png
 
@@ -164,8 +164,8 @@ def view(
 ) -> None:
     """Open a window on a built tree, with a slider for the budget.
 
-    Drag turns the cloud, the right button moves it, the wheel goes nearer. Keys: up and down the budget, f freezes the
-    cut, h is home.
+    Drag to turn the cloud, drag with the right button to move it, use the wheel to go nearer. Keys: up and down the
+    budget, f freezes the cut, h is home.
     """
     from hra.domains import points
     from hra.files.images import save_png

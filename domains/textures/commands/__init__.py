@@ -41,7 +41,7 @@ def replay(
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Replay a recorded trace, or a flight over an image as a ground, by several policies and judge each."""
+    """Replay a recorded trace, or a flight over an image as a ground, by several policies and compare them."""
     limit = byte_count(upload) if upload else None
     if source.suffix.lower() == ".npz":
         if metric or traversal:

@@ -27,10 +27,10 @@ def plan(
     frames: Annotated[int, typer.Option(min=1, max=10_000, help="Frames of a turn around the tileset.")] = 60,
     json_file: JsonOption = None,
 ) -> None:
-    """The smallest error target whose tiles fit into a cache, and what the viewers' own rules do with it.
+    """Find the smallest error target whose tiles fit into a cache, beside the results of the viewers' own rules.
 
     The camera is placed as for meshes, in the tileset's frame; `--up 0,0,1` suits most. The rules of 3DTilesRendererJS
-    and CesiumJS are replayed on a turn around the tileset: how often tiles are fetched again, and how often refused.
+    and CesiumJS are replayed on a turn around the tileset: the output counts repeated fetches and refusals.
     """
     from hra.domains import tiles
 

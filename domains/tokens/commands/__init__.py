@@ -75,8 +75,8 @@ def allocate(
 ) -> None:
     """Allocate tokens to an image and a query, or to all images of a folder.
 
-    A folder's rows go to Parquet files, one row for each image, with its error where it has no tokens (exit code 1).
-    Run it again after it was stopped: it goes on.
+    The rows of a folder go to Parquet files, one row for each image, with its error if it has no tokens (exit code 1).
+    A stopped run continues when you run it again.
     """
     from hra.domains import tokens
     from hra.domains.tokens.corpus.command import allocate_images
