@@ -84,8 +84,7 @@ def allocate_batch(
     ArrayError : gains of another shape or dtype, negative, not finite, or (on the host) too large to add up; budgets
         of another shape.
     InvalidBudget, BudgetTooSmall : see `check_budget`.
-    BackendUnavailable : there is no such backend, it cannot read the device, or it does not serve the traversal or the
-        size.
+    BackendUnavailable : the backend is unknown, cannot read the device, or does not serve the traversal or the size.
 
     Examples
     --------
@@ -165,7 +164,7 @@ def _forest_on(hierarchy: Hierarchy, device: str) -> LevelForest:
 def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
     if backend not in BACKENDS:
         fix = f"one of {', '.join(BACKENDS)}"
-        raise BackendUnavailable(f"there is no backend {backend!r}", where="argument backend", fix=fix)
+        raise BackendUnavailable(f"the backend {backend!r} is unknown", where="argument backend", fix=fix)
     rows = adopt(gain, "gain")
     check_gain(rows, len(hierarchy))
     if backend in ("reference", "numba"):

@@ -113,7 +113,7 @@ def _middle(low: float, high: float) -> float:
 
 def _sweep(forest: LevelForest, gain: np.ndarray, price: float) -> np.ndarray:
     """Value, cost and gain [3, R] of the best set below and with each refinement; zero where it is not worth it."""
-    paid = np.multiply(price, forest.cost, where=forest.cost > 0, out=np.zeros(len(forest)))  # inf * 0 is no number
+    paid = np.multiply(price, forest.cost, where=forest.cost > 0, out=np.zeros(len(forest)))  # inf * 0 is not a number
     best = np.stack([gain - paid, forest.cost, gain.astype(np.float64)])
     for begin, end in reversed(forest.levels):
         first, last = forest.first_child[begin:end], forest.first_child[begin + 1 : end + 1]

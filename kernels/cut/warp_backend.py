@@ -8,7 +8,7 @@ The triple of a refinement is value, cost and gain of the best set below and wit
 so that the CPU, CUDA and the reference agree to the bit.
 """
 
-# Warp compiles this file itself, and its types are no Python types.
+# Warp compiles this file itself, and its types are not Python types.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 # pyright: reportIndexIssue=false
@@ -50,7 +50,7 @@ def sweep_level(
     r = begin + i
     own = wp.float64(gain[member, r])
     paid = wp.float64(0.0)
-    if cost[r] > wp.float64(0.0):  # inf * 0 is no number
+    if cost[r] > wp.float64(0.0):  # inf * 0 is not a number
         paid = price[member] * cost[r]
     total = wp.vec3d(own - paid, cost[r], own)
     # From left to right, as the reference adds.

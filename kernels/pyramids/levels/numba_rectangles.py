@@ -106,7 +106,7 @@ def _try_centers(data, rects, index, against, smallest, found):
 
 @njit(cache=True, nogil=True)
 def _list_open(rects, found, listed):
-    """List rectangles that hold pixels, none of which is found; the last entry may be written in vain."""
+    """List rectangles that hold pixels, none of which is found; the last entry may be written without need."""
     count = 0
     for k in range(len(rects)):
         # Written always, counted only if open: a condition in its place could not be foretold.

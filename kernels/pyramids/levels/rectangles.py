@@ -72,7 +72,7 @@ def adopt_pyramid(pyramid: Pyramid, reduce: Reduce) -> Any:
     """The buffer of a complete pyramid of one channel; raises :class:`ArrayError` if it is another."""
     where, fix = "argument pyramid", f"build_pyramid(image[..., None], reduce={reduce!r})"
     if not isinstance(pyramid, Pyramid):
-        raise ArrayError(f"{type(pyramid).__name__} is no Pyramid", where=where, fix=fix)
+        raise ArrayError(f"{type(pyramid).__name__} is not a Pyramid", where=where, fix=fix)
     if pyramid.reduce != reduce:
         raise ArrayError(f"a {reduce!r} pyramid is needed, not {pyramid.reduce!r}", where=where, fix=fix)
     if pyramid.layout.channels != 1:

@@ -1,6 +1,6 @@
 """Warp kernels, one thread per output value; a level is [B, H, W, C]."""
 
-# Warp compiles this file itself: its types are no Python types, functions are overloaded by redefinition, and variables
+# Warp compiles this file itself: its types are not Python types, functions are overloaded by redefinition, variables
 # that a loop changes are declared by a cast.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false

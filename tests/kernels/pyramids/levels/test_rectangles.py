@@ -114,7 +114,7 @@ IMAGE = np.zeros((4, 4, 1), np.float32)
 @pytest.mark.parametrize(
     ("pyramid", "rects", "index", "message"),
     [
-        (IMAGE, RECTS, None, "no Pyramid"),
+        (IMAGE, RECTS, None, "not a Pyramid"),
         (build_pyramid(IMAGE, "min"), RECTS, None, "'max' pyramid is needed, not 'min'"),
         (build_pyramid(IMAGE, "mean"), RECTS, None, "'max' pyramid is needed, not 'mean'"),
         (build_pyramid(IMAGE, "max", levels=2), RECTS, None, "one pixel"),
