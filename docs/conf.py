@@ -25,6 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_design",
     "reference",
+    "commands",
     "gallery",
     "explorers",
     "sites",

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hra.cli import INTERRUPTED
 from hra.cli.groups import Commands
 from hra.errors import HraError, MissingExtra
 from hra.files.limits import enough_memory
@@ -170,6 +171,8 @@ def _run() -> int:
         raise usage_error(error, sys.argv[1:]) from error
     except typer.Abort:
         return 1
+    if code == 130:  # what Typer makes of an interrupt
+        typer.echo(INTERRUPTED, err=True)
     return code if isinstance(code, int) else 0
 
 

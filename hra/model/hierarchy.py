@@ -213,6 +213,10 @@ class Hierarchy:
         """A hierarchy from refinements that are known already; what all other constructors end in.
 
         Refinements that are given in level order, the successors of each side by side, keep their numbers.
+
+        Raises
+        ------
+        HierarchyError : a cycle, or a node that is not added before it is removed.
         """
         cost = np.array(cost, np.float64)
         order, level = level_order(shape.edges, shape.size)
@@ -221,10 +225,12 @@ class Hierarchy:
         edges = rank[shape.edges]
         edges = edges[np.lexsort((edges[:, 0], edges[:, 1]))]
         _check_total(cost)
+        added_by, removed_by = rank[shape.added_by], rank[shape.removed_by]
+        topology.check_changes(Topology(shape.size, added_by, removed_by, edges))
         return cls(
             node_cost=frozen(cost),
-            added_by=frozen(rank[shape.added_by]),
-            removed_by=frozen(rank[shape.removed_by]),
+            added_by=frozen(added_by),
+            removed_by=frozen(removed_by),
             node_parent=None if node_parent is None else frozen(np.array(node_parent, np.int32)),
             parent=_forest(edges, shape.size),
             edges=frozen(edges),

@@ -154,6 +154,10 @@ def _refuse_cycle(edges: np.ndarray, waiting: np.ndarray) -> None:
     )
 
 
+# Edges that are followed for each node, refinement and edge on average before a node's way is too long.
+_STEPS = 100
+
+
 @dataclass(frozen=True)
 class Topology:
     """Refinements 0 .. size-1 in any order.
@@ -228,6 +232,53 @@ def flat(size: int) -> Topology:
 def dag(size: int, edges: np.ndarray) -> Topology:
     """Every node is a refinement; ``edges`` [E, 2] are (predecessor, successor) pairs of nodes."""
     return Topology(size, np.arange(size, dtype=np.int32), _none(size), np.unique(edges, axis=0).astype(np.int32))
+
+
+def check_changes(shape: Topology) -> None:
+    """Every node comes before it goes: what adds it precedes what removes it, by one edge or by several.
+
+    Parameters
+    ----------
+    shape : in level order, its edges sorted by successor.
+
+    Raises
+    ------
+    HierarchyError : a node may go before it comes, or that can only be told by following too many edges.
+    """
+    before, after = shape.edges.T
+    offsets = offsets_of(np.bincount(after, minlength=shape.size))
+    most = _STEPS * (shape.size + before.size + shape.added_by.size)
+    node, far = _gone_early(offsets, np.ascontiguousarray(before), shape.added_by, shape.removed_by, most)
+    if node >= 0:
+        added, removed = shape.added_by[node], shape.removed_by[node]
+        what = "can be removed before it is added" if not far else "is removed too many steps after it is added"
+        fix = f"add the edge ({added}, {removed}), numbers in level order"
+        raise HierarchyError(f"node {node} {what}", where=f"refinements {added}, {removed}", fix=fix)
+
+
+@njit(cache=True, nogil=True)
+def _gone_early(offsets, predecessors, added_by, removed_by, most):
+    """The first node whose removal does not follow its addition, and whether ``most`` steps did not suffice."""
+    size = offsets.size - 1
+    seen, stack, steps = np.full(size, -1, np.int32), np.empty(size, np.int32), 0
+    for v in range(added_by.size):
+        first, last = added_by[v], removed_by[v]
+        if first < 0 or last < 0:
+            continue
+        stack[0], waiting, found = last, 1, False
+        while waiting > 0 and not found:
+            waiting -= 1
+            r = stack[waiting]
+            for k in range(offsets[r], offsets[r + 1]):
+                p, steps = predecessors[k], steps + 1
+                if p == first:
+                    found = True
+                    break
+                if p > first and seen[p] != v:  # predecessors have lower numbers
+                    seen[p], stack[waiting], waiting = v, p, waiting + 1
+        if not found or steps > most:
+            return v, found
+    return -1, False
 
 
 def groups(added_by: np.ndarray, removed_by: np.ndarray) -> Topology:

@@ -1,4 +1,7 @@
-"""A camera that turns around a point, as a mouse moves it."""
+"""A camera that turns around a point, as a mouse moves it.
+
+What a mouse does to the eye of any session.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from hra.errors import CameraError
 _STEEPEST = math.radians(89.9)
 # Reversed depth in floats is as exact far away as near.
 _NEAR = 1 / 1000
+# Nearer, for each notch of a wheel.
+_ZOOM = 1.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,3 +104,44 @@ class OrbitCamera:
             near=_NEAR * self.distance,
             reversed_depth=True,
         )
+
+
+class OrbitView:
+    """The eye of a session.
+
+    Parameters
+    ----------
+    orbit : where it begins; viewport : (width, height) of pictures, pixels.
+
+    Attributes
+    ----------
+    orbit, viewport : as they are; settled : whether the next frame would be the same as the last one.
+    """
+
+    def __init__(self, orbit: OrbitCamera, viewport: tuple[int, int]) -> None:
+        self.orbit = self._home = orbit
+        self.viewport, self.settled = viewport, False
+
+    def drag(self, right: float, down: float) -> None:
+        """Turn what is seen as a mouse goes, pixels."""
+        self._look(self.orbit.turned(right / self.viewport[1], down / self.viewport[1]))
+
+    def pan(self, right: float, down: float) -> None:
+        """Move what is seen as a mouse goes, pixels."""
+        self._look(self.orbit.moved(right / self.viewport[1], down / self.viewport[1]))
+
+    def scroll(self, notches: float) -> None:
+        """Go nearer by notches of a mouse's wheel."""
+        self._look(self.orbit.zoomed(_ZOOM**notches))
+
+    def go_home(self) -> None:
+        """Look from where the session began."""
+        self._look(self._home)
+
+    def _look(self, orbit: OrbitCamera) -> None:
+        self.orbit = orbit
+        self._change()
+
+    def _change(self) -> None:
+        """The next frame is another one."""
+        self.settled = False

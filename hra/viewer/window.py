@@ -1,8 +1,12 @@
-"""A window on a view: passes on what mouse and keys do, and shows the session's frames under a panel."""
+"""A window on a view: passes on what mouse and keys do, and shows the session's frames under a panel.
+
+The panel that lies over a view.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, Protocol, Self
 
@@ -19,6 +23,7 @@ _NAMES = {"up": "up_arrow", "down": "down_arrow", "left": "left_arrow", "right":
 
 Key = tuple[str, Callable[[Any], None]]
 """What a key is for, and what it does to a session."""
+_SHORT = 4
 
 
 class Session(Protocol):
@@ -174,3 +179,30 @@ class ViewWindow:
 
 def _key(imgui: Any, name: str) -> Any:
     return getattr(imgui.Key, _NAMES.get(name, f"_{name}" if name.isdigit() else name))
+
+
+@contextmanager
+def panel_over(imgui: Any, told: Sequence[str], keys: Mapping[str, Key]) -> Iterator[None]:
+    """Draw what is told and what mouse and keys do, with the block's controls in between.
+
+    Parameters
+    ----------
+    imgui : the module, whose context and frame are there.
+    told : lines; keys : those with names of one digit are left to the block.
+    """
+    imgui.set_next_window_pos((10, 10), imgui.Cond_.first_use_ever)
+    imgui.set_next_window_bg_alpha(0.8)
+    imgui.begin("hra", None, imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_focus_on_appearing)
+    for line in told:
+        imgui.text(line)
+    imgui.separator()
+    yield
+    imgui.separator()
+    named = [f"{key}: {what}" for key, (what, _) in keys.items() if not key.isdigit()]
+    for line in (
+        "drag: turn, right drag: move, wheel: nearer",
+        ", ".join(named[:_SHORT]),
+        ", ".join([*named[_SHORT:], "escape: close"]),
+    ):
+        imgui.text_disabled(line)
+    imgui.end()

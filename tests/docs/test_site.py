@@ -90,3 +90,13 @@ def test_nothing_outside_of_a_list_is_parted() -> None:
     kept = list(lines)
     script("docs/_ext/reference.py").part_entries(None, "", "", None, None, lines)
     assert lines == kept
+
+
+def test_the_page_of_commands_has_every_command_and_option() -> None:
+    commands = script("docs/_ext/commands.py")
+    page = commands.page()
+    for name, command in commands.commands():
+        section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        assert f"| [`{name}`](#" in page
+        assert all(f"`{one}`" in section for option in command.params for one in option.opts if one.startswith("--"))
+    assert "hra mesh cut" in page and "`--triangles`" in page

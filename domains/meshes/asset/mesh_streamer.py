@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.domains.meshes.asset.page_allocator import PageAllocator
 from hra.domains.meshes.asset.pages import Page
+from hra.domains.meshes.asset.paging import PageAllocator
 from hra.model.budget import check_budget
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import PagedItems

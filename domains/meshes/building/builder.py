@@ -9,15 +9,13 @@ from typing import Any
 from hra.domains.meshes.building.appearance import with_appearance
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
-from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
-from hra.domains.meshes.building.progress import Countdown, Progress
-from hra.domains.meshes.building.report import BuildReport, Meter
-from hra.domains.meshes.building.settings import Settings
-from hra.domains.meshes.building.threads import Workers, processors
-from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
+from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
+from hra.domains.meshes.mesh.report import BuildReport, Meter
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.errors import HraError, MeshError
 from hra.files.limits import DEFAULT, Limits
 

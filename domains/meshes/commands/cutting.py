@@ -78,7 +78,7 @@ def _write(chosen: Cut, out: Path | None, suffix: str) -> dict[str, Any]:
 
 def say_what_is_left_out(attributes: Any, out: Path | None) -> None:
     """Say on standard error what of the mesh the format of ``out`` does not hold."""
-    from hra.domains.meshes.files.write import left_out
+    from hra.domains.meshes.files.write_glb import left_out
 
     lost = [] if out is None else left_out(attributes, out.suffix)
     if out is not None and lost:

@@ -83,7 +83,7 @@ def fly(
             progress(number + 1, len(cameras))
     record = {**_summary(rows, pool_bytes), "frames": rows}
     with running(f"writing {out.name}"):
-        from hra.domains.meshes.viewer.flight_plot import flight_plot
+        from hra.domains.meshes.viewer.flight import flight_plot
 
         files |= {"fly.gif": _gif(pictures), "residency.png": flight_plot(rows, pool_bytes)}
         write_folder(out, {**files, "fly.json": json_bytes(record)})

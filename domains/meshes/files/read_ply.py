@@ -6,10 +6,8 @@ import warnings
 
 import numpy as np
 
-from hra.domains.meshes.files.parsed import Parsed, vertex_attributes
-from hra.domains.meshes.files.polygons import strips, triangulate
-from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
-from hra.domains.meshes.files.textures import Textures
+from hra.domains.meshes.files.parsed import Parsed, strips, triangulate, vertex_attributes
+from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
 from hra.domains.meshes.mesh.materials import Material
 from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits

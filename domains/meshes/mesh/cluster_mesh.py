@@ -9,12 +9,13 @@ from typing import Literal
 
 import numpy as np
 
-from hra.domains.meshes.building.report import BuildReport
-from hra.domains.meshes.building.weld import first_at_position
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
+from hra.domains.meshes.mesh.methods import METHODS
 from hra.domains.meshes.mesh.ragged import take_runs
+from hra.domains.meshes.mesh.report import BuildReport
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
+from hra.domains.meshes.mesh.weld import first_at_position
 from hra.errors import HraError
 from hra.model.arrays import ReadOnlyArrays, frozen, indices
 from hra.model.hierarchy import Hierarchy
@@ -56,7 +57,7 @@ class ClusterMesh(ReadOnlyArrays):
           root in several steps; "vertex_count" int32 [N].
 
     attributes : texture coordinates, normals, colours and materials of the V vertices, or None. With them, "error" also
-        counts their changes as distances (`hra.domains.meshes.building.attribute_metric`); "hausdorff" is of positions
+        counts their changes as distances (`hra.domains.meshes.building.geometry`); "hausdorff" is of positions
         alone.
     report : what the build took, or None where it is not known.
 
@@ -120,9 +121,7 @@ class ClusterMesh(ReadOnlyArrays):
         )
 
     def _repr_png_(self) -> bytes | None:
-        from hra.domains.meshes.viewer.portrait import cluster_portrait
-
-        return cluster_portrait(self)
+        return METHODS["cluster_portrait"](self)
 
     @cached_property
     def bounds(self) -> np.ndarray:
@@ -192,9 +191,7 @@ class ClusterMesh(ReadOnlyArrays):
         ------
         FileError : another suffix, or the file cannot be written; MeshError : another number of bits.
         """
-        from hra.domains.meshes.asset.writing import save
-
-        save(self, path, grid_bits)
+        METHODS["save"](self, path, grid_bits)
 
 
 def charge(hierarchy: Hierarchy, triangle_count: np.ndarray, attribute_bytes: int, unit: CostUnit) -> Hierarchy:

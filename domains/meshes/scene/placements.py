@@ -1,18 +1,89 @@
-"""Which meshes stand where: copies as arrays."""
+"""Which meshes stand where: copies as arrays.
+
+Where the surface of a mesh is.
+
+Which placed meshes a view may see at all.
+
+One placed copy of a mesh, as it is to be drawn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hra.camera import checks
-from hra.domains.meshes.scene.extent import Extent
+from hra.camera.view import View
+from hra.domains.meshes.scene.placed_camera import Eye, copies_in_view
 from hra.domains.meshes.selection.allocator import Clusters
 from hra.errors import HraError, UnitMismatch
 from hra.model.arrays import frozen, indices, to_numpy
+from hra.model.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """Where the surface of a mesh is, in boxes.
+
+    Attributes
+    ----------
+    whole : float32 [1, 2, 3], around all of it.
+    sources : float32 [S, 2, 3], around its source clusters.
+    """
+
+    whole: np.ndarray
+    sources: np.ndarray
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> Extent:
+        """From the nested boxes of a mesh's clusters."""
+        boxes = hierarchy.attribute("box")
+        base = boxes[hierarchy.added_by < 0]
+        whole = np.stack([base[:, 0].min(axis=0), base[:, 1].max(axis=0)])
+        return cls(whole[None], boxes[hierarchy.removed_by < 0])
+
+    @property
+    def center(self) -> np.ndarray:
+        """The middle of the box around everything, float64 [3]."""
+        return self.whole[0].astype(np.float64).mean(axis=0)
+
+    @property
+    def radius(self) -> float:
+        """From the center to a corner."""
+        return float(np.linalg.norm(self.whole[0, 1].astype(np.float64) - self.center))
+
+
+class Instance(NamedTuple):
+    """One copy to draw: a mesh, where it stands, and which of its clusters.
+
+    A tuple, since scenes make thousands in a frame.
+
+    Attributes
+    ----------
+    number : its place in the order of the scene's placements.
+    mesh : shared between copies.
+    placement : float64 [4, 4], object to world.
+    cut : int64 [K], numbers of clusters.
+
+    Examples
+    --------
+    >>> import numpy as np, hra
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> scene = meshes.Scene([(skull, np.eye(4)[None])])
+    >>> camera = hra.Camera.orbit(skull.bounds, azimuth=30, up=(0, 0, 1))
+    >>> (instance,) = scene.realize(scene.allocate(camera, budget=2_000))
+    >>> len(instance.mesh.mesh(instance.cut).triangles) <= 2_000
+    True
+    """
+
+    number: int
+    mesh: Clusters
+    placement: np.ndarray
+    cut: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,3 +171,17 @@ def _check(meshes: Sequence[Clusters]) -> None:
     if len(units) > 1:
         fix = "give all meshes the same cost, see with_cost"
         raise UnitMismatch("the meshes of a scene cost different things", where=", ".join(units), fix=fix)
+
+
+def instances_seen(placed: Placements, views: Sequence[View]) -> np.ndarray:
+    """What of each copy the ``views`` of the world may see, int8 [B]: 0 nothing, 1 something, 2 all of it.
+
+    Conservative. By the sphere around the copy, then by the boxes around its source clusters.
+    """
+    seen = np.zeros(len(placed.matrices), np.int8)
+    for kind, extent in enumerate(placed.extents):
+        numbers = np.flatnonzero(placed.mesh_of == kind)
+        for view in views:
+            spheres = (placed.centers, placed.radii)
+            copies_in_view(Eye.of(view.camera), placed.matrices, numbers, spheres, extent.whole, extent.sources, seen)
+    return seen

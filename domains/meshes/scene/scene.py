@@ -1,26 +1,35 @@
-"""Scenes: many placed copies of a few meshes under one budget."""
+"""Scenes: many placed copies of a few meshes under one budget.
+
+Metrics of the world for meshes that are placed in it.
+
+Scenes of many instances: copies treated alike, see `hra.pooling.copies`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hra.camera.view import View, views_of
-from hra.domains.meshes.scene.culling import instances_seen
-from hra.domains.meshes.scene.instance import Instance
-from hra.domains.meshes.scene.placed_metric import placed_metric
-from hra.domains.meshes.scene.placed_views import PlacedViews
-from hra.domains.meshes.scene.placements import Placements, keys_of
-from hra.domains.meshes.scene.scene_allocation import SceneAllocation
-from hra.domains.meshes.scene.scene_history import check_own, nothing_drawn, seen_before
-from hra.domains.meshes.scene.scene_sharing import share_scene
+from hra.domains.meshes.scene.placed_errors import PlacedViews
+from hra.domains.meshes.scene.placements import Instance, Placements, instances_seen, keys_of
+from hra.domains.meshes.scene.scene_allocation import (
+    SceneAllocation,
+    check_own,
+    copies_before,
+    nothing_drawn,
+    seen_before,
+    taken_before,
+)
 from hra.domains.meshes.selection.allocator import Clusters, MeshAllocator
 from hra.model.arrays import frozen
-from hra.model.metrics import ErrorMetric
-from hra.pooling.copies import can_share
+from hra.model.metrics import Combined, ErrorMetric, Scaled
+from hra.pooling.copies import allocate_copies, can_share
+from hra.pooling.copies_allocation import CopiesAllocation, Kind
 from hra.pooling.pool import Pool, PooledAllocation
 from hra.pooling.union import Unions
 from hra.traversals.base import Traversal
@@ -194,3 +203,62 @@ class Scene:
 
     def _check_own(self, allocation: SceneAllocation) -> None:
         check_own(allocation, self._placed, self._keys)
+
+
+def placed_metric(metric: ErrorMetric, placement: np.ndarray) -> ErrorMetric:
+    """The metric in the coordinates of a mesh that ``placement`` float64 [4, 4] puts into the world.
+
+    Sums, products and multiples of metrics are taken apart; what has no method ``seen_from`` stays as it is.
+    """
+    if isinstance(metric, Scaled):
+        return replace(metric, metric=placed_metric(metric.metric, placement))
+    if isinstance(metric, Combined):
+        left, right = placed_metric(metric.left, placement), placed_metric(metric.right, placement)
+        return replace(metric, left=left, right=right)
+    moved = getattr(metric, "seen_from", None)
+    return metric if moved is None else moved(placement)
+
+
+def share_scene(
+    placed: Placements,
+    allocators: Sequence[MeshAllocator],
+    traversal: Traversal,
+    views: tuple[View, ...],
+    seen: np.ndarray,
+    budget: float,
+    names: np.ndarray,
+    previous: SceneAllocation | None,
+) -> CopiesAllocation:
+    """Spend a budget over the instances in view.
+
+    Parameters
+    ----------
+    allocators : one for each mesh.
+    seen : [B], above 0 for what is in view; ``names`` int [B], by which ``previous`` knows the instances.
+    """
+    kinds, chosen = [], []
+    for kind, allocator in enumerate(allocators):
+        own = np.flatnonzero((placed.mesh_of == kind) & (seen > 0))
+        if not own.size:
+            continue
+        own = own[np.argsort(-_sizes(placed, own, views), kind="stable")]
+        hierarchy = placed.meshes[kind].hierarchy
+        before = None if previous is None else taken_before(previous, names[own], hierarchy)
+        kinds.append(Kind(hierarchy, allocator.metric, PlacedViews(views, placed.matrices[own]), before))
+        chosen.append(own)
+    numbers = np.concatenate(chosen)
+    price = None if previous is None else previous.last_price
+    last, came_from = None, None
+    if previous is not None and isinstance(previous.pooled, CopiesAllocation):
+        last, came_from = previous.pooled, copies_before(previous.names, previous.pooled, names[numbers])
+    order = np.argsort(numbers)
+    return allocate_copies(kinds, order, budget, traversal, price=price, last=last, came_from=came_from)
+
+
+def _sizes(placed: Placements, numbers: np.ndarray, views: Sequence[View]) -> np.ndarray:
+    """How large some instances look at most, [n]: copies of like size want the same at like prices."""
+    result = np.zeros(len(numbers))
+    for view in views:
+        away = np.linalg.norm(placed.centers[numbers] - view.camera.position, axis=1)
+        result = np.maximum(result, placed.radii[numbers] / np.maximum(away, 1e-300))
+    return result

@@ -1,18 +1,20 @@
-"""Errors of clusters as cameras see them."""
+"""Errors of clusters as cameras see them.
+
+Weights of places on the screen, such as saliency maps, as weights of clusters.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, Literal, final, get_args
+from typing import Any, Literal, Protocol, final, get_args, runtime_checkable
 
 import numpy as np
 
+from hra.camera.occlusion import window_matrix
 from hra.camera.view import View, views_of
-from hra.domains.meshes.scene.placed_errors import placed_gains
-from hra.domains.meshes.scene.placed_views import PlacedViews
 from hra.domains.meshes.selection.appearance import appearance_errors, check_appearance
 from hra.domains.meshes.selection.displacement import (
     Sources,
@@ -22,8 +24,9 @@ from hra.domains.meshes.selection.displacement import (
     source_weights,
     sources_of,
 )
-from hra.domains.meshes.selection.screen_weights import ScreenWeight, mean_weights
 from hra.errors import EstimateWarning, MetricError
+from hra.kernels import project_boxes
+from hra.model.arrays import to_numpy
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
@@ -33,6 +36,34 @@ _ESTIMATED = (
     "errors in pixels are estimates, which true displacements may exceed several times, because the mesh was built "
     'without bounds; build it again, or name ScreenError("quadric")'
 )
+ScreenWeight = Callable[[np.ndarray], Any]
+"""positions float64 [n, 2], (x, y) in pixels of a view -> weights [n] >= 0."""
+
+_SAMPLES = 4  # along each side of what a cluster's box covers
+
+
+@runtime_checkable
+class WorldViews(Protocol):
+    """Views of one world for many placed copies of a mesh, which know the errors of all copies at once.
+
+    `hra.domains.meshes.scene.placed_errors.PlacedViews` is one: metrics do not know placements.
+    """
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The views of the world."""
+        ...
+
+    @property
+    def even(self) -> bool:
+        """Whether acuity is the same all over each view."""
+        ...
+
+    def mean_square_gains(
+        self, hierarchy: Hierarchy, distances: np.ndarray, gain: np.ndarray, least_error: np.ndarray
+    ) -> bool:
+        """Fill the gains [R, B] of each copy and the errors [B] left at full detail; whether it could."""
+        ...
 
 
 @final
@@ -163,11 +194,11 @@ class ScreenError(ErrorMetric):
         self, hierarchy: Hierarchy, contexts: Sequence[Any], gain: np.ndarray, least_error: np.ndarray
     ) -> bool:
         """Gains of all copies at once, where the contexts are one world's views without gaze and weight."""
-        if not isinstance(contexts, PlacedViews) or self.weight is not None or not contexts.even:
+        if not isinstance(contexts, WorldViews) or self.weight is not None or not contexts.even:
             return False
         if self.views == "max" and len(contexts.views) > 1:
             return False
-        return placed_gains(hierarchy, self.mean_distances(hierarchy), contexts, gain, least_error)
+        return contexts.mean_square_gains(hierarchy, self.mean_distances(hierarchy), gain, least_error)
 
     def _weights(self, hierarchy: Hierarchy, view: View) -> np.ndarray:
         """What a squared error of one unit in each source cluster counts in a view, float64 [N]."""
@@ -196,3 +227,27 @@ def errors_in_view(
         return displaced
     check_appearance(hierarchy)
     return appearance_errors(hierarchy, view, sources.seen, displaced)
+
+
+def mean_weights(weight: ScreenWeight, boxes: np.ndarray, view: View) -> np.ndarray:
+    """The mean weight of 4 x 4 places in the part of the viewport that each box [N, 2, 3] covers, float64 [N].
+
+    Raises
+    ------
+    MetricError : weights that are not one finite number >= 0 per position.
+    """
+    width, height = view.camera.viewport
+    camera = view.camera
+    rects = project_boxes(boxes, window_matrix(camera), (height, width), reversed_depth=camera.reversed_depth).rects
+    low = np.clip(rects[:, :2].astype(np.float64), 0, (width, height))
+    # Rectangles name their last pixel, whose far side is one further. Out of view they are (0, 0, -1, -1): all samples
+    # then fall on (0, 0), which is in the viewport.
+    high = np.clip(rects[:, 2:] + 1.0, low, (width, height))
+    share = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
+    inside = np.stack(np.meshgrid(share, share), axis=-1).reshape(1, -1, 2)
+    places = low[:, None] + (high - low)[:, None] * inside
+    found = to_numpy(weight(places.reshape(-1, 2)))
+    if found.shape != (places.shape[0] * places.shape[1],) or not (np.isfinite(found) & (found >= 0)).all():
+        what = f"weights are {found.dtype} of shape {found.shape}"
+        raise MetricError(what, where="weight", fix="return one finite number >= 0 for each position [n, 2]")
+    return found.reshape(len(boxes), -1).mean(axis=1, dtype=np.float64)

@@ -10,9 +10,8 @@ import numpy as np
 
 from hra.camera.occlusion import Occlusion
 from hra.camera.view import View, views_of
-from hra.domains.meshes.mesh.boxes import vertex_boxes
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
-from hra.domains.meshes.mesh.ragged import take_runs
+from hra.domains.meshes.mesh.ragged import take_runs, vertex_boxes
 from hra.domains.meshes.selection.displacement import (
     mean_squares,
     source_pixels,

@@ -1,7 +1,13 @@
-"""A cut as PyVista draws it: shaded, or coloured by cluster, level or error, seen by a `hra.Camera`."""
+"""A cut as PyVista draws it: shaded, or coloured by cluster, level or error, seen by a `hra.Camera`.
+
+The picture that a material's surface carries.
+
+A small picture of a mesh, for notebooks.
+"""
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import sys
@@ -10,15 +16,19 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from hra.allocating.solve import solve
 from hra.camera import Camera
-from hra.camera.framing import is_centred
-from hra.domains.meshes.viewer.base_color import base_color_image
-from hra.errors import BackendUnavailable, CameraError, HraError, MissingExtra
+from hra.camera.framing import fit_camera, is_centred
+from hra.domains.meshes.files.resolver import MAX_PIXELS
+from hra.domains.meshes.mesh.materials import Material
+from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra
+from hra.files.images.files import png_bytes
 from hra.files.limits import PICTURE_PIXELS, PICTURE_SIDE
 from hra.model.arrays import indices
 from hra.model.kinds import require_kind
 
 if TYPE_CHECKING:
+    from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
     from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
     from hra.domains.meshes.selection.allocator import Clusters
 
@@ -33,6 +43,9 @@ _BAR = {
     "vertical": True, "position_x": 0.92, "position_y": 0.1, "width": 0.03, "height": 0.8,
     "color": "white", "fmt": "%.1e",
 }  # fmt: skip
+_PORTRAIT = (640, 480)
+# More triangles than its pixels show.
+_PORTRAIT_TRIANGLES = 200_000
 
 
 def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Coloring = "shaded") -> np.ndarray:
@@ -236,3 +249,45 @@ def check_camera(camera: Camera) -> None:
         raise CameraError(f"a picture of {width} x {height} pixels cannot be drawn", where="viewport", fix=fix)
     if not is_centred(camera):
         raise CameraError("PyVista cannot look through a mirrored, skewed or off-centre camera", where="camera")
+
+
+def base_color_image(material: Material) -> np.ndarray:
+    """The base-colour image of a material that has one, uint8 [H, W, 3].
+
+    Raises
+    ------
+    ImageError : it is damaged or too large.
+    """
+    from PIL import Image
+
+    where = f"material {material.name!r}"
+    try:
+        image = Image.open(io.BytesIO(material.image or b""), formats=("PNG", "JPEG"))
+        if image.width * image.height <= MAX_PIXELS:
+            return np.asarray(image.convert("RGB"))
+    except Exception as error:  # Pillow raises whatever its decoders stumble over
+        raise ImageError(f"the texture cannot be decoded ({type(error).__name__})", where=where) from error
+    raise ImageError(f"the texture has {image.width} x {image.height} pixels", where=where)
+
+
+def portrait(mesh: TriangleMesh) -> bytes | None:
+    """A shaded PNG of the whole mesh, None where nothing can draw it."""
+    camera = fit_camera(mesh.positions, azimuth=30, elevation=10, viewport=_PORTRAIT)
+    try:
+        plotter = new_plotter(_PORTRAIT, off_screen=True)
+        try:
+            add_shaded(plotter, mesh)
+            place_camera(plotter, camera)
+            return png_bytes(plotter.screenshot(return_img=True)[..., :3])
+        finally:
+            plotter.close()
+    except (MissingExtra, BackendUnavailable, ImageError):
+        return None
+
+
+def cluster_portrait(clusters: ClusterMesh) -> bytes | None:
+    """The same of a cut that has as many triangles as a small picture shows."""
+    clusters = clusters.with_cost("triangles")
+    node, budget = clusters.hierarchy.node, max(_PORTRAIT_TRIANGLES, clusters.root_triangle_count)
+    errors = node["area"] * np.square(node["error"], dtype=np.float64)
+    return portrait(clusters.mesh(solve(clusters.hierarchy, budget, errors=errors).cut))

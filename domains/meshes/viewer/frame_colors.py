@@ -1,4 +1,7 @@
-"""The colours of a frame: by material, by cluster, level or error, or how often each pixel was drawn."""
+"""The colours of a frame: by material, by cluster, level or error, or how often each pixel was drawn.
+
+A colour for each cluster, by which cluster it is, its level or its error.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,19 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_samplers import WRAPS
+from hra.domains.meshes.files.gltf_materials import WRAPS
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.selection.allocator import Clusters
-from hra.domains.meshes.viewer.base_color import base_color_image
-from hra.domains.meshes.viewer.cluster_colors import ClusterColoring, cluster_colors
-from hra.errors import HraError
+from hra.domains.meshes.viewer.drawing import base_color_image, distinct_colors
+from hra.errors import HraError, MissingExtra
 from hra.kernels.raster.clusters.renderer import ClusterRenderer
 from hra.kernels.raster.clusters.shading import Shading, SurfaceColor
+from hra.model.hierarchy import Hierarchy
 
 FrameColoring = Literal["shaded", "cluster", "level", "error", "overdraw"]
 _BACKGROUND = (0x20 / 255, 0x24 / 255, 0x2B / 255)
 _CODES = {name: code for code, name in WRAPS.items()}
+ClusterColoring = Literal["cluster", "level", "error"]
 
 
 class FrameColors:
@@ -87,3 +91,24 @@ def _surface(material: Material) -> SurfaceColor:
     texture = base_color_image(material) if material.image else None
     wrap = _CODES[material.sampler.wrap_s], _CODES[material.sampler.wrap_t]
     return SurfaceColor(material.base_color, texture, wrap)
+
+
+def cluster_colors(hierarchy: Hierarchy, coloring: ClusterColoring) -> np.ndarray:
+    """Colours of all clusters of a mesh, uint8 [N, 3]: of their numbers, levels, or errors on a logarithmic scale."""
+    if coloring == "cluster":
+        return distinct_colors(np.arange(hierarchy.node_cost.size))
+    if coloring == "level":
+        level = hierarchy.attribute("level").astype(np.float64)
+        return _map("viridis", level / max(level.max(), 1))
+    error = hierarchy.attribute("error").astype(np.float64)
+    largest = float(error.max()) or 1.0
+    least = min(float(error.min(where=error > 0, initial=largest)), largest / 10)
+    return _map("plasma", np.log(np.maximum(error, least) / least) / np.log(largest / least))
+
+
+def _map(name: str, values: np.ndarray) -> np.ndarray:
+    try:
+        from matplotlib import colormaps
+    except ImportError as error:
+        raise MissingExtra.of("matplotlib", "viz") from error
+    return np.round(255 * colormaps[name](values)[:, :3]).astype(np.uint8)

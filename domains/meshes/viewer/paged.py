@@ -7,11 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
-from hra.domains.meshes.asset.layout import PAGE_BYTES
+from hra.domains.meshes.asset.layout import PAGE_BYTES, POSITION
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.packing import Packed, page_ends, storage_order
 from hra.domains.meshes.asset.pages import Page
-from hra.domains.meshes.asset.streams import POSITION, vertex_streams
+from hra.domains.meshes.asset.tables import vertex_streams
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.selection.allocator import Clusters

@@ -21,9 +21,10 @@ from hra.kernels.raster.clusters.renderer import ClusterRenderer, Culling, Frame
 from hra.kernels.raster.clusters.shading import Shading
 from hra.kernels.raster.clusters.store import ClusterStore
 from hra.kernels.raster.context import Context
+from hra.viewer import Drawer
 
 
-class Renderer:
+class Renderer(Drawer):
     """Draws cuts of placed meshes: culled on the GPU by frustum and occlusion, each frame whole.
 
     Triangles lie in slots on the GPU and cuts as a bit for every cluster of every copy; what did not change does not go
@@ -71,24 +72,16 @@ class Renderer:
     ) -> None:
         self._placed = _placements(placed)
         self._sources: tuple[PagedMesh, ...] = tuple(paged(mesh) for mesh in self._placed.meshes)
-        self._context, self._owned = context or Context(), context is None
+        super().__init__(context)
         self._camera: Camera | None = None
         self._drawing: ClusterRenderer | None = None
         self._colors: FrameColors | None = None
-        try:
+        with self._opening():
             self._store = ClusterStore(self._context, [_geometry(source, pool_bytes) for source in self._sources])
             self._cuts = PlacedCuts(self._store, self._placed.mesh_of, self._placed.matrices)
             self._drawing = ClusterRenderer(self._cuts, viewport, reversed_depth)
             if pool_bytes is None:
                 self._load_all()
-        except BaseException:
-            self.close()
-            raise
-
-    @property
-    def driver(self) -> str:
-        """What draws: a GPU, or llvmpipe for the CPU."""
-        return self._context.renderer
 
     @property
     def uploaded_bytes(self) -> int:
@@ -201,24 +194,10 @@ class Renderer:
         """Copies and their clusters that the last frame drew, int64 each."""
         return self._drawer.drawn_pairs()
 
-    def finish(self) -> None:
-        """Wait until all that was asked for is drawn."""
-        with self._context.use() as gl:
-            gl.finish()
-
-    def close(self) -> None:
-        """Free what it holds on the GPU."""
+    def _free(self) -> None:
         for held in (self._colors, self._drawing, getattr(self, "_cuts", None), getattr(self, "_store", None)):
             if held is not None:
                 held.release()
-        if self._owned:
-            self._context.release()
-
-    def __enter__(self) -> Renderer:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     @property
     def _drawer(self) -> ClusterRenderer:

@@ -12,19 +12,18 @@ from hra.allocating.allocation import Allocation
 from hra.camera import Camera
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.paging import drawable_refinements
-from hra.domains.meshes.viewer.budget import BudgetKind, ViewBudget
 from hra.domains.meshes.viewer.frame import ViewFrame, error_of, gap_of
 from hra.domains.meshes.viewer.frame_colors import FrameColoring, check_coloring
-from hra.domains.meshes.viewer.residence import Residence, pool_range
+from hra.domains.meshes.viewer.residence import BudgetKind, Residence, ViewBudget, pool_range
 from hra.errors import BudgetTooSmall, HraError
 from hra.kernels.raster.context import Context
 from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
-from hra.viewer import OrbitCamera, OrbitView
+from hra.viewer import InContext, OrbitCamera, OrbitView
 
 
-class ViewSession(OrbitView):
+class ViewSession(OrbitView, InContext):
     """Frames of a mesh as somebody turns it, without a window: the window passes on its events and shows the frames.
 
     Each frame streams the pages that the pool holds for the eye, chooses the best cut within the budget, and draws
@@ -90,7 +89,7 @@ class ViewSession(OrbitView):
     ) -> None:
         require_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
         check_coloring(coloring)
-        super().__init__(OrbitCamera.of(camera, asset.bounds, up), camera.viewport)
+        OrbitView.__init__(self, OrbitCamera.of(camera, asset.bounds, up), camera.viewport)
         self.budget = ViewBudget(asset, triangles, pixels, metric, traversal)
         self.frozen = False
         self.coloring: FrameColoring = coloring
@@ -98,14 +97,11 @@ class ViewSession(OrbitView):
         self._allocation: Allocation | None = None
         self._last: ViewFrame | None = None
         self._residence: Residence | None = None
-        self._context, self._owned = context or Context(), context is None
-        try:
+        InContext.__init__(self, context)
+        with self._opening():
             self.pool_range = pool_range(asset, self._context)
             self.pool_bytes = self._first_pool(pool_bytes)
             self._reside()
-        except BaseException:
-            self.close()
-            raise
 
     def set_budget(self, kind: BudgetKind, value: float) -> None:
         """Let so many "triangles" or "pixels" limit the cut; raises as `ViewBudget.set`."""
@@ -180,19 +176,10 @@ class ViewSession(OrbitView):
         """Copy that picture to a framebuffer of the caller's context, see `Renderer.blit`."""
         self._there.renderer.blit(self.coloring, framebuffer)
 
-    def close(self) -> None:
-        """Free what it holds on the GPU."""
+    def _free(self) -> None:
         if self._residence is not None:
             self._residence.close()
             self._residence = None
-        if self._owned:
-            self._context.release()
-
-    def __enter__(self) -> ViewSession:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     @property
     def _there(self) -> Residence:
@@ -212,9 +199,7 @@ class ViewSession(OrbitView):
 
     def _reside(self) -> None:
         # The old pool goes first: two at once may be more than there is room for.
-        if self._residence is not None:
-            self._residence.close()
-            self._residence = None
+        self._free()
         held = self.pool_bytes, self._upload_bytes
         self._residence = Residence(self._asset, self._metric, self.viewport, *held, self._context)
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from hra.camera import Camera
-from hra.domains.points.cloud_tree import CloudTree
-from hra.domains.points.point_cloud import PointCloud
+from hra.domains.points.cloud.cloud_tree import CloudTree
+from hra.domains.points.cloud.clouds import PointCloud
 from hra.errors import CameraError, HraError
 from hra.kernels.raster import Context, FootprintRenderer
+from hra.viewer import Drawer
 
 
-class Renderer:
+class Renderer(Drawer):
     """Draws cuts of a tree as `render` does; all nodes lie on the GPU, and a frame uploads which of them are drawn.
 
     Parameters
@@ -53,19 +54,12 @@ class Renderer:
         shapes: dict[str, Any] = {"radii": node["size"]}
         if not self._points:
             shapes = {"covariances": node["covariance"], "opacities": node["opacity"]}
-        self._context, self._owned, self._footprints = context or Context(), context is None, None
-        try:
+        super().__init__(context)
+        self._footprints = None
+        with self._opening():
             self._footprints = FootprintRenderer(
                 self._context, viewport, self._positions, node["color"], **shapes, reversed_depth=reversed_depth
             )
-        except BaseException:
-            self.close()
-            raise
-
-    @property
-    def driver(self) -> str:
-        """What draws: a GPU, or llvmpipe for the CPU."""
-        return self._context.renderer
 
     def draw(self, camera: Camera, nodes: Any, background: float = 1.0) -> np.ndarray:
         """The picture of some nodes, float32 [H, W, 3]; parameters and errors as of `show`."""
@@ -102,27 +96,13 @@ class Renderer:
         """Copy it to a framebuffer of the caller's context, such as 0, a window's; HraError : it is closed."""
         self._there.copy_to(framebuffer)
 
-    def finish(self) -> None:
-        """Wait until what was asked for is drawn."""
-        with self._context.use() as gl:
-            gl.finish()
-
     @property
     def _there(self) -> FootprintRenderer:
         if self._footprints is None:
             raise HraError("the renderer is closed", where="Renderer", fix="make a new one")
         return self._footprints
 
-    def close(self) -> None:
-        """Free what it holds on the GPU."""
+    def _free(self) -> None:
         if self._footprints is not None:
             self._footprints.release()
             self._footprints = None
-        if self._owned:
-            self._context.release()
-
-    def __enter__(self) -> Renderer:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()

@@ -10,11 +10,11 @@ import numpy as np
 
 import hra
 from hra.camera import Camera
-from hra.domains.points.allocator import PointAllocator
-from hra.domains.points.cloud_tree import CloudTree
+from hra.domains.points.cloud.cloud_tree import CloudTree
+from hra.domains.points.selection.allocator import PointAllocator
 from hra.domains.points.viewer.renderer import Renderer
 from hra.kernels.raster import Context
-from hra.viewer import OrbitCamera, OrbitView
+from hra.viewer import InContext, OrbitCamera, OrbitView
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class CloudFrame:
         ]
 
 
-class CloudSession(OrbitView):
+class CloudSession(OrbitView, InContext):
     """Frames of a cloud without a window: the window passes on its events and shows the frames.
 
     Parameters
@@ -100,18 +100,16 @@ class CloudSession(OrbitView):
         traversal: Any = None,
         context: Context | None = None,
     ) -> None:
-        super().__init__(OrbitCamera.of(camera, tree.bounds, up), camera.viewport)
+        OrbitView.__init__(self, OrbitCamera.of(camera, tree.bounds, up), camera.viewport)
         self.frozen, held = False, tree.hierarchy
         self.range = float(held.base_cost), float(held.node_cost[tree.leaves].sum())
         self.budget = min(budget, self.range[1])
         self._tree, self._allocator = tree, PointAllocator(tree, metric, traversal)
         self._last: hra.Allocation | None = None
-        self._context, self._owned, self._renderer = context or Context(), context is None, None
-        try:
+        InContext.__init__(self, context)
+        self._renderer = None
+        with self._opening():
             self.resize(camera.viewport)
-        except BaseException:
-            self.close()
-            raise
 
     def set_budget(self, budget: float) -> None:
         """Spend so much at most, within the range."""
@@ -125,8 +123,7 @@ class CloudSession(OrbitView):
 
     def resize(self, viewport: tuple[int, int]) -> None:
         """Draw pictures of another size. CameraError : the driver has no such pictures."""
-        if self._renderer is not None:
-            self._renderer.close()
+        self._free()
         self._renderer = Renderer(self._tree, viewport, reversed_depth=True, context=self._context)
         self.viewport = viewport
         self._change()
@@ -164,16 +161,7 @@ class CloudSession(OrbitView):
             raise hra.HraError("the session is closed", where="CloudSession", fix="make a new one")
         return self._renderer
 
-    def close(self) -> None:
-        """Free what it holds on the GPU."""
+    def _free(self) -> None:
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
-        if self._owned:
-            self._context.release()
-
-    def __enter__(self) -> CloudSession:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()

@@ -25,8 +25,8 @@ from PIL import Image
 
 import hra
 from hra.domains import meshes, tiles
-from hra.domains.meshes.tiles.levels import quarter_levels
 from hra.domains.meshes.tiles.usd import write_usd
+from hra.domains.meshes.tiles.whole import quarter_levels
 
 VIEWERS = Path(__file__).parent / "viewers"
 SIZE, FOV, TARGET = (640, 480), 45.0, 2.0

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from hra.errors import ArrayError, FileError, HraError
+from hra.errors import ArrayError, FileError
 from hra.files.atomic_write import write_atomically
 from hra.files.json_text import parse_object
 from hra.files.limits import DEFAULT, Limits, enough_memory
 from hra.files.local_files import open_regular
+from hra.files.plain_arrays import PlainArchive, plain_archive
 from hra.residency.replay.trace import Trace
 
 FORMAT = "hra-trace"
@@ -59,7 +60,7 @@ def load_trace(path: str | os.PathLike[str], *, limits: Limits = DEFAULT) -> Tra
     where = str(path)
     with open_regular(path) as stream, enough_memory("the trace", where), _as_file_error(where):
         limits.check("file_bytes", os.fstat(stream.fileno()).st_size, where)
-        with zipfile.ZipFile(stream) as archive:
+        with plain_archive(stream) as archive:
             lengths = _lengths(archive, where, limits)
             _refuse_bombs(archive, os.fstat(stream.fileno()).st_size, where)
             arrays = {name: _array(archive, name, length, where) for name, length in lengths.items()}
@@ -73,19 +74,16 @@ def _as_file_error(where: str) -> Iterator[None]:
         yield
     except ArrayError as error:
         raise FileError(error.what, where=f"{where}, {error.where}", fix=error.fix or fix) from error
-    except (HraError, MemoryError):
-        raise
-    except KeyError as error:
-        raise FileError(f"the trace lacks {error.args[0]}", where=where, fix=fix) from error
-    except Exception as error:  # zipfile, its decompressors and NumPy's parser of headers raise a dozen kinds
-        raise FileError(f"the file is no trace: {error}", where=where, fix=fix) from error
+    except FileError as error:
+        if where in error.where:
+            raise
+        raise type(error)(error.what, where=f"{where}, {error.where}".rstrip(", "), fix=fix) from error
 
 
-def _lengths(archive: zipfile.ZipFile, where: str, limits: Limits) -> dict[str, int]:
+def _lengths(archive: PlainArchive, where: str, limits: Limits) -> dict[str, int]:
     """Names and lengths of the arrays, as the header has them."""
-    info = archive.getinfo("header.json")
-    limits.check("header_bytes", info.file_size, where)
-    header = parse_object(_content(archive, info, where), "header of the trace", where, limits)
+    limits.check("header_bytes", archive.size("header.json"), where)
+    header = parse_object(archive.content("header.json"), "header of the trace", where, limits)
     if header.get("format") != FORMAT:
         raise FileError("the file is no trace: its header is another format's", where=where)
     if header.get("version") != VERSION:
@@ -98,26 +96,17 @@ def _lengths(archive: zipfile.ZipFile, where: str, limits: Limits) -> dict[str, 
     return lengths
 
 
-def _refuse_bombs(archive: zipfile.ZipFile, size: int, where: str) -> None:
-    claimed = sum(info.file_size for info in archive.infolist())
-    if claimed > 4 * size:
-        raise FileError(f"{size:,} bytes claim to hold {claimed:,}", where=where, fix="record it again")
+def _refuse_bombs(archive: PlainArchive, size: int, where: str) -> None:
+    if archive.unpacked > 4 * size:
+        raise FileError(f"{size:,} bytes claim to hold {archive.unpacked:,}", where=where, fix="record it again")
 
 
-def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> bytes:
-    """A member that is stored or deflated; other methods take memory of their own accord."""
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise FileError("a member is packed by a method that is not read", where=f"{where}, {info.filename[:60]}")
-    return archive.read(info)
-
-
-def _array(archive: zipfile.ZipFile, name: str, length: int, where: str) -> np.ndarray:
+def _array(archive: PlainArchive, name: str, length: int, where: str) -> np.ndarray:
     """One array, whose length, type and size in bytes must be those that the header says."""
-    info, dtype = archive.getinfo(f"{name}.npy"), np.dtype(_TYPES[name])
-    if info.file_size != _NPY_HEADER + length * dtype.itemsize:
+    dtype = np.dtype(_TYPES[name])
+    if archive.size(f"{name}.npy") != _NPY_HEADER + length * dtype.itemsize:
         raise FileError("the header does not match the array's size", where=f"{where}, {name}")
-    content = _content(archive, info, where)
-    array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    array = archive.array(name)
     if array.shape != (length,) or array.dtype != dtype:
         raise FileError(f"expected {length} x {dtype}, got {array.dtype} {array.shape}", where=f"{where}, {name}")
     return array

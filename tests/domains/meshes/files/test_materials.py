@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.files.gltf_container import split_glb
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.errors import FileError, MeshError, RepairWarning
 from hra.files.json_text import parse_object
 from tests.helpers import gltf_validator

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.meshes.files import obj_lines
-from hra.domains.meshes.files.obj_found import ObjLines
 from hra.domains.meshes.files.obj_lines import read_lines
+from hra.domains.meshes.files.obj_words import ObjLines
 from hra.errors import FileError
 from hra.files.ply import text_rows
 from hra.files.ply.text_rows import numbered_lines, pieces, read_rows

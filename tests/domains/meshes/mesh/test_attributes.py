@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.building.weld import first_at_position, weld, weld_wedges
 from hra.domains.meshes.mesh.attributes import concatenate
+from hra.domains.meshes.mesh.weld import first_at_position, weld, weld_wedges
 from hra.errors import MeshError
 
 UV = np.array([[0, 0], [1, 0], [0, 1]], np.float32)

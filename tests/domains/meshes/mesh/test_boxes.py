@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.mesh.boxes import enclosing_boxes, vertex_boxes
+from hra.domains.meshes.mesh.ragged import enclosing_boxes, vertex_boxes
 
 
 @given(st.integers(0, 10_000), st.sampled_from([1e-9, 1.0, 1e7]))

@@ -9,8 +9,7 @@ import pytest
 
 from hra.camera.view import views_of
 from hra.domains import meshes
-from hra.domains.meshes.scene.group_links import links_of
-from hra.domains.meshes.scene.placed_views import PlacedViews
+from hra.domains.meshes.scene.placed_errors import PlacedViews, links_of
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.pooling.copies import gains_each

@@ -6,9 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.meshes.scene.placed_boxes import square_pixels_per_unit
-from hra.domains.meshes.scene.placed_eye import Eye, lenses
-from hra.domains.meshes.scene.placed_view import copies_in_view, leave_out, planes_between
+from hra.domains.meshes.scene.placed_camera import (
+    Eye,
+    copies_in_view,
+    leave_out,
+    lenses,
+    planes_between,
+    square_pixels_per_unit,
+)
 from tests.helpers.cameras import inside_clip_volume, random_camera
 from tests.hra.camera.test_boxes_in_view import points_in, random_boxes
 

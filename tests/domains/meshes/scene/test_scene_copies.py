@@ -10,7 +10,7 @@ import pytest
 import hra
 from hra.domains import meshes
 from hra.domains.meshes.scene import scene as scene_module
-from hra.domains.meshes.scene.placed_views import PlacedViews
+from hra.domains.meshes.scene.placed_errors import PlacedViews
 from hra.errors import BudgetTooSmall, HierarchyError, HraError
 from hra.model.problem import Problem
 from hra.pooling.copies import gains_each

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import hra
 from hra.camera.occlusion import Occlusion, window_matrix
 from hra.domains import meshes
-from hra.domains.meshes.scene.placed_metric import placed_metric
+from hra.domains.meshes.scene.scene import placed_metric
 from hra.errors import MetricError
 from tests.helpers.rasterizer import Target
 

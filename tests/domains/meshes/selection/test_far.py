@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.domains import meshes
-from hra.domains.meshes.selection.far import AllSidesError, reaches, stretch_around
+from hra.domains.meshes.selection.surface_error import AllSidesError, reaches, stretch_around
 from hra.errors import CameraError
 
 FOCAL = 100.0

@@ -11,8 +11,8 @@ import pytest
 import hra
 from hra.domains import meshes
 from hra.domains.meshes.viewer.frame_colors import FrameColoring
-from hra.domains.meshes.viewer.keys import KEYS, press
 from hra.domains.meshes.viewer.session import ViewSession
+from hra.domains.meshes.viewer.window import KEYS, press
 from hra.errors import BudgetTooSmall, CameraError, HraError, InvalidBudget
 from hra.kernels import raster
 from tests.domains.meshes.viewer.conftest import SIZE

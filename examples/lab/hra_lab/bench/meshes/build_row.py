@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hra.domains import meshes
-from hra.domains.meshes.building.threads import processors
+from hra.domains.meshes.building.settings import processors
 from hra.errors import BackendUnavailable, FileError
 from hra_lab.bench.harness import Case, Clock, Contender, Gaps, measure
 from hra_lab.bench.meshes.chains import chain_peers

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes import TriangleMesh
-from hra.domains.meshes.building.meshopt import library
+from hra.domains.meshes.mesh.meshopt import library
 from hra_lab.bench.features import missing
 from hra_lab.bench.harness import Contender
 

@@ -10,8 +10,8 @@ import numpy as np
 from hra.camera import Camera
 from hra.camera.view import View
 from hra.domains.meshes import MeshAllocator, Scene
-from hra.domains.meshes.scene.culling import instances_seen
-from hra.domains.meshes.scene.placed_views import PlacedViews
+from hra.domains.meshes.scene.placed_errors import PlacedViews
+from hra.domains.meshes.scene.placements import instances_seen
 from hra.model.gains import peak_errors
 from hra.pooling.copies_allocation import CopiesAllocation
 from hra.pooling.pool import Pool, PooledAllocation

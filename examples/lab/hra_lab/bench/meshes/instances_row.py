@@ -12,7 +12,7 @@ import numpy as np
 from hra import samples
 from hra.camera import Camera
 from hra.domains import meshes
-from hra.domains.meshes.scene.culling import instances_seen
+from hra.domains.meshes.scene.placements import instances_seen
 from hra.domains.meshes.scene.scene_allocation import SceneAllocation
 from hra.pooling.copies_allocation import CopiesAllocation
 from hra_lab.bench.harness import Case, Contender, Gaps, measure

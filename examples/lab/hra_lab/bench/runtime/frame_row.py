@@ -12,7 +12,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains import meshes
-from hra.domains.meshes.scene.culling import instances_seen
+from hra.domains.meshes.scene.placements import instances_seen
 from hra_lab.bench.meshes.instances_row import Field
 from hra_lab.bench.suite import Scale
 

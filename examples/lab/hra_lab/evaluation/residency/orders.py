@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from hra.domains.meshes.asset.body import near_order
 from hra.domains.meshes.asset.packing import page_ends
-from hra.domains.meshes.asset.page_order import near_order
 from hra.kernels.trees.points.building import morton_codes
 from hra.model.hierarchy import Hierarchy
 
