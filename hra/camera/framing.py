@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from hra.camera import checks
-from hra.camera.camera import Camera
-from hra.camera.orbit import orbit_axes
+from hra.camera.camera import Camera, orbit_axes
 
 # Share of the picture's half that the object may take on either side.
 _FILLED = 0.94

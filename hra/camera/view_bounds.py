@@ -124,7 +124,7 @@ class ViewBounds:
     @cached_property
     def near(self) -> float:
         """Distance of the near plane in eye units, at its nearest corner."""
-        return float(-near_corners(self.projection)[:, 2].max())
+        return float(-self._near_corners[:, 2].max())
 
     @cached_property
     def planes(self) -> np.ndarray:
@@ -195,8 +195,9 @@ class ViewBounds:
         where = np.ones(len(boxes), np.bool_) if where is None else np.asarray(where, np.bool_)
         if not self.is_perspective:
             return np.where(where & boxes_in_frustum(boxes, rows(self.planes)), self._scale * self.focal_pixels, 0.0)
+        lens = self._lens
         in_view = where & (boxes_to_frustum(boxes, where, rows(self.planes)) == 0.0)
-        return boxes_pixels_per_unit(boxes, in_view, self._lens)
+        return boxes_pixels_per_unit(boxes, in_view, lens)
 
     def boxes_visible(self, boxes: Any) -> np.ndarray:
         """Whether axis-aligned boxes [N, 2, 3] may be in view, [N] bool: conservative, as `spheres_visible`."""
@@ -236,7 +237,11 @@ class ViewBounds:
         return float(np.linalg.norm(self.view[:3, :3], 2))
 
     @cached_property
+    def _near_corners(self) -> np.ndarray:
+        return near_corners(self.projection)
+
+    @cached_property
     def _corner_cosine(self) -> float:
         # A frustum is convex, and a cone around the axis too: the widest angle is at a corner.
-        corners = near_corners(self.projection)
+        corners = self._near_corners
         return float((-corners[:, 2] / np.linalg.norm(corners, axis=1)).min())

@@ -90,7 +90,7 @@ def _fill_up(
     hierarchy = problem.hierarchy
     left = problem.capacity - total(problem.cost, start)
     least = 0.0 if spend_all else np.nextafter(0.0, 1.0)
-    among = np.arange(len(hierarchy), dtype=np.int32) if among is None else among
+    among = np.arange(problem.gain.size, dtype=np.int32) if among is None else among
     order, selected = (hierarchy.predecessors, hierarchy.successors), start
     # Keys cost a pass over everything, and ties that need them are rare: first without.
     for key in (_no_keys, _keys):
