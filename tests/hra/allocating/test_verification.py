@@ -300,6 +300,7 @@ def test_small_searches_decide_every_bound_of_whole_numbers():
         price = float(rng.integers(0, 3))
         exactly = Exactly.of(anything(hierarchy, gains, budget, price, flow, 0.0).problem)
         best = exactly.best()
+        assert best is not None
         for most in range(int(sum(gains)) + 1):
             found = verify(anything(hierarchy, gains, budget, price, flow, float(most)))
             text = f"no choice within the budget gains more than {float(most)!r}"
