@@ -56,7 +56,7 @@ def verify(allocation: Allocation) -> Verification:
     ordered = "every node comes before it goes, and refinements follow each other without a cycle", _ordered(allocation)
     counted = "costs, gains, errors and the budget are numbers >= 0", _countable(allocation)
     bound, verdicts = Fraction(0), [ordered, counted]
-    if all(verdict for _, verdict in verdicts):  # without these nothing else means anything
+    if ordered[1] and counted[1]:  # without these nothing else means anything
         facts = _Facts(allocation)
         bound, verdicts = Fraction(facts.dual, facts.unit), [*verdicts, *facts.choice(), *facts.best()]
     return Verification(bound, *(tuple(t for t, v in verdicts if v is wanted) for wanted in (True, None, False)))
@@ -134,10 +134,7 @@ class _Facts:
         self.dual, self.price, self.flows, self.left = (bound, price, flows, left) if bound < everything else sure
 
     def choice(self) -> Any:  # statements, and whether they hold
-        budget, claims = (
-            self.problem.budget,
-            self.claims,
-        )  # line 3: closed like what is pinned, which it holds, and paid
+        budget, claims = self.problem.budget, self.claims  # line 3 first, then line 4
         closed = all(self.taken[a] or not self.taken[b] for a, b in self.edges)
         pinned = not any(self.pins) or all(self.pins[a] or not self.pins[b] for a, b in self.edges)
         pinned = pinned and all(t or not p for t, p in zip(self.taken, self.pins, strict=True))
