@@ -181,7 +181,7 @@ def _require_sweeps(hierarchy: Hierarchy, traversal: Traversal | None, backend: 
         what = f"the backend {backend!r} needs costs that are whole numbers >= 0"
         raise HierarchyError(what, where="allocate_batch", fix="give costs in a smaller unit, or backend='numba'")
     if traversal is not None and not isinstance(traversal, Hull):
-        what = f"level sweeps find hull points, which is not what {type(traversal).__name__} chooses"
+        what = f"level sweeps find hull points, but {type(traversal).__name__} chooses otherwise"
         raise BackendUnavailable(what, where="argument backend", fix="use Hull, or gains on the host")
 
 
