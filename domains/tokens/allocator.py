@@ -209,8 +209,8 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         if choice.allocation is not None:
             return self.realize(choice.allocation)
         if not isinstance(self.builder, DirectBuilder):
-            what = f"{type(self).__name__} chooses by allocations, and this choice carries none"
-            raise ArrayError(what, where="choices", fix="give choices to the allocator that made them")
+            what = f"{type(self).__name__} chooses by allocations, but this choice has none"
+            raise ArrayError(what, where="choices", fix="pass choices to the allocator that made them")
         return self.builder.chosen(choice.context, choice.cut)
 
     def hierarchy_for(self, context: Any) -> Hierarchy:

@@ -195,7 +195,7 @@ class TokenContext(ShortRepr):
         """
         scores = check_relevance(self.scorer(self), self.grid, self.cover)
         if scores.size > 1 and np.ptp(scores) == 0 and not self._is_meant():
-            what = f"the relevance is {scores[0, 0]:g} everywhere, so that it decides nothing"
+            what = f"the relevance is {scores[0, 0]:g} everywhere, so it decides nothing"
             warnings.warn(f"{what}; say UniformRelevance() if that is meant", HraWarning, stacklevel=2)
         return scores if scores.any() else np.ones_like(scores)
 

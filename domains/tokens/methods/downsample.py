@@ -72,7 +72,7 @@ class Downsample(TokenAllocator[GestaltTokens]):
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """Refused: the grid follows from the budget."""
-        what = "a down-sampled image has no hierarchy without a budget, from which its grid follows"
+        what = "a down-sampled image needs a budget, which decides its grid"
         raise HraError(what, where="Downsample", fix="allocate with a budget; in pools and curves use PyramidSampling")
 
     def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:

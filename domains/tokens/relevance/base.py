@@ -75,7 +75,7 @@ def check_relevance(values: Any, grid: tuple[int, int], cover: tuple[float, floa
     scores = checked_scores(values, grid, cover)
     least = float(scores.min(initial=0))
     if least < 0:
-        what = f"the relevance has scores down to {least:g}; all were shifted until the least is 0"
+        what = f"the relevance has scores down to {least:g}; all were shifted so that the least is 0"
         warnings.warn(
             f"{what}. State it yourself: calibrated(relevance, 'minmax' or another)", HraWarning, stacklevel=2
         )

@@ -53,6 +53,6 @@ def _take_away(file: Path) -> list[str]:
     try:
         file.unlink()
     except OSError as error:
-        fix = "take it away, and run again"
+        fix = "remove it, and run again"
         raise FileError(f"a file that was cut off cannot be removed: {error}", where=str(file), fix=fix) from error
     return []

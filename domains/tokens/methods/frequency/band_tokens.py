@@ -92,7 +92,7 @@ class BandTokens(TokenSet):
         ArrayError : a band-pass token, which is a difference of means; the low-pass rest is one.
         """
         if (self.places[:, 0] != len(self._bands) - 1).any():
-            what = "band-pass tokens are differences, for which no mean of features stands"
+            what = "band-pass tokens are differences, so a mean of features cannot represent them"
             raise ArrayError(what, where="BandTokens", fix=_OTHER)
         return super()._regions
 

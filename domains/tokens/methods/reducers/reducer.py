@@ -120,6 +120,6 @@ class Reducer(TokenAllocator[MergedTokens]):
 def _signal(context: TokenContext, name: str) -> np.ndarray:
     values = context.signals.get(name)
     if values is None:
-        what = f"the method reads {name!r}, which nothing gave"
+        what = f"the method reads {name!r}, which is missing"
         raise MetricError(what, where=name, fix="run it on a model by hra.integrations.transformers.reduce")
     return np.asarray(values, np.float64).ravel()

@@ -29,7 +29,7 @@ def require_alone(model: Any) -> None:
     """
     hooks = getattr(model.base_model, "_forward_pre_hooks", {}).values()
     if any(type(getattr(hook, "__self__", None)).__module__.startswith(__package__ or "") for hook in hooks):
-        what = "another Dropping or Reallocating holds this model"
+        what = "another Dropping or Reallocating is active on this model"
         raise ArrayError(what, where="model", fix="leave its with block first")
 
 

@@ -51,7 +51,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         if not 0 <= self.keep <= 1 or self.layer < 1:
-            what = f"no tokens can be kept in a share of {self.keep} from layer {self.layer}"
+            what = f"a share of {self.keep} from layer {self.layer} keeps no tokens"
             raise ArrayError(what, where="Stage", fix="keep a share in [0, 1] from layer 1 or later")
 
 
