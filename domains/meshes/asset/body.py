@@ -25,7 +25,7 @@ from hra.domains.meshes.asset.layout import (
 )
 from hra.domains.meshes.asset.packing import Packed, storage_order
 from hra.domains.meshes.asset.tables import slot_vertex_bytes, vertex_streams
-from hra.domains.meshes.building.compact import local_vertices
+from hra.domains.meshes.mesh.ragged import local_vertices
 from hra.errors import MeshError
 from hra.model.hierarchy import Hierarchy
 

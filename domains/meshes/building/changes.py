@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.mesh.ragged import run_offsets
+from hra.domains.meshes.mesh.ragged import local_vertices, run_offsets
 
 _FREE, _TAKEN = -1, -2
 

@@ -25,7 +25,6 @@ from itertools import pairwise
 import numpy as np
 
 from hra.domains.meshes.building.changes import Changes, independent_changes
-from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Groups, coarse_clusters, shares
 from hra.domains.meshes.building.part import Kept, simplify_part
@@ -38,7 +37,7 @@ from hra.domains.meshes.measures.deviation import Patches
 from hra.domains.meshes.measures.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES, MAX_VERTICES
-from hra.domains.meshes.mesh.ragged import take_runs
+from hra.domains.meshes.mesh.ragged import local_vertices, take_runs
 from hra.model.arrays import group
 
 # A refinement saves at least such a part of the triangles, if as many changes lie together.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.meshes.files.write_materials import material_entries
+from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.triangle_mesh import completed_normals
 from hra.errors import FileError, MissingExtra

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.asset.codec import GRID_BITS, Grid
+from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
 from hra.domains.meshes.files.write_glb import are_unit, by_material, container, set_count
-from hra.domains.meshes.files.write_materials import material_entries
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.materials import Material, Texture, image_type
 from hra.domains.meshes.mesh.meshopt import octahedral

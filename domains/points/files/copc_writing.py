@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from hra.domains.points.cloud.clouds import PointCloud
-from hra.domains.points.files.copc import ENTRY, HIERARCHY_ID, INFO, INFO_ID, RECORD_HEAD, USER
+from hra.domains.points.files.las import ENTRY, HIERARCHY_ID, INFO, INFO_ID, RECORD_HEAD, USER
 from hra.domains.points.files.las_header import las_library
 from hra.kernels.trees import morton_codes, sort_keys
 

@@ -8,7 +8,7 @@ import pytest
 import hra
 from hra.camera import View
 from hra.domains.points import CloudTree, PictureError, PointAllocator, PointCloud, SplatCloud, build, render
-from hra.domains.points.pictures import swapping
+from hra.domains.points.selection import picture_error as swapping
 from hra.errors import MetricError
 
 
