@@ -1,6 +1,6 @@
 """What of a cluster mesh goes into a file: tables of clusters and pages, streams of vertices, and the pages.
 
-Which groups share a page: level by level, each time the nearest one that still fits.
+Compressed pages hold groups of one level that lie near each other: each time the nearest group that still fits.
 """
 
 from __future__ import annotations

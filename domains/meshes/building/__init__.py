@@ -1,5 +1,5 @@
 """From a mesh to its cluster hierarchy.
 
-Welding, grouping, simplification (bound to meshoptimizer), levels and their reports, and the whole-mesh chain that is
-the peer. What cuts or draws a built mesh needs of it only how vertices are welded and the report.
+Grouping, simplification and levels belong here. Welding and meshoptimizer's functions are in `mesh`, because all that
+reads meshes needs them; the chain of whole meshes that is the peer is in `lods`.
 """

@@ -1,8 +1,7 @@
 """What differs from one simplified mesh to the next, taken apart into changes that can be made one without another.
 
-Which triangles have to go and come together, so that the surface stays without cracks.
-
-Triangles followed from mesh to mesh, while a surface is simplified.
+Triangles are followed from mesh to mesh (`Lives`). Those that have to go and come together, so that the surface stays
+without cracks, are one change.
 """
 
 from __future__ import annotations

@@ -1,18 +1,13 @@
 """The coarse levels in small local refinements, without borders that stay.
 
 Groups of few clusters consist of borders for the most part, which must stay while a group is simplified. Near the root
-the mesh is therefore simplified as a whole, and what differs from step to step is taken apart afterwards: into changes
-that can be made one without another (`changes`), which are put together to refinements of a few triangles that lie
-together (`regions`). A cluster is what one refinement adds and another one removes (`nodes`), so that refinements share
-whatever they do not touch.
+the mesh is therefore simplified as a whole, again and again, a little each time. What differs from step to step is
+taken apart afterwards: into changes that can be made one without another (`changes`), which are put together to
+refinements of a few triangles that lie together (`regions`). A cluster is what one refinement adds and another one
+removes, so that refinements share whatever they do not touch. How far each triangle is from the source is followed from
+change to change.
 
 Hoppe, View-dependent refinement of progressive meshes, 1997, orders single collapses alike.
-
-Clusters by what makes their triangles and what takes them away.
-
-The whole mesh simplified again and again, a little each time.
-
-How far each triangle is from the source, followed from change to change.
 """
 
 from __future__ import annotations

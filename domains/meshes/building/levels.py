@@ -1,6 +1,6 @@
 """All levels of a cluster hierarchy, from the source to the root.
 
-Which clusters are simplified together, and which vertices must stay meanwhile.
+Each level groups clusters anew, and keeps the vertices that a group shares with others.
 """
 
 from __future__ import annotations

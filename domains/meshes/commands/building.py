@@ -1,7 +1,4 @@
-"""``hra mesh build FOLDER``: all meshes of a folder.
-
-``hra mesh build --memory``: meshes that do not fit into memory.
-"""
+"""``hra mesh build`` of a folder, and of a mesh that does not fit into memory (``--memory``)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``hra mesh cut``: a mesh of just the triangles that are needed, within a budget.
-
-``hra mesh render``: a cut as a picture.
-"""
+"""``hra mesh cut``: a mesh of just the triangles that are needed, within a budget; ``render``: its picture."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The materials of a glTF header with their images and samplers.
-
-Samplers between the numbers of glTF (those of OpenGL) and their names (Khronos glTF 2.0, section 5.26).
-
-Materials, textures, samplers and images of a GLB header.
-"""
+"""The materials of a glTF header with their images and samplers, in and out (Khronos glTF 2.0, 3.9 and 5.26)."""
 
 from __future__ import annotations
 

@@ -5,12 +5,11 @@ distances bounds how far that whole triangle is from the one, and so from all of
 lies over several of the other surface it is cut, and each piece gets its own. Which one is chosen changes how tight the
 bound is, never whether it holds. Bounds of consecutive levels add up, on either side.
 
+Walls of the other surface's triangles cut a triangle (`straddling`). Large triangles lie over more of a fine surface
+than walls can follow in one go; a quarter lies over less of it, and finds its own way from what is nearest to its
+middle. What walls do not cut well is cut in two (`pieces`).
+
 Guthe, Borodin and Klein, Fast and accurate Hausdorff distance calculation between meshes, 2005, bound pieces alike.
-
-A bound for a triangle that lies over many triangles of a surface: walls cut it, quarters that they cannot cut.
-
-Large triangles lie over more of a fine surface than walls can follow in one go. A quarter lies over less of it, and
-finds its own way: it starts at what is nearest to its middle.
 """
 
 from __future__ import annotations

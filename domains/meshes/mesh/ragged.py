@@ -1,8 +1,7 @@
-"""Runs of different lengths in one flat array, as offsets and values.
+"""Runs of different lengths in one flat array, as offsets and values; of clusters their boxes and their vertices.
 
-Axis-aligned boxes around clusters, nested from fine to coarse beside the spheres.
-
-Local vertex numbers for a few triangles of a large mesh, and the vertices of each of many clusters.
+The boxes stand beside the spheres and nest from fine to coarse. Vertices of a few triangles are numbered locally, in
+time that does not depend on the mesh.
 """
 
 from __future__ import annotations

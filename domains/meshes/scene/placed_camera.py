@@ -1,10 +1,7 @@
-"""A camera as compiled loops over many placed copies want it, and in the coordinates of each copy.
+"""One camera over many placed copies, in compiled loops: the camera of each copy, what is in view, and how large.
 
-Which of many placed copies a camera may see, compiled; and which of their boxes.
-
-Boxes of many placed copies against one camera, compiled: what `hra.camera.boxes` does, for many placements at once.
-
-The innermost loops run over copies and are vectorised: copies share the boxes, and each has its own matrix.
+The innermost loops run over copies and are vectorised: copies share the boxes, and each has its own matrix. What is
+computed is that of `hra.camera.boxes`, for many placements at once.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Gains of the groups of many placed copies at once: what `displacement` does for one, for budgets.
 
-The innermost loops run over copies, which share clusters and their order, and are vectorised.
-
-Groups of a cluster mesh as a graph of their own: clusters of one group have one distance, and need no loop.
-
-Views of the world, brought to each of many placed copies.
+Clusters of one group have one distance, so the groups are a graph of their own, and no loop runs over clusters. The
+innermost loops run over copies, which share clusters and their order, and are vectorised. `PlacedViews` are the views
+of the world, brought to each copy.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A mesh in a window, drawn by `hra.domains.meshes.Renderer`: what a session holds, and the window around it.
+"""What is seen of meshes: frames on the GPU, what a session holds, the window around it, and PyVista's pictures.
 
-What people do to a view belongs here: events, keys, controls. What is drawn and how is in
-`hra.domains.meshes.viewer`; the operating system's window is in `hra.kernels.raster.window`.
+How cuts are drawn belongs here (`Renderer`, `render`), and what people do to a view: events, keys, controls. Eye, window
+and panel of all domains are in `hra.viewer`, the operating system's window in `hra.kernels.raster.window`.
 """

@@ -1,6 +1,6 @@
 """COPC out: points of a cloud in the levels of an octree, as LAZ.
 
-Which points of a cloud each node of a COPC file holds: every point in one node, samples above the rest.
+Every point is in one node: samples above, the rest below.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """LAS, LAZ and COPC in, by laspy.
 
-COPC in: LAZ files whose chunks are the nodes of an octree, each with some of the points.
-
-Where a COPC file keeps what makes it more than a LAZ file.
+COPC files are LAZ files whose chunks are the nodes of an octree, each with some of the points. The nodes are checked
+before any is read.
 
 Source: A. Bell, H. Butler and C. Manning, Cloud Optimized Point Cloud Specification 1.0, Hobu, Inc. (2021).
-
-The nodes of a COPC file, checked before any is read.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """What coarser points and splats change in a picture: found from the picture, not from bounds.
 
-What the picture loses if one node alone is drawn instead of all below it.
-
-Every pixel keeps the leaves that cover it, from front to back, those behind opaque ones as well: what a coarser node
-leaves open shows them. This is the A-buffer of L. Carpenter, The A-buffer, an Antialiased Hidden Surface Method (1984).
-
-Where points and splats fall on the screen, and how much they cover of each pixel: as the renderer has it.
+Every node and leaf has a footprint on the screen, as the renderer draws it. Every pixel keeps the leaves that cover it,
+from front to back, those behind opaque ones as well: what a coarser node leaves open shows them. This is the A-buffer
+of L. Carpenter, The A-buffer, an Antialiased Hidden Surface Method (1984). A node's error is what the picture loses if
+that node alone is drawn instead of all below it.
 """
 
 from __future__ import annotations
@@ -99,6 +97,22 @@ class Footprints(NamedTuple):
     box: np.ndarray
 
 
+class Below(NamedTuple):
+    """What is below each node: the leaves first[v] to last[v], int64 [N], in the ``box`` int32 [N, 4] around theirs."""
+
+    first: np.ndarray
+    last: np.ndarray
+    box: np.ndarray
+
+
+class Layers(NamedTuple):
+    """Of each pixel i, row after row, from front to back: the nodes start[i] to start[i + 1] and what they cover."""
+
+    start: np.ndarray
+    node: np.ndarray
+    alpha: np.ndarray
+
+
 def footprints(cloud: PointCloud | SplatCloud, camera: Camera) -> Footprints:
     """Where every point or splat of a cloud with sizes falls."""
     seen = camera.project(cloud.positions)
@@ -149,16 +163,16 @@ def swap_errors(cloud: PointCloud | SplatCloud, parent: np.ndarray, camera: Came
     """
     shapes, (width, height) = footprints(cloud, camera), camera.viewport
     box = shapes.box.copy()
-    first, last = _spans(parent, box)
-    leaves = np.flatnonzero(last - first == 1)
+    below = Below(*_spans(parent, box), box)
+    leaves = np.flatnonzero(below.last - below.first == 1)
     leaves = leaves[np.argsort(shapes.depth[leaves], kind="stable")]
     colors, error = cloud.colors.astype(float), np.zeros(len(parent))
     hard = isinstance(cloud, PointCloud)
     rows = _rows(shapes.box[leaves], height)
     for top in range(0, height, rows):
         band = top, min(top + rows, height), width
-        layers = _layers(leaves, *shapes, hard, *band)
-        _add_changes(*layers, first, last, box, *shapes[:4], hard, colors, background, *band, error)
+        layers = Layers(*_layers(leaves, shapes, hard, band))
+        _add_changes(layers, below, shapes, hard, colors, background, band, error)
     return error
 
 
@@ -190,8 +204,9 @@ def _spans(parent, box):
 
 
 @njit(cache=True, nogil=True)
-def _layers(leaves, center, conic, opacity, depth, box, hard, top, bottom, width):
-    """Of each pixel, row after row, from front to back: the nodes start[i] to start[i + 1] and what they cover."""
+def _layers(leaves, shapes, hard, band):
+    """`Layers` of a band of the picture: from row, to row and its width."""
+    (center, conic, opacity, _, box), (top, bottom, width) = shapes, band
     start = np.zeros((bottom - top) * width + 1, np.int64)
     node, alpha = np.empty(0, np.int32), np.empty(0, np.float32)
     for filling in range(2):
@@ -214,10 +229,10 @@ def _layers(leaves, center, conic, opacity, depth, box, hard, top, bottom, width
 
 
 @njit(cache=True, nogil=True)
-def _add_changes(
-    start, node, alpha, first, last, box, center, conic, opacity, depth, hard, colors, background, top, bottom, width,
-    error,
-):  # fmt: skip
+def _add_changes(layers, below, shapes, hard, colors, background, band, error):
+    """Add what each node [N] changes in a band of the picture, see `swap_errors`."""
+    (start, node, alpha), (first, last, box) = layers, below
+    (center, conic, opacity, depth, _), (top, bottom, width) = shapes, band
     for v in range(error.size):
         if last[v] - first[v] == 1:
             continue

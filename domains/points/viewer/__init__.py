@@ -1,4 +1,4 @@
-"""A cloud in a window, drawn by `hra.domains.points.Renderer`: what a session holds, and the window around it.
+"""A cloud in a window: the renderer by OpenGL, what a session holds, and the window around it.
 
 What people do to a view of a cloud belongs here; eye, window and panel are in `hra.viewer`.
 """

@@ -1,7 +1,4 @@
-"""Frames of a cloud as somebody turns it.
-
-A window on a cloud.
-"""
+"""Frames of a cloud as somebody turns it, and the window that shows them."""
 
 from __future__ import annotations
 
