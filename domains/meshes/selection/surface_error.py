@@ -1,6 +1,6 @@
-"""Errors of clusters without a camera: what a cut loses from all sides.
+"""Errors of clusters without a camera: what a cut loses from all sides, and in pixels from a distance.
 
-What errors look like from outside, from whatever side: for switch distances and for cuts without a camera.
+The distances are those at which discrete levels are switched, too.
 """
 
 from __future__ import annotations

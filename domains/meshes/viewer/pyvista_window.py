@@ -1,4 +1,8 @@
-"""A window on a mesh: a slider for the budget, keys for the colours, the cut follows the camera."""
+"""The window where there is no OpenGL 4.5: PyVista's, with a slider for the budget and keys for the colours.
+
+`hra.domains.meshes.ViewWindow` is the usual one. It draws with compute shaders, which OpenGL has from 4.3 on and macOS,
+whose OpenGL ends at 4.1, has not. This one needs VTK alone, and draws meshes that are in memory, too.
+"""
 
 from __future__ import annotations
 

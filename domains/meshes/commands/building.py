@@ -1,4 +1,4 @@
-"""``hra mesh build --memory``: meshes that do not fit into memory."""
+"""``hra mesh build`` of a folder, and of a mesh that does not fit into memory (``--memory``)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from hra.console import counting, show, write_json
 from hra.errors import HraError
+
+
+def build_all(source: Path, out: Path, settings: Mapping[str, Any], json_file: Path | None) -> None:
+    """Run the job and say what came of it; exit code 1 where a mesh cannot be built."""
+    from hra.domains import meshes
+
+    with counting(f"building {source.name}", "meshes") as progress:
+        report = meshes.build_folder(source, out, **settings, progress=progress)
+    record = {"meshes": report.meshes, "resumed": report.resumed, "errors": len(report.errors), "out": str(out)}
+    write_json(json_file, {**record, "failed": report.errors})
+    show(f"{source} -> {out}", record.items())
+    for name, error in report.errors.items():
+        typer.echo(f"{name}: {error}", err=True)
+    if report.errors:
+        raise typer.Exit(1)
 
 
 def in_parts(source: Path, out: Path, memory: int | None) -> bool:
