@@ -4,7 +4,7 @@ One hierarchical resource allocator for meshes (triangles), textures (bytes) and
 with a bound on how far each answer is from the best possible one.
 
 This folder is the core and, above it, pages, viewers and the command line. Only what every room needs lies here by
-itself: the errors, the plug-ins and the compiler's settings. Whatever speaks of meshes, textures or tokens belongs to
+itself: the errors, the plug-ins and the compiler's settings. Code about meshes, textures or tokens belongs to
 `hra.domains`, loops over arrays that know no hierarchy to `hra.kernels`.
 """
 

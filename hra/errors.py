@@ -182,5 +182,9 @@ class RepairWarning(HraWarning):
     """An input was repaired; the message says what and how often."""
 
 
+class HookWarning(HraWarning):
+    """A method of a subclass looks like one that hra calls and is none; the message names the one that is meant."""
+
+
 class EstimateWarning(HraWarning):
     """An estimate stands in where a bound is missing; the message says what that means."""

@@ -41,7 +41,7 @@ MODULES |= {
 CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "pickle.loads", "input"}
 # NumPy reads headers of arrays as Python literals; hra.files.plain_arrays does not. What is mapped is hra's own.
 CALLS |= {"np.load", "np.lib.format.read_array", "np.lib.format.open_memmap"}
-OWN = {"kernels/chunking/shared.py": ["np.load"]}
+OWN = {"kernels/chunking/octree.py": ["np.load"]}
 
 
 def offences(source: str) -> Iterator[str]:

@@ -104,7 +104,7 @@ def _index(packages: list[str]) -> str:
     files = "\n   ".join(f"../{one}" for one in _FILES)
     return (
         "Reference\n=========\n\n"
-        "Every public name with an example that a test runs, every command, every file format.\n\n"
+        "Every public name with a tested example, every command, every file format.\n\n"
         f".. toctree::\n   :maxdepth: 2\n   :caption: Names\n\n   {entries}\n\n"
         ".. toctree::\n   :maxdepth: 1\n   :caption: Commands\n\n   commands\n\n"
         f".. toctree::\n   :maxdepth: 1\n   :caption: Files and versions\n\n   {files}\n"

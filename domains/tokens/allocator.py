@@ -178,7 +178,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
         def prepare(number: int) -> None:
             known[number] = self._context(given[number])
-            if isinstance(self.metric, RelevanceError):
+            if isinstance(self.error_metric(known[number]), RelevanceError):
                 _ = known[number].pyramid.errors_by_level
 
         for_each(list(range(len(given))), len(given) * _IMAGE_BYTES, prepare)
@@ -200,7 +200,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
     def _choice(self, context: TokenContext, limit: float, direct: bool) -> Choice:
         if direct and isinstance(self.builder, DirectBuilder) and limit < context.pyramid.offsets[1]:
-            choice = self.builder.choose(context, self.metric, int(limit))
+            choice = self.builder.choose(context, self.error_metric(context), int(limit))
             if choice is not None:
                 return choice
         return Choice.of(self.allocate(context, limit))

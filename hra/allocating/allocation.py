@@ -159,7 +159,7 @@ class Allocation:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """The price, and on graphs the flows, that prove a bound to anybody (see `hra.verify`); made on first use.
+        """The price, and on graphs the flows, that prove a bound to everyone (see `hra.verify`); made on first use.
 
         What a search has ruled out beyond that is part of `shortfall`, but not of the certificate.
         """

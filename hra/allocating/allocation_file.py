@@ -51,7 +51,7 @@ _HEADER = "header"
 def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
     """Write ``allocation`` with its hierarchy, gains and certificate to ``path``, whole or not at all.
 
-    Node attributes that are no numbers are left out, and so are the context and the metric.
+    Node attributes that are not numbers are left out, and so are the context and the metric.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def unpack(kind: type[Allocation], content: bytes, where: str, limits: Limits = 
         raise type(error)(error.what, where=f"{where} {error.where}".strip(), fix=error.fix) from error
     except _UNREADABLE as error:
         fix = "save the allocation again"
-        raise FileError(f"this is no allocation that can be read: {error}", where=where, fix=fix) from error
+        raise FileError(f"this is not an allocation that can be read: {error}", where=where, fix=fix) from error
 
 
 def _arrays(allocation: Allocation) -> dict[str, np.ndarray]:
@@ -122,7 +122,7 @@ def _arrays(allocation: Allocation) -> dict[str, np.ndarray]:
 
 
 def _numbers(allocation: Allocation) -> dict[str, Any]:
-    """Everything that is no array; floats as text, which keeps infinities and every digit."""
+    """Everything that is not an array; floats as text, which keeps infinities and every digit."""
     hierarchy, problem, solution = allocation.hierarchy, allocation.problem, allocation.solution
     certificate, unit = allocation.certificate, allocation.certificate.unit
     floats = {
@@ -167,11 +167,11 @@ def _read(content: bytes, limits: Limits) -> tuple[dict[str, Any], dict[str, np.
         # Archives unpack to no more than their entries state.
         limits.check_archive(archive.unpacked, len(content), "")
         if archive.others:
-            raise FileError("an entry is no array", where=archive.others[0][:60], fix="save the allocation again")
+            raise FileError("an entry is not an array", where=archive.others[0][:60], fix="save the allocation again")
         arrays = {name: archive.array(name) for name in archive.names}
     text = arrays.pop(_HEADER)
     if text.dtype != np.uint8 or text.ndim != 1:
-        raise FileError("the header is no text", fix="save the allocation again")
+        raise FileError("the header is not text", fix="save the allocation again")
     limits.check("header_bytes", text.size, _HEADER)
     header = parse_object(text.tobytes(), "header of the allocation", _HEADER, limits)
     if header.get("format") != FORMAT:
@@ -231,7 +231,7 @@ def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarc
         raise FileError("the edges are not int32 [E, 2]", fix="save the allocation again")
     for name, index, least in (("added_by", added_by, -1), ("removed_by", removed_by, -1), ("edges", edges, 0)):
         if index.size and (index.min() < least or index.max() >= size):
-            raise FileError(f"{name} names a refinement that is not there", fix="save the allocation again")
+            raise FileError(f"{name} names a refinement that does not exist", fix="save the allocation again")
     attributes = {name[len(_ATTRIBUTE) :]: values for name, values in arrays.items() if name.startswith(_ATTRIBUTE)}
     cost = _check(arrays["node_cost"], np.float64, nodes)
     if not (np.isfinite(cost) & (cost >= 0)).all():

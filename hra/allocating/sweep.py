@@ -122,7 +122,7 @@ class Sweep:
         Raises
         ------
         HraError : another measure.
-        FileError : the file cannot be written, or is no PNG.
+        FileError : the file cannot be written, or is not a PNG.
         MissingExtra : Matplotlib is not installed.
         """
         return plot(self, path, measure)
@@ -173,7 +173,7 @@ def _name_all(traversals: Sequence[Traversal] | Mapping[str, Traversal]) -> dict
     named = dict(traversals) if isinstance(traversals, Mapping) else {_name(one): one for one in traversals}
     wrong = next((one for one in named.values() if not isinstance(one, Traversal)), None)
     if wrong is not None or not named:
-        what = f"{wrong!r} is no traversal" if named else "no traversals were given"
+        what = f"{wrong!r} is not a traversal" if named else "no traversals were given"
         raise HraError(what, where="sweep: traversals", fix="pass traversals such as [hra.Hull(), hra.BestFirst()]")
     return named
 
@@ -192,7 +192,7 @@ def _check(allocator: Any, budgets: list[float], repeat: int) -> None:
         what = f"the first argument is a {type(allocator).__name__}, no allocator"
         raise HraError(what, where="sweep", fix="call hra.sweep(allocator, context, budgets, traversals)")
     if not budgets or isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
-        what = "no budgets were given" if not budgets else f"{repeat!r} rounds are none"
+        what = "no budgets were given" if not budgets else f"{repeat!r} is not a number of rounds"
         raise HraError(what, where="sweep", fix="pass budgets such as [1_000, 10_000], and repeat >= 1")
 
 
@@ -263,7 +263,7 @@ def _cells(row: SweepRow) -> list[str]:
 def plot(sweep: Sweep, path: Any, measure: str) -> Any:
     """See `Sweep.plot`."""
     if measure not in _MEASURES:
-        raise HraError(f"nothing is measured as {measure!r}", where="measure", fix=f"use {', '.join(_MEASURES)}")
+        raise HraError(f"the measure {measure!r} is unknown", where="measure", fix=f"use {', '.join(_MEASURES)}")
     if path is not None and local_path(path).suffix.lower() != ".png":
         raise FileError("the plot is written as PNG", where=str(path)[:500], fix="use a name that ends in .png")
     figure = _figure(sweep, measure)

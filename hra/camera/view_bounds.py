@@ -163,7 +163,7 @@ class ViewBounds:
         return spheres_pixels_per_unit(centers, radii, self._lens)
 
     def spheres_visible(self, centers: Any, radii: Any) -> np.ndarray:
-        """Whether spheres may be in view, [N] bool: conservative, some near the frustum's edges are kept in vain.
+        """Whether spheres may be in view, [N] bool: conservative, some near the frustum's edges are kept without need.
 
         Parameters as in `pixels_per_unit`.
         """

@@ -1,7 +1,7 @@
 """The command line ``hra``: commands that packages register as ``hra.commands``, and what becomes of their errors.
 
-A command reads its options, calls the library or the lab and prints what comes back: nothing is computed there that a
-program could not call. What commands share is in `hra.console`.
+A command reads its options, calls the library or the lab and prints the result. It computes nothing that a program
+could not call. `hra.console` holds the parts that commands share.
 """
 
 from __future__ import annotations

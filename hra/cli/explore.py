@@ -20,21 +20,22 @@ _MESHES = (".hra", ".ply", ".obj", ".stl", ".off", ".glb", ".gltf")
 
 
 def explore(
-    inputs: Annotated[list[Path], typer.Argument(help="Images, meshes and traces, a section for each.")],
+    inputs: Annotated[list[Path], typer.Argument(help="Images, meshes and traces; each gets a section.")],
     query: QueryOption = "",
     ground: Annotated[
-        Path | None, typer.Option(help="An image that lies on the ground, as a texture.", metavar="IMAGE")
+        Path | None, typer.Option(help="An image to lay on the ground as a texture.", metavar="IMAGE")
     ] = None,
     pool: Annotated[bool, typer.Option("--pool", help="One budget of bytes for all inputs.")] = False,
-    view: Annotated[str | None, typer.Option(help="Of images: tokens, texture or flight. [default: tokens]")] = None,
+    view: Annotated[str | None, typer.Option(help="Images: tokens, texture or flight. [default: tokens]")] = None,
     budget: Annotated[
         int | None,
-        typer.Option(parser=whole_count, help="Where the sliders begin: tokens, triangles or bytes.", metavar="N"),
+        typer.Option(parser=whole_count, help="Start of the sliders: tokens, triangles or bytes.", metavar="N"),
     ] = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Answer on this machine: a form asks, turns and takes another image.")
+        bool,
+        typer.Option("--serve", help="Serve the page on this machine, with a form for questions, cameras and images."),
     ] = False,
-    port: Annotated[int, typer.Option(help="Of --serve.", min=1, max=65535)] = 8000,
+    port: Annotated[int, typer.Option(help="Port of --serve.", min=1, max=65535)] = 8000,
     out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".html"), help="The page, one file.")] = Path(
         "explore.html"
     ),
@@ -61,7 +62,7 @@ def _refuse_paths(sources: list[tuple[Path, str]], pool: bool) -> None:
     """What a whole path holds has no place beside what one camera sees."""
     paths = [path for path, kind in sources if kind in ("flight", "trace")]
     if pool and paths:
-        raise HraError("a path of many frames is no member of a pool", where=str(paths[0]), fix="leave out --pool")
+        raise HraError("a path of many frames is not a member of a pool", where=str(paths[0]), fix="leave out --pool")
 
 
 def _serve(wish: Wish, port: int) -> None:
@@ -88,5 +89,5 @@ def _kind(path: Path, view: str | None) -> str:
     if path.suffix.lower() == ".npz":
         return "trace"
     if view not in (None, "tokens", "texture", "flight"):
-        raise HraError(f"there is no view {view!r}", where="--view", fix="use tokens, texture or flight")
+        raise HraError(f"the view {view!r} is unknown", where="--view", fix="use tokens, texture or flight")
     return view or "tokens"

@@ -62,7 +62,7 @@ def whole_count(text: str | int) -> int:
         return int(text)
     value = count(text)
     if not (math.isfinite(value) and value >= 0 and value == int(value)):
-        raise HraError(f"{text[:60]!r} is not a whole number >= 0", fix="write it as 273 or 10k")
+        raise HraError(f"{text[:60]!r} is not a whole number >= 0", fix="write 273 or 10k")
     return int(value)
 
 
@@ -114,7 +114,7 @@ class CameraOptions:
     distance: Annotated[float | None, typer.Option(help="Camera to centre; by default it fills the picture.")] = None
     up: Annotated[str, typer.Option(help="The upward direction.", metavar="X,Y,Z")] = "0,1,0"
     eye: Annotated[str | None, typer.Option(help="Camera at this point instead.", metavar="X,Y,Z")] = None
-    target: Annotated[str | None, typer.Option(help="What it looks at; the centre by default.", metavar="X,Y,Z")] = None
+    target: Annotated[str | None, typer.Option(help="Point to look at; the centre by default.", metavar="X,Y,Z")] = None
     camera_file: Annotated[
         Path | None, typer.Option("--camera", help="Camera from a JSON file: eye, target, up, or view and projection.")
     ] = None
@@ -129,7 +129,7 @@ class CameraOptions:
 
         Raises
         ------
-        HraError : options that exclude each other, or text that is no vector or size.
+        HraError : options that exclude each other, or text that is not a vector or size.
         CameraError : no such camera is possible.
         FileError : the camera file is missing or malformed.
         """
@@ -206,5 +206,5 @@ def _from_file(file: Path, viewport: tuple[int, int]) -> Camera:
 def _read(file: Path) -> dict[str, Any]:
     record = parse_object(read_regular(file), "camera file", str(file))
     if not isinstance(record.get("viewport", []), list):
-        raise FileError("the viewport is no list", where=str(file), fix='write "viewport": [1920, 1080]')
+        raise FileError("the viewport is not a list", where=str(file), fix='write "viewport": [1920, 1080]')
     return record

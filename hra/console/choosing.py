@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 TraversalOption = Annotated[
     str | None,
-    typer.Option("--traversal", help="How to choose: 'exact', 'hull:finish=none' ...", metavar="NAME[:KEY=VALUE,..]"),
+    typer.Option("--traversal", help="Strategy: 'exact', 'hull:finish=none' ...", metavar="NAME[:KEY=VALUE,..]"),
 ]
 MetricOption = Annotated[
-    str | None, typer.Option("--metric", help="The error that is minimised, by name.", metavar="NAME[:KEY=VALUE,..]")
+    str | None, typer.Option("--metric", help="The error to minimise, by name.", metavar="NAME[:KEY=VALUE,..]")
 ]
 
 Chosen = TypeVar("Chosen")
@@ -121,7 +121,7 @@ def _value(where: str, branch: _Tree, kind: Any) -> Any:
             continue
     given = branch.get("", "") or ", ".join(branch)
     names = " or ".join(map(_type_name, members))
-    raise HraError(f"{given!r} is no value of this option", where=where, fix=f"it takes {names}")
+    raise HraError(f"{given!r} is not a value of this option", where=where, fix=f"it takes {names}")
 
 
 def _read(where: str, branch: _Tree, kind: Any) -> Any:

@@ -63,7 +63,7 @@ def _check_place(path: Path) -> None:
             raise FileError(what, where=str(path)[:500], fix="name a file in a folder")
         folder = Path(os.path.realpath(file)).parent
         if not folder.is_dir():
-            _refuse("there is no such folder", path, f"mkdir -p {str(folder)[:200]}")
+            _refuse("the folder does not exist", path, f"mkdir -p {str(folder)[:200]}")
         if not os.access(folder, os.W_OK):
             _refuse("the folder is not writable", path, "choose a writable folder")
     except OSError as error:
@@ -100,7 +100,7 @@ class Scale(StrEnum):
     small = "small"
 
 
-ScaleOption = Annotated[Scale, typer.Option(help="Sizes as the pages state them, or small.")]
+ScaleOption = Annotated[Scale, typer.Option(help="Sizes of the documented runs, or small.")]
 
 
 def with_option_lists(command: Callable[..., None]) -> Callable[..., None]:

@@ -37,7 +37,7 @@ class FileList:
         top = local_path(root)
         found = sorted(_files(top, suffixes))
         if not found:
-            what = "there is no file for it in the folder" if top.is_dir() else "there is no such folder"
+            what = "there is no file for it in the folder" if top.is_dir() else "the folder does not exist"
             raise FileError(what, where=str(top)[:500], fix=f"use files that end in {', '.join(sorted(suffixes))}")
         names, sizes = zip(*found, strict=True)
         return cls(top, names, sizes)

@@ -101,7 +101,7 @@ class PlainArchive:
 
         Raises
         ------
-        FileError : see `content`; or it is no plain array, or one of another size than the entry's.
+        FileError : see `content`; or it is not a plain array, or one of another size than the entry's.
         """
         size = self.size(f"{name}.npy")
         with _as_file_error(name), self._archive.open(f"{name}.npy") as stream:
@@ -114,7 +114,7 @@ def plain_archive(file: IO[bytes] | str | os.PathLike[str]) -> Iterator[PlainArc
 
     Raises
     ------
-    FileError : it is no archive, or has two entries of one name.
+    FileError : it is not an archive, or has two entries of one name.
     """
     with _as_file_error("archive"):
         archive = zipfile.ZipFile(file)

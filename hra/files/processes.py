@@ -34,7 +34,7 @@ _LARGEST = 2**25
 def in_processes(work: Callable[[Item], Done], items: Iterable[Item], jobs: int) -> Iterator[Done]:
     """What ``work`` returns for each of the ``items``, in the order in which they are done.
 
-    Each process computes on one thread. They are started anew, not forked, so a script that calls this must stand
+    Each process computes on one thread. They are started fresh, not forked, so a script that calls this must stand
     behind ``if __name__ == "__main__":``; they end when this process does, however it ends.
 
     Parameters

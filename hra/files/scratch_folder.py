@@ -31,7 +31,7 @@ def scratch_folder(target: Path, facts: Mapping[str, Any], *, resumed: bool) -> 
     Raises
     ------
     FileError : the folder is a link, cannot be made or written, or its job.json is damaged.
-    HraError : it holds another job, or something that is no job at all and would go with it.
+    HraError : it holds another job, or something that is not a job at all and would go with it.
     """
     folder = target.with_name(f"{target.name}.parts")
     if folder.is_symlink():

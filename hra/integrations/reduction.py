@@ -65,7 +65,7 @@ class Reduction:
 
         Raises
         ------
-        HraError : a name that is no parameter.
+        HraError : a name that is not a parameter.
         """
         unknown = sorted(set(values) - set(cls.__dataclass_fields__))
         if unknown:

@@ -25,7 +25,7 @@ class Refinements(Protocol):
 
     @property
     def node_parent(self) -> np.ndarray | None:
-        """Int [N], -1 for roots; None where nodes are no tree."""
+        """Int [N], -1 for roots; None where nodes are not tree."""
         ...
 
     @property

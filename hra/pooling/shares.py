@@ -109,7 +109,7 @@ class Shares:
     def _left_for(self, i: int) -> float:
         """What the others leave to a member: those that are held what they have, the free ones what they begin with.
 
-        Less than its limit only where members shrink: what the others may become cheaper by is not there yet.
+        Less than its limit only where members shrink: what the others may become cheaper by is not resident yet.
         """
         begin = [max(self._base(j), float(self.limits.low[j])) for j in range(len(self.problems))]
         others = np.delete(np.where(self.free, begin, self.reserved), i)

@@ -1,8 +1,8 @@
 """Residency over time: pools of bytes that are filled frame by frame, traces of demands, and policies on them.
 
 ``live`` keeps textures and meshes in one pool and reads ahead for it. ``replay`` has recorded demands, policies that
-serve them, ours and those of other systems, and the evaluation of what each did. Made-up traces are in the lab; what a
-page or a tile is, the domains know.
+serve them, ours and those of other systems, and the evaluation of what each did. Synthetic traces are in the lab. The
+domains define pages and tiles.
 """
 
 from __future__ import annotations

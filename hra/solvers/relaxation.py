@@ -20,7 +20,7 @@ from hra.solvers.selection import select_threshold
 
 # Forests from this size on are searched around a guess of the price: the factors by which those that come from the last
 # step of a sequence and from a sample may be off.
-_LARGE, _LAST_WIDTH, _SAMPLE_WIDTH = 20_000, 1.04, 1.13
+LARGE, _LAST_WIDTH, _SAMPLE_WIDTH = 20_000, 1.04, 1.13
 # Below the first level that holds at least this share of all refinements, every so manyth branch stands for its like:
 # every 31st, or for larger forests fewer, so that about 800 are sampled whatever the size.
 _SHARE, _STRIDE, _PER_STRIDE = 1 / 40, 31, 32_000
@@ -73,7 +73,7 @@ class Relaxation:
     ----------
     selected : bool [R], down-closed.
     price : gain per unit cost.
-    priority : float64 [R], to rank what is left; negative for what is no candidate. Valid until the next solve.
+    priority : float64 [R], to rank what is left; negative for what is not a candidate. Valid until the next solve.
     upper_bound : no set within the capacity gains more, but for rounding (`duals` makes proofs).
     candidates : int [K] or None for all, the refinements near the price.
     share : float64 [E] or None, on graphs: the split of surplus over predecessors that proves the bound.
@@ -110,7 +110,7 @@ def relaxation(problem: Problem) -> Relaxation:
         return Relaxation(*dag_relaxation(problem))
     if problem.is_unlimited:
         return _everything(problem)
-    near = _near_price(problem) if len(problem.hierarchy) >= _LARGE else None
+    near = _near_price(problem) if len(problem.hierarchy) >= LARGE else None
     return _pool(problem) if near is None else _near(problem, near)
 
 

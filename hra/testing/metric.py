@@ -41,7 +41,7 @@ def check_metric(metric: ErrorMetric, hierarchy: Hierarchy, contexts: Iterable[A
     """
     name = type(metric).__name__
     require(metric.kind in ("error", "gain"), f"kind is {metric.kind!r}", where=name, fix="'error' or 'gain'")
-    require(isinstance(metric.unit, str) and bool(metric.unit), "unit is no text", where=name, fix="name the unit")
+    require(isinstance(metric.unit, str) and bool(metric.unit), "unit is not text", where=name, fix="name the unit")
     for i, context in enumerate(contexts):
         _check_context(metric, hierarchy, context, f"{name}, context {i}", monotone)
 

@@ -18,7 +18,7 @@ from hra.traversals.base import Traversal
 class InTurn(Traversal):
     """Each rule takes its share of the budget from what the rules before it left; every count is met to the unit.
 
-    For flat hierarchies of equal costs. Diversity is no sum of gains: give it a metric that is not additive, and no
+    For flat hierarchies of equal costs. Diversity is not a sum of gains: give it a metric that is not additive, and no
     certificate is claimed.
 
     Parameters

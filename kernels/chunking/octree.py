@@ -96,7 +96,7 @@ def _split(records: Records, bounds: np.ndarray, most: int, folder: Path, digits
     """The cells within one that ``digits`` digits tell."""
     if digits == _DIGITS:
         what = f"{records.count:,} points lie at one place, more than the {most:,} of a part"
-        raise LimitExceeded(what, where=str(records.path), fix="allow more memory, or drop points that are there twice")
+        raise LimitExceeded(what, where=str(records.path), fix="allow more memory, or drop duplicate points")
     shift, last = np.uint64(3 * (_DIGITS - digits - _COUNTED)), np.uint64(8**_COUNTED - 1)
 
     def cells(rows: np.ndarray) -> np.ndarray:

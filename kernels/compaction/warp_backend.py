@@ -3,7 +3,7 @@
 Warp kernels of threshold cuts and compaction: one thread per node or flag.
 """
 
-# Warp compiles this file itself, and its types are no Python types.
+# Warp compiles this file itself, and its types are not Python types.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 # pyright: reportIndexIssue=false

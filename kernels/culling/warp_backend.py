@@ -3,7 +3,7 @@
 Projection of bounds in Warp, one thread per box or sphere; the same steps as in numba_projection, in float64.
 """
 
-# Warp compiles this file itself: its types are no Python types, and variables that a loop changes are declared by a
+# Warp compiles this file itself: its types are not Python types, and variables that a loop changes are declared by a
 # cast.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false

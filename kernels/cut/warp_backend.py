@@ -8,7 +8,7 @@ The triple of a refinement is value, cost and gain of the best set below and wit
 so that the CPU, CUDA and the reference agree to the bit.
 """
 
-# Warp compiles this file itself, and its types are no Python types.
+# Warp compiles this file itself, and its types are not Python types.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 # pyright: reportIndexIssue=false
@@ -20,10 +20,12 @@ from typing import Any
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import on_host
-from hra.kernels.cut import warp_prices
 from hra.kernels.cut.forest import LevelForest
+from hra.kernels.cut.hull_rows import CLOSE_ENOUGH
 from hra.kernels.cut.reference import GROUP, LEAST, MAX_STEPS, ROUNDING
 from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
+
+from hra.kernels.cut import warp_hull, warp_prices  # isort: skip (launches must find Warp silent)
 
 Result = tuple[Any, ...]
 
@@ -48,7 +50,7 @@ def sweep_level(
     r = begin + i
     own = wp.float64(gain[member, r])
     paid = wp.float64(0.0)
-    if cost[r] > wp.float64(0.0):  # inf * 0 is no number
+    if cost[r] > wp.float64(0.0):  # inf * 0 is not a number
         paid = price[member] * cost[r]
     total = wp.vec3d(own - paid, cost[r], own)
     # From left to right, as the reference adds.
@@ -154,6 +156,28 @@ def price_search(forest: LevelForest, gain: Any, capacity: Any) -> Result:
     margins = [len(forest), ROUNDING, LEAST]
     wp.launch(warp_prices.round_outward, members, [gained, everything, *margins, bound], device=device)
     return _results(gain, sweep.select(), cost, gained, bound, bound_price)
+
+
+def hull_points(forest: LevelForest, gain: Any, capacity: Any, slope_cost: Any, fill: bool, spend_all: bool) -> Result:
+    """See :func:`hra.kernels.cut.hull_points`."""
+    rows = view(gain)
+    shape, device = rows.shape, rows.device
+    resident = _on_device(forest, device)
+    wide = new(shape, wp.float64, device)
+    wp.launch(warp_hull.widen, shape, [rows, wide], device=device)
+    # Neither of the two is read where there are none: a view of nothing cannot be taken.
+    cost = resident.cost
+    bits = [array.view(wp.uint64) if array.size else new(array.shape, wp.uint64, device) for array in (wide, cost)]
+    slope, some, more = (new(shape, wp.float64, device) for _ in range(3))
+    ints = [new(shape, wp.int32, device) for _ in range(3)]
+    selected, trial = new(shape, wp.bool, device), new(shape, wp.bool, device)
+    spent, gained, price = (new(shape[0], wp.float64, device) for _ in range(3))
+    numbers = [float(cost.numpy().sum()), fill, spend_all, CLOSE_ENOUGH, forest.base_cost]
+    order = [resident.parent, resident.first_child]
+    scratch = [slope, *ints, some, more, new(shape, wp.uint64, device), trial]
+    inputs = [wide, bits[0], cost, bits[1], _send(slope_cost, device), *order, _send(capacity, device), *numbers]
+    wp.launch(warp_hull.hull_points, shape[0], [*inputs, *scratch, selected, spent, gained, price], device=device)
+    return _results(gain, selected, spent, gained, price)
 
 
 def all_valid(gain: Any) -> bool:

@@ -1,7 +1,6 @@
 """Drawing with OpenGL, with or without a window: visibility and feedback buffers, Hi-Z, mipmaps, sharing with CUDA.
 
-Everything that needs a context of OpenGL belongs here, its shaders included; what is computed without one is in the
-packages beside it.
+Everything that needs an OpenGL context belongs here, with its shaders; code without one is in the packages beside it.
 
 >>> import numpy as np
 >>> from hra.kernels import raster

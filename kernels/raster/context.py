@@ -205,7 +205,7 @@ class Context:
 
     def _check_usable(self) -> None:
         if self._released:
-            raise BackendUnavailable("the OpenGL context was released", fix="make a new raster.Context()")
+            raise BackendUnavailable("the OpenGL context is released", fix="make a new raster.Context()")
         if threading.get_ident() != self._thread:
             fix = "make one raster.Context() per thread"
             raise BackendUnavailable("the OpenGL context belongs to another thread", fix=fix)

@@ -303,7 +303,7 @@ def restated(file: File, share: float | None, *, restricted: bool | None = None)
 
 
 class NoNumbers(ValueError):
-    """A gain, cost or error is no finite number: nothing that a file states then means anything."""
+    """A gain, cost or error is not a finite number: nothing that a file states then means anything."""
 
 
 class Brute:

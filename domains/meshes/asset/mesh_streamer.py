@@ -26,7 +26,7 @@ class MeshUpdate:
     ----------
     loads : pages to upload, what others wait for first; evictions : pages to drop, none of which is wanted.
     resident : bool [P], what is there after both.
-    wanted : int64 [n], the best pages for the view that fit into the pool; queued : those that are not there yet.
+    wanted : int64 [n], the best pages for the view that fit into the pool; queued : those that are not resident yet.
     cut : int64 [K], clusters to draw: the best that the resident pages hold, a whole surface in every frame.
     pages : what was read, by page, of the loads; empty without a reader.
     failures : reads that failed for the first time.
@@ -67,7 +67,7 @@ class MeshUpdate:
 class MeshStreamer:
     """Keeps a pool of a mesh's pages up to date, one frame after the other.
 
-    Each step allocates the pool anew, warm-started by the last one, and a `hra.residency.SharedResidency` follows.
+    Each step allocates the pool again, warm-started by the last one, and a `hra.residency.SharedResidency` follows.
     Pages of the coarsest level are always there. With ``reading`` no step waits for data (see `read_ahead`).
 
     Parameters
@@ -80,7 +80,7 @@ class MeshStreamer:
 
     Raises
     ------
-    InvalidBudget : the pool is no number >= 0.
+    InvalidBudget : the pool is not a number >= 0.
     BudgetTooSmall : it does not hold the coarsest level beside what is in flight, or the upload limit not one slot.
 
     Examples
@@ -160,7 +160,7 @@ class MeshStreamer:
         )
 
     def explain(self, page: int) -> Explanation:
-        """Why a page is resident, queued or evicted; ArrayError if there is no such page."""
+        """Why a page is resident, queued or evicted; ArrayError if the page does not exist."""
         return self._shared.explain(page)
 
     def close(self) -> None:

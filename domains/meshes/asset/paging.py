@@ -208,7 +208,7 @@ class PageAllocator(HierarchicalResourceAllocator):
 
     def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """Evaluate the metric on the clusters, and join what they gain with the pages that they need."""
-        return self.paged.problem(self._clusters.problem_for(self.asset.hierarchy, context, budget), budget)
+        return self.paged.problem(Problem.of(self.asset.hierarchy, self.error_metric(context), context, budget), budget)
 
     def pages(self, allocation: Allocation) -> np.ndarray:
         """The pages that an allocation holds, int64 [n], ascending."""

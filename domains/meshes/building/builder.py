@@ -85,7 +85,7 @@ def build(
     geometry = Geometry.of(positions, attributes)
     triangles = without_degenerate(triangles, geometry.position_of)
     if not len(triangles):
-        raise MeshError("every triangle of the mesh has two equal corners", where=repr(mesh))
+        raise MeshError("all triangles of the mesh have two equal corners", where=repr(mesh))
     settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
     with Workers(threads or processors()) as workers:
         levels = build_levels(geometry, triangles, settings, workers, countdown)

@@ -58,7 +58,7 @@ class FineSteps:
 
     Attributes
     ----------
-    top : the finest clusters, split by what is simplified at once; products : all others, coarse to fine, with
+    top : the finest clusters, split by the parts simplified at once; products : all others, coarse to fine, with
         ``made_by`` 0 .. G - 1.
     members : of each refinement, the clusters that it simplifies, ``top`` counted before ``products``.
     """

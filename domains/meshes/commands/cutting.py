@@ -30,8 +30,8 @@ def cut(
 ) -> None:
     """Cut a built mesh to a triangle budget, a file size, a pixel error, or several of them.
 
-    Without a camera (--azimuth, --eye or --camera) the cut is the best from all sides, and pixels are counted from the
-    distance at which all of it is in view. Exit code 1 if the budget does not allow the pixel error.
+    Without a camera (--azimuth, --eye or --camera) the cut is the best from all sides, and pixels count from the
+    distance at which the whole mesh is in view. Exit code 1 if the budget does not allow the pixel error.
     """
     from hra.domains import meshes
 

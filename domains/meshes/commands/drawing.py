@@ -22,7 +22,7 @@ from hra.domains.meshes.commands.limits import BuiltMesh, CutOptions
 
 
 class Color(Enum):
-    """What colours stand for."""
+    """What the colours show."""
 
     shaded = "shaded"
     cluster = "cluster"
@@ -30,7 +30,7 @@ class Color(Enum):
     error = "error"
 
 
-ColorOption = Annotated[Color, typer.Option(help="What colours stand for.")]
+ColorOption = Annotated[Color, typer.Option(help="What the colours show.")]
 
 
 @with_option_lists
@@ -45,7 +45,7 @@ def render(
 ) -> None:
     """Draw a cut of a built mesh, or all of it, to a picture.
 
-    The cut is that of `hra mesh cut` with the same options: without a direction it is the same for all sides.
+    The cut is that of `hra mesh cut` with the same options; without a direction it is the best for all sides.
     """
     from hra.domains import meshes
     from hra.files.images import save_png

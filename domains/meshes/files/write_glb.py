@@ -1,6 +1,6 @@
 """GLB out: one primitive for each material, attributes as they are, images byte by byte.
 
-trimesh's exporter would encode images anew and keep vertex colours or texture coordinates, not both.
+trimesh's exporter would encode images again and keep vertex colours or texture coordinates, not both.
 
 Mesh files out: written beside the target and renamed, so that a reader never sees half a file.
 """

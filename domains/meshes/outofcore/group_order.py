@@ -67,7 +67,7 @@ class GroupOrder:
     def of(cls, parts: list[Path]) -> GroupOrder:
         """Of all parts of all rounds."""
         counts = np.array([len(load_arrays(part, ["group_sizes"])["group_sizes"]) for part in parts])
-        # The last run is the base, which is no group.
+        # The last run is the base, which is not a group.
         counts[-1] -= 1
         last = np.cumsum(counts[::-1])[::-1] - 1
         order = _level_order(parts, last).astype(np.int32)
@@ -116,7 +116,7 @@ def _descend(first, offsets, made, level, before):
     several = False
     for run in range(offsets.size - 2, -1, -1):
         own = first - run
-        # The base is no group: what it refines into stays on level 0.
+        # The base is not a group: what it refines into stays on level 0.
         if own < 0:
             continue
         for c in range(offsets[run], offsets[run + 1]):

@@ -244,7 +244,8 @@ def share_scene(
         own = own[np.argsort(-_sizes(placed, own, views), kind="stable")]
         hierarchy = placed.meshes[kind].hierarchy
         before = None if previous is None else taken_before(previous, names[own], hierarchy)
-        kinds.append(Kind(hierarchy, allocator.metric, PlacedViews(views, placed.matrices[own]), before))
+        seen_by = PlacedViews(views, placed.matrices[own])
+        kinds.append(Kind(hierarchy, allocator.error_metric(seen_by), seen_by, before))
         chosen.append(own)
     numbers = np.concatenate(chosen)
     price = None if previous is None else previous.last_price

@@ -1,4 +1,4 @@
-"""Errors of clusters by what they change in a picture: where the surface is, and how it is lit.
+"""Errors of clusters by the change that they make in a picture: where the surface is, and how it is lit.
 
 A threshold on normals alone would draw most triangles where they help least: a rough place needs many of them to look a
 little better. Groups are ordered by what their triangles gain for the picture instead, and a group's error is the mean

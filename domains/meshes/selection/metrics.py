@@ -133,7 +133,7 @@ class ScreenError(ErrorMetric):
 
     def __post_init__(self) -> None:
         if self.error is not None and self.error not in _ERRORS:
-            raise MetricError(f"clusters have no error {self.error!r}", fix=f"use one of {', '.join(_ERRORS)}")
+            raise MetricError(f"the error {self.error!r} is unknown", fix=f"use one of {', '.join(_ERRORS)}")
         if self.views not in ("sum", "max"):
             raise MetricError(f"views are joined by 'sum' or 'max', not {self.views!r}", where="ScreenError")
 

@@ -61,7 +61,7 @@ class SurfaceError(ErrorMetric):
         # Refuses what it does not know.
         ScreenError(self.error)
         if self.error == "appearance":
-            what = "the error 'appearance' is of what a camera sees, and here is none"
+            what = "the error 'appearance' needs a camera"
             raise MetricError(what, where="SurfaceError", fix="use ScreenError; on the command line --azimuth or --eye")
 
     @property

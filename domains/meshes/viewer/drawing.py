@@ -133,7 +133,7 @@ def add_cut(plotter: Any, clusters: Clusters, cut: np.ndarray, coloring: Colorin
     """Draw the clusters ``cut`` [K] with ``plotter`` in place of what it drew before."""
     if coloring not in get_args(Coloring):
         raise HraError(
-            f"nothing is coloured by {coloring!r}", where="color", fix=f"use {', '.join(get_args(Coloring))}"
+            f"the colouring {coloring!r} is unknown", where="color", fix=f"use {', '.join(get_args(Coloring))}"
         )
     mesh = clusters.mesh(cut)
     _remove_cut(plotter)

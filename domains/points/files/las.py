@@ -30,7 +30,7 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
     where = str(path)
     las_library()  # what is missing is said first
     if level is not None and (type(level) is not int or level < 0):
-        raise HraError(f"there is no level {level!r}", where="level", fix="use 0 for the root, or more")
+        raise HraError(f"level {level!r} is invalid", where="level", fix="use 0 for the root, or more")
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         claims = check_header(stream, size, where)

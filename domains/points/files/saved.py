@@ -67,7 +67,7 @@ def load_tree(path: str | os.PathLike[str]) -> CloudTree:
             return CloudTree.of(parent, arrays, kind)
         except (ValueError, KeyError, OSError, HraError) as error:
             fix = "build it again with `hra points build`"
-            raise FileError(f"this is no tree of points: {error}", where=str(path), fix=fix) from error
+            raise FileError(f"this is not a tree of points: {error}", where=str(path), fix=fix) from error
 
 
 def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:
@@ -77,7 +77,7 @@ def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:
         if archive.unpacked > os.fstat(stream.fileno()).st_size:
             raise ValueError("it would unpack to more than it holds")
         if archive.others:
-            raise ValueError(f"{archive.others[0][:60]} is no array")
+            raise ValueError(f"{archive.others[0][:60]} is not an array")
         return {name: archive.array(name) for name in archive.names}
 
 

@@ -114,7 +114,7 @@ def _reopen(*values: Any) -> ImageHeader:
     with open_regular(header.path) as stream:
         if _stamp(stream) != header.stamp:
             what = "the image has been replaced by another one since it was pickled"
-            raise FileError(what, where=header.path, fix="open it anew")
+            raise FileError(what, where=header.path, fix="open it again")
     return header
 
 

@@ -84,7 +84,7 @@ class StoredLevel:
 
 
 def _span(key: Any, size: int) -> Span | None:
-    """The first and past the last index that a slice takes; None if that is no slice, empty, or has gaps."""
+    """The first and past the last index that a slice takes; None if that is not a slice, empty, or has gaps."""
     if not isinstance(key, slice):
         return None
     start, stop, step = key.indices(size)

@@ -137,7 +137,7 @@ def _add_blurred(row, total):
 
 @njit(cache=True, nogil=True)
 def _add_up(total, cell, sums):
-    """Add rows [k, w] to the cells of a row of them, [k, columns], and begin anew."""
+    """Add rows [k, w] to the cells of a row of them, [k, columns], and start again."""
     for k in range(total.shape[0]):
         for x in range(total.shape[1]):
             sums[k, x // cell] += total[k, x]

@@ -87,10 +87,10 @@ class TextureArray:
 
         Raises
         ------
-        ArrayError : there is no such channel.
+        ArrayError : the channel is unknown.
         """
         if name not in self.names:
-            raise ArrayError(f"there is no channel {name!r}", where="texture array", fix=f"one of {self.names}")
+            raise ArrayError(f"the channel {name!r} is unknown", where="texture array", fix=f"one of {self.names}")
         return self.values[..., self.names.index(name)]
 
     def complete(self) -> np.ndarray:

@@ -43,7 +43,7 @@ class TokenAllocation:
 
     Raises
     ------
-    HraError : an unknown name, a budget or bank that is no whole number above 0, or a bank together with a price.
+    HraError : an unknown name, a budget or bank that is not a whole number above 0, or a bank together with a price.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class TokenAllocation:
     >>> allocate = TokenAllocation(budget=20, relevance="uniform")
     >>> table = allocate({"path": [str(hra.samples.path("photo.jpg")), "no.jpg"]})
     >>> [len(row or ()) for row in table["indices"].to_pylist()], table["error"].to_pylist()
-    ([20, 0], [None, 'invalid-file: there is no such file'])
+    ([20, 0], [None, 'invalid-file: the file does not exist'])
     """
 
     method: str = "pyramid"

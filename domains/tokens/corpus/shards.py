@@ -31,7 +31,7 @@ def read_errors(paths: Iterable[Path]) -> dict[str, str]:
 
     Raises
     ------
-    FileError : a shard that is no Parquet file, or not one of these.
+    FileError : a shard that is not a Parquet file, or not one of these.
     """
     return {row["id"]: row["error"] for path in paths for row in _failed(path)}
 
@@ -45,4 +45,4 @@ def _failed(path: Path) -> list[dict[str, str]]:
         return [row for row in table.to_pylist() if row["error"] is not None]
     except (ArrowException, KeyError, OSError) as error:
         what = f"the shard cannot be read: {str(error)[:200]}"
-        raise FileError(what, where=str(path)[:500], fix="take the file away and run the job again") from error
+        raise FileError(what, where=str(path)[:500], fix="remove the file and run the job again") from error

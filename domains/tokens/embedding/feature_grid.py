@@ -77,7 +77,7 @@ def is_torch(values: Any) -> bool:
 def _check_numbers(values: Any, shape: tuple[int, ...]) -> None:
     numeric = values.dtype.kind in "iuf" if isinstance(values, np.ndarray) else not values.is_complex()
     if not numeric or 0 in shape:
-        raise ArrayError(f"features of shape {shape} and {values.dtype} are no vectors", where="features")
+        raise ArrayError(f"features of shape {shape} and {values.dtype} are not vectors", where="features")
     if _is_finite(values):
         return
     finite = np.isfinite(values) if isinstance(values, np.ndarray) else values.isfinite()

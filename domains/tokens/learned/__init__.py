@@ -1,7 +1,7 @@
 """Learnable parts of token allocation in torch (extra ``hra[torch]``): a relevance scorer, samplers and their losses.
 
-Whatever is made to be trained belongs here, and gradients through the choice of tokens; torch is imported with the
-package. What works without weights is in the folder of its subject.
+Trainable parts belong here, and gradients through the choice of tokens; torch is imported with the package. Parts
+without weights are in the folder of their subject.
 
 Nothing here is trained. The modules start from documented values, run, and pass gradients on.
 

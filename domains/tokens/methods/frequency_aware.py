@@ -67,7 +67,7 @@ class FrequencyAware(TokenAllocator[BandTokens]):
         """A single band, the image itself, where the budget covers it."""
         if not covers(budget, context) or self.builder == _WHOLE:
             return self
-        return TokenAllocator(_WHOLE, self.metric, self.traversal)
+        return TokenAllocator(_WHOLE, self.error_metric(context), self.traversal)
 
 
 _WHOLE = FrequencyBuilder(HaarFrame(1))

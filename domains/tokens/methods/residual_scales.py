@@ -98,7 +98,7 @@ class ResidualScales(TokenAllocator[BandTokens]):
         """A single scale, the image itself, where the budget covers it: residuals are a third more tokens."""
         if not covers(budget, context) or self.builder == _WHOLE:
             return self
-        return TokenAllocator(_WHOLE, self.metric, self.traversal)
+        return TokenAllocator(_WHOLE, self.error_metric(context), self.traversal)
 
 
 _WHOLE = ResidualBuilder(HaarFrame(1))

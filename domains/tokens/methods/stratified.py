@@ -73,7 +73,7 @@ class Stratified(TokenAllocator[PatchTokens]):
     next most important; with a budget below the number of strata, the most important get one each.
 
     Source: J. Neyman, "On the two different aspects of the representative method" (1934), who deals samples out to
-    strata in proportion to what they contribute; here that is relevance, and the best patches are no random sample.
+    strata in proportion to what they contribute; here that is relevance, and the best patches are not random sample.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class TokenDAG(TokenAllocator[TokenSet]):
 
     Raises
     ------
-    ArrayError : clusters of another size; for a staggered image, also a patch that is no power of two.
+    ArrayError : clusters of another size; for a staggered image, also a patch that is not a power of two.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class EvenSpread(ErrorMetric):
 
     unit = "spread rank"
     kind = "gain"
-    additive = False  # a rank is no quality
+    additive = False  # a rank is not a quality
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """How early each patch comes, 1 .. 4**n, float64 [N]."""

@@ -63,7 +63,7 @@ def cluster_grids(pyramid: PatchPyramid, cluster: int, *, staggered: bool) -> li
 
     Raises
     ------
-    ArrayError : staggered grids of a patch that is no power of two from 4 on.
+    ArrayError : staggered grids of a patch that is not a power of two from 4 on.
     """
     patch, size = pyramid.patch, (pyramid.image.shape[0], pyramid.image.shape[1])
     if staggered and (patch < 4 or patch & (patch - 1)):

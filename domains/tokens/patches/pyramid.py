@@ -26,7 +26,7 @@ class PatchPyramid(ShortRepr):
     """Patches (level, y, x) of an image; level 0 is the image, each further level halves it by the mean of 2 x 2.
 
     The patch (level, y, x) covers the pixels from (y, x) * patch * 2**level, and has up to four children one level
-    below. Where the image is no multiple of the patch, the last patches repeat the edge; patches that would lie wholly
+    below. If the image is not a multiple of the patch, the last patches repeat the edge; patches that would lie fully
     outside do not exist. Patches are numbered level by level from fine to coarse, row by row. Build with `build`.
 
     Attributes

@@ -55,7 +55,9 @@ class CalibratedRelevance:
     def __post_init__(self) -> None:
         if self.method not in get_args(Calibration):
             known = ", ".join(get_args(Calibration))
-            raise MetricError(f"there is no calibration {self.method!r}", where="calibrated", fix=f"use one of {known}")
+            raise MetricError(
+                f"the calibration {self.method!r} is unknown", where="calibrated", fix=f"use one of {known}"
+            )
         if not 0 < self.temperature < np.inf or not 0 <= self.floor < np.inf:
             what = f"temperature {self.temperature:g}, floor {self.floor:g}"
             raise MetricError(what, where="calibrated", fix="use a temperature above 0 and a floor of at least 0")

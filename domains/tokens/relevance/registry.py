@@ -50,5 +50,5 @@ def relevance_named(name: str) -> Relevance:
         return calibrated(TextImageRelevance(name.removeprefix(_MODEL)), "minmax", floor=0.01)
     if name not in RELEVANCES:
         known = ", ".join([*RELEVANCES, "model:NAME"])
-        raise HraError(f"there is no relevance called {name!r}", where="relevance", fix=f"use one of {known}")
+        raise HraError(f"the relevance {name!r} is unknown", where="relevance", fix=f"use one of {known}")
     return RELEVANCES[name]()

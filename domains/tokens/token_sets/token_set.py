@@ -165,7 +165,7 @@ class TokenSet(ABC):
 
         Raises
         ------
-        ArrayError : features that are no grid, a wrong image, or tokens without a region that a mean could stand for.
+        ArrayError : features that are not a grid, a wrong image, or tokens without a region for a mean.
         """
         return pool_regions(*self._below(features, image, grid))
 
@@ -186,7 +186,7 @@ class TokenSet(ABC):
 
         Raises
         ------
-        ArrayError : features that are no grid, an image that is missing or another one, tokens that are not pictures.
+        ArrayError : features that are not a grid, a missing or different image, tokens that are not pictures.
         """
         return encode_crops(self.values.reshape(len(self), self.patch, self.patch, 3), encoder)
 

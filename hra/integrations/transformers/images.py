@@ -49,7 +49,7 @@ def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout 
         tiles = pixels.reshape(-1, *pixels.shape[-3:])
         pictures = [tile for tile in tiles if pixels.ndim == 4 or bool(tile.any())]
     else:
-        what = f"pixel values of shape {tuple(pixels.shape)} are no pictures"
+        what = f"pixel values of shape {tuple(pixels.shape)} are not pictures"
         raise ArrayError(what, where="pixel_values", fix="pass images=[...], one for each image or tile")
     return [np.clip(each.permute(1, 2, 0).numpy() * deviation + mean, 0, 1).astype(np.float32) for each in pictures]
 

@@ -147,7 +147,7 @@ def _check(realize: str, positions: str, allocator: Any) -> None:
     require_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
     for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
         if value not in get_args(known):
-            raise ArrayError(f"there is no {name}={value!r}", where=name, fix=f"use one of {get_args(known)}")
+            raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")
 
 
 def _budgets(budget: float | Sequence[float], layout: Layout) -> list[float]:

@@ -45,7 +45,7 @@ class Reduced:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """For ``model(**inputs)`` and ``model.generate(**inputs)``; made anew each time: `generate` edits them."""
+        """For ``model(**inputs)`` and ``model.generate(**inputs)``; made again each time: `generate` edits them."""
         outputs = {
             "image": self.encoded.with_features(
                 [each.slots for each in self.chosen], [each.levels for each in self.chosen]

@@ -77,7 +77,9 @@ def reduced(embeddings: Iterable[Any], reduction: Reduction) -> tuple[Any, ...]:
 def _reduced(embeddings: Any, reduction: Reduction) -> Any:
     side = isqrt(len(embeddings))
     if side * side != len(embeddings):
-        raise HraError(f"{len(embeddings)} tokens are no square", where="pixel_values", fix="use images of one size")
+        raise HraError(
+            f"{len(embeddings)} tokens do not form a square", where="pixel_values", fix="use images of one size"
+        )
     features = embeddings.detach().float().cpu().numpy().reshape(side, side, -1)
     allocator = reduction.allocator
     allocation = allocator.allocate(TokenContext.of_features(features), reduction.count(len(embeddings)))

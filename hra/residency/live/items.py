@@ -64,10 +64,10 @@ class ForestItems:
 
         Raises
         ------
-        HierarchyError : the hierarchy is no forest of nodes.
+        HierarchyError : the hierarchy is not a forest of nodes.
         """
         if self.hierarchy.node_parent is None:
-            raise HierarchyError("the hierarchy is no forest of nodes", fix="use PagedItems for graphs")
+            raise HierarchyError("the hierarchy is not a forest of nodes", fix="use PagedItems for graphs")
         return self.hierarchy.node_parent
 
     def wanted(self, allocation: Allocation) -> tuple[np.ndarray, np.ndarray]:

@@ -62,7 +62,9 @@ class Backoff:
     def __post_init__(self) -> None:
         if not 0 < self.first <= self.most < np.inf:
             raise HraError(
-                f"cannot wait {self.first} to {self.most} seconds", where="Backoff", fix="use 0 < first <= most"
+                f"cannot wait from {self.first} to {self.most} seconds",
+                where="Backoff",
+                fix="use 0 < first <= most",
             )
 
     def seconds(self, failures: int) -> float:
@@ -133,7 +135,7 @@ class Loader:
 
     Raises
     ------
-    ArrayError : bytes that are no numbers.
+    ArrayError : bytes that are not numbers.
     BudgetTooSmall : the limit does not hold the largest item.
 
     Examples

@@ -62,7 +62,7 @@ class PagedHierarchy:
 
         Raises
         ------
-        ArrayError : not one page per node, or bytes that are no numbers > 0.
+        ArrayError : not one page per node, or bytes that are not numbers > 0.
         """
         cost = numbers("page_bytes", page_bytes)
         if not (cost > 0).all():

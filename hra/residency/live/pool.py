@@ -32,7 +32,7 @@ class FrameChanges:
     Attributes
     ----------
     events : int32 [E], in order: item ``i`` was loaded (``i``) or evicted (``-1 - i``).
-    queued : int32 [Q], what is wanted and not there yet, in the order in which it will be loaded.
+    queued : int32 [Q], what is wanted and not resident yet, in the order in which it will be loaded.
     """
 
     events: np.ndarray
@@ -69,7 +69,7 @@ class ResidentPool:
 
     Raises
     ------
-    ArrayError : costs or parents that are no such numbers.
+    ArrayError : costs or parents that are not such numbers.
     BudgetTooSmall : the pool does not hold the coarsest items, or the upload limit not the largest other one.
 
     Examples
@@ -234,7 +234,7 @@ def _checked_cost(values: Any) -> np.ndarray:
     bad = (cost < 1) | (cost != np.floor(cost)) | (cost > _NO_LIMIT)
     if bad.any():
         where = f"cost[{int(bad.argmax())}]"
-        raise ArrayError(f"{where} = {cost[bad][0]} is no whole number of bytes above 0", where=where)
+        raise ArrayError(f"{where} = {cost[bad][0]} is not a whole number of bytes above 0", where=where)
     return frozen(cost.astype(np.int64))
 
 

@@ -109,7 +109,7 @@ def _may_go(state, parents, item, frame):
 @njit(cache=True)
 def _least_recent(state, parents, frame, victims):
     """The least recently wanted item that can go and that no known frame wants, or -1."""
-    # The list is a ring that begins and ends at this entry, which is no item.
+    # The list is a ring that begins and ends at this entry, which is not an item.
     end = state.after.size - 1
     while True:
         item = state.after[end] if victims.cursor[0] < 0 else victims.cursor[0]

@@ -28,7 +28,7 @@ class MemberFrame:
     loads, evictions : int32, items. None of the evictions is wanted, and none is among the loads.
     resident : bool [N], what is there after both.
     wanted : int64 [K], ascending: the best items for the frame that fit into the pool.
-    queued : int32 [Q], what of it is not there yet, in the order in which it is loaded.
+    queued : int32 [Q], what of it is not resident yet, in the order in which it is loaded.
     """
 
     loads: np.ndarray

@@ -68,7 +68,7 @@ def load_poses(path: str | os.PathLike[str]) -> Poses:
 
     Raises
     ------
-    FileError : the file cannot be read, or a line has another number of columns, is not finite or is no rotation.
+    FileError : the file cannot be read, or a line has another number of columns, is not finite or is not a rotation.
     """
     rows = _rows(path)
     poses = _from_kitti(rows) if rows.shape[1] == 12 else _from_tum(rows, path)
@@ -76,12 +76,12 @@ def load_poses(path: str | os.PathLike[str]) -> Poses:
     bad = np.abs(turned - np.eye(3)).max(axis=(1, 2)) > 1e-3
     bad |= np.linalg.det(poses.rotation) < 0
     if bad.any():
-        raise FileError("the matrix is no rotation", where=f"{path}, pose {int(bad.argmax())}")
+        raise FileError("the matrix is not a rotation", where=f"{path}, pose {int(bad.argmax())}")
     return poses
 
 
 def _rows(path: str | os.PathLike[str]) -> np.ndarray:
-    """The numbers of all lines that are no comments [F, 8 or 12]."""
+    """The numbers of all lines that are not comments [F, 8 or 12]."""
     lines = [line.split() for line in _text(path).splitlines() if line.strip() and not line.lstrip().startswith("#")]
     columns = len(lines[0]) if lines else 0
     if columns not in (8, 12):
@@ -107,7 +107,7 @@ def _text(path: str | os.PathLike[str]) -> str:
     try:
         return read_regular(path, POSES).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise FileError("the file is no text", where=str(path)) from error
+        raise FileError("the file is not text", where=str(path)) from error
 
 
 def _from_kitti(rows: np.ndarray) -> Poses:

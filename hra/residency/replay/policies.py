@@ -42,5 +42,5 @@ def policies(names: str, trace: Trace, upload_bytes: int | None = None, prefetch
         ]
     unknown = [name for name in names.split(",") if name not in known]
     if unknown:
-        raise HraError(f"no policy is called {unknown[0]!r}", where="--policy", fix=f"use all or {', '.join(known)}")
+        raise HraError(f"the policy {unknown[0]!r} is unknown", where="--policy", fix=f"use all or {', '.join(known)}")
     return [policy for name in names.split(",") for policy in known[name]]

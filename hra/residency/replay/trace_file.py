@@ -54,7 +54,7 @@ def load_trace(path: str | os.PathLike[str], *, limits: Limits = DEFAULT) -> Tra
     Raises
     ------
     FileError : the file is missing, truncated, of another format or version, its header does not match its arrays, or
-        the arrays are no valid trace. No more memory is taken than four times the file's size.
+        the arrays are not a valid trace. No more memory is taken than four times the file's size.
     LimitExceeded : larger than ``limits`` (`hra.files.limits.Limits`) allow.
     """
     where = str(path)
@@ -85,14 +85,14 @@ def _lengths(archive: PlainArchive, where: str, limits: Limits) -> dict[str, int
     limits.check("header_bytes", archive.size("header.json"), where)
     header = parse_object(archive.content("header.json"), "header of the trace", where, limits)
     if header.get("format") != FORMAT:
-        raise FileError("the file is no trace: its header is another format's", where=where)
+        raise FileError("the file is not a trace: its header is another format's", where=where)
     if header.get("version") != VERSION:
         raise FileError(f"version {header.get('version')!r} of the format is unknown", where=where, fix="update hra")
     lengths = header.get("arrays")
     if not isinstance(lengths, dict) or not set(_NEEDED) <= set(lengths) <= set(_TYPES):
         raise FileError("the header does not list the arrays of a trace", where=where)
     if not all(type(length) is int and length >= 0 for length in lengths.values()):
-        raise FileError("the header lists a length that is none", where=where)
+        raise FileError("the header lists an invalid length", where=where)
     return lengths
 
 

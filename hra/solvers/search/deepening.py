@@ -15,7 +15,7 @@ from hra.solvers.search.pareto import search
 from hra.solvers.search.penalties import find_undecided, loss_of, penalties, relax
 
 # The first search goes a small part of the way, each next one further by a factor. The more refinements there are to
-# choose from, the closer the optimum is to the bound; searching in vain is cheap compared with going too far at once.
+# choose from, the closer the optimum is to the bound; a failed search is cheap compared with going too far at once.
 _FEWEST_PARTS, _REFINEMENTS_PER_PART, _GROWTH = 64.0, 16.0, 4.0
 # A loss, relative to all that is left to gain, that no search need remove.
 _NEGLIGIBLE = 1e-13

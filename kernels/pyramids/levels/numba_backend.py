@@ -170,7 +170,7 @@ def rect_reduce(
 def _compare(
     data: np.ndarray, layout: Layout, tables: Tables, rects: Any, image: Any, reduce: Reduce, against: Any
 ) -> np.ndarray:
-    """``against`` where a pixel of its image reaches it, else the next value beyond all pixels."""
+    """``against`` where a pixel of its image reaches it, else the identity."""
     result = np.empty(len(rects), data.dtype)
     height, width = layout.sizes[0]
 
@@ -179,19 +179,10 @@ def _compare(
         numba_rectangles.clip(rects[part], width, height, windows)
         given = windows, image[part], against[part], FINER, reduce == "min"
         numba_rectangles.any_reaches(data, tables, *given, found)
-        nothing = identity(reduce, data.dtype)
-        # The caller may only compare with ``against``, so that it stands for everything that reaches it.
-        numba_rectangles.bound(windows, found, against[part], _beyond(against[part], reduce), nothing, result[part])
+        numba_rectangles.bound(found, against[part], identity(reduce, data.dtype), result[part])
 
     for_each(ranges(len(rects)), rects.nbytes, work)
     return result
-
-
-def _beyond(values: np.ndarray, reduce: Reduce) -> np.ndarray:
-    """The next smaller value of each, for minima the next larger one."""
-    if values.dtype == np.uint8:
-        return np.where(values < 255, values + 1, 255) if reduce == "min" else np.where(values > 0, values - 1, 0)
-    return np.nextafter(values, values.dtype.type(np.inf if reduce == "min" else -np.inf))
 
 
 def look_up_tables(layout: Layout) -> Tables:
@@ -205,12 +196,7 @@ def _in_single_precision(
     data: np.ndarray, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None
 ) -> np.ndarray:
     limit = None if against is None else against.astype(np.float32)
-    found = rect_reduce(data.astype(np.float32), layout, rects, batch_index, reduce, limit)
-    result = found.astype(np.float16)
-    if against is None:
-        return result
-    # What lies beyond ``against`` by a float32 would become equal to it, and so reach it.
-    return np.where((result == against) & (found != limit), _beyond(against, reduce), result)
+    return rect_reduce(data.astype(np.float32), layout, rects, batch_index, reduce, limit).astype(np.float16)
 
 
 def _reduce_level(

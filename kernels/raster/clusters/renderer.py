@@ -112,7 +112,9 @@ class ClusterRenderer(Resource):
         BackendUnavailable : the context fails.
         """
         if culling not in ("occlusion", "frustum", "none"):
-            raise ArrayError(f"{culling!r} is no culling", where="culling", fix="use occlusion, frustum or none")
+            raise ArrayError(
+                f"the culling {culling!r} is unknown", where="culling", fix="use occlusion, frustum or none"
+            )
         seconds: dict[str, float] | None = {} if timed else None
         self.target.clear()
         with self.context.use():

@@ -234,7 +234,7 @@ BAD_HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "an earlier version": lambda h: {**h, "version": 0},
     "another format": lambda h: {**h, "format": "hra-mesh"},
     "no budget": lambda h: {name: value for name, value in h.items() if name != "budget"},
-    "a budget that is no number": lambda h: {**h, "budget": "many"},
+    "a budget that is not a number": lambda h: {**h, "budget": "many"},
     "a budget that is NaN": lambda h: {**h, "budget": "nan"},
     "a negative budget": lambda h: {**h, "budget": "-1.0"},
     "an error that is NaN": lambda h: {**h, "least_error": "nan"},

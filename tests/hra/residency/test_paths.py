@@ -55,7 +55,7 @@ BAD = {
     "words": KITTI.replace("2", "two"),
     "not a number": KITTI.replace("7", "nan"),
     "infinite": KITTI.replace("7", "inf"),
-    "no rotation": KITTI.replace("-1", "-2"),
+    "not a rotation": KITTI.replace("-1", "-2"),
     "mirrored": "1 0 0 2 0 1 0 3 0 0 -1 4\n",
     "zero quaternion": "0 1 2 3 0 0 0 0\n",
 }

@@ -65,7 +65,7 @@ def test_no_pinhole_is_missed_by_25000_rectangles(size):
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 2**32 - 1), width=st.integers(1, 150), height=st.integers(1, 110))
 def test_whatever_owns_a_pixel_is_kept(kind, seed, width, height):
-    """Random scenes around the eye, some objects through the near plane, sizes that are no powers of two."""
+    """Random scenes around the eye, some objects through the near plane, sizes that are not powers of two."""
     rng = np.random.default_rng(seed)
     view = View.of_boxes(camera_of(kind, (width, height)), random_boxes(rng, 80), 24 if seed % 2 else None)
     kept = visible_boxes(view.hiz, view.boxes, view.matrix, backend=rng.choice(BACKENDS))

@@ -16,7 +16,7 @@ class GumbelCut:
     """The hard cut by gains with noise, with the gradient of the probabilities at the same noise.
 
     Noise of one Gumbel variable for a split, at the temperature of the cut, as E. Jang et al., "Categorical
-    reparameterization with Gumbel-softmax", 2017, have it for one choice; over a tree it explores and is no exact
+    reparameterization with Gumbel-softmax", 2017, have it for one choice; over a tree it explores and is not an exact
     sample. Biased as straight-through is.
 
     Parameters

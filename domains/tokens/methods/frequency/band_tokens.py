@@ -75,13 +75,13 @@ class BandTokens(TokenSet):
         return np.clip(self.frame.synthesise(coefficients, self.image_size, self.patch), 0, 1)
 
     def encode(self, encoder: Encoder, image: Any = None) -> Any:
-        """Refused: coefficients are no picture.
+        """Refused: coefficients are not picture.
 
         Raises
         ------
         ArrayError : always.
         """
-        raise ArrayError("coefficients of bands are no pictures", where="BandTokens.encode", fix=_OTHER)
+        raise ArrayError("coefficients of bands are not pictures", where="BandTokens.encode", fix=_OTHER)
 
     @property
     def _regions(self) -> Regions:

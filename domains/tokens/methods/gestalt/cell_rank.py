@@ -24,7 +24,7 @@ class CellRank(ErrorMetric):
     scores: np.ndarray
     unit = "rank"
     kind = "gain"
-    additive = False  # a rank is no quality
+    additive = False  # a rank is not a quality
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """The rank of every patch, the first to refine highest, float64 [N]; 0 for base tokens."""

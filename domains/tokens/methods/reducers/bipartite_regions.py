@@ -106,7 +106,7 @@ class MergeOrder(ErrorMetric):
     """The numbers of all merges below a node: a cut by them undoes the last ones."""
 
     unit = "merge"
-    additive = False  # an order is no quality
+    additive = False  # an order is not a quality
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """The sum over the merges of every node [N]."""

@@ -10,7 +10,7 @@ def region_edges(labels: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    labels : int [H, W], >= 0; -1 is no region.
+    labels : int [H, W], >= 0; -1 is not a region.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from hra.domains.tokens.methods.regions.region_tree import RegionTree, parents_o
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.kernels.trees import Tree
 
-# Mean text-likeness from which on an image is taken for a document: the shipped page has 0.016, the photos 0.0013.
+# Mean text-likeness from which on an image counts as a document: the shipped page has 0.016, the photos 0.0013.
 _DOCUMENT = 0.005
 
 

@@ -56,7 +56,7 @@ def object_labels(masks: Any, size: tuple[int, ...]) -> np.ndarray:
 
     Parameters
     ----------
-    masks : bool [M, H, W] or int [H, W], where labels of 0 and less are no object.
+    masks : bool [M, H, W] or int [H, W], where labels of 0 and less are not object.
     size : (H, W).
 
     Returns

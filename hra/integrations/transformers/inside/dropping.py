@@ -66,7 +66,7 @@ class Dropping:
 
     def __post_init__(self) -> None:
         if self.cut not in get_args(Cut):
-            raise ArrayError(f"there is no cut={self.cut!r}", where="cut", fix=f"use one of {get_args(Cut)}")
+            raise ArrayError(f"cut={self.cut!r} is unknown", where="cut", fix=f"use one of {get_args(Cut)}")
         encoder_of(self.model)
         depth, first = len(decoder_layers(self.model)), earliest(self.model)
         self.stages = tuple(strictest(self.stages))

@@ -42,7 +42,7 @@ def strictest(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def real_tokens(mask: Any, ids: Tensor) -> Tensor:
-    """Which tokens are no padding, bool [B, L]."""
+    """Which tokens are not padding, bool [B, L]."""
     if mask is None:
         return torch.ones_like(ids, dtype=torch.bool)
     if not isinstance(mask, Tensor) or mask.ndim != 2:

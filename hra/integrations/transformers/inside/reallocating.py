@@ -72,7 +72,7 @@ class Reallocating:
 
     def __post_init__(self) -> None:
         if self.gone not in get_args(Gone):
-            raise ArrayError(f"there is no gone={self.gone!r}", where="gone", fix=f"use one of {get_args(Gone)}")
+            raise ArrayError(f"gone={self.gone!r} is unknown", where="gone", fix=f"use one of {get_args(Gone)}")
         if self.budget < 0:
             raise ArrayError(f"a budget of {self.budget}", where="budget", fix="pass 0 or more")
         encoder_of(self.model)

@@ -157,7 +157,7 @@ def test_bands_are_refused_but_for_the_low_pass_rest(smooth_noise, name):
     for refused in (chosen.pool, chosen.select):
         with pytest.raises(ArrayError, match="band-pass tokens are differences"):
             refused(np.zeros((6, 8, 2)))
-    with pytest.raises(ArrayError, match="no pictures"):
+    with pytest.raises(ArrayError, match="not pictures"):
         chosen.encode(patch_means)
     rest = chosen.places[:, 0] == chosen.places[:, 0].max()
     low = replace(chosen, values=chosen.values[rest], places=chosen.places[rest], relevance=chosen.relevance[rest])

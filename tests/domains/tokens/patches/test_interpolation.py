@@ -44,4 +44,4 @@ def test_polynomials_of_degree_four_are_exact_inside():
     coarse = np.broadcast_to(means(16)[None, :, None], (1, 16, 3)).astype(np.float32)
     fine = refine(coarse, 1, 32)[0, :, 0]
     assert fine[4:-4] == pytest.approx(means(32)[4:-4], abs=1e-5)
-    assert fine[0] != pytest.approx(means(32)[0], abs=1e-5)  # the repeated edge is no polynomial
+    assert fine[0] != pytest.approx(means(32)[0], abs=1e-5)  # the repeated edge is not a polynomial

@@ -161,7 +161,7 @@ BAD: dict[str, tuple[dict[str, Any], type[HraError]]] = {
     "pool below the coarsest": ({"pool_bytes": 3}, BudgetTooSmall),
     "upload below a page": ({"upload_bytes": 2}, BudgetTooSmall),
     "negative pool": ({"pool_bytes": -1}, InvalidBudget),
-    "pool that is no number": ({"pool_bytes": float("nan")}, InvalidBudget),
+    "pool that is not a number": ({"pool_bytes": float("nan")}, InvalidBudget),
     "true as a pool": ({"pool_bytes": True}, InvalidBudget),
 }
 

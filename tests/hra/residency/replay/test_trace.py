@@ -20,7 +20,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "free item": ({"cost": [4, 0]}, "cost[1]"),
     "too many bytes": ({"cost": [2**53, 2**53]}, "cost"),
     "negative weight": ({"weights": [1, -1, 1]}, "weights[1]"),
-    "weight that is no number": ({"weights": [1, np.nan, 1]}, "weights[1]"),
+    "weight that is not a number": ({"weights": [1, np.nan, 1]}, "weights[1]"),
     "weights of another length": ({"weights": [1]}, "weights"),
     "parents of another length": ({"parents": [-1]}, "parents"),
     "parent that comes later": ({"parents": [1, -1]}, "parents[0]"),
