@@ -1,6 +1,6 @@
 """What ``hra`` does with the words that were typed: the command, its exit code and its errors.
 
-What the command line says when it cannot go on: three lines, whoever raised the error.
+When it cannot go on it says three lines, whoever raised the error.
 """
 
 from __future__ import annotations
