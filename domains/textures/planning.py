@@ -1,6 +1,6 @@
 """A plan of one view: which pages of which texture are resident, and how far from the best possible that is.
 
-The usual remedy when textures do not fit: all of them one bias coarser than wanted.
+`uniform_bias` is the usual remedy beside it: all textures one bias coarser than wanted, until they fit.
 """
 
 from __future__ import annotations

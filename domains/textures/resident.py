@@ -1,6 +1,6 @@
 """What is in memory: the resident pages, the level that each part of a texture has, and the image they make.
 
-Flights as traces: what the views of a session demand of the pages, for residency policies to be run on.
+`record` makes a trace of what the views of a flight demand, for residency policies to be run on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Virtual texturing: each mip level is cut into square tiles that are resident or not, one by one.
-
-Classic texture streaming: whole mip levels are resident or not.
-"""
+"""Textures in pages: square tiles of each mip level (virtual texturing), or whole levels (classic streaming)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A tileset as a tree of tiles with bytes, errors and bounding volumes.
 
-Bounding volumes of tiles: oriented boxes that may be thickened to spheres.
+Bounding volumes are oriented boxes that may be thickened to spheres.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ import hashlib
 import io
 import json
 import os
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -30,9 +31,6 @@ from hra.model.solution import Solution
 from hra.model.topology import Topology
 from hra.solvers.duals import Certificate
 
-if TYPE_CHECKING:
-    from hra.allocating.allocation import Allocation
-
 FORMAT, VERSION = "hra-allocation", 2
 # Version 1 was the same, not compressed.
 _READ = (1, 2)
@@ -48,7 +46,53 @@ _UNREADABLE = (
 _HEADER = "header"
 
 
-def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
+class Stored(Protocol):
+    """What is read of a `hra.Allocation`: stated here, so that its module imports this one and not both each other.
+
+    Cached properties are `Any`: type checkers do not take them for properties.
+    """
+
+    @property
+    def problem(self) -> Problem: ...  # noqa: D102
+
+    @property
+    def solution(self) -> Solution: ...  # noqa: D102
+
+    @property
+    def certificate(self) -> Any: ...  # noqa: D102
+
+    @property
+    def hierarchy(self) -> Hierarchy: ...  # noqa: D102
+
+    @property
+    def selected(self) -> np.ndarray: ...  # noqa: D102
+
+    @property
+    def seconds(self) -> float: ...  # noqa: D102
+
+    @property
+    def cost(self) -> Any: ...  # noqa: D102
+
+    @property
+    def gain(self) -> Any: ...  # noqa: D102
+
+    @property
+    def residual(self) -> Any: ...  # noqa: D102
+
+    @property
+    def shortfall(self) -> Any: ...  # noqa: D102
+
+    @property
+    def upper_bound(self) -> Any: ...  # noqa: D102
+
+    @property
+    def status(self) -> str: ...  # noqa: D102
+
+
+Made = TypeVar("Made", bound=Stored)
+
+
+def save(allocation: Stored, path: str | os.PathLike[str]) -> None:
     """Write ``allocation`` with its hierarchy, gains and certificate to ``path``, whole or not at all.
 
     Node attributes that are not numbers are left out, and so are the context and the metric.
@@ -60,7 +104,7 @@ def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
     write_atomically(path, pack(allocation))
 
 
-def pack(allocation: Allocation) -> bytes:
+def pack(allocation: Stored) -> bytes:
     """The file that `save` writes; pickles hold the same."""
     arrays = _arrays(allocation)
     header = {**_numbers(allocation), "format": FORMAT, "version": VERSION}
@@ -71,12 +115,14 @@ def pack(allocation: Allocation) -> bytes:
     return stream.getvalue()
 
 
-def load(kind: type[Allocation], path: str | os.PathLike[str], limits: Limits = DEFAULT) -> Allocation:
+def load(
+    kind: Callable[[Problem, Solution, float], Made], path: str | os.PathLike[str], limits: Limits = DEFAULT
+) -> Made:
     """The allocation in ``path``, which `save` wrote; numbers are those of the file until `hra.verify` checks them.
 
     Parameters
     ----------
-    kind : `hra.Allocation`, which is passed so that its module imports this one and not both each other.
+    kind : `hra.Allocation`: makes one of a problem, a solution and seconds.
 
     Raises
     ------
@@ -86,7 +132,9 @@ def load(kind: type[Allocation], path: str | os.PathLike[str], limits: Limits = 
     return unpack(kind, read_regular(path, limits), str(path), limits)
 
 
-def unpack(kind: type[Allocation], content: bytes, where: str, limits: Limits = DEFAULT) -> Allocation:
+def unpack(
+    kind: Callable[[Problem, Solution, float], Made], content: bytes, where: str, limits: Limits = DEFAULT
+) -> Made:
     """The allocation that `pack` made ``content`` of; parameters and errors as for `load`."""
     try:
         header, arrays = _read(content, limits)
@@ -98,7 +146,7 @@ def unpack(kind: type[Allocation], content: bytes, where: str, limits: Limits = 
         raise FileError(f"this is not an allocation that can be read: {error}", where=where, fix=fix) from error
 
 
-def _arrays(allocation: Allocation) -> dict[str, np.ndarray]:
+def _arrays(allocation: Stored) -> dict[str, np.ndarray]:
     hierarchy, problem, solution = allocation.hierarchy, allocation.problem, allocation.solution
     attributes = {_ATTRIBUTE + name: values for name, values in hierarchy.node.items() if values.dtype.kind in "biuf"}
     optional = {
@@ -121,7 +169,7 @@ def _arrays(allocation: Allocation) -> dict[str, np.ndarray]:
     }
 
 
-def _numbers(allocation: Allocation) -> dict[str, Any]:
+def _numbers(allocation: Stored) -> dict[str, Any]:
     """Everything that is not an array; floats as text, which keeps infinities and every digit."""
     hierarchy, problem, solution = allocation.hierarchy, allocation.problem, allocation.solution
     certificate, unit = allocation.certificate, allocation.certificate.unit
@@ -184,7 +232,9 @@ def _read(content: bytes, limits: Limits) -> tuple[dict[str, Any], dict[str, np.
     return header, arrays
 
 
-def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Allocation:
+def _allocation(
+    kind: Callable[[Problem, Solution, float], Made], header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> Made:
     number = {name: float(value) for name, value in header.items() if isinstance(value, str) and _is_number(value)}
     if type(header["additive"]) is not bool or type(header["restricted"]) is not bool:
         raise FileError("a truth value of the header is none", where=_HEADER, fix="save the allocation again")

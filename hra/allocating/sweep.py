@@ -1,6 +1,6 @@
 """Several traversals at several budgets, on one problem: what each leaves, and how long each takes to choose.
 
-A sweep to look at: as text, as HTML and as a picture.
+A sweep shows itself as text, as HTML and as a picture.
 """
 
 from __future__ import annotations

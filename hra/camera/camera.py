@@ -1,8 +1,6 @@
 """Pinhole and orthographic cameras: what a mesh or texture metric needs to know about the view.
 
-Points on the screen.
-
-Where to put a camera that looks at a box.
+Where points appear on the screen, and where to put a camera that looks at a box, stand below the class.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A camera that fills its picture with an object, from a given side.
 
-Cameras that look straight ahead.
+`is_centred` tells cameras that look straight ahead.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What is judged by: one view or several, each with a camera, a weight, and perhaps a gaze or a map of importance.
 
-How much each place on a screen matters: attention, saliency or gaze maps as weights of what appears there.
+A map of importance (attention, saliency or gaze) weights what appears at each place of the screen.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """What a camera makes of bounds: how large a unit appears in them, and whether they are in view.
 
-Tests of many axis-aligned boxes against one camera, compiled; the counterpart of `hra.camera.spheres`.
-
-A point of depth z (along the axis) at the angle t from the axis is stretched on the screen by at most
-``focal_pixels / (z cos(t))``. Depth is linear, and what lies within an angle of the axis is a cone, hence convex: over
-a box in front of the eye both are extreme at corners.
+Spheres are tested by the compiled loops of `hra.camera.spheres`, axis-aligned boxes by those below. A point of depth z
+(along the axis) at the angle t from the axis is stretched on the screen by at most ``focal_pixels / (z cos(t))``. Depth
+is linear, and what lies within an angle of the axis is a cone, hence convex: over a box in front of the eye both are
+extreme at corners.
 """
 
 from __future__ import annotations

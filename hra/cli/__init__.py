@@ -36,4 +36,4 @@ def main() -> None:
 
     if usual:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    run()
+    run(INTERRUPTED)

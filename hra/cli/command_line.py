@@ -1,6 +1,6 @@
 """What ``hra`` does with the words that were typed: the command, its exit code and its errors.
 
-What the command line says when it cannot go on: three lines, whoever raised the error.
+When it cannot go on it says three lines, whoever raised the error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import Annotated, Any
 
 import typer
 
-from hra.cli import INTERRUPTED
 from hra.cli.groups import Commands
 from hra.errors import HraError, MissingExtra
 from hra.files.limits import enough_memory
@@ -131,7 +130,7 @@ def _hra(
     """What is said of all commands stands above; without a function here Typer would look for a single command."""
 
 
-def run() -> None:
+def run(interrupted: str) -> None:
     """Call the command: errors become three lines on standard error and exit code 2, warnings one line each."""
     # Imports and compiling make millions of objects that stay: to look through them again and again finds nothing.
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
@@ -143,7 +142,7 @@ def run() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            sys.exit(_run())
+            sys.exit(_run(interrupted))
     except HraError as error:
         typer.echo(coloured(three_lines(error, sys.argv[1:])), err=True)
         sys.exit(2)
@@ -156,8 +155,8 @@ def _spare_last_collection() -> None:
         gc.freeze()
 
 
-def _run() -> int:
-    """Exit code of the command that was typed."""
+def _run(interrupted: str) -> int:
+    """Exit code of the command that was typed; ``interrupted`` is said where the user broke it off."""
     if "doctor" not in available("hra.commands"):
         fix = "install hra again: its entry points are those of an older version"
         raise HraError("no commands are registered", where="hra.commands", fix=fix)
@@ -172,7 +171,7 @@ def _run() -> int:
     except typer.Abort:
         return 1
     if code == 130:  # what Typer makes of an interrupt
-        typer.echo(INTERRUPTED, err=True)
+        typer.echo(interrupted, err=True)
     return code if isinstance(code, int) else 0
 
 

@@ -14,7 +14,7 @@ from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
 
 if TYPE_CHECKING:
-    from hra.pages.explore.wish import Wish
+    from hra.pages.explore.request import PageRequest
 
 _MESHES = (".hra", ".ply", ".obj", ".stl", ".off", ".glb", ".gltf")
 
@@ -42,18 +42,18 @@ def explore(
 ) -> None:
     """Write a page with a slider from the least budget to full detail, to open in any browser."""
     sources = [(path, _kind(path, view)) for path in inputs] + [(path, "texture") for path in (ground,) if path]
-    from hra.pages.explore.wish import Wish, views_of
+    from hra.pages.explore.request import PageRequest, views_of
 
     _refuse_paths(sources, pool)
-    wish = Wish(tuple(sources), query, budget, pool)
+    request = PageRequest(tuple(sources), query, budget, pool)
     if serve:
-        _serve(wish, port)
+        _serve(request, port)
         return
     from hra.pages.explore.page import render
 
     with running(inputs[0].name) as progress:
-        views = views_of(wish, progress)
-    page = render(wish.title, views).encode()
+        views = views_of(request, progress)
+    page = render(request.title, views).encode()
     write_atomically(out, page)
     typer.echo(f"{out}: {len(page) / 1e6:.1f} MB, {len(views[0]['tracks'])} methods to compare")
 
@@ -65,7 +65,7 @@ def _refuse_paths(sources: list[tuple[Path, str]], pool: bool) -> None:
         raise HraError("a path of many frames cannot share a pool", where=str(paths[0]), fix="leave out --pool")
 
 
-def _serve(wish: Wish, port: int) -> None:
+def _serve(request: PageRequest, port: int) -> None:
     try:
         import uvicorn
 
@@ -73,14 +73,16 @@ def _serve(wish: Wish, port: int) -> None:
     except ModuleNotFoundError as error:
         raise MissingExtra.of(error.name or "starlette", "serve") from error
     from hra.pages.explore.page import render
-    from hra.pages.explore.wish import views_of
+    from hra.pages.explore.request import views_of
 
     def make(asked: Asked) -> str:
-        wanted = replace(wish, query=asked.query, azimuth=asked.azimuth, elevation=asked.elevation, image=asked.image)
+        wanted = replace(
+            request, query=asked.query, azimuth=asked.azimuth, elevation=asked.elevation, image=asked.image
+        )
         return render(wanted.title, views_of(wanted, lambda text: None), form(asked))
 
     typer.echo(f"open http://127.0.0.1:{port}/ (Ctrl-C ends it)")
-    uvicorn.run(application(make, Asked(wish.query)), host="127.0.0.1", port=port, log_level="warning")
+    uvicorn.run(application(make, Asked(request.query)), host="127.0.0.1", port=port, log_level="warning")
 
 
 def _kind(path: Path, view: str | None) -> str:

@@ -1,6 +1,6 @@
 """How a command places its camera: around the object, from one point to another, or from a file.
 
-Numbers as people write them: ``10k`` triangles, ``2.5M``, ``64MB``, ``1920x1080``.
+Amounts are read as people write them: ``10k`` triangles, ``2.5M``, ``64MB``, ``1920x1080``.
 """
 
 from __future__ import annotations

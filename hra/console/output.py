@@ -1,6 +1,6 @@
 """What every command writes: the ``--json`` file and tables.
 
-What a command is at, on a terminal only: nothing takes longer than a moment in silence.
+On a terminal `running` says what a command does at the moment, so that nothing takes long in silence.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Work in several processes that end with the one that started them.
 
-Memory that a process frees and needs again at once, as for one image after the other.
+`keep_freed_memory` serves those that free memory and need it again at once, as for one image after the other.
 """
 
 from __future__ import annotations

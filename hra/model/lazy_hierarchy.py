@@ -1,6 +1,6 @@
 """Hierarchies that are too large to exist: children are made on demand, and only what is visited is ever made.
 
-Quadtrees made on demand: tiles of a picture of any size.
+`LazyQuadtree` is one: tiles of a picture of any size.
 """
 
 from __future__ import annotations

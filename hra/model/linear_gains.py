@@ -39,12 +39,12 @@ class Refinements(Protocol):
         ...
 
     @property
-    def removed_nodes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Offsets [R + 1] and node ids."""
+    def removed_nodes(self) -> Any:
+        """Offsets [R + 1] and node ids; `Any`, because type checkers do not take cached properties for properties."""
         ...
 
     @property
-    def replaces(self) -> bool:
+    def replaces(self) -> Any:
         """Whether every refinement removes what it refines."""
         ...
 

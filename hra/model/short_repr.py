@@ -1,7 +1,4 @@
-"""Objects of large arrays in a line: what is in them, not what they hold.
-
-Tables as notebooks show them.
-"""
+"""How objects are shown: those of large arrays in a line, and tables as notebooks show them."""
 
 from __future__ import annotations
 

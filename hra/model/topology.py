@@ -3,12 +3,11 @@
 Each function returns a `Topology`: which refinement adds and which removes every node, and which refinement must come
 before which. `hra.model.hierarchy.Hierarchy` puts the result into level order and checks it.
 
-Level order of a partial order: coarse before fine, the children of a forest's refinement side by side.
+Level order is coarse before fine, with the children of a forest's refinement side by side.
 
-Children that are added one by one: the refinements of a forest of nodes, as chains of siblings in level order.
-
-A refinement adds one child; it opens up the next sibling, and the first child of what it adds. The last sibling takes
-the parent away. Compiled for those who make many such hierarchies a second, such as one for every image of a batch.
+Children that are added one by one are chains of siblings. A refinement adds one child; it opens up the next sibling,
+and the first child of what it adds. The last sibling takes the parent away. Compiled for those who make many such
+hierarchies a second, such as one for every image of a batch.
 """
 
 from __future__ import annotations

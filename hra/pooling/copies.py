@@ -1,6 +1,6 @@
 """Many copies of a few hierarchies under one budget, without the union of them all.
 
-Gains of one hierarchy in many contexts at once: one topology, a lane for each context.
+`gains_each` has the gains of one hierarchy in many contexts at once: one topology, a row of lanes per refinement.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """What each of many copies received.
 
-What a pool of so many members would be is made only when it is asked for: the union with its certificate, and one
-allocation for each copy.
-
-Copies one by one: what each of them is as a problem of its own, and the union of them all.
+What a pool of so many members would be is made only when it is asked for: the union of all with its certificate, and
+for each copy its problem and its allocation.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Shared pools: several allocators under one budget, solved once.
 
-The upper bound of a pool whose members have limits.
-
-A choice takes the set S_i, of gain g_i and cost c_i beyond the base, for each member i. Limits allow it if c_i <= h_i
-and sum of max(c_i, l_i) <= C: what is reserved for a member is lost to the others. For every price >= 0 of the
-pool and every price p_i >= 0 of a member,
+Where members have limits, the upper bound is this. A choice takes the set S_i, of gain g_i and cost c_i beyond the
+base, for each member i. Limits allow it if c_i <= h_i and sum of max(c_i, l_i) <= C: what is reserved for a member is
+lost to the others. For every price >= 0 of the pool and every price p_i >= 0 of a member,
 
     -price max(c_i, l_i) <= -p_i c_i - (price - p_i) l_i     if p_i <= price  (a maximum is at least any mean)
     -price max(c_i, l_i) <= -p_i c_i + (p_i - price) h_i     if p_i >= price  (because c_i <= h_i)

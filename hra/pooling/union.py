@@ -1,6 +1,6 @@
 """Several hierarchies as one: the basis of shared pools.
 
-The problems of several members as one problem over the union of their hierarchies.
+`join_problems` makes one problem of theirs over that union.
 """
 
 from __future__ import annotations

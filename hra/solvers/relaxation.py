@@ -1,6 +1,6 @@
 """The Lagrangian relaxation of the budget, for forests and DAGs: a set, a price and a bound.
 
-A guess of the price at which a forest exhausts its capacity, from a sample of its branches.
+On large forests a sample of the branches guesses the price at which the capacity is exhausted.
 """
 
 from __future__ import annotations

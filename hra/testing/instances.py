@@ -1,7 +1,4 @@
-"""Small random hierarchies of every kind, numbered in random order.
-
-What a check raises.
-"""
+"""Small random hierarchies of every kind, numbered in random order, and what a check raises."""
 
 from __future__ import annotations
 

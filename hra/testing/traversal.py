@@ -1,6 +1,6 @@
 """Does a traversal keep what hra promises of every allocation?
 
-Slow but obvious answers: enumeration of all selections, in exact arithmetic.
+The answers to compare with enumerate all selections, in exact arithmetic: slow but obvious.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files of records, sorted by the chunk that each belongs to.
 
-Points with weights in boxes of at most so much weight each.
+Boxes of at most so much weight each divide the points.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Points on disk in cells of an octree that fit into memory.
 
-Which keys occur in several chunks, for more keys than fit into memory.
+`shared_keys` finds keys of several chunks among more than fit into memory.
 """
 
 from __future__ import annotations

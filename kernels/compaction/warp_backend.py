@@ -1,6 +1,6 @@
 """Threshold cuts and compaction in Warp, on the CPU (one thread) and on CUDA.
 
-Warp kernels of threshold cuts and compaction: one thread per node or flag.
+The kernels take one thread per node or flag.
 """
 
 # Warp compiles this file itself, and its types are not Python types.

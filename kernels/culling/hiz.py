@@ -1,6 +1,6 @@
 """Hi-Z occlusion culling: what lies behind everything that a depth buffer holds where it would appear.
 
-Two-pass occlusion culling: what was visible hides the rest, and nothing that appears is missed.
+In two passes what was visible hides the rest, and nothing that appears is missed.
 """
 
 from __future__ import annotations

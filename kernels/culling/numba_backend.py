@@ -1,10 +1,8 @@
 """Projection of bounds and occlusion culling by Numba; many bounds take a thread per core.
 
-Loops of the projection of bounds in Numba, in float64.
-
-Bounds are projected in blocks whose coordinates lie side by side, without branches, so that the compiler takes eight at
-once: what a bound turns out not to need is computed all the same. Rows of the matrix are tuples, which stay in
-registers.
+Bounds are projected in float64, in blocks whose coordinates lie side by side, without branches, so that the compiler
+takes eight at once: what a bound turns out not to need is computed all the same. Rows of the matrix are tuples, which
+stay in registers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Projection of bounds in Warp, on the CPU (one thread) and on CUDA, where nothing leaves the device.
 
-Projection of bounds in Warp, one thread per box or sphere; the same steps as in numba_projection, in float64.
+One thread per box or sphere takes the same steps as `numba_backend`, in float64.
 """
 
 # Warp compiles this file itself: its types are not Python types, and variables that a loop changes are declared by a

@@ -2,10 +2,9 @@
 
 On CUDA arrays nothing is copied to the host but how many members still search, one number per step.
 
-Warp kernels of the cuts: one thread per member and refinement, which pulls from its children or its parent.
-
-The triple of a refinement is value, cost and gain of the best set below and with it. Products and sums are not fused,
-so that the CPU, CUDA and the reference agree to the bit.
+One thread per member and refinement pulls from its children or its parent. The triple of a refinement is value, cost
+and gain of the best set below and with it. Products and sums are not fused, so that the CPU, CUDA and the reference
+agree to the bit.
 """
 
 # Warp compiles this file itself, and its types are not Python types.

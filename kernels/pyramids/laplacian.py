@@ -1,6 +1,6 @@
-"""The Laplacian pyramid: what each level of the Gaussian pyramid adds to the next coarser one.
+"""The Gaussian and the Laplacian pyramid: blurred copies of half the size, and what each adds to the next coarser one.
 
-The Gaussian pyramid: blur with a 5 x 5 binomial and take every second pixel.
+The blur is a 5 x 5 binomial, of which every second pixel is taken (Burt and Adelson 1983).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The steerable pyramid: oriented band-pass levels that form a tight frame, by Fourier transform.
 
-The filters of the steerable pyramid on the grid of a real Fourier transform.
+Its filters stand on the grid of a real Fourier transform.
 """
 
 from __future__ import annotations

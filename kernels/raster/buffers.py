@@ -1,7 +1,4 @@
-"""Arrays to and from OpenGL buffers.
-
-What holds OpenGL objects.
-"""
+"""What holds OpenGL objects, and arrays to and from OpenGL buffers."""
 
 from __future__ import annotations
 

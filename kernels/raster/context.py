@@ -1,8 +1,6 @@
 """An OpenGL context without a window, or the one of the caller's own program.
 
-Finding an OpenGL driver that is new enough.
-
-The shaders' source texts.
+It finds a driver that is new enough, and reads the shaders' source texts.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 A buffer and not the mip levels of a texture, because OpenGL rounds the sizes of mip levels down and the pyramids here
 round them up; and because buffers are what CUDA can share without a copy.
 
-The driver's own mipmap generator, for comparison: fast on a GPU, but it rounds sizes down and means are not kept.
+`HardwareMipmaps` is the driver's own generator, for comparison: fast on a GPU, but it rounds sizes down and keeps no
+means.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``hra texture replay`` of recorded traces.
 
-What ``hra texture replay`` says of policies: records for JSON, a table and a picture.
+It says of policies: records for JSON, a table and a picture.
 """
 
 from __future__ import annotations

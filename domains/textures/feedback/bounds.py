@@ -1,8 +1,6 @@
-"""Feedback without rays: one sample per page in view, from its outline alone.
+"""Feedback without a GPU: one sample per page in view from its outline alone, or by rays what a feedback buffer holds.
 
-Where pages lie in the world, and which of them a depth buffer hides.
-
-Feedback by ray casting: what a feedback buffer would hold, without a GPU.
+Both leave out pages that a depth buffer hides.
 """
 
 from __future__ import annotations

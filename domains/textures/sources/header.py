@@ -1,6 +1,6 @@
 """What the header of an image file tells, checked before any texel is decoded.
 
-Rectangles of an image that its EXIF orientation turns or mirrors, without turning the whole image.
+An EXIF orientation turns or mirrors each rectangle that is read, never the whole image.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Mip levels whose texels stay in their file until they are asked for.
 
-Mip levels that a file does not have: made when one is first read, into a temporary file.
+Levels that a file does not have are made when one is first read, into a temporary file.
 """
 
 from __future__ import annotations

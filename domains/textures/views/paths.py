@@ -1,6 +1,6 @@
 """Camera paths over a textured plane, the same for the same seed.
 
-Where a camera will probably be: what is prefetched where the path is not known.
+`constant_motion` says where a camera will probably be, for prefetching where the path is not known.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A software renderer for textured planes: what a residency looks like, and how far it is from full detail.
 
-Bilinear interpolation within a page: no texel of another page is needed.
+It interpolates bilinearly within a page, so that no texel of another page is needed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""The tiles of an implicit tileset, one by one.
-
-Subtrees of implicit tilesets: which tiles are there, and which have contents.
+"""The tiles of an implicit tileset, one by one, from subtrees that say which are there and which have contents.
 
 3D Tiles 1.1, section "Implicit tiling"; binary subtrees hold JSON and bit streams.
-
-JSON that is not of the form that it should be.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """3D Tiles from disk as a tree of tiles.
 
-Bounding volumes as they stand in tilesets: boxes, spheres and regions, moved by transforms.
+Bounding volumes are boxes, spheres or regions, moved by transforms.
 """
 
 from __future__ import annotations

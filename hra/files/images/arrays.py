@@ -1,8 +1,7 @@
 """Images as arrays: one form inside the library, float32 [H, W, 3] in [0, 1].
 
-Channels of an image: luma, alpha over white, and whole numbers as [0, 1].
-
-Decoded Pillow images of any mode as float32 samples, strip by strip, so that temporary arrays stay small.
+Whole numbers count as [0, 1], and alpha lies over white. Pillow's images of any mode are decoded strip by strip, so
+that temporary arrays stay small.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Demonstration of tokens: 273 of them for a photo and for a document page, and the images rebuilt from them.
 
-Windows of an image in which two ways to show it differ most, enlarged.
+Windows in which two ways to show an image differ most are enlarged.
 """
 
 from __future__ import annotations

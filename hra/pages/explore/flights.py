@@ -1,8 +1,7 @@
 """A flight over a textured ground: the pages that each method holds in every frame, at every pool of bytes.
 
-What policies hold along a path, at every pool of a slider: a step of a track is one frame with one pool.
-
-A recorded trace at every pool of bytes: what each policy holds along it, and what was not there when wanted.
+A step of the page's track is one frame with one pool. A recorded trace is shown in the same way: what each policy
+holds along it, and what was not there when wanted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Arrays in JSON.
-
-Pictures as the page holds them.
-"""
+"""Arrays and pictures as a page holds them in its JSON."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reads items ahead of their upload: on threads, within bounded memory, with failures that are retried.
 
-How items are read: by what, within how many bytes, and when again after a failure.
+A `Reading` says by what, within how many bytes, and when again after a failure.
 """
 
 from __future__ import annotations

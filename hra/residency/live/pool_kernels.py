@@ -1,6 +1,6 @@
 """One frame of a resident pool, compiled: load by priority, prefetch, evict leaves that are needed last.
 
-In which order wanted items are loaded.
+Wanted items are loaded by gain per byte, each after its parent.
 """
 
 from __future__ import annotations

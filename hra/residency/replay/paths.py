@@ -1,6 +1,6 @@
-"""Camera poses from the text files of SLAM benchmarks.
+"""Camera paths: poses from the text files of SLAM benchmarks, and seeded drives and walks over a ground texture.
 
-Seeded camera paths over a ground texture: a drive through streets with revisits, and a walk over terrain.
+A drive goes through streets and comes back to some; a walk goes over terrain.
 """
 
 from __future__ import annotations

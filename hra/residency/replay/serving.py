@@ -1,7 +1,4 @@
-"""Runs a `ResidentPool` over the frames of a trace.
-
-Demands with everything they depend on.
-"""
+"""Runs a `ResidentPool` over the frames of a trace, whose demands are closed upward: with all that they depend on."""
 
 from __future__ import annotations
 

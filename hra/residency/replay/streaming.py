@@ -1,6 +1,6 @@
 """Our residency policy on traces: allocation within the pool, then a `ResidentPool`.
 
-What a frame of a trace wants, cut down to what the pool holds.
+What a frame wants is cut down to what the pool holds.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Copies of a kind share the order of refinements, so that each step is taken for a block of them at once: the innermost
 loops run over copies and are vectorised.
-
-Sets of a block of copies from what each refinement has left.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 Whatever the shares are, they prove a bound. Those of one copy alone prove the best one; a block of copies that want
 nearly the same at nearly the same price is served by one share for all of them.
 
-Blocks of copies in memory: all rows of a few copies side by side, so that loops over them read on.
-
-Elsewhere values lie row after row, each with all copies of its kind (`Copies.parts`).
+In memory a block holds all rows of a few copies side by side, so that loops over them read on. Elsewhere values lie row
+after row, each with all copies of its kind (`Copies.parts`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Copies within a capacity: one price, the sets at it, and what is left filled up.
 
-Shares of the few copies whose bound is loosest, see `hra.solvers.copies.shares`.
+The few copies whose bound is loosest get shares of their own, see `hra.solvers.copies.shares`.
 """
 
 from __future__ import annotations

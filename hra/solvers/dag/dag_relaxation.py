@@ -1,6 +1,6 @@
 """The relaxation of the budget on DAGs: a set, a price and a valid bound.
 
-A chord between two sets around the capacity suggests prices (see `chord`). The sets come from a few cheap sweeps first
+A chord between two sets around the capacity suggests prices (see `Chord`). The sets come from a few cheap sweeps first
 (see `split_flow`); where these do not close in, from maximum flows (see `max_closure`), each on what the last ones left
 undecided: the best sets at falling prices are nested.
 

@@ -9,7 +9,7 @@ pruning (Chou, Lookabaugh and Gray 1989), JPEG 2000's PCRD hull on trees, and is
 Child blocks wait in pairing heaps, so that a merge melds two heaps in constant time. Most refinements are never pooled:
 their children form a heap only when it is needed, and until then cost one comparison each.
 
-An order for sweeps over a forest in which parents meet their children while these are still in cache.
+Sweeps go in blocks, an order in which parents meet their children while these are still in cache.
 """
 
 from __future__ import annotations

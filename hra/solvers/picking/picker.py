@@ -1,12 +1,7 @@
-"""What a rule of picking is, and what it reads of a problem.
+"""What a rule of picking is, what it reads of a problem, and the rules of a few lines.
 
-The largest values first.
-
-Every n-th of what is left.
-
-The best of every band of a sequence, in proportion to what the band is worth.
-
-The best of every window of a grid.
+`Top` takes the largest values first, `Strided` every n-th of what is left, `Bands` the best of every band of a
+sequence in proportion to what the band is worth, and `Windows` the best of every window of a grid.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From a good set to the best one: exact searches within a growing distance of the relaxation's bound.
 
-Exact search on a DAG: depth-first branching, cut off by what the decisions lose against the relaxation.
+On a DAG the search branches depth first, cut off by what the decisions lose against the relaxation.
 """
 
 from __future__ import annotations

@@ -5,9 +5,7 @@ when everything above k is taken: either k stays out, and the list behind its su
 list behind k counts, shifted by its cost and gain. This is the left-right dynamic programme for tree knapsacks (Johnson
 and Niemi 1983) with dominance lists (Nemhauser and Ullmann 1969) in place of a table over all costs, from which states
 that lose too much against the relaxation are dropped. Costs need not be whole, and no list is longer than the number of
-different costs.
-
-Preorder of a forest, largest subtree last.
+different costs. In preorder the largest subtree comes last.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The distribution over the cuts of a forest that `SoftCut` makes: probabilities, samples, and one hard cut.
 
-From probabilities to one cut within the budget.
+`round_cuts` goes from probabilities to one cut within the budget.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The Gibbs distribution over the cuts that meet a budget on average, as a differentiable function.
 
-The price of a budget: the multiplier at which the expected cost of the cut is just what may be spent.
-
-Level sweeps over a forest: the Gibbs distribution of its cuts in closed form.
+The price of a budget is the multiplier at which the expected cost of the cut is just what may be spent. Sweeps over the
+levels give the distribution in closed form.
 
 Every down-closed set S has probability proportional to ``exp(sum of reward over S)``. Rewards [R, B] are in units of
 the temperature, one column per member of the batch: that way the refinements of a level are contiguous, and every sweep

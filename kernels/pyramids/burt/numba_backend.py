@@ -1,8 +1,7 @@
 """REDUCE and EXPAND of Burt and Adelson by Numba, large levels with a thread per core. Levels are [B, H, W, C].
 
-Numba loops of REDUCE and EXPAND over rows [first, last) of a batch of images [B, H, W * C] float32.
-
-Loops for 1, 3 and 4 channels are compiled apart, as in `numba_rows`.
+The loops run over rows [first, last) of images [B, H, W * C] float32; those for 1, 3 and 4 channels are compiled
+apart, as in `hra.kernels.pyramids.levels.numba_rows`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """REDUCE and EXPAND of Burt and Adelson by Warp; arrays of a CUDA device stay on it. Levels are [B, H, W, C].
 
-Warp kernels of REDUCE and EXPAND, one thread per output value; a level is [B, H, W, C].
+The kernels take one thread per output value.
 """
 
 # Warp compiles this file itself: see `levels.warp_kernels`.

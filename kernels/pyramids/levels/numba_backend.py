@@ -1,6 +1,6 @@
 """The Numba backend: loops over blocks of rows, the fastest on a CPU. Large images take a thread per core.
 
-How a block of rows is reduced for each reduction and dtype: directly, or by way of float32.
+Each reduction and dtype reduces a block of rows directly, or by way of float32.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The ways to reduce pixels to one coarser pixel, and the sizes that halving gives.
 
-The sRGB transfer function, and which channel it leaves alone.
-
-Source: IEC 61966-2-1, with the constants of the standard. Negative numbers are mirrored and numbers above 1 follow the
-same power, as in extended sRGB (Annex G), so that no value is clipped.
+Light is averaged by the sRGB transfer function, which leaves alpha alone. Source: IEC 61966-2-1, with the constants of
+the standard. Negative numbers are mirrored and numbers above 1 follow the same power, as in extended sRGB (Annex G), so
+that no value is clipped.
 """
 
 from __future__ import annotations

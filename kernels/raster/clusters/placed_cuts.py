@@ -1,6 +1,6 @@
 """Instances and what each of them draws: placements and cuts, of which only changes go to the GPU.
 
-Prefix sums on the GPU, by which what is kept is listed in order.
+Prefix sums on the GPU list what is kept in order.
 """
 
 from __future__ import annotations

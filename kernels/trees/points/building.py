@@ -1,6 +1,6 @@
 """Trees over points: the compressed quadtree or octree of their Morton codes.
 
-Morton codes: points on a grid, numbered along a curve that keeps neighbours together; and sorting by such keys.
+Morton codes number points on a grid along a curve that keeps neighbours together; they are sorted by these keys.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The bottom-up reductions as serial loops over nodes, the fastest on a CPU.
-
-Spheres around spheres as serial loops.
-"""
+"""The bottom-up reductions, and spheres around spheres, as serial loops over nodes, the fastest on a CPU."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Values of all nodes of a tree from those of its leaves: sums, means, extrema and boxes, for whole batches.
 
-Bounding spheres of all nodes of a tree, nested from fine to coarse.
+Bounding spheres are nested from fine to coarse.
 """
 
 from __future__ import annotations

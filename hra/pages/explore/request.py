@@ -25,7 +25,7 @@ _BUDGETS = {"tokens": 273, "mesh": 10_000, "texture": 2**20, "flight": 2**21, "t
 
 
 @dataclass(frozen=True)
-class Wish:
+class PageRequest:
     """What a page is to show.
 
     Attributes
@@ -51,55 +51,55 @@ class Wish:
         return names if self.image is None else f"an uploaded image in place of the first of {names}"
 
 
-def views_of(wish: Wish, progress: Callable[[str], None]) -> list[dict[str, Any]]:
+def views_of(request: PageRequest, progress: Callable[[str], None]) -> list[dict[str, Any]]:
     """A view for each source, or one for all in a pool; ``progress`` is told what is being made."""
-    if wish.pool:
-        return [_pool(wish, progress)]
+    if request.pool:
+        return [_pool(request, progress)]
     views = []
-    for path, kind in wish.sources:
+    for path, kind in request.sources:
         progress(f"{path.name}: every budget of {kind}")
-        views.append(_VIEWS[kind](path, wish))
+        views.append(_VIEWS[kind](path, request))
     return views
 
 
-def _pool(wish: Wish, progress: Callable[[str], None]) -> dict[str, Any]:
+def _pool(request: PageRequest, progress: Callable[[str], None]) -> dict[str, Any]:
     members = []
-    for path, kind in wish.sources:
+    for path, kind in request.sources:
         progress(f"{path.name}: {kind} of a common pool")
         if kind == "mesh":
-            members.append(of_mesh(*_seen(path, wish)))
+            members.append(of_mesh(*_seen(path, request)))
         elif kind == "texture":
             members.append(of_texture(path))
         else:
-            members.append(of_image(_image(path, wish), wish.query, _relevance()))
+            members.append(of_image(_image(path, request), request.query, _relevance()))
     progress("every common budget")
-    return pool_view(members, wish.budget or _BUDGETS["pool"])
+    return pool_view(members, request.budget or _BUDGETS["pool"])
 
 
-def _mesh(path: Path, wish: Wish) -> dict[str, Any]:
-    return mesh_view(*_seen(path, wish), wish.budget or _BUDGETS["mesh"])
+def _mesh(path: Path, request: PageRequest) -> dict[str, Any]:
+    return mesh_view(*_seen(path, request), request.budget or _BUDGETS["mesh"])
 
 
-def _texture(path: Path, wish: Wish) -> dict[str, Any]:
-    return texture_view(path, None, wish.budget or _BUDGETS["texture"])
+def _texture(path: Path, request: PageRequest) -> dict[str, Any]:
+    return texture_view(path, None, request.budget or _BUDGETS["texture"])
 
 
-def _flight(path: Path, wish: Wish) -> dict[str, Any]:
-    return flight_view(path, wish.budget or _BUDGETS["flight"])
+def _flight(path: Path, request: PageRequest) -> dict[str, Any]:
+    return flight_view(path, request.budget or _BUDGETS["flight"])
 
 
-def _trace(path: Path, wish: Wish) -> dict[str, Any]:
-    return trace_view(load_trace(path), wish.budget or _BUDGETS["trace"])
+def _trace(path: Path, request: PageRequest) -> dict[str, Any]:
+    return trace_view(load_trace(path), request.budget or _BUDGETS["trace"])
 
 
-def _tokens(path: Path, wish: Wish) -> dict[str, Any]:
-    return token_view(_image(path, wish), wish.query, wish.budget or _BUDGETS["tokens"], _relevance())
+def _tokens(path: Path, request: PageRequest) -> dict[str, Any]:
+    return token_view(_image(path, request), request.query, request.budget or _BUDGETS["tokens"], _relevance())
 
 
-def _seen(path: Path, wish: Wish) -> tuple[Any, Any]:
+def _seen(path: Path, request: PageRequest) -> tuple[Any, Any]:
     """A mesh in clusters, and the camera that it is seen by."""
     mesh = _clusters(path)
-    return mesh, fit_camera(mesh.positions, wish.azimuth, wish.elevation, viewport=(1920, 1080))
+    return mesh, fit_camera(mesh.positions, request.azimuth, request.elevation, viewport=(1920, 1080))
 
 
 @lru_cache(maxsize=4)  # a server builds its meshes once
@@ -107,11 +107,11 @@ def _clusters(path: Path) -> Any:
     return meshes.load_clusters(path) if path.suffix.lower() == ".hra" else meshes.build(path)
 
 
-def _image(path: Path, wish: Wish) -> Any:
+def _image(path: Path, request: PageRequest) -> Any:
     """The image of a file, or the uploaded one in place of the first."""
-    first = next(source for source, kind in wish.sources if kind == "tokens")
-    if wish.image is not None and path == first:
-        return decode_image(wish.image, name="the uploaded image")
+    first = next(source for source, kind in request.sources if kind == "tokens")
+    if request.image is not None and path == first:
+        return decode_image(request.image, name="the uploaded image")
     return load_image(path)
 
 
