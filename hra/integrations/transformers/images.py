@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.patches.downsample import resize
+from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
 
 
