@@ -79,7 +79,7 @@ def _grow(places_of, changes_at, needed, sizes, waiting, region):
             if total >= enough[first]:
                 break
             size = _reach(places_of, changes_at, chosen, count, reached, border, size)
-            # Of what touches the region and waits for nothing, the earliest: changes are numbered in the order of steps.
+            # Of what touches the region and waits for nothing, the earliest: changes are numbered by steps.
             chosen = region.size
             for k in range(size):
                 other = border[k]

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.patches.downsample import resize
+from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
 from hra.integrations.transformers.layouts import Layout
 

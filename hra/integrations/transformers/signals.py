@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.context.features import check_features
+from hra.domains.tokens.embedding.features import check_features
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.language_attention import last_token_attention
