@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-import networkx
 import numpy as np
 
-from hra.errors import HierarchyError
+from hra.errors import HierarchyError, MissingExtra
 
 if TYPE_CHECKING:
+    import networkx
+
     from hra.model.hierarchy import Hierarchy, Mode
 
 
@@ -26,8 +27,9 @@ def from_networkx(kind: type[Hierarchy], graph: Any, cost: str, mode: Mode | Lit
     Raises
     ------
     HierarchyError : an undirected or multi graph, a missing cost, a cycle, or two parents in a tree.
+    MissingExtra : networkx is not installed.
     """
-    if not isinstance(graph, networkx.DiGraph) or graph.is_multigraph():
+    if not isinstance(graph, _networkx().DiGraph) or graph.is_multigraph():
         raise HierarchyError("the graph must be a networkx.DiGraph", where=type(graph).__name__)
     number = {name: i for i, name in enumerate(graph)}
     costs = [_number(graph, name, cost) for name in graph]
@@ -39,8 +41,13 @@ def from_networkx(kind: type[Hierarchy], graph: Any, cost: str, mode: Mode | Lit
 
 
 def to_networkx(hierarchy: Hierarchy) -> networkx.DiGraph:
-    """The refinements as a graph: node r carries ``cost``, ``adds`` and ``removes`` (lists of node ids)."""
-    graph = networkx.DiGraph()
+    """The refinements as a graph: node r carries ``cost``, ``adds`` and ``removes`` (lists of node ids).
+
+    Raises
+    ------
+    MissingExtra : networkx is not installed.
+    """
+    graph = _networkx().DiGraph()
     (added_at, added), (removed_at, removed) = hierarchy.added_nodes, hierarchy.removed_nodes
     for r, cost in enumerate(hierarchy.cost.tolist()):
         adds = added[added_at[r] : added_at[r + 1]].tolist()
@@ -48,6 +55,14 @@ def to_networkx(hierarchy: Hierarchy) -> networkx.DiGraph:
         graph.add_node(r, cost=cost, adds=adds, removes=removes)
     graph.add_edges_from(hierarchy.edges.tolist())
     return graph
+
+
+def _networkx() -> Any:
+    try:
+        import networkx
+    except ImportError as error:
+        raise MissingExtra.of("networkx", "networkx") from error
+    return networkx
 
 
 def _number(graph: Any, name: Any, attribute: str) -> float:
