@@ -25,7 +25,7 @@ def test_every_extra_is_tried(packages: str):
 def test_bounds_are_those_of_what_the_extras_need():
     core, learn, hf = (MATRIX.lowest(extras) for extras in ("", "learn,torch", "hf"))
     assert {line.split("==")[0] for line in core} == {
-        "lazy-loader", "networkx", "numba", "numpy", "rich", "typer"
+        "lazy-loader", "numba", "numpy", "rich", "typer"
     }  # fmt: skip
     assert "numpy==2.0" in core and set(core) < set(learn)
     assert any(line.startswith("pillow==") for line in learn) and not any("transformers" in line for line in learn)

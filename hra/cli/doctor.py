@@ -12,8 +12,8 @@ from hra.console import JsonOption, running, show, write_json
 from hra.errors import HraError
 from hra.plugins import GROUPS, available, failures
 
-_PACKAGES = ("numpy", "numba", "networkx", "trimesh", "meshoptimizer", "pillow", "scipy", "matplotlib")
-_OPTIONAL = ("imgui-bundle", "moderngl", "pyvista", "scikit-image", "torch", "warp-lang")
+_PACKAGES = ("numpy", "numba", "meshoptimizer", "pillow", "scipy", "matplotlib")
+_OPTIONAL = ("imgui-bundle", "moderngl", "networkx", "pyvista", "scikit-image", "torch", "trimesh", "warp-lang")
 
 
 def doctor(json_file: JsonOption = None) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx
 import numpy as np
 
-from hra.errors import HierarchyError
+from hra.errors import HierarchyError, MissingExtra
+
+if TYPE_CHECKING:
+    import networkx
 
 Group = tuple[np.ndarray, np.ndarray]
 
@@ -27,9 +29,10 @@ def from_networkx(graph: Any, cost: str, *, dag: bool) -> tuple[list[float], np.
 
     Raises
     ------
-    HierarchyError : an undirected or multi graph, a missing cost, or two parents in a tree.
+    HierarchyError : an undirected or multi graph, a missing cost, a cycle, or two parents in a tree.
+    MissingExtra : networkx is not installed.
     """
-    if not isinstance(graph, networkx.DiGraph) or graph.is_multigraph():
+    if not isinstance(graph, _networkx().DiGraph) or graph.is_multigraph():
         raise HierarchyError("the graph must be a networkx.DiGraph", where=type(graph).__name__)
     number = {name: i for i, name in enumerate(graph)}
     costs = [_number(graph, name, cost) for name in graph]
@@ -44,13 +47,25 @@ def to_networkx(costs: np.ndarray, added: Group, removed: Group, edges: np.ndarr
     Parameters
     ----------
     costs : [R]; added, removed : offsets [R + 1] and node ids; edges : int [E, 2], from coarse to fine.
+
+    Raises
+    ------
+    MissingExtra : networkx is not installed.
     """
-    graph = networkx.DiGraph()
+    graph = _networkx().DiGraph()
     for r, cost in enumerate(costs.tolist()):
         adds, removes = (nodes[at[r] : at[r + 1]].tolist() for at, nodes in (added, removed))
         graph.add_node(r, cost=cost, adds=adds, removes=removes)
     graph.add_edges_from(edges.tolist())
     return graph
+
+
+def _networkx() -> Any:
+    try:
+        import networkx
+    except ImportError as error:
+        raise MissingExtra.of("networkx", "networkx") from error
+    return networkx
 
 
 def _number(graph: Any, name: Any, attribute: str) -> float:

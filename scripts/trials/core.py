@@ -5,7 +5,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import networkx
 import numba
 import numpy as np
 
@@ -17,9 +16,6 @@ assert hra.verify(allocation).ok and allocation.cost <= 5, allocation
 with tempfile.TemporaryDirectory() as folder:
     allocation.save(Path(folder, "a.npz"))
     assert hra.verify(hra.Allocation.load(Path(folder, "a.npz"))).ok
-graph = networkx.DiGraph([(0, 1), (0, 2), (1, 3), (1, 4)])
-networkx.set_node_attributes(graph, 1, "cost")
-assert len(hra.Hierarchy.from_networkx(graph)) == len(tree)
 for group in ([], ["mesh", "build"], ["tokens", "allocate"]):
     command = [str(Path(sys.executable).with_name("hra")), *group, "--help"]
     assert "Usage" in subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -190,7 +190,7 @@ def _by_trimesh(mesh: TriangleMesh, kind: str) -> bytes:
     try:
         import trimesh
     except ImportError as error:
-        raise MissingExtra.of("trimesh", "meshes") from error
+        raise MissingExtra.of("trimesh", "formats") from error
     carried: dict[str, Any] = {}
     if kind == "ply" and mesh.attributes is not None:
         carried = {"vertex_normals": mesh.attributes.normals, "vertex_colors": mesh.attributes.colors}

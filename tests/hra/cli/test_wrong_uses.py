@@ -159,7 +159,7 @@ def test_three_lines_and_exit_code_2(
     ("command", "package", "extra"),
     [
         ("tokens allocate s.png", "PIL", "tokens"),
-        ("mesh cut a.hra --triangles 500 -o a.obj", "trimesh", "meshes"),
+        ("mesh cut a.hra --triangles 500 -o a.obj", "trimesh", "formats"),
         ("mesh render a.hra -o a.png", "pyvista", "viz"),
     ],
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import networkx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.errors import HierarchyError
+from hra.errors import HierarchyError, MissingExtra
 from hra.model.hierarchy import Hierarchy
 from tests.helpers.hierarchies import KINDS, case, random_closed_set, random_parents
 
@@ -111,3 +113,11 @@ def test_a_node_without_a_cost_is_named(cost):
 def test_an_empty_graph_is_an_empty_hierarchy():
     for mode in ("replace", "dag"):
         assert len(Hierarchy.from_networkx(networkx.DiGraph(), mode=mode)) == 0
+
+
+def test_without_networkx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, hierarchy = small_tree(), Hierarchy.flat([1, 1])
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    for call in (lambda: Hierarchy.from_networkx(graph), hierarchy.to_networkx):
+        with pytest.raises(MissingExtra, match=r"hra\[networkx\]"):
+            call()

@@ -33,7 +33,7 @@ def bumpy(subdivisions: int) -> meshes.TriangleMesh:
     try:
         import trimesh
     except ImportError as error:
-        raise MissingExtra.of("trimesh", "meshes") from error
+        raise MissingExtra.of("trimesh", "formats") from error
     sphere = trimesh.creation.icosphere(subdivisions=subdivisions)
     direction = np.asarray(sphere.vertices, np.float64)
     radius, random = np.ones(len(direction)), np.random.default_rng(0)
