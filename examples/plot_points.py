@@ -10,8 +10,8 @@ import numpy as np
 
 import hra
 from hra.domains import points
-from hra.images import save_png
-from hra.lab.evaluation.points.sources import lit
+from hra.files.images import save_png
+from hra_lab.evaluation.points.sources import lit
 
 if __name__ == "__main__":
     tree = points.build(lit(hra.samples.path("skull.ply")))

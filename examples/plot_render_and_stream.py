@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import hra
 from hra.domains import meshes
-from hra.lab.inputs import rooms
+from hra_lab.inputs import rooms
 
 SIZE = (320, 180)
 

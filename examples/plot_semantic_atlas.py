@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hra import samples
 from hra.domains import tokens
-from hra.images import load_image, psnr, save_png
+from hra.files.images import load_image, psnr, save_png
 
 QUESTION = "What is the flower on the left?"
 METHODS = {

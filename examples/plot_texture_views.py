@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from hra import samples
 from hra.domains import textures
-from hra.images import flip_map, psnr
+from hra.files.images import flip_map, psnr
 
 POOL, LEVELS = 2**20, {"cmap": "viridis_r", "vmin": 0, "vmax": 5}
 

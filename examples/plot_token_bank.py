@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import hra
 from hra import samples
 from hra.domains import tokens
-from hra.images import load_image
+from hra.files.images import load_image
 
 EACH = 100
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hra import samples
 from hra.domains import tokens
-from hra.images import load_image, save_png
+from hra.files.images import load_image, save_png
 
 QUESTION = "What is the flower on the left?"
 METHODS = ("grid", "stratified", "downsample", "pyramid", "foveated", "log-polar", "semantic-tree", "residual-scales")

@@ -10,7 +10,7 @@ import numpy as np
 
 from hra import samples
 from hra.domains import textures
-from hra.images import psnr, save_png
+from hra.files.images import psnr, save_png
 
 
 def main(folder: Path) -> None:

@@ -16,7 +16,7 @@ from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForCon
 
 from hra import samples
 from hra.domains import tokens
-from hra.images import load_image
+from hra.files.images import load_image
 from hra.integrations.transformers import CostModel, reduce
 
 IMAGE_TOKEN, CELLS = 99, 256

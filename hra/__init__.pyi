@@ -1,3 +1,4 @@
+from . import samples as samples
 from .allocating.allocation import Allocation as Allocation
 from .allocating.allocator import HierarchicalResourceAllocator as HierarchicalResourceAllocator
 from .allocating.batch import allocate_batch as allocate_batch
@@ -8,7 +9,6 @@ from .allocating.verification import verify as verify
 from .camera import Camera as Camera
 from .camera.eccentricity import Eccentricity as Eccentricity
 from .errors import HraError as HraError
-from .lab import samples as samples
 from .model.builder import HierarchyBuilder as HierarchyBuilder
 from .model.hierarchy import Hierarchy as Hierarchy
 from .model.lazy_hierarchy import LazyHierarchy as LazyHierarchy

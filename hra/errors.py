@@ -123,7 +123,7 @@ class FileError(HraError):
 
 
 class LimitExceeded(FileError):
-    """Reading a file would take more than `hra.safety.limits.Limits` allow; the message names the limit."""
+    """Reading a file would take more than `hra.files.limits.Limits` allow; the message names the limit."""
 
     code = "limit-exceeded"
 

@@ -23,7 +23,7 @@ def main(folder: Path) -> None:
     run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT)
     (wheel,) = folder.glob("*.whl")
     python, hra = folder / "venv/bin/python", folder / "venv/bin/hra"
-    samples = "import hra.lab.samples as s; print(s.path('page.png').parent)"
+    samples = "import hra.samples as s; print(s.path('page.png').parent)"
     steps = {
         "a virtual environment": lambda: run(sys.executable, "-m", "venv", folder / "venv"),
         "`pip install 'hra[demo]'` from the wheel": lambda: run(

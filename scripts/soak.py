@@ -85,9 +85,9 @@ def _client(folder: Path) -> Any:
     """The explorer's server on an image, asked without a socket."""
     from starlette.testclient import TestClient
 
-    from hra.lab.explore.page import render
-    from hra.lab.explore.server import Asked, application, form
-    from hra.lab.explore.wish import Wish, views_of
+    from hra.pages.explore.page import render
+    from hra.pages.explore.server import Asked, application, form
+    from hra.pages.explore.wish import Wish, views_of
 
     source = folder / "a.png"
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(source)

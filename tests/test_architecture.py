@@ -17,8 +17,8 @@ import pytest
 
 import hra
 from hra.domains import meshes, tokens
-from hra.lab.inputs.mesh_sources import bumpy
-from hra.residency import GroundTexture, Streaming, judge
+from hra.residency import GroundTexture, Streaming, evaluate
+from hra_lab.inputs.mesh_sources import bumpy
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
@@ -85,7 +85,7 @@ def demand_to_residency() -> Callable[[], Any]:
 
     def walk() -> Any:
         trace = GroundTexture().trace(track, np.tile([1.0, 0.0], (12, 1)))
-        return judge(Streaming(look_ahead=3), trace, pool=200 * 65_536)
+        return evaluate(Streaming(look_ahead=3), trace, pool=200 * 65_536)
 
     return walk
 

@@ -19,12 +19,12 @@ import hra.domains.points
 import hra.domains.textures
 import hra.domains.tiles
 import hra.domains.tokens
+import hra.files.ply
 import hra.integrations.transformers
-import hra.ply
 import hra.testing
 
 PACKAGES = [hra, hra.testing, hra.domains.textures, hra.domains.meshes, hra.domains.tokens]
-PACKAGES += [hra.domains.points, hra.domains.tiles, hra.ply]
+PACKAGES += [hra.domains.points, hra.domains.tiles, hra.files.ply]
 PACKAGES += [hra.integrations.transformers]
 NEEDS_GL = {f"hra.domains.{name}" for name in ("textures.GLFeedback", "meshes.Viewer", "meshes.render")}
 NEEDS_GL |= {f"hra.domains.meshes.{name}" for name in ("FlightFrame", "Renderer", "ViewFrame", "ViewSession", "fly")}

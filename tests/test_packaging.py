@@ -15,9 +15,9 @@ from tests.helpers.environments import build_wheel, clean_copy, clean_environmen
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-DATA = sorted(file for file in (ROOT / "hra/lab/data").iterdir() if file.suffix != ".py" and file.is_file())
+DATA = sorted(file for file in (ROOT / "hra/samples").iterdir() if file.suffix != ".py" and file.is_file())
 SHADERS = sorted((ROOT / "kernels/raster/shaders").iterdir())
-PAGES = [file for file in (ROOT / "hra" / "lab" / "explore" / "web").iterdir() if file.is_file()]
+PAGES = [file for file in (ROOT / "hra/pages/explore/web").iterdir() if file.is_file()]
 # The import name of each top-level folder with code.
 FOLDERS = {"hra": "hra", "domains": "hra.domains", "kernels": "hra.kernels"}
 
@@ -89,11 +89,25 @@ def test_the_constraints_pin_every_direct_dependency():
 
 def test_the_wheel_holds_all_modules_and_data_under_their_import_names(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    samples = {f"hra/lab/data/{file.name}" for file in DATA}
+    samples = {f"hra/samples/{file.name}" for file in DATA}
     shaders = {f"hra/kernels/raster/shaders/{file.name}" for file in SHADERS}
-    pages = {f"hra/lab/explore/web/{file.name}" for file in PAGES}
-    weights = "hra/lab/evidence/reader.safetensors"
-    assert names == modules_on_disk() | samples | shaders | pages | {"hra/py.typed", weights}
+    pages = {f"hra/pages/explore/web/{file.name}" for file in PAGES}
+    assert names == modules_on_disk() | samples | shaders | pages | {"hra/py.typed"}
+
+
+def test_the_laboratory_is_a_wheel_of_its_own(tmp_path: Path):
+    source = clean_copy(ROOT / "examples/lab", tmp_path / "hra-lab")
+    names = {
+        name
+        for name in zipfile.ZipFile(build_wheel(source, tmp_path / "wheel")).namelist()
+        if ".dist-info/" not in name
+    }
+    folder = ROOT / "examples/lab"
+    assert names == {
+        str(file.relative_to(folder))
+        for file in (folder / "hra_lab").rglob("*")
+        if file.suffix in (".py", ".safetensors", ".txt", ".md")
+    }
 
 
 def test_the_wheel_carries_its_licences(wheel):
@@ -106,7 +120,7 @@ def test_the_wheel_works_in_a_clean_environment(installed, tmp_path):
     code = "import hra.kernels, hra.domains; hra.Hierarchy; print(hra.__file__, hra.samples.path('page.png'))"
     package, page = run(installed, "-I", "-c", code, cwd=tmp_path).split()
     assert Path(package).is_relative_to(installed.parents[1])
-    assert Path(page).read_bytes() == (ROOT / "hra/lab/data/page.png").read_bytes()
+    assert Path(page).read_bytes() == (ROOT / "hra/samples/page.png").read_bytes()
 
 
 def test_the_wheel_adds_no_other_top_level_name(installed, tmp_path):
@@ -134,11 +148,11 @@ def test_importing_the_package_loads_no_optional_dependency():
 
 @pytest.mark.parametrize("file", DATA, ids=lambda file: file.name)
 def test_notice_names_every_data_file(file):
-    assert re.search(rf"^hra/lab/data/{re.escape(file.name)}$", (ROOT / "NOTICE").read_text(), re.MULTILINE)
+    assert re.search(rf"^hra/samples/{re.escape(file.name)}$", (ROOT / "NOTICE").read_text(), re.MULTILINE)
 
 
 def test_notice_names_only_files_that_exist():
-    named = re.findall(r"(?:hra/lab/data|LICENSES)/[\w.-]+\w", (ROOT / "NOTICE").read_text())
+    named = re.findall(r"(?:hra/samples|LICENSES)/[\w.-]+\w", (ROOT / "NOTICE").read_text())
     assert named
     assert [name for name in named if not (ROOT / name).is_file()] == []
 

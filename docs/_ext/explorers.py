@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hra import samples
-from hra.lab.commands.explore import explore
+from hra.cli.explore import explore
 
 _QUESTION = "what does the figure show?"
 _PAGES = {

@@ -2,7 +2,7 @@
 
 Directly here are the meshes themselves (triangles, clusters, attributes), how a camera weighs them (views, metrics,
 occlusion) and the allocators. How clusters are made is in ``building``, their file in ``asset``, other files in
-``files``, what is measured on surfaces in ``measures`` and what is looked at in ``pictures``.
+``files``, what is measured on surfaces in ``measures`` and what is looked at in ``viewer``.
 
 >>> import hra
 >>> from hra.domains import meshes
@@ -15,7 +15,38 @@ True
 
 from __future__ import annotations
 
+from typing import Any
+
 import lazy_loader
+
+from hra.domains.meshes.mesh.methods import METHODS
 
 # The names stand in the stub beside this file; each is imported when it is first used.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def _export(mesh: Any, path: Any) -> None:
+    from hra.domains.meshes.files.write_glb import export
+
+    export(mesh, path)
+
+
+def _save(clusters: Any, path: Any, grid_bits: int | None) -> None:
+    from hra.domains.meshes.asset.writing import save
+
+    save(clusters, path, grid_bits)
+
+
+def _portrait(mesh: Any) -> bytes | None:
+    from hra.domains.meshes.viewer.drawing import portrait
+
+    return portrait(mesh)
+
+
+def _cluster_portrait(clusters: Any) -> bytes | None:
+    from hra.domains.meshes.viewer.drawing import cluster_portrait
+
+    return cluster_portrait(clusters)
+
+
+METHODS.update(export=_export, save=_save, portrait=_portrait, cluster_portrait=_cluster_portrait)

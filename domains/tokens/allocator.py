@@ -10,16 +10,16 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.domains.tokens.choice import Choice
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.choice import Choice
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.features import Encoder
+from hra.domains.tokens.context.token_builder import DirectBuilder, TokenBuilder, Tokens
 from hra.domains.tokens.embedding.pictures import load_if_path
-from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
-from hra.domains.tokens.token_builder import DirectBuilder, TokenBuilder, Tokens
 from hra.errors import ArrayError
 from hra.kernels.row_blocks import for_each
 from hra.model.budget import check_budget
@@ -86,7 +86,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
         Parameters
         ----------
-        image : the path of a file, a Pillow image, or an array [H, W, 3] or [3, H, W], see `hra.images.as_image`.
+        image : the path of a file, a Pillow image, or an array [H, W, 3] or [3, H, W], see `hra.files.images.as_image`.
         query : the question, may be empty.
 
         Raises

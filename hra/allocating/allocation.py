@@ -12,15 +12,15 @@ from typing import Any, Literal
 import numpy as np
 
 from hra.errors import HraError
+from hra.files.limits import DEFAULT, Limits
 from hra.model.budget import exact_number
 from hra.model.hierarchy import Hierarchy
-from hra.model.html_table import html_table
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
+from hra.model.short_repr import html_table
 from hra.model.solution import Solution
 from hra.model.units import rescale
-from hra.safety.limits import DEFAULT, Limits
 from hra.solvers.duals import Certificate, certify, shortfall_of
 from hra.traversals.hull import Hull
 
@@ -197,7 +197,7 @@ class Allocation:
         Raises
         ------
         FileError : missing, damaged, of another format or of a later version.
-        LimitExceeded : larger than ``limits`` (`hra.safety.limits.Limits`) allow, before memory is taken.
+        LimitExceeded : larger than ``limits`` (`hra.files.limits.Limits`) allow, before memory is taken.
         """
         from hra.allocating.allocation_file import load
 

@@ -10,8 +10,6 @@ import hashlib
 import io
 import json
 import os
-import zipfile
-import zlib
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hra.errors import FileError, HraError
+from hra.files.atomic_write import write_atomically
+from hra.files.json_text import parse_object
+from hra.files.limits import DEFAULT, Limits
+from hra.files.local_files import read_regular
+from hra.files.plain_arrays import plain_archive, save_plain
 from hra.model.arrays import frozen
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.topology import Topology
-from hra.safety.atomic_write import write_atomically
-from hra.safety.json_text import parse_object
-from hra.safety.limits import DEFAULT, Limits
-from hra.safety.local_files import read_regular
-from hra.safety.plain_arrays import save_plain
 from hra.solvers.duals import Certificate
 
 if TYPE_CHECKING:
@@ -45,12 +43,6 @@ _UNREADABLE = (
     TypeError,
     ArithmeticError,
     IndexError,
-    EOFError,
-    NotImplementedError,
-    zipfile.BadZipFile,
-    RuntimeError,  # an entry that says that it is encrypted
-    zlib.error,
-    OSError,
 )
 # The name of the header among the arrays.
 _HEADER = "header"
@@ -171,16 +163,14 @@ def checksum(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
 
 
 def _read(content: bytes, limits: Limits) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+    with plain_archive(io.BytesIO(content)) as archive:
         # Archives unpack to no more than their entries state.
-        limits.check_archive(sum(entry.file_size for entry in archive.infolist()), len(content), "")
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    # Entries that do not begin as arrays do are handed out as bytes.
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise FileError("an entry is no array", fix="save the allocation again")
+        limits.check_archive(archive.unpacked, len(content), "")
+        if archive.others:
+            raise FileError("an entry is no array", where=archive.others[0][:60], fix="save the allocation again")
+        arrays = {name: archive.array(name) for name in archive.names}
     text = arrays.pop(_HEADER)
-    if text.dtype != np.uint8:
+    if text.dtype != np.uint8 or text.ndim != 1:
         raise FileError("the header is no text", fix="save the allocation again")
     limits.check("header_bytes", text.size, _HEADER)
     header = parse_object(text.tobytes(), "header of the allocation", _HEADER, limits)
@@ -196,6 +186,8 @@ def _read(content: bytes, limits: Limits) -> tuple[dict[str, Any], dict[str, np.
 
 def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Allocation:
     number = {name: float(value) for name, value in header.items() if isinstance(value, str) and _is_number(value)}
+    if type(header["additive"]) is not bool or type(header["restricted"]) is not bool:
+        raise FileError("a truth value of the header is none", where=_HEADER, fix="save the allocation again")
     hierarchy, gain, peak = _hierarchy(header, arrays), arrays["gain"], arrays["peak"]
     problem = Problem(
         hierarchy,
@@ -203,7 +195,7 @@ def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str
         number["least_error"],
         check_budget(number["budget"], hierarchy),
         str(header["error_unit"]),
-        bool(header["additive"]),
+        header["additive"],
         partial(_check, peak, np.float64, len(hierarchy)),
         pinned=_optional(arrays, "pinned", np.bool_, len(hierarchy)),
         previous=_optional(arrays, "previous", np.bool_, len(hierarchy)),
@@ -215,7 +207,7 @@ def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str
         number.get("tau"),
         _optional(arrays, "share", np.float64, len(hierarchy.edges)),
         number["shortfall"],
-        restricted=bool(header["restricted"]),
+        restricted=header["restricted"],
     )
     allocation = kind(problem, solution, number["seconds"])
     numerator, denominator = (int(digits[:2000]) for digits in header["certificate_unit"])
@@ -251,7 +243,8 @@ def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarc
         attributes=attributes,
         cost_unit=str(header["cost_unit"]),
     )
-    if not (np.array_equal(hierarchy.added_by, added_by) and np.array_equal(hierarchy.edges, edges)):
+    same = ((hierarchy.added_by, added_by), (hierarchy.removed_by, removed_by), (hierarchy.edges, edges))
+    if not all(np.array_equal(*pair) for pair in same):
         raise FileError("the refinements are not in level order", fix="save the allocation again")
     return hierarchy
 

@@ -1,18 +1,20 @@
-"""Pinhole and orthographic cameras: what a mesh or texture metric needs to know about the view."""
+"""Pinhole and orthographic cameras: what a mesh or texture metric needs to know about the view.
+
+Points on the screen.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from hra.camera import checks
 from hra.camera.matrices import look_at, orthographic_matrix, perspective_matrix
 from hra.camera.orbit import orbit_placement
-from hra.camera.points import ProjectedPoints, project_points
 from hra.camera.view_bounds import ViewBounds
 from hra.model.arrays import frozen
 
@@ -187,3 +189,32 @@ class Camera(ViewBounds):
 def _look_at(eye: Any, target: Any, up: Any) -> np.ndarray:
     named = {"eye": eye, "target": target, "up": up}
     return look_at(*(checks.numeric(name, value, (3,)) for name, value in named.items()))
+
+
+class ProjectedPoints(NamedTuple):
+    """Where points appear.
+
+    Attributes
+    ----------
+    pixels : [N, 2] float64, x to the right and y downwards from the upper left corner of the viewport.
+    depth : [N] float64, distance in eye units along the view direction, negative behind the eye.
+    in_front : [N] bool, whether the point is not nearer than the near plane.
+    """
+
+    pixels: np.ndarray
+    depth: np.ndarray
+    in_front: np.ndarray
+
+
+def project_points(
+    points: np.ndarray, view: np.ndarray, projection: np.ndarray, viewport: tuple[int, int], near: float
+) -> ProjectedPoints:
+    """Screen positions of points [N, 3]; those before the near plane are moved onto it along the view direction."""
+    eye = points @ view[:3, :3].T + view[:3, 3]
+    depth = -eye[:, 2]
+    # A point on the near plane stays in front although its depth is rounded.
+    in_front = depth >= near - 1e-12 * abs(near)
+    shown = np.column_stack([eye[:, :2], -np.maximum(depth, near)])
+    clip = shown @ projection[:2, :3].T + projection[:2, 3]
+    w = shown[:, 2:] * projection[3, 2] + projection[3, 3]
+    return ProjectedPoints((1 + clip / w * (1, -1)) * viewport / 2, depth, in_front)

@@ -10,8 +10,8 @@ import numpy as np
 
 from hra.camera.matrices import depth_slope, near_corners
 from hra.errors import ArrayError, CameraError
+from hra.files.limits import VIEWPORT_PIXELS, VIEWPORT_SIDE
 from hra.model.arrays import to_numpy
-from hra.safety.limits import VIEWPORT_PIXELS, VIEWPORT_SIDE
 
 # Squares of larger numbers overflow.
 _LARGEST = 1e150

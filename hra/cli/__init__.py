@@ -6,6 +6,7 @@ program could not call. What commands share is in `hra.console`.
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,19 @@ __getattr__, __dir__, _ = lazy_loader.attach(__name__, submod_attrs={"command_li
 __all__ = ["app", "main"]
 
 
+INTERRUPTED = "interrupted: what was not finished was not written"
+
+
+def _stop(number: int, frame: object) -> None:
+    os.write(2, f"{INTERRUPTED}\n".encode())
+    os._exit(130)
+
+
 def main() -> None:
     """Entry point. While the rest is imported Ctrl-C ends the process at once: there is nothing to tidy up."""
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if usual:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, _stop)
     from hra.cli.command_line import run
 
     if usual:

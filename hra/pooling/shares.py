@@ -21,9 +21,8 @@ from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
 from hra.model.units import rescale
-from hra.pooling.joint import join_problems
 from hra.pooling.limits import MemberLimits
-from hra.pooling.union import Unions
+from hra.pooling.union import Unions, join_problems
 from hra.solvers.duals import shortfall_of
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull

@@ -12,7 +12,7 @@ from hra.errors import HraError, RepairWarning
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
-from hra.testing.failures import CheckFailed, require
+from hra.testing.instances import CheckFailed, require
 
 
 def check_metric(metric: ErrorMetric, hierarchy: Hierarchy, contexts: Iterable[Any], *, monotone: bool = True) -> None:

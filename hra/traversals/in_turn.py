@@ -29,7 +29,7 @@ class InTurn(Traversal):
     --------
     >>> import hra
     >>> from hra.solvers.picking.farthest import Farthest
-    >>> from hra.solvers.picking.top import Top
+    >>> from hra.solvers.picking.picker import Top
     >>> from hra.traversals.in_turn import InTurn
     >>> arrows = hra.Hierarchy.flat([1] * 4, attributes={"features": [[1.0, 0], [1, 0.1], [1, 0.2], [0, 1]]})
     >>> traversal = InTurn(((1, Top()), (1, Farthest())))

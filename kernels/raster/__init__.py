@@ -22,7 +22,7 @@ from hra.kernels.raster.feedback import FeedbackBuffer, FeedbackImage, TileReque
 from hra.kernels.raster.footprints import FootprintRenderer
 from hra.kernels.raster.hiz import HiZ
 from hra.kernels.raster.interop import warp_array
-from hra.kernels.raster.mipmaps import HardwareMipmaps
+from hra.kernels.raster.levels import HardwareMipmaps
 from hra.kernels.raster.overlap import Fence, overlap
 from hra.kernels.raster.textures import TextureTable
 from hra.kernels.raster.visibility import VisibilityBuffer, VisibilityImage

@@ -4,7 +4,7 @@ import numpy as np
 
 import hra
 from hra.domains import tokens
-from hra.images import load_image
+from hra.files.images import load_image
 
 relevance = tokens.ImageNetRelevance()
 assert relevance.names[281] == "tabby cat"

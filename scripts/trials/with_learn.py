@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from hra.domains import tokens
-from hra.lab.evidence.reader import SMALL, Reader
-from hra.lab.evidence.weights import load_reader, save_reader
-from hra.lab.vqa.scores import anls
+from hra_lab.evidence.reader import SMALL, Reader
+from hra_lab.evidence.weights import load_reader, save_reader
+from hra_lab.vqa.scores import anls
 
 codes = tokens.Codebook.fit(np.random.default_rng(0).random((200, 8), np.float32), 4)
 assert set(codes.encode(np.zeros((3, 8), np.float32)).tolist()) < set(range(4))

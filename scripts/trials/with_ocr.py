@@ -5,7 +5,7 @@ import numpy as np
 import hra
 from hra.domains import tokens
 from hra.domains.tokens.text.reader import found_lines, read_lines
-from hra.images import load_image
+from hra.files.images import load_image
 
 image = load_image(hra.samples.path("page.png"))
 lines = read_lines(image, 1.0, found_lines(image, 1.0))

@@ -6,7 +6,7 @@ import urllib.request
 
 import uvicorn
 
-from hra.lab.explore.server import Asked, application, form
+from hra.pages.explore.server import Asked, application, form
 
 server = uvicorn.Server(uvicorn.Config(application(form, Asked("first")), port=0, log_level="error"))
 thread = threading.Thread(target=server.run)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.points.files.las_library import las_library
+from hra.domains.points.files.las_header import las_library
 
 Key = tuple[int, int, int, int]
 CENTER, HALF = 8.0, 8.0

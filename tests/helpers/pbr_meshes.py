@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from hra.domains import meshes
-from hra.domains.meshes.materials import TEXTURES
+from hra.domains.meshes.mesh.materials import TEXTURES
 from tests.helpers.seamed_meshes import grid
 
 

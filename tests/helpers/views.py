@@ -10,7 +10,7 @@ import numpy as np
 import hra
 from hra.camera.occlusion import window_matrix
 from hra.kernels import ProjectedBounds, Pyramid, depth_pyramid, project_boxes
-from hra.lab.inputs.occluders import box_triangles
+from hra_lab.inputs.occluders import box_triangles
 from tests.helpers.rasterizer import Target
 
 Camera = hra.Camera

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import hra
-from hra.safety.atomic_write import MANIFEST, write_folder
+from hra.files.atomic_write import MANIFEST, write_folder
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _record() -> Writer:
 
 
 def _picture() -> Writer:
-    from hra.images import save_png
+    from hra.files.images import save_png
 
     both = [np.random.default_rng(seed).random((300, 300, 3), np.float32) for seed in range(2)]
     return Writer("a.png", lambda path, which: save_png(path, both[which]))
@@ -79,8 +79,8 @@ def _picture() -> Writer:
 def _checkpoint() -> Writer:
     import torch
 
-    from hra.lab.evidence.checkpoints import save_state
-    from hra.lab.evidence.reader import Reader, Size
+    from hra_lab.evidence.checkpoints import save_state
+    from hra_lab.evidence.reader import Reader, Size
 
     reader = Reader(Size(width=64, layers=1, heads=2))
     optimiser = torch.optim.AdamW(reader.parameters())

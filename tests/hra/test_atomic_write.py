@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from hra.errors import FileError
-from hra.safety.atomic_write import MANIFEST, write_atomically, write_folder
+from hra.files.atomic_write import MANIFEST, write_atomically, write_folder
 
 _SLOW_WRITER = """
 import os, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it for what runs in their background
-import hra.safety.atomic_write as module
+import hra.files.atomic_write as module
 real = os.fsync
 def wait(handle):
     print("writing", flush=True)

@@ -19,8 +19,8 @@ def test_importing_the_package_or_its_errors_loads_nothing_of_it(code):
     assert {name for name in done.stdout.split() if name.startswith("hra")} <= {
         "hra",
         "hra.errors",
-        "hra.safety",
-        "hra.safety.forking",
+        "hra.files",
+        "hra.files.forking",
     }
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import FileError, LimitExceeded
-from hra.safety.json_text import parse_object
-from hra.safety.limits import Limits
+from hra.files.json_text import parse_object
+from hra.files.limits import Limits
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

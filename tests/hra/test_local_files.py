@@ -12,10 +12,10 @@ import pytest
 from hra.domains import meshes
 from hra.domains.textures import open_image
 from hra.errors import FileError, HraError, LimitExceeded
-from hra.images import load_image
+from hra.files.images import load_image
+from hra.files.limits import Limits
+from hra.files.local_files import open_regular, read_regular
 from hra.residency import load_poses, load_trace
-from hra.safety.limits import Limits
-from hra.safety.local_files import open_regular, read_regular
 
 
 def _pipe(folder: Path, suffix: str) -> Path:

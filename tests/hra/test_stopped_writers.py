@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hra.errors import FileError
-from hra.safety import atomic_write
+from hra.files import atomic_write
 from tests.helpers.writers import WRITERS, leftovers, prepared, state
 
 CODES = [errno.ENOSPC, errno.EIO, errno.EACCES]

@@ -1,26 +1,35 @@
-"""What an asset says about itself in JSON: the mesh in numbers, how it was built, and its materials."""
+"""What an asset says about itself in JSON: the mesh in numbers, how it was built, and its materials.
+
+Materials as records of an asset's JSON, with images as places among the bytes of all images.
+
+What a material had in the first version is always there; what came later only where it says something, so that files
+without it stay readable for earlier readers, and these refuse the others.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.meshes.asset.layout import Kind
-from hra.domains.meshes.asset.mapped import MappedFile
-from hra.domains.meshes.asset.material_records import Images, material_of, record_of
+from hra.domains.meshes.asset.layout import Kind, MappedFile
 from hra.domains.meshes.asset.tables import Tables
-from hra.domains.meshes.building.report import BuildReport
-from hra.domains.meshes.materials import Material
-from hra.errors import MeshError
+from hra.domains.meshes.mesh.materials import TEXTURES, Material, Sampler, Texture
+from hra.domains.meshes.mesh.report import BuildReport
+from hra.errors import FileError, MeshError
+from hra.files.json_text import parse_object
 from hra.model.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.cluster_mesh import ClusterMesh
-from hra.errors import FileError
-from hra.safety.json_text import parse_object
+    from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+
+_FIRST = (
+    *("name", "base_color", "image", "metallic", "roughness", "emissive"),
+    *("alpha_mode", "alpha_cutoff", "double_sided"),
+)
 
 
 def info_sections(mesh: ClusterMesh) -> dict[str, tuple[Kind, np.ndarray]]:
@@ -119,3 +128,72 @@ def read_materials(file: MappedFile, info: dict[str, Any]) -> tuple[Material, ..
         return tuple(material_of(record, images) for record in records)
     except (TypeError, ValueError, AttributeError, KeyError, MeshError) as error:
         raise file.error(f"a material of the mesh asset is invalid: {getattr(error, 'what', error)}") from error
+
+
+class Images:
+    """Image files one after the other, each stored once."""
+
+    def __init__(self) -> None:
+        self._places: dict[bytes, list[int]] = {}
+        self._size = 0
+
+    def place(self, image: bytes) -> list[int]:
+        """Offset and length of an image."""
+        if image not in self._places:
+            self._places[image] = [self._size, len(image)]
+            self._size += len(image)
+        return self._places[image]
+
+    @property
+    def content(self) -> bytes:
+        """All of them."""
+        return b"".join(self._places)
+
+
+def record_of(material: Material, images: Images) -> dict[str, Any]:
+    """The record of a material, whose images are added to ``images``."""
+    plain = Material()
+    names = [field.name for field in fields(Material)]
+    said = [name for name in names if name in _FIRST or getattr(material, name) != getattr(plain, name)]
+    return {name: _written(getattr(material, name), images) for name in said}
+
+
+def _written(value: Any, images: Images) -> Any:
+    if isinstance(value, bytes):
+        return images.place(value)
+    if isinstance(value, Texture):
+        return {"image": images.place(value.image), "coordinates": value.coordinates} | _sampler_record(value.sampler)
+    return asdict(value) if isinstance(value, Sampler) else value
+
+
+def _sampler_record(sampler: Sampler) -> dict[str, Any]:
+    return {} if sampler == Sampler() else {"sampler": asdict(sampler)}
+
+
+def material_of(record: dict[str, Any], images: bytes) -> Material:
+    """The material of a record.
+
+    Raises
+    ------
+    MeshError, TypeError, ValueError, KeyError, AttributeError : it is no record of a material, or an image is missing.
+    """
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
+    }
+    values["image"] = None if values["image"] is None else _image(values["image"], images)
+    if "sampler" in values:
+        values["sampler"] = Sampler(**values["sampler"])
+    textures = {name: _texture(values[name], images) for name in TEXTURES if name in values}
+    return Material(**{**values, **textures})
+
+
+def _texture(record: Mapping[str, Any], images: bytes) -> Texture:
+    sampler = Sampler(**record.get("sampler", {}))
+    return Texture(**{**record, "image": _image(record["image"], images), "sampler": sampler})
+
+
+def _image(place: Any, images: bytes) -> bytes:
+    offset, size = place
+    if not 0 <= offset < offset + size <= len(images):
+        raise ValueError("its image is not in the file")
+    return images[offset : offset + size]

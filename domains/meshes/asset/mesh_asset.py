@@ -12,17 +12,14 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.asset.info import read_info, read_materials, read_report
-from hra.domains.meshes.asset.layout import AssetHeader, Kind
-from hra.domains.meshes.asset.mapped import MappedFile, map_file
-from hra.domains.meshes.asset.pages import Page, read_page
-from hra.domains.meshes.asset.streams import POSITION, vertex_attributes
-from hra.domains.meshes.asset.tables import Tables, read_tables, vertex_bytes
-from hra.domains.meshes.asset.welding import weld_pages
-from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.building.report import BuildReport
-from hra.domains.meshes.cluster_mesh import ClusterMesh, CostUnit, charge
-from hra.domains.meshes.materials import Material
-from hra.domains.meshes.triangle_mesh import TriangleMesh, check_positions
+from hra.domains.meshes.asset.layout import POSITION, AssetHeader, Kind, MappedFile, map_file
+from hra.domains.meshes.asset.pages import Page, read_page, weld_pages
+from hra.domains.meshes.asset.tables import Tables, read_tables, vertex_attributes, vertex_bytes
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh, CostUnit, charge
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.report import BuildReport
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, check_positions
 from hra.errors import FileError, MeshError
 from hra.model.arrays import indices
 from hra.model.hierarchy import Hierarchy

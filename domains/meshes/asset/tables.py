@@ -1,21 +1,31 @@
-"""The tables of an asset: what is known of every cluster and page without reading a page."""
+"""The tables of an asset: what is known of every cluster and page without reading a page.
+
+Arrays over the vertices: from a mesh to the streams of its pages, and back.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.domains.meshes.asset.grid import Grid
-from hra.domains.meshes.asset.layout import COMPRESSED, MAX_CLUSTER_VERTICES, PAGE_ALIGNMENT, Kind
-from hra.domains.meshes.asset.mapped import MappedFile
+from hra.domains.meshes.asset.codec import Grid
+from hra.domains.meshes.asset.layout import COMPRESSED, MAX_CLUSTER_VERTICES, PAGE_ALIGNMENT, POSITION, Kind, MappedFile
 from hra.domains.meshes.asset.packing import storage_order
-from hra.domains.meshes.asset.streams import FORMS, POSITION, slot_vertex_bytes
-from hra.domains.meshes.ragged import run_offsets
+from hra.domains.meshes.mesh.attributes import LAYOUT, VertexAttributes
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.errors import HraError
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
 
+if TYPE_CHECKING:
+    from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+
+FORMS = {POSITION: (np.dtype(np.float32), (3,))}
+FORMS |= {name: (dtype, (columns,) if columns else ()) for name, (dtype, columns) in LAYOUT.items()}
 # Tables of clusters that are no node attributes.
 _LINKS = ("added_by", "removed_by", "triangle_count", "stored")
 # Node attributes that every asset has, and those that have a fixed form where they are there.
@@ -35,6 +45,29 @@ _FORMS = {
 # Of an origin and a step: 65,535 steps further is still within float32.
 _FARTHEST = 1e33
 _NOT_NEGATIVE = ("radius", "error", "hausdorff", "normal_change", "area", "level")
+
+
+def slot_vertex_bytes(attribute_bytes: int) -> int:
+    """What a vertex of a compressed page takes where it is drawn: three numbers of 16 bits, and its attributes."""
+    return 6 + attribute_bytes
+
+
+def vertex_streams(mesh: ClusterMesh) -> dict[str, np.ndarray]:
+    """The arrays [V, ...] by name, in the order in which pages hold them."""
+    carried = mesh.attributes
+    names = carried.names if carried else ()
+    return {POSITION: mesh.positions} | {name: getattr(carried, name) for name in names}
+
+
+def vertex_attributes(streams: Mapping[str, np.ndarray], materials: tuple[Material, ...]) -> VertexAttributes | None:
+    """What vertices carry beside positions.
+
+    Raises
+    ------
+    MeshError : the arrays are no valid attributes.
+    """
+    carried = {name: array for name, array in streams.items() if name != POSITION}
+    return VertexAttributes(**carried, materials=materials) if carried else None
 
 
 @dataclass(frozen=True, eq=False)

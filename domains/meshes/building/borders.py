@@ -10,7 +10,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.measures.edges import directed_edges
+from hra.domains.meshes.measures.surface import directed_edges
 
 
 @dataclass(frozen=True, eq=False)

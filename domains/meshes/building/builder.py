@@ -9,17 +9,15 @@ from typing import Any
 from hra.domains.meshes.building.appearance import with_appearance
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
-from hra.domains.meshes.building.meshopt import MAX_TRIANGLES
-from hra.domains.meshes.building.progress import Countdown, Progress
-from hra.domains.meshes.building.report import BuildReport, Meter
-from hra.domains.meshes.building.settings import Settings
-from hra.domains.meshes.building.threads import Workers, processors
-from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
-from hra.domains.meshes.cluster_mesh import ClusterMesh
+from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors
 from hra.domains.meshes.files.read import load
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
+from hra.domains.meshes.mesh.report import BuildReport, Meter
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.errors import HraError, MeshError
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.limits import DEFAULT, Limits
 
 
 def build(
@@ -48,7 +46,7 @@ def build(
     cluster_size : triangles per cluster at most, a multiple of 4 from 16 to 128.
     group_size : clusters per group, 3 .. 64, above 8,192 triangles. A step of a budget is half a group there; smaller
         ones are finer, but more of their vertices are locked borders, so that the same triangles leave a larger error
-        (`docs/mesh-quality.md`).
+        (`examples/lab/docs/mesh-quality.md`).
     certified : also bound how far the source and each cluster are from each other ("hausdorff"; see
         `hra.domains.meshes.measures.deviation`). Without it a build takes three fifths of the time, and thresholds in
         pixels are estimates.

@@ -1,4 +1,9 @@
-"""What differs from one simplified mesh to the next, taken apart into changes that can be made one without another."""
+"""What differs from one simplified mesh to the next, taken apart into changes that can be made one without another.
+
+Which triangles have to go and come together, so that the surface stays without cracks.
+
+Triangles followed from mesh to mesh, while a surface is simplified.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.compiling import njit
+from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.joining import joined
-from hra.domains.meshes.building.tracing import Lives
+from hra.domains.meshes.mesh.ragged import run_offsets
+
+_FREE, _TAKEN = -1, -2
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,3 +139,151 @@ class _Parts:
         """Which of the triangles ``rows`` has its middle nearest to that of the change of ``part``."""
         middle = self.middles[self.row[self.label == self.label[part]]].mean(axis=0)
         return int(np.argmin(np.square(self.middles[rows] - middle).sum(axis=1)))
+
+
+def joined(corners: np.ndarray, step: np.ndarray, sign: np.ndarray) -> np.ndarray:
+    """Labels int64 [P] of triangles that go or come at a step, equal where one needs the other; each is one of them.
+
+    What comes joins what goes on the same side of an edge. Then whatever leaves an edge uneven joins what makes up for
+    it, until the border of what goes under each label is that of what comes. Edges of the source's border may stay
+    uneven: they have nothing to join.
+
+    Parameters
+    ----------
+    corners : [P, 3], by position; step : int64 [P]; sign : int64 [P], 1 for what goes and -1 for what comes.
+    """
+    begin = np.unique(corners, return_inverse=True)[1].reshape(-1, 3)
+    end, part = np.roll(begin, -1, axis=1).reshape(-1), np.repeat(np.arange(len(step)), 3)
+    begin, places = begin.reshape(-1), int(begin.max(initial=0)) + 1
+    edge = (step[part] * places + np.minimum(begin, end)) * places + np.maximum(begin, end)
+    order = np.argsort(edge, kind="stable")
+    offsets = np.flatnonzero(np.concatenate([[True], np.diff(edge[order]) != 0, [True]]))
+    root = np.arange(len(step))
+    _join_sides(offsets, part[order], (begin < end)[order], sign, root)
+    while _join_uneven(offsets, part[order], (begin < end)[order], sign, root):
+        pass
+    return root
+
+
+@njit(cache=True)
+def _find(root, i):
+    while root[i] != i:
+        root[i] = root[root[i]]
+        i = root[i]
+    return i
+
+
+@njit(cache=True)
+def _join_sides(offsets, part, forward, sign, root):
+    """Join what goes and what comes with the same directed edge."""
+    for e in range(offsets.size - 1):
+        for i in range(offsets[e], offsets[e + 1]):
+            for j in range(offsets[e], i):
+                if forward[i] == forward[j] and sign[part[i]] != sign[part[j]]:
+                    root[_find(root, part[i])] = _find(root, part[j])
+
+
+@njit(cache=True)
+def _join_uneven(offsets, part, forward, sign, root):
+    """Join all that leave the same edge uneven, once; whether anything was joined. Then ``root`` are labels."""
+    joined = False
+    for e in range(offsets.size - 1):
+        uneven = np.int64(-1)
+        for i in range(offsets[e], offsets[e + 1]):
+            own, net = _find(root, part[i]), 0
+            for j in range(offsets[e], offsets[e + 1]):
+                if _find(root, part[j]) == own:
+                    net += sign[part[j]] if forward[j] else -sign[part[j]]
+            if net != 0:
+                if uneven >= 0 and _find(root, uneven) != own:
+                    root[own] = _find(root, uneven)
+                    joined = True
+                uneven = part[i]
+    for i in range(root.size):
+        root[i] = _find(root, i)
+    return joined
+
+
+@dataclass(frozen=True, eq=False)
+class Lives:
+    """Every triangle of consecutive meshes, once for each run of meshes that it is in.
+
+    Attributes
+    ----------
+    triangles : uint32 [K, 3], in the order of the meshes.
+    born : int64 [K], the first mesh of each; gone : int64 [K], the first one without it.
+    steps : from mesh to mesh.
+    """
+
+    triangles: np.ndarray
+    born: np.ndarray
+    gone: np.ndarray
+    steps: int
+
+    @classmethod
+    def of(cls, meshes: Sequence[np.ndarray]) -> Lives:
+        """Of ``meshes`` uint32 [3 T]; triangles are the same that have the same corners in the same order."""
+        vertices, corners = local_vertices(np.concatenate(meshes))
+        triangles, at = corners.reshape(-1, 3), run_offsets(np.array([mesh.size // 3 for mesh in meshes]))
+        born, gone, row = np.empty((3, len(triangles)), np.int64)
+        count = _trace(triangles, at, np.empty(len(triangles), np.int64), born, gone, row)
+        return cls(vertices[triangles[row[:count]]], born[:count], gone[:count], len(meshes) - 1)
+
+
+@njit(cache=True)
+def _trace(triangles, at, number, born, gone, row):
+    """Number the triangles; of each, write its first mesh, the first one without it, and one of its rows.
+
+    Returns how many there are.
+    """
+    count, before = np.int64(0), np.int64(0)
+    for m in range(at.size - 1):
+        size = 16
+        while size < 2 * (at[m] - before):
+            size *= 2
+        table = np.full(size, _FREE, np.int64)
+        for k in range(before, at[m]):
+            slot = _slot(triangles, k, size)
+            while table[slot] != _FREE:
+                slot = (slot + 1) & (size - 1)
+            table[slot] = k
+        for k in range(at[m], at[m + 1]):
+            same = _take(triangles, k, table)
+            if same >= 0:
+                number[k] = number[same]
+            else:
+                number[k], born[count], row[count] = count, m, k
+                count += 1
+            gone[number[k]] = m + 1
+        before = at[m]
+    return count
+
+
+@njit(cache=True)
+def _take(triangles, k, table):
+    """The row of a triangle like ``k`` in the table, which is taken out: repeated ones are found once each."""
+    slot = _slot(triangles, k, table.size)
+    while table[slot] != _FREE:
+        other = table[slot]
+        if other != _TAKEN and _equal(triangles, k, other):
+            table[slot] = _TAKEN
+            return other
+        slot = (slot + 1) & (table.size - 1)
+    return np.int64(_FREE)
+
+
+@njit(cache=True)
+def _slot(triangles, k, size):
+    """Where to look first: Fibonacci hashing of one corner after the other."""
+    key = np.int64(0)
+    for corner in range(3):
+        key = ((key ^ np.int64(triangles[k, corner])) * 2654435769) & 0x7FFFFFFF
+    return (key >> 7) & (size - 1)
+
+
+@njit(cache=True)
+def _equal(triangles, a, b):
+    same = True
+    for corner in range(3):
+        same &= triangles[a, corner] == triangles[b, corner]
+    return same

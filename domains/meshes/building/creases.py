@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.building.weld import first_occurrences, row_numbers
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers
 from hra.model.arrays import group
 
 

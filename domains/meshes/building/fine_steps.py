@@ -7,30 +7,38 @@ together (`regions`). A cluster is what one refinement adds and another one remo
 whatever they do not touch.
 
 Hoppe, View-dependent refinement of progressive meshes, 1997, orders single collapses alike.
+
+Clusters by what makes their triangles and what takes them away.
+
+The whole mesh simplified again and again, a little each time.
+
+How far each triangle is from the source, followed from change to change.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from hra.domains.meshes.building.change_deviations import change_deviations, waves
 from hra.domains.meshes.building.changes import Changes, independent_changes
 from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.level import Groups, coarse_clusters
-from hra.domains.meshes.building.nodes import Nodes, split_by_taker
-from hra.domains.meshes.building.part import Kept
-from hra.domains.meshes.building.progress import Countdown
-from hra.domains.meshes.building.regions import grown_regions
-from hra.domains.meshes.building.settings import Settings
-from hra.domains.meshes.building.small_steps import smaller_meshes
-from hra.domains.meshes.building.threads import Workers
-from hra.domains.meshes.cluster_table import ClusterTable, concatenate
-from hra.domains.meshes.ragged import take_runs
+from hra.domains.meshes.building.level import Groups, coarse_clusters, shares
+from hra.domains.meshes.building.part import Kept, simplify_part
+from hra.domains.meshes.building.regions import distinct, grown_regions
+from hra.domains.meshes.building.settings import Countdown, Settings, Workers
+from hra.domains.meshes.building.sides import patch_deviations
+from hra.domains.meshes.building.simplify import CoarseStep, Simplified, split_into_clusters
+from hra.domains.meshes.building.source_clusters import own_bounds
+from hra.domains.meshes.measures.deviation import Patches
+from hra.domains.meshes.measures.surface import surface_area
+from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
+from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES, MAX_VERTICES
+from hra.domains.meshes.mesh.ragged import take_runs
 from hra.model.arrays import group
 
 # A refinement saves at least such a part of the triangles, if as many changes lie together.
@@ -40,6 +48,8 @@ _DEEPEST = 2
 # The error of a level beside that of one of its steps. There are twice as many triangles as vertices, and a vertex that
 # goes changes about six: until half of them are gone, a place is simplified about twice. Squared distances add up.
 _LEVEL_PER_STEP = math.sqrt(2)
+# Small steps leave less error than halves (`examples/lab/docs/mesh-quality.md`): eight to a halving.
+_SHARE = 2.0 ** (-1 / 8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,3 +168,169 @@ class _Plan:
             countdown.advance((groups.clusters.indices.size - products.indices.size) // 3)
             table.write(np.concatenate([np.arange(*made_at[r : r + 2]) for r in wave.tolist()]), products)
         return table, len(first), gone_by
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """N clusters in the order of what makes them.
+
+    Attributes
+    ----------
+    indices : uint32 [3 T]; offsets : int64 [N + 1]; vertex_count : uint32 [N], as in `ClusterTable`.
+    made_by, gone_by : int64 [N], the same for all triangles of a cluster.
+    """
+
+    indices: np.ndarray
+    offsets: np.ndarray
+    vertex_count: np.ndarray
+    made_by: np.ndarray
+    gone_by: np.ndarray
+
+    @classmethod
+    def of(
+        cls, triangles: np.ndarray, made_by: np.ndarray, gone_by: np.ndarray, geometry: Geometry, cluster_size: int
+    ) -> Nodes:
+        """From triangles [K, 3] and what makes and takes away each."""
+        order = np.lexsort((gone_by, made_by))
+        triangles, made_by, gone_by = np.ascontiguousarray(triangles[order]), made_by[order], gone_by[order]
+        run = np.cumsum(np.concatenate([[0], (np.diff(made_by) != 0) | (np.diff(gone_by) != 0)]))
+        # What may have too many vertices is split as well.
+        large = np.flatnonzero(np.bincount(run) > min(cluster_size, MAX_VERTICES // 3))
+        part = np.zeros(len(run), np.int64)
+        for one in large.tolist():
+            rows = slice(*np.searchsorted(run, [one, one + 1]).tolist())
+            split = split_into_clusters(triangles[rows].reshape(-1), geometry.unit_positions, cluster_size)
+            triangles[rows] = split.indices.reshape(-1, 3)
+            part[rows] = np.repeat(np.arange(len(split.vertex_count)), np.diff(split.offsets) // 3)
+        begins = np.flatnonzero(np.concatenate([[True], (np.diff(run) != 0) | (np.diff(part) != 0)]))
+        offsets = 3 * np.append(begins, len(run))
+        node = np.repeat(np.arange(len(begins)), np.diff(offsets))
+        used = distinct(node * len(geometry.positions) + triangles.reshape(-1)) // len(geometry.positions)
+        vertex_count = np.bincount(used).astype(np.uint32)
+        return cls(triangles.reshape(-1), offsets, vertex_count, made_by[begins], gone_by[begins])
+
+    def shares(self, positions: np.ndarray) -> np.ndarray:
+        """The part of each cluster in the surface that is made with it, float64 [N]."""
+        return shares(surface_area(positions, self.indices, self.offsets), self.made_by)
+
+    def made(self, error: np.ndarray) -> list[Simplified]:
+        """The clusters that each group makes, with its ``error`` [G]."""
+        ends, found = np.searchsorted(self.made_by, np.arange(len(error) + 1)).tolist(), []
+        for own, begin, end in zip(error.tolist(), ends, ends[1:], strict=False):
+            offsets = self.offsets[begin : end + 1]
+            indices = self.indices[offsets[0] : offsets[-1]]
+            found.append(Simplified(indices, offsets - offsets[0], self.vertex_count[begin:end], own))
+        return found
+
+    def table(self) -> ClusterTable:
+        """The clusters, of which nothing else is known yet."""
+        count = len(self.made_by)
+        return ClusterTable(
+            indices=self.indices,
+            offsets=self.offsets,
+            vertex_count=self.vertex_count,
+            center=np.zeros((count, 3), np.float32),
+            radius=np.zeros(count, np.float32),
+            box=np.zeros((count, 2, 3), np.float32),
+            error=np.zeros(count, np.float32),
+            deviation=np.zeros((count, 2), np.float32),
+            hausdorff=np.zeros(count, np.float32),
+            area=np.zeros(count),
+            level=np.zeros(count, np.int32),
+            made_by=self.made_by,
+        )
+
+
+def split_by_taker(
+    clusters: ClusterTable, gone_by: np.ndarray, geometry: Geometry, cluster_size: int
+) -> tuple[ClusterTable, np.ndarray]:
+    """The triangles of ``clusters`` in clusters of which each is taken away at once; and by which group [N].
+
+    Source clusters get bounds of their own. All others share those of the group that made them.
+
+    Parameters
+    ----------
+    gone_by : int64 [T], the group that takes away each triangle, in the order of the clusters; -1 for none.
+    """
+    _, first, of_maker = np.unique(clusters.made_by, return_index=True, return_inverse=True)
+    made_by = np.repeat(of_maker, clusters.sizes // 3)
+    nodes = Nodes.of(clusters.indices.reshape(-1, 3), made_by, gone_by, geometry, cluster_size)
+    area = np.bincount(of_maker, clusters.area)[nodes.made_by] * nodes.shares(geometry.positions)
+    table = clusters.take(first[nodes.made_by])
+    shape = {"indices": nodes.indices, "offsets": nodes.offsets, "vertex_count": nodes.vertex_count}
+    own = table.made_by < 0
+    bounds = own_bounds(geometry.positions, nodes.indices, nodes.offsets)
+    shared = table.center, table.radius, table.box
+    center, radius, box = (
+        np.where(own.reshape(-1, *[1] * (mine.ndim - 1)), mine, theirs)
+        for mine, theirs in zip(bounds, shared, strict=True)
+    )
+    return replace(table, **shape, area=area, center=center, radius=radius, box=box), nodes.gone_by
+
+
+def smaller_meshes(
+    indices: np.ndarray, geometry: Geometry, kept: Kept, cluster_size: int
+) -> Iterator[tuple[np.ndarray, float]]:
+    """One mesh after the other with the error of its step, to at most 128 triangles, or where it is stuck.
+
+    Parameters
+    ----------
+    indices : uint32 [3 T], to begin with.
+    """
+    while indices.size > 3 * MAX_TRIANGLES:
+        found = _step(indices, _SHARE, geometry, kept, cluster_size) or _step(
+            indices, 0.5, geometry, kept, cluster_size
+        )
+        if found is None:
+            return
+        yield found
+        indices = found[0]
+
+
+def _step(
+    indices: np.ndarray, share: float, geometry: Geometry, kept: Kept, cluster_size: int
+) -> tuple[np.ndarray, float] | None:
+    """A ``share`` of the triangles, and the error; where no edges can be collapsed, by whatever leads on."""
+    step = CoarseStep(cluster_size, share)
+    coarse, error = geometry.simplify(indices, kept.locked, step.target(indices))
+    if step.reach(coarse, indices) and not kept.borders.left_by(coarse, indices, geometry):
+        return coarse, error
+    part = simplify_part(indices, indices.size, geometry, kept, step)
+    return None if part is None else (part.indices, part.error)
+
+
+def change_deviations(
+    changes: Changes, corners: np.ndarray, known: np.ndarray, positions: np.ndarray, workers: Workers
+) -> np.ndarray:
+    """Bounds on both sides for each triangle, float32 [K, 2], see `two_sided_deviations`.
+
+    Bounds of consecutive changes add up, along the way of each point. Of a refinement of many changes only the largest
+    would be known: from one to the next those would add up to much more.
+
+    Parameters
+    ----------
+    corners : uint32 [K, 3], of the triangles; known : float32 [F, 2], bounds of those of the first mesh.
+    positions : float32 [V, 3], in whose unit the bounds are.
+    """
+    result = np.zeros((len(corners), 2), np.float32)
+    result[: len(known)] = known
+    (gone_at, gone), (made_at, made) = (group(by, len(changes)) for by in (changes.gone_by, changes.made_by))
+    for wave in waves(changes.made_by, changes.gone_by, len(changes)):
+        fine, groups = take_runs(gone, gone_at, wave)
+        coarse, coarse_groups = take_runs(made, made_at, wave)
+        indices, offsets = corners[fine].reshape(-1), 3 * np.arange(len(fine) + 1)
+        lost, added = (Patches(indices, offsets, off, groups) for off in np.ascontiguousarray(result[fine].T))
+        onto = corners[coarse].reshape(-1), 3 * coarse_groups
+        result[coarse] = np.repeat(patch_deviations(lost, added, positions, onto, workers), np.diff(coarse_groups), 0)
+    return result
+
+
+def waves(made_by: np.ndarray, gone_by: np.ndarray, count: int) -> Iterator[np.ndarray]:
+    """Numbers [n] of what needs only earlier waves, of 0 .. ``count`` - 1 that make and take away triangles [K]."""
+    wave, both = np.zeros(count, np.int64), np.flatnonzero((made_by >= 0) & (gone_by > made_by))
+    # In the order of what needs: by then all that it needs is known, as it has lower numbers.
+    needs = np.sort(gone_by[both] * count + made_by[both])
+    for one, other in zip(*(half.tolist() for half in np.divmod(needs, count)), strict=True):
+        wave[one] = max(wave[one], wave[other] + 1)
+    offsets, order = group(wave, int(wave.max()) + 1)
+    return (order[begin:end].astype(np.int64) for begin, end in pairwise(offsets.tolist()))

@@ -10,10 +10,10 @@ from pathlib import Path
 from hra.domains.meshes.building.builder import build
 from hra.domains.meshes.building.settings import Settings
 from hra.errors import HraError, MissingExtra
-from hra.safety.file_list import FileList
-from hra.safety.job_folder import open_job
-from hra.safety.limits import DEFAULT, Limits
-from hra.safety.processes import in_processes
+from hra.files.file_list import FileList
+from hra.files.job_folder import open_job
+from hra.files.limits import DEFAULT, Limits
+from hra.files.processes import in_processes
 
 SUFFIXES = frozenset((".glb", ".gltf", ".obj", ".off", ".ply", ".stl"))
 Progress = Callable[[int, int], None]
@@ -78,7 +78,7 @@ def build_folder(
     """Build every mesh file below a folder into ``out``, as ``NAME.SUFFIX.hra``; "/" in names becomes "__".
 
     A job that was killed goes on where it stopped. Call it behind ``if __name__ == "__main__":``, see
-    `hra.safety.processes.in_processes`.
+    `hra.files.processes.in_processes`.
 
     Parameters
     ----------

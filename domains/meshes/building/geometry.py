@@ -1,4 +1,18 @@
-"""The vertices that all levels of a hierarchy share."""
+"""The vertices that all levels of a hierarchy share.
+
+How much a change of texture coordinates, normals or colours counts beside a displacement when simplifying.
+
+The simplifier takes a change of a weighted attribute by 1 over a distance d for a displacement by d (meshoptimizer,
+`quadricFromAttributes`).
+
+- Normals: 0.5 per component, as in meshoptimizer's own cluster hierarchy (demo/clusterlod.cpp).
+- Colours in 0 .. 1: 1 per component, so that black for white over an edge counts like the edge's length.
+- Texture coordinates, of each set: in mean edge lengths of the group's triangles in the texture. A texture that slides
+  by one edge counts like a displacement by one edge, whatever the texture's size, its repetitions, or the part of it
+  that is used.
+- Tangents: 0.125 per component. They turn what a normal map adds to normals, which is a part of these.
+- Materials have no distance: vertices at their borders are doubled, and such seams are kept.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +21,140 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.building import meshopt
-from hra.domains.meshes.building.attribute_metric import AttributeMetric
-from hra.domains.meshes.building.weld import first_at_position
+from hra.compiling import njit
+from hra.domains.meshes.building.creases import Creases, without_slivers
+from hra.domains.meshes.mesh import meshopt
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.weld import first_at_position
+
+NORMAL_WEIGHT, COLOR_WEIGHT, TANGENT_WEIGHT = 0.5, 1.0, 0.125
+# Texture edges count as at least this long, a texel of a texture of 16,384: rounding must not become an error.
+_SHORTEST_UV_EDGE = 2.0**-14
+# A group of which more is left than this share is simplified again with creases smoothed over.
+_WORTH = 0.75
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeMetric:
+    """How groups of a mesh with attributes are simplified.
+
+    Attributes
+    ----------
+    values : float32 [V, k], texture coordinates first if there are any, tangents and normals last.
+    weights : float32 [k], of texture coordinates before they are scaled to a group.
+    sets : how many sets of texture coordinates the first columns are, two columns each.
+    directions : how many of the last columns are tangents and normals.
+    creases : what may be smoothed over where nothing else helps, None where normals and colours make no seams.
+    """
+
+    values: np.ndarray
+    weights: np.ndarray
+    sets: int
+    directions: int
+    creases: Creases | None
+
+    @classmethod
+    def of(cls, positions: np.ndarray, attributes: VertexAttributes) -> AttributeMetric:
+        """From welded positions float32 [V, 3] and the attributes of the same vertices."""
+        columns = [
+            (values, weight)
+            for values, weight in (
+                (attributes.uv, 1.0),
+                (attributes.uv2, 1.0),
+                (None if attributes.colors is None else attributes.colors / np.float32(255), COLOR_WEIGHT),
+                (attributes.tangents, TANGENT_WEIGHT),
+                (attributes.normals, NORMAL_WEIGHT),
+            )
+            if values is not None
+        ]
+        nothing = np.empty((len(positions), 0), np.float32)
+        values = np.concatenate([nothing, *(array for array, _ in columns)], axis=1, dtype=np.float32)
+        weights = [weight for array, weight in columns for _ in range(array.shape[1])]
+        sets = (attributes.uv is not None) + (attributes.uv2 is not None)
+        directions = 3 * (attributes.normals is not None) + 4 * (attributes.tangents is not None)
+        return cls(values, np.array(weights, np.float32), sets, directions, Creases.of(positions, attributes))
+
+    def simplify(
+        self, indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, target: int, *, prune: bool = False
+    ) -> tuple[np.ndarray, float]:
+        """`meshopt.simplify` of a part of the mesh with attributes in the metric and seams kept.
+
+        Where seams leave too little to collapse, those of normals and colours alone are smoothed over: faceted surfaces
+        consist of nothing else. Seams of texture coordinates and borders of materials always stay.
+        """
+        weights = self._weights_for(indices)
+        coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, prune=prune)
+        if self.creases is not None and coarse.size > _WORTH * indices.size:
+            # Those of the first wedge stand for all now, and say nothing of the surface.
+            weights[weights.size - self.directions :] = 0
+            smooth, smooth_error = meshopt.simplify(
+                self.creases.first[indices], positions, locked, target, self.values, weights, prune=prune
+            )
+            if smooth.size < coarse.size:
+                coarse, error = self.creases.restore(smooth, positions), smooth_error
+        return without_slivers(coarse, positions), error
+
+    def nearest_wedges(
+        self, indices: np.ndarray, targets: np.ndarray, position_of: np.ndarray, material: np.ndarray | None
+    ) -> np.ndarray:
+        """For corners that move to other positions, the wedges there whose attributes are most like their own.
+
+        Parameters
+        ----------
+        indices : uint32 [3 T], corners of a part of the mesh.
+        targets : integers [3 T], the first vertex at the position that each moves to, a position of the same part.
+        position_of : uint32 [V], the first vertex at the position of each.
+        material : int32 [V], of which each target has a wedge of the corner's one; or None.
+
+        Returns
+        -------
+        uint32 [3 T], vertices of the same part.
+        """
+        wedges = np.unique(indices)
+        # Sorted by position, the wedges of each are one run, which two searches find.
+        wedges = wedges[np.argsort(position_of[wedges], kind="stable")]
+        begin, end = (np.searchsorted(position_of[wedges], targets, side) for side in ("left", "right"))
+        result = targets.astype(np.uint32)
+        material = np.zeros(len(position_of), np.int32) if material is None else material
+        _choose_wedges(indices, wedges, begin, end, self.values, self._weights_for(indices), material, result)
+        return result
+
+    def _weights_for(self, indices: np.ndarray) -> np.ndarray:
+        """Weights float32 [k] for a group of triangles, ``indices`` uint32 [3 T]."""
+        weights = self.weights.copy()
+        for column in range(0, 2 * self.sets, 2):
+            # The legs of a right triangle of the mean area.
+            edge = np.sqrt(2 * _texture_area(self.values, indices, column) / (indices.size // 3))
+            weights[column : column + 2] = 1 / max(edge, _SHORTEST_UV_EDGE)
+        return weights
+
+
+@njit(cache=True, nogil=True)
+def _choose_wedges(indices, wedges, begin, end, values, weights, material, result):
+    for i in range(indices.size):
+        least = np.inf
+        for k in range(begin[i], end[i]):
+            if material[wedges[k]] != material[indices[i]]:
+                continue
+            square = 0.0
+            for column in range(weights.size):
+                square += (weights[column] * (values[wedges[k], column] - values[indices[i], column])) ** 2
+            if square < least:
+                least = square
+                result[i] = wedges[k]
+
+
+@njit(cache=True, nogil=True)
+def _texture_area(values, indices, u):
+    """Sum of the triangles' areas by columns ``u`` and u + 1."""
+    total = 0.0
+    for t in range(0, indices.size, 3):
+        a, b, c = indices[t], indices[t + 1], indices[t + 2]
+        x0, y0 = values[b, u] - values[a, u], values[b, u + 1] - values[a, u + 1]
+        x1, y1 = values[c, u] - values[a, u], values[c, u + 1] - values[a, u + 1]
+        # Products of float32 are exact in float64; only their difference is rounded.
+        total += 0.5 * abs(np.float64(x0) * y1 - np.float64(x1) * y0)
+    return total
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,7 @@
-"""One level of a cluster hierarchy: what the groups of the level below are simplified to."""
+"""One level of a cluster hierarchy: what the groups of the level below are simplified to.
+
+How much of each group of a level is kept, so that a level leaves little error where surfaces differ in detail.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,28 @@ from itertools import chain
 
 import numpy as np
 
-from hra.domains.meshes.boxes import enclosing_boxes
-from hra.domains.meshes.building.balance import balanced_shares
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.part import Kept, simplify_part
-from hra.domains.meshes.building.progress import Countdown
+from hra.domains.meshes.building.settings import Countdown, Workers, batches
 from hra.domains.meshes.building.sides import two_sided_deviations
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.spheres import enclosing_spheres
-from hra.domains.meshes.building.threads import Workers, batches
-from hra.domains.meshes.cluster_table import ClusterTable
 from hra.domains.meshes.measures.surface import surface_area
-from hra.domains.meshes.ragged import run_offsets, take_runs
+from hra.domains.meshes.mesh.cluster_table import ClusterTable
+from hra.domains.meshes.mesh.ragged import enclosing_boxes, run_offsets, take_runs
 
 # About 5 ms of work: short beside a level, long beside handing it to a thread.
 _GROUPS_AT_ONCE = 16
 # Levels of so many triangles at most are balanced, which takes a second pass. With finer levels as well, large builds
 # would take a quarter longer, for errors that few cuts show.
 _BALANCED = 2**17
+# A group keeps at least and at most such shares: levels stay about half of the one before.
+_LEAST, _MOST = 0.3, 0.7
+# Shares go with this power of the errors. As errors fall about as 1 / triangles, 1 would make all of them equal; but
+# they are the largest of each group, and a single sharp corner must not keep the triangles of flat surface around it.
+_POWER = 1 / 3
+# Bisection to 2**-40 of the range of scales.
+_BISECTIONS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,3 +197,32 @@ def shares(values: np.ndarray, group: np.ndarray) -> np.ndarray:
     total, count = np.bincount(group, values), np.bincount(group)
     even = 1.0 / count[group]
     return np.divide(values, total[group], out=even, where=total[group] > 0)
+
+
+def balanced_shares(triangles: np.ndarray, kept: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """Shares of the triangles of each group that add up to as many triangles as are kept now.
+
+    Halving every group alike would leave most of a level's error where the source has few triangles for its detail.
+
+    Parameters
+    ----------
+    triangles : [G], of the groups; kept : [G], what simplification left of them, with ``errors`` [G] >= 0, not all 0.
+
+    Returns
+    -------
+    float64 [G], from 0.3 to 0.7.
+    """
+    wanted = kept / triangles * (errors / errors.max()) ** _POWER
+
+    def shares(scale: float) -> np.ndarray:
+        return np.clip(wanted * scale, _LEAST, _MOST)
+
+    # Shares grow with the scale, clipped ones as well, so that bisection finds the one that keeps as many.
+    low, high = 0.0, _MOST / wanted[wanted > 0].min()
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if (triangles * shares(middle)).sum() > kept.sum():
+            high = middle
+        else:
+            low = middle
+    return shares(low)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.building.changes import Changes
-from hra.domains.meshes.ragged import run_offsets
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.model.arrays import group
 
 

@@ -6,11 +6,11 @@ from threading import local
 
 import numpy as np
 
-from hra.domains.meshes.building.threads import Workers, batches
-from hra.domains.meshes.cluster_table import ClusterTable
+from hra.domains.meshes.building.settings import Workers, batches
 from hra.domains.meshes.measures.deviation import Patches, VertexMemory, group_deviations
 from hra.domains.meshes.measures.mapping.deviation import mapped_deviations
-from hra.domains.meshes.ragged import take_runs
+from hra.domains.meshes.mesh.cluster_table import ClusterTable
+from hra.domains.meshes.mesh.ragged import take_runs
 
 _AT_ONCE = 64
 

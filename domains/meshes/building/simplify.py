@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.meshes.building.cluster_growth import grow_clusters
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.meshopt import MAX_VERTICES
+from hra.domains.meshes.mesh.meshopt import MAX_VERTICES
 
 # A group that loses less than this part of what it shall lose is stuck: so small a step is not worth storing.
 _WORTH = 0.3

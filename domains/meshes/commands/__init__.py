@@ -23,7 +23,7 @@ from hra.domains.meshes.commands.limits import BuiltMesh
 from hra.domains.meshes.commands.lods import lods
 from hra.domains.meshes.commands.viewing import view
 from hra.errors import HraError
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.limits import DEFAULT, Limits
 
 app = typer.Typer(help="Cluster level of detail of triangle meshes.", no_args_is_help=True)
 app.command()(cut)

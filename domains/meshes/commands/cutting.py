@@ -11,7 +11,7 @@ from hra.console import JsonOption, running, show, with_option_lists, write_json
 from hra.console.camera_options import VIEWPORT, CameraOptions, ViewportOption
 from hra.domains.meshes.commands.limits import BuiltMesh, Cut, CutOptions, file_of, is_certified
 from hra.errors import HraError
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 FORMATS = (".glb", ".obj", ".off", ".ply", ".stl")
 
@@ -78,7 +78,7 @@ def _write(chosen: Cut, out: Path | None, suffix: str) -> dict[str, Any]:
 
 def say_what_is_left_out(attributes: Any, out: Path | None) -> None:
     """Say on standard error what of the mesh the format of ``out`` does not hold."""
-    from hra.domains.meshes.files.write import left_out
+    from hra.domains.meshes.files.write_glb import left_out
 
     lost = [] if out is None else left_out(attributes, out.suffix)
     if out is not None and lost:

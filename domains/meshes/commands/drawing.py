@@ -48,7 +48,7 @@ def render(
     The cut is that of `hra mesh cut` with the same options: without a direction it is the same for all sides.
     """
     from hra.domains import meshes
-    from hra.images import save_png
+    from hra.files.images import save_png
 
     with running(f"drawing {mesh.name}"):
         asset = meshes.open_asset(mesh)

@@ -10,7 +10,7 @@ import typer
 
 from hra.console import JsonOption, counting, running, show, write_json
 from hra.errors import HraError
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 
 class Format(StrEnum):
@@ -70,7 +70,7 @@ def _write_glb(source: Path, out: Path, tile_triangles: int) -> dict[str, Any]:
 
 
 def _write_levels(source: Path, out: Path, tile_triangles: int) -> dict[str, Any]:
-    from hra.domains.meshes.tiles.levels import quarter_levels
+    from hra.domains.meshes.tiles.whole import quarter_levels
 
     _check_suffix(out, ".glb")
     chain = quarter_levels(source)
@@ -79,8 +79,8 @@ def _write_levels(source: Path, out: Path, tile_triangles: int) -> dict[str, Any
 
 
 def _write_usd(source: Path, out: Path, tile_triangles: int) -> dict[str, Any]:
-    from hra.domains.meshes.tiles.levels import quarter_levels
     from hra.domains.meshes.tiles.usd import FORMATS, write_usd
+    from hra.domains.meshes.tiles.whole import quarter_levels
 
     _check_suffix(out, *FORMATS)
     chain = quarter_levels(source)

@@ -27,7 +27,7 @@ from hra.console import (
 from hra.console.camera_options import vector
 from hra.domains.meshes.commands.limits import BuiltMesh
 from hra.errors import MissingExtra
-from hra.safety.atomic_write import write_folder
+from hra.files.atomic_write import write_folder
 
 if TYPE_CHECKING:
     from hra.camera import Camera
@@ -83,7 +83,7 @@ def fly(
             progress(number + 1, len(cameras))
     record = {**_summary(rows, pool_bytes), "frames": rows}
     with running(f"writing {out.name}"):
-        from hra.domains.meshes.pictures.flight_plot import flight_plot
+        from hra.domains.meshes.viewer.flight import flight_plot
 
         files |= {"fly.gif": _gif(pictures), "residency.png": flight_plot(rows, pool_bytes)}
         write_folder(out, {**files, "fly.json": json_bytes(record)})
@@ -93,7 +93,7 @@ def fly(
 
 def _cameras(asset: MeshAsset, path: str, frames: int, up: str, viewport: tuple[int, int]) -> Sequence[Camera]:
     from hra.domains import meshes
-    from hra.residency.poses import load_poses
+    from hra.residency.replay.paths import load_poses
 
     if path.upper() == _ORBIT:
         return meshes.orbit(asset.bounds, frames, viewport, up=vector(up, "--up"))
@@ -130,7 +130,7 @@ def _summary(rows: Sequence[dict[str, Any]], pool_bytes: float) -> dict[str, Any
 
 
 def _png(picture: np.ndarray) -> bytes:
-    from hra.images.files import png_bytes
+    from hra.files.images.files import png_bytes
 
     return png_bytes(picture)
 

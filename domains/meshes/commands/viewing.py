@@ -65,7 +65,7 @@ def view(
     the extra `window` is missing PyVista draws, with a slider for triangles and keys 1 to 4.
     """
     from hra.domains import meshes
-    from hra.domains.meshes.pictures.drawing import require_display
+    from hra.domains.meshes.viewer.drawing import require_display
 
     if screenshot is None:
         require_display()
@@ -117,7 +117,7 @@ def _opened(
 
 def _save(session: ViewSession, screenshot: Path) -> None:
     """What a window would show as soon as all pages are there."""
-    from hra.images import save_png
+    from hra.files.images import save_png
 
     frame = session.frame()
     while not session.settled:

@@ -1,22 +1,58 @@
 """Accessors of a glTF file: checked against the bytes that are there, then read as arrays.
 
 Source: Khronos, glTF 2.0 specification, section 3.6.
+
+The bytes behind the buffer views of a glTF file, as they lie there or decompressed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_views import Views
+from hra.domains.meshes.files.gltf_files import Bytes
+from hra.domains.meshes.files.gltf_meshopt import compressed, decode
 from hra.errors import FileError
 
 _COMPONENT = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _COLUMNS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 # Columns of matrices begin at multiples of four bytes.
 _MATRIX_SIDE = {"MAT2": 2, "MAT3": 3, "MAT4": 4}
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The buffer views of a checked header over the contents of its buffers; compressed ones are decoded once."""
+
+    header: dict[str, Any]
+    buffers: Sequence[Bytes]
+    where: str
+    _decoded: dict[int, memoryview] = field(default_factory=dict)
+
+    def place(self, number: int) -> tuple[Bytes, int]:
+        """What view ``number`` lies in, and where it begins there.
+
+        Raises
+        ------
+        FileError : compressed data is damaged.
+        """
+        view = self.header["bufferViews"][number]
+        entry = compressed(view)
+        if entry is None:
+            return self.buffers[view["buffer"]], view.get("byteOffset", 0)
+        if number not in self._decoded:
+            begin = entry.get("byteOffset", 0)
+            data = memoryview(self.buffers[entry["buffer"]])[begin : begin + entry["byteLength"]]
+            self._decoded[number] = decode(entry, data, f"{self.where}, bufferViews[{number}]").data
+        return self._decoded[number], 0
+
+    def content(self, number: int) -> bytes:
+        """The bytes of view ``number``, copied."""
+        data, begin = self.place(number)
+        return bytes(memoryview(data)[begin : begin + self.header["bufferViews"][number]["byteLength"]])
 
 
 @dataclass(frozen=True, eq=False)

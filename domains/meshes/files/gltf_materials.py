@@ -1,4 +1,7 @@
-"""The materials of a glTF header with their images and samplers."""
+"""The materials of a glTF header with their images and samplers.
+
+Samplers between the numbers of glTF (those of OpenGL) and their names (Khronos glTF 2.0, section 5.26).
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,54 @@ from typing import Any, get_args
 
 import numpy as np
 
+from hra.domains.meshes.files.gltf_accessors import Views
 from hra.domains.meshes.files.gltf_coordinates import BASE, texture_infos
 from hra.domains.meshes.files.gltf_files import read_uri
-from hra.domains.meshes.files.gltf_samplers import read_sampler
-from hra.domains.meshes.files.gltf_views import Views
-from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
-from hra.domains.meshes.files.textures import Textures
-from hra.domains.meshes.materials import TEXTURES, AlphaMode, Material
-from hra.domains.meshes.texture import Sampler, Texture
+from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
+from hra.domains.meshes.mesh.materials import TEXTURES, AlphaMode, Material, Sampler, Texture
 from hra.errors import RepairWarning
 
+WRAPS = {10497: "REPEAT", 33071: "CLAMP_TO_EDGE", 33648: "MIRRORED_REPEAT"}
+_MAGNIFIED = {9728: "NEAREST", 9729: "LINEAR"}
+_MINIFIED = _MAGNIFIED | {
+    9984: "NEAREST_MIPMAP_NEAREST",
+    9985: "LINEAR_MIPMAP_NEAREST",
+    9986: "NEAREST_MIPMAP_LINEAR",
+    9987: "LINEAR_MIPMAP_LINEAR",
+}
+_FIELDS = {
+    "wrap_s": ("wrapS", WRAPS),
+    "wrap_t": ("wrapT", WRAPS),
+    "mag_filter": ("magFilter", _MAGNIFIED),
+    "min_filter": ("minFilter", _MINIFIED),
+}
 # Extensions that name an image instead of the texture's own source.
 _SOURCES = ("EXT_texture_webp", "KHR_texture_basisu")
+
+
+def read_sampler(header: dict[str, Any], texture: dict[str, Any], where: str) -> Sampler:
+    """The sampler of a texture.
+
+    Warns
+    -----
+    RepairWarning : a number that is none of glTF's, which counts as if it were not there.
+    """
+    entry = header["samplers"][texture["sampler"]] if "sampler" in texture else {}
+    chosen: dict[str, Any] = {}
+    for name, (key, names) in _FIELDS.items():
+        if key in entry and entry[key] not in names:
+            what = f"{where}: the {key} {entry[key]} of a sampler is unknown and was left out"
+            warnings.warn(what, RepairWarning, stacklevel=3)
+        elif key in entry:
+            chosen[name] = names[entry[key]]
+    return Sampler(**chosen)
+
+
+def sampler_entry(sampler: Sampler) -> dict[str, int]:
+    """The sampler as a header has it, without what is left to others."""
+    numbers = {key: {name: number for number, name in names.items()} for key, names in _FIELDS.values()}
+    values = {key: getattr(sampler, name) for name, (key, _) in _FIELDS.items()}
+    return {key: numbers[key][value] for key, value in values.items() if value is not None}
 
 
 def read_materials(views: Views, files: SiblingFiles, where: str) -> list[Material]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.files.structure import Misfit, flag, index, record, text, whole
-from hra.errors import FileError
+from hra.errors import FileError, MissingExtra
 
 NAMES = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 _RECORD = record(
@@ -101,8 +101,6 @@ def decode(entry: dict[str, Any], data: memoryview, where: str) -> np.ndarray:
     ------
     FileError : the data is damaged; MissingExtra : the package is not installed.
     """
-    from hra.domains.meshes.asset.codec import meshopt_codec  # assets import readers
-
     codec, count, stride = meshopt_codec(), entry["count"], entry["byteStride"]
     source = np.frombuffer(data, np.uint8)
     try:
@@ -131,3 +129,17 @@ def _narrowed(indices: np.ndarray, stride: int) -> np.ndarray:
     if stride == 2 and indices.max() > np.iinfo(np.uint16).max:
         raise ValueError("an index does not fit into two bytes")
     return indices.astype(np.uint16 if stride == 2 else np.uint32).view(np.uint8)
+
+
+def meshopt_codec() -> Any:
+    """The package with the codecs.
+
+    Raises
+    ------
+    MissingExtra : it is not installed.
+    """
+    try:
+        import meshoptimizer
+    except ImportError as error:
+        raise MissingExtra.of("meshoptimizer", "meshes") from error
+    return meshoptimizer

@@ -1,12 +1,23 @@
-"""The lines of an OBJ file: runs of one kind at once, all others one by one."""
+"""The lines of an OBJ file: runs of one kind at once, all others one by one.
+
+Runs of OBJ lines of one kind, read as one array where all in them is plain; else the caller reads line by line.
+"""
 
 from __future__ import annotations
 
-from hra.domains.meshes.files.obj_found import ObjLines
-from hra.domains.meshes.files.obj_runs import FAST, RUN
-from hra.domains.meshes.files.obj_words import NO_GEOMETRY, READERS
+import re
+
+import numpy as np
+
+from hra.domains.meshes.files.obj_words import NO_GEOMETRY, NONE, READERS, ObjLines
 from hra.errors import FileError
-from hra.ply.text_rows import pieces
+from hra.files.ply.text_rows import pieces, uniform_numbers, word_counts
+
+# Lines of one kind, one after the other, without comments and continuations; or any other line.
+RUN = re.compile(
+    rb"(?P<v>(?:v[ \t][^\n#\\_]*+\n)++)|(?P<vt>(?:vt[ \t][^\n#\\_]*+\n)++)|(?P<vn>(?:vn[ \t][^\n#\\_]*+\n)++)"
+    rb"|(?P<f>(?:f[ \t][^\n#\\_]*+\n)++)|[^\n]*+\n"
+)
 
 
 def read_lines(data: bytes, where: str) -> ObjLines:
@@ -63,3 +74,81 @@ class _LineByLine:
         if self.begun:
             what = "the last line is to be continued, but the file ends"
             raise FileError(what, where=f"{self.where}, line {self._first}")
+
+
+def _rows(lines: bytes) -> np.ndarray | None:
+    """The numbers of a run of lines [L, k]; None unless all are plain and every line has as many."""
+    fast = uniform_numbers(lines.translate(None, b"vtn"))
+    if fast is None or (fast[1] != fast[1][0]).any() or not fast[1][0]:
+        return None
+    return fast[0].reshape(len(fast[1]), -1)
+
+
+def _fast_positions(found: ObjLines, lines: bytes, first: int) -> bool:
+    rows = _rows(lines)
+    if rows is None or rows.shape[1] != 3 or found.colors:
+        return False
+    found.positions.frombytes(rows.tobytes())
+    return True
+
+
+def _fast_coordinates(found: ObjLines, lines: bytes, first: int) -> bool:
+    rows = _rows(lines)
+    if rows is None or rows.shape[1] not in (2, 3):
+        return False
+    found.uv.frombytes(rows[:, :2].tobytes())
+    return True
+
+
+def _fast_normals(found: ObjLines, lines: bytes, first: int) -> bool:
+    rows = _rows(lines)
+    if rows is None or rows.shape[1] != 3:
+        return False
+    found.normals.frombytes(rows.tobytes())
+    return True
+
+
+def _fast_faces(found: ObjLines, lines: bytes, first: int) -> bool:
+    """Faces whose corners are all of one kind: v, v/vt, v//vn or v/vt/vn."""
+    text = lines.translate(None, b"f")
+    if text.translate(None, b"0123456789-/ \t\n"):
+        return False
+    sizes, columns = word_counts(text), _columns(text)
+    if columns is None or (sizes < 3).any():
+        return False
+    fast = uniform_numbers(text.replace(b"/", b" "))
+    if fast is None or fast[0].size != sizes.sum() * len(columns) or (np.abs(fast[0]) >= 2**53).any():
+        return False
+    counts = np.array([len(found.positions) // 3, len(found.uv) // 2, len(found.normals) // 3])
+    numbers = fast[0].reshape(-1, len(columns)).astype(np.int64)
+    resolved = np.where(numbers > 0, numbers - 1, numbers + counts[columns])
+    if (numbers == 0).any() or (resolved < 0).any():
+        return False
+    corners = np.full((len(numbers), 3), NONE)
+    corners[:, columns] = resolved
+    found.corners.frombytes(corners.tobytes())
+    found.sizes.frombytes(sizes.astype(np.int64).tobytes())
+    found.face_lines.frombytes(np.arange(first, first + len(sizes)).tobytes())
+    found.face_material.frombytes(np.full(len(sizes), found.material).tobytes())
+    return True
+
+
+def _columns(text: bytes) -> list[int] | None:
+    """Which of vertex, coordinate and normal every corner has; None where corners differ."""
+    slash = np.frombuffer(text, np.uint8) == ord("/")
+    blank = np.frombuffer(text, np.uint8) <= ord(" ")
+    ends = np.flatnonzero(~blank[:-1] & blank[1:])
+    slashes = np.diff(np.cumsum(slash)[ends], prepend=0)
+    kind = int(slashes[0]) if len(slashes) else -1
+    if kind not in (0, 1, 2) or (slashes != kind).any() or slash[ends].any():
+        return None
+    begins = np.flatnonzero(blank[:-1] & ~blank[1:]) + 1
+    if slash[begins].any() or slash[0]:
+        return None
+    doubled = text.count(b"//")
+    if doubled == 0:
+        return [0, 1, 2][: kind + 1]
+    return [0, 2] if kind == 2 and doubled == len(ends) else None
+
+
+FAST = {"v": _fast_positions, "vt": _fast_coordinates, "vn": _fast_normals, "f": _fast_faces}

@@ -1,13 +1,20 @@
 """The words of an OBJ file: what a line means that begins with each of them.
 
 Source: Wavefront, Advanced Visualizer manual, appendix B1 (object files).
+
+What an OBJ file says, as it is collected line by line.
 """
 
 from __future__ import annotations
 
-from hra.domains.meshes.files.obj_found import NONE, ObjLines
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
 from hra.errors import FileError
-from hra.ply.text_rows import floats, quote
+from hra.files.ply.text_rows import floats, quote
 
 # How many numbers a line may have.
 _POSITION, _COORDINATE, _NORMAL = (3, 4, 6, 7), (1, 2, 3), (3,)
@@ -21,6 +28,7 @@ LEFT_OUT = {
     **{b"l": "lines", b"p": "points", b"curv": "curves", b"curv2": "curves", b"surf": "surfaces"},
     SHORT: "faces of fewer than three corners",
 }
+NONE = np.iinfo(np.int64).min
 
 
 def _numbers(words: list[bytes], line: bytes, counts: tuple[int, ...], where: str) -> list[float]:
@@ -105,3 +113,31 @@ READERS = {
     **{b"v": _position, b"vt": _coordinate, b"vn": _normal, b"f": _face, b"fo": _face},
     **{b"usemtl": _use, b"mtllib": _library},
 }
+
+
+@dataclass(eq=False)
+class ObjLines:
+    """What an OBJ file says, line by line.
+
+    Attributes
+    ----------
+    positions : three numbers a vertex; colors : three a vertex, empty if no vertex has any.
+    uv : two a coordinate; normals : three a normal.
+    corners : three numbers a corner: vertex, coordinate and normal from 0, NONE where there is none.
+    sizes : corners of each face; face_lines : of each face; face_material : number of its name among ``materials``.
+    libraries, materials : names, the first material is none at all.
+    passed_over : how many lines were, by their first word.
+    """
+
+    positions: array = field(default_factory=lambda: array("d"))
+    colors: array = field(default_factory=lambda: array("d"))
+    uv: array = field(default_factory=lambda: array("d"))
+    normals: array = field(default_factory=lambda: array("d"))
+    corners: array = field(default_factory=lambda: array("q"))
+    sizes: array = field(default_factory=lambda: array("q"))
+    face_lines: array = field(default_factory=lambda: array("q"))
+    face_material: array = field(default_factory=lambda: array("q"))
+    libraries: list[str] = field(default_factory=list)
+    materials: dict[str | None, int] = field(default_factory=lambda: {None: 0})
+    passed_over: Counter[bytes] = field(default_factory=Counter)
+    material: int = 0

@@ -1,28 +1,51 @@
-"""Mesh files in: what a file promises is checked against its bytes first, and its arrays once they are read."""
+"""Mesh files in: what a file promises is checked against its bytes first, and its arrays once they are read.
+
+OFF in: positions and faces; colours, normals and texture coordinates are passed over.
+
+Source: Geomview's manual, OFF files. Four-dimensional and binary files are not read.
+
+STL in, binary and text: positions of the corners; normals and colours are passed over.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
+import struct
 import warnings
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
-from hra.domains.meshes.files.parsed import Parsed
+import numpy as np
+
+from hra.domains.meshes.files.parsed import Parsed, triangulate
 from hra.domains.meshes.files.read_gltf import read_gltf
 from hra.domains.meshes.files.read_obj import read_obj
-from hra.domains.meshes.files.read_off import read_off
 from hra.domains.meshes.files.read_ply import read_ply
-from hra.domains.meshes.files.read_stl import read_stl
 from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.files.validate import from_arrays
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import FileError, HraError, MeshError, RepairWarning
-from hra.safety.limits import DEFAULT, Limits, enough_memory
-from hra.safety.local_files import local_path, read_regular
+from hra.files.limits import DEFAULT, Limits, enough_memory
+from hra.files.local_files import local_path, read_regular
+from hra.files.ply.text_rows import Rows, floats, numbered_lines, pieces, quote, read_rows, whole_numbers
 
 _BUILT = (".hra",)
 SUFFIXES = (".glb", ".gltf", ".obj", ".off", ".ply", ".stl")
+_COMMENT = re.compile(rb"#[^\n]*")
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+# Blank lines and comments, the word, perhaps more of them, and the rest of the first line that has any.
+_BLANK = rb"(?:[ \t]*+(?:#[^\r\n]*+)?+(?:\r\n|\r|\n))*+[ \t]*+"
+_HEAD = re.compile(
+    _BLANK + rb"(?:ST)?C?N?OFF(?![^\s#])" + _BLANK + rb"(?P<counts>[^\r\n#]*+)(?:#[^\r\n]*+)?+(?:\r\n|\r|\n|\Z)"
+)
+_FIX = "copy or export it again"
+_HEADER = 84
+_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+# What the lines of a facet begin with.
+_FACET = (b"facet", b"outer", b"vertex", b"vertex", b"vertex", b"endloop", b"endfacet")
 
 
 def load(path: str | Path, *, attributes: bool = True, repair: bool = False, limits: Limits = DEFAULT) -> TriangleMesh:
@@ -125,3 +148,112 @@ def _type_values(kind: str, where: str) -> Iterator[None]:
         raise MeshError(error.what, where=f"{where}, {error.where}", fix=error.fix) from error
     except HraError:
         raise
+
+
+def read_off(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
+    """The triangles of an OFF file.
+
+    Raises
+    ------
+    FileError : another format, rows that the header promises are missing or too many, or a face is wrong.
+    """
+    vertices, faces, begin, line = _counts(data, where)
+    limits.check("vertices", vertices, where)
+    limits.check("triangles", faces, where)
+    rows = _rows(data, begin, line, where)
+    if len(rows) != vertices + faces:
+        what = f"the header promises {vertices} vertices and {faces} faces, but there are {len(rows)} rows"
+        raise FileError(what, where=where, fix=_FIX)
+    corners, offsets = _corners(rows.part(vertices, len(rows)), where)
+    places, polygons = triangulate(corners, offsets, where)
+    return Parsed(_positions(rows.part(0, vertices), where), corners[places], polygons=polygons)
+
+
+def _rows(data: bytes, begin: int, line: int, where: str) -> Rows:
+    found = pieces(data, begin, line)
+    return read_rows(((number, _COMMENT.sub(b"", piece)) for number, piece in found), where)
+
+
+def _counts(data: bytes, where: str) -> tuple[int, int, int, int]:
+    """The numbers of vertices and faces, on the line of the word OFF or on the next one; byte and line behind them."""
+    head = _HEAD.match(data)
+    if not head:
+        raise FileError(f"this is not an OFF file: it begins with {quote(data[:100])}", where=where)
+    counts = head["counts"].split()
+    line = len(_LINE_END.findall(data, 0, head.end()))
+    if len(counts) not in (2, 3) or not all(count.isdigit() and len(count) < 16 for count in counts):
+        what = f"these are no counts of an OFF file: {quote(head['counts'])}"
+        raise FileError(what, where=f"{where}, line {line}")
+    return int(counts[0]), int(counts[1]), head.end(), line + 1
+
+
+def _positions(rows: Rows, where: str) -> np.ndarray:
+    """Positions [V, 3]; every vertex has as many further numbers."""
+    counts = rows.counts
+    odd = np.flatnonzero((counts < 3) | (counts != counts[:1]))
+    if odd.size:
+        what = f"a vertex has {counts[odd[0]]} numbers, others have {counts[0]}, and at least 3 are needed"
+        raise FileError(what, where=rows.place(odd[0], where))
+    return rows.values.reshape(len(rows), -1)[:, :3] if len(rows) else np.empty((0, 3))
+
+
+def _corners(rows: Rows, where: str) -> tuple[np.ndarray, np.ndarray]:
+    """Vertex numbers of all faces and where each begins; a colour may stand behind them."""
+    sizes = whole_numbers("a number of corners", rows.values[rows.offsets[:-1]], where)
+    odd = np.flatnonzero((sizes < 0) | (sizes > rows.counts - 1))
+    if odd.size:
+        raise FileError(f"a face has fewer than its {sizes[odd[0]]} corners", where=rows.place(odd[0], where), fix=_FIX)
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    places = np.arange(offsets[-1]) + np.repeat(rows.offsets[:-1] + 1 - offsets[:-1], sizes)
+    return whole_numbers("a vertex number", rows.values[places], where), offsets
+
+
+def read_stl(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
+    """The triangles of an STL file; each has vertices of its own.
+
+    Raises
+    ------
+    FileError : the number of triangles does not match the file's size, or a line of a text is out of place.
+    """
+    count = _binary_count(data)
+    if count is not None:
+        limits.check("triangles", count, where)
+        corners = np.frombuffer(data, _TRIANGLE, count, _HEADER)["corners"].reshape(-1, 3)
+    elif data[:80].lstrip()[:5].lower() == b"solid":
+        corners = _text(data, where)
+    else:
+        what = "the number of triangles in the STL header does not match the file's size"
+        raise FileError(what, where=where, fix="copy or export it again")
+    return Parsed(corners, np.arange(len(corners)).reshape(-1, 3), shares_vertices=False)
+
+
+def _binary_count(data: bytes) -> int | None:
+    """How many triangles a binary file has; None if it is no binary file."""
+    if len(data) < _HEADER:
+        return None
+    (count,) = struct.unpack_from("<I", data, _HEADER - 4)
+    return count if len(data) == _HEADER + _TRIANGLE.itemsize * count else None
+
+
+def _text(data: bytes, where: str) -> np.ndarray:
+    """Corners [n, 3] of a text; facets stand line by line, and only between ``solid`` and ``endsolid``."""
+    values, step, within = array("d"), 0, False
+    for number, line in numbered_lines(data):
+        words = line.split()
+        if not words:
+            continue
+        word, place = words[0].lower(), f"{where}, line {number}"
+        if step == 0 and word == (b"endsolid" if within else b"solid"):
+            within = not within
+            continue
+        if not within or word != _FACET[step]:
+            raise FileError(f"a line of the text STL file is out of place: {quote(line)}", where=place)
+        if word == b"vertex":
+            if len(words) != 4:
+                raise FileError(f"a vertex has {len(words) - 1} coordinates", where=place)
+            values.extend(floats(words[1:], line, place))
+        step = (step + 1) % len(_FACET)
+    if within:
+        raise FileError("the text STL file ends before 'endsolid'", where=where, fix="copy or export it again")
+    return np.frombuffer(values, np.float64).reshape(-1, 3) if values else np.empty((0, 3))

@@ -9,15 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.files.gltf_accessors import Accessors, check_accessors
-from hra.domains.meshes.files.gltf_container import split_glb
+from hra.domains.meshes.files.gltf_accessors import Accessors, Views, check_accessors
 from hra.domains.meshes.files.gltf_coordinates import layout_of
-from hra.domains.meshes.files.gltf_files import read_buffers
-from hra.domains.meshes.files.gltf_instancing import check_instancing, local_matrices, place_count
+from hra.domains.meshes.files.gltf_files import read_buffers, split_glb
 from hra.domains.meshes.files.gltf_materials import laid_out, read_materials
 from hra.domains.meshes.files.gltf_meshopt import check_compressed, decoded_bytes, is_fallback
-from hra.domains.meshes.files.gltf_nodes import check_nodes, shown
+from hra.domains.meshes.files.gltf_nodes import check_instancing, check_nodes, local_matrices, moved, place_count, shown
 from hra.domains.meshes.files.gltf_primitives import (
     check_primitives,
     coordinate_sets,
@@ -26,14 +23,13 @@ from hra.domains.meshes.files.gltf_primitives import (
     triangles_of,
 )
 from hra.domains.meshes.files.gltf_structure import check_structure
-from hra.domains.meshes.files.gltf_views import Views
-from hra.domains.meshes.files.moving import moved
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.files.resolver import SiblingFiles
-from hra.domains.meshes.materials import Material
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.materials import Material
 from hra.errors import FileError, RepairWarning
-from hra.safety.json_text import parse_object
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.json_text import parse_object
+from hra.files.limits import DEFAULT, Limits
 
 # What a vertex and a triangle take on their way: as read, moved, joined and welded.
 _VERTEX_BYTES, _TRIANGLE_BYTES = 100, 60

@@ -6,17 +6,15 @@ import warnings
 
 import numpy as np
 
-from hra.domains.meshes.files.parsed import Parsed, vertex_attributes
-from hra.domains.meshes.files.polygons import strips, triangulate
-from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
-from hra.domains.meshes.files.textures import Textures
-from hra.domains.meshes.materials import Material
+from hra.domains.meshes.files.parsed import Parsed, strips, triangulate, vertex_attributes
+from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
+from hra.domains.meshes.mesh.materials import Material
 from hra.errors import FileError, RepairWarning
-from hra.ply.binary import read_binary
-from hra.ply.columns import Columns
-from hra.ply.header import parse_ply_header
-from hra.ply.text import read_text
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.limits import DEFAULT, Limits
+from hra.files.ply.binary import read_binary
+from hra.files.ply.columns import Columns
+from hra.files.ply.header import parse_ply_header
+from hra.files.ply.text import read_text
 
 _COORDINATES = (("u", "v"), ("s", "t"), ("texture_u", "texture_v"))
 _CORNERS = ("vertex_indices", "vertex_index")

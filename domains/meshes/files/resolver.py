@@ -1,15 +1,26 @@
-"""Which further files a mesh file may name."""
+"""Which further files a mesh file may name.
+
+Texture images as they lie in files: kept as they are, converted only where glTF has no such format.
+"""
 
 from __future__ import annotations
 
+import io
+import warnings
 from pathlib import Path
 from urllib.parse import unquote
 
-from hra.errors import FileError
-from hra.safety.limits import DEFAULT, Limits
-from hra.safety.local_files import read_regular
+from hra.domains.meshes.mesh.materials import image_type
+from hra.errors import FileError, LimitExceeded, RepairWarning
+from hra.files.limits import DEFAULT, Limits
+from hra.files.local_files import read_regular
 
 _SHOWN = 200
+# Pictures of cuts decode one image at a time.
+MAX_PIXELS = DEFAULT.texture_pixels
+_FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "TGA", "GIF", "TIFF")
+# The decoder's frames (two of WebP), Pillow's image, its converted copy, and what is compressed.
+_BYTES_PER_PIXEL = 24
 
 
 class MissingFile(FileError):
@@ -62,3 +73,63 @@ class SiblingFiles:
 
 def _outside(where: str) -> FileError:
     return FileError("the mesh file names a file outside of its folder", where=where, fix="embed it, or use a GLB")
+
+
+class Textures:
+    """The base-colour images of one mesh file; equal ones are looked at once.
+
+    Parameters
+    ----------
+    files : what the mesh file consists of; images that must be decoded may take memory in proportion.
+    """
+
+    def __init__(self, files: SiblingFiles) -> None:
+        self._files = files
+        self._known: dict[bytes, bytes | None] = {}
+        self._decoded = 0
+
+    def read(self, content: bytes, where: str) -> bytes | None:
+        """An image as PNG or JPEG bytes; None with a warning where it cannot be read.
+
+        PNG and JPEG are kept byte by byte, after a look at their header; other formats that Pillow reads (WebP, BMP,
+        TGA) are converted to PNG.
+
+        Warns
+        -----
+        RepairWarning : the texture is left out: damaged, too large, or of an unknown format (KTX2).
+        """
+        if content not in self._known:
+            self._known[content] = self._read(content, where)
+        return self._known[content]
+
+    def _read(self, content: bytes, where: str) -> bytes | None:
+        try:
+            from PIL import Image
+        except ImportError:
+            return content if image_type(content) else _drop("needs Pillow to be converted", where)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                image = Image.open(io.BytesIO(content), formats=_FORMATS)
+            if image.width * image.height > self._files.limits.texture_pixels:
+                return _drop(f"has {image.width} x {image.height} pixels", where)
+            if image_type(content):
+                return content
+            self._decoded += image.width * image.height
+            needed = _BYTES_PER_PIXEL * self._decoded
+            self._files.limits.check_memory(needed, max(self._files.size, len(content)), where)
+            return _as_png(image)
+        except LimitExceeded as error:
+            return _drop(f"is too large to be converted ({error.what})", where)
+        except Exception as error:  # Pillow raises whatever its decoders stumble over
+            return _drop(f"cannot be read ({type(error).__name__})", where)
+
+
+def _as_png(image) -> bytes:
+    out = io.BytesIO()
+    image.convert("RGBA" if image.has_transparency_data else "RGB").save(out, "PNG")
+    return out.getvalue()
+
+
+def _drop(reason: str, where: str) -> None:
+    warnings.warn(f"{where}: the texture {reason} and was left out", RepairWarning, stacklevel=4)

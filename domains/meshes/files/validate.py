@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.building import meshopt
-from hra.domains.meshes.building.weld import first_at_position, weld_wedges, without_degenerate
-from hra.domains.meshes.measures.edges import inconsistent_edges
-from hra.domains.meshes.triangle_mesh import (
+from hra.domains.meshes.measures.surface import inconsistent_edges
+from hra.domains.meshes.mesh import meshopt
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.triangle_mesh import (
     TriangleMesh,
     check_attributes,
     check_positions,
     check_triangles,
     referenced_only,
 )
+from hra.domains.meshes.mesh.weld import first_at_position, weld_wedges, without_degenerate
 from hra.errors import MeshError, RepairWarning
 from hra.model.arrays import frozen, to_numpy
 

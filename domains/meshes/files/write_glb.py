@@ -1,23 +1,28 @@
 """GLB out: one primitive for each material, attributes as they are, images byte by byte.
 
 trimesh's exporter would encode images anew and keep vertex colours or texture coordinates, not both.
+
+Mesh files out: written beside the target and renamed, so that a reader never sees half a file.
 """
 
 from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.building.vertex_normals import completed_normals
 from hra.domains.meshes.files.write_materials import material_entries
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.triangle_mesh import completed_normals
+from hra.errors import FileError, MissingExtra
+from hra.files.atomic_write import write_atomically
 
 if TYPE_CHECKING:
-    from hra.domains.meshes.triangle_mesh import TriangleMesh
+    from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 _FLOAT, _UINT8, _UINT16, _UINT32 = 5126, 5121, 5123, 5125
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
@@ -26,6 +31,9 @@ _MAX_UINT16_VERTICES = 65_535
 # How far from 1 the length of a tangent may be: Khronos' validator is as strict.
 _UNIT = 5e-4
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+SUFFIXES = (".glb", ".obj", ".off", ".ply", ".stl")
+# What the formats hold of a mesh's attributes.
+_CARRIED = {".glb": ("uv", "normals", "colors", "material"), ".ply": ("normals", "colors")}
 
 
 class _Binary:
@@ -140,3 +148,53 @@ def are_unit(rows: np.ndarray) -> bool:
 def set_count(attributes: VertexAttributes | None) -> int:
     """How many sets of texture coordinates there are."""
     return 0 if attributes is None else (attributes.uv is not None) + (attributes.uv2 is not None)
+
+
+def export(mesh: TriangleMesh, path: str | Path) -> None:
+    """Write ``mesh`` as GLB, OBJ, OFF, PLY or STL, by the suffix of ``path``.
+
+    GLB takes all attributes, PLY normals and vertex colours. The others take none, and none of them a material.
+
+    Raises
+    ------
+    FileError : unknown suffix, or the file cannot be written.
+    MissingExtra : trimesh is not installed (GLB needs none).
+    """
+    write_atomically(path, encode(mesh, Path(path).suffix, str(path)))
+
+
+def encode(mesh: TriangleMesh, suffix: str, where: str = "") -> bytes:
+    """The file that `export` writes for ``suffix``.
+
+    Raises
+    ------
+    FileError : unknown suffix.
+    MissingExtra : trimesh is not installed (GLB needs none).
+    """
+    kind = suffix.lower()
+    if kind not in SUFFIXES:
+        raise FileError(f"the format {suffix!r} is not written", where=where, fix=f"use {', '.join(SUFFIXES)}")
+    return glb_bytes(mesh) if kind == ".glb" else _by_trimesh(mesh, kind[1:])
+
+
+def holds_normals(suffix: str) -> bool:
+    """Whether files of this format hold normals."""
+    return "normals" in _CARRIED.get(suffix.lower(), ())
+
+
+def left_out(attributes: Sequence[str], suffix: str) -> list[str]:
+    """Which of a mesh's ``attributes``, by their names in `VertexAttributes`, files of this format do not hold."""
+    return [name for name in attributes if name not in _CARRIED.get(suffix.lower(), ())]
+
+
+def _by_trimesh(mesh: TriangleMesh, kind: str) -> bytes:
+    try:
+        import trimesh
+    except ImportError as error:
+        raise MissingExtra.of("trimesh", "meshes") from error
+    carried: dict[str, Any] = {}
+    if kind == "ply" and mesh.attributes is not None:
+        carried = {"vertex_normals": mesh.attributes.normals, "vertex_colors": mesh.attributes.colors}
+    geometry = trimesh.Trimesh(mesh.positions, mesh.triangles, process=False, **carried)
+    content = geometry.export(file_type=kind)
+    return content.encode() if isinstance(content, str) else bytes(content)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hra.domains.meshes.files.gltf_samplers import sampler_entry
-from hra.domains.meshes.materials import Material
-from hra.domains.meshes.texture import Sampler, Texture, image_type
+from hra.domains.meshes.files.gltf_materials import sampler_entry
+from hra.domains.meshes.mesh.materials import Material, Sampler, Texture, image_type
 
 _SURFACE = {"base_color_texture": "baseColorTexture", "metallic_roughness_texture": "metallicRoughnessTexture"}
 _OTHERS = {

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.meshes.boxes import vertex_boxes
-from hra.domains.meshes.building.weld import weld
-from hra.domains.meshes.cluster_mesh import ClusterMesh
-from hra.domains.meshes.measures.edges import boundary_chain
-from hra.domains.meshes.measures.surface import surface_points
+from hra.domains.meshes.measures.surface import boundary_chain, surface_points
 from hra.domains.meshes.measures.triangle_distance import nearest_distances
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.ragged import vertex_boxes
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.weld import weld
 from hra.model.hierarchy import Hierarchy
 from hra.model.sets import drop_without_predecessors
 

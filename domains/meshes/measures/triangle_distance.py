@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit_uncounted
-from hra.domains.meshes.triangle_mesh import check_positions, check_triangles
+from hra.domains.meshes.mesh.triangle_mesh import check_positions, check_triangles
 
 # Column of triangles for what is added to distances from them.
 OFF = 9

@@ -1,4 +1,7 @@
-"""The parts of all rounds as one file."""
+"""The parts of all rounds as one file.
+
+Pages of a file from the contents of parts: where each ends, and its bytes, one run of clusters after the other.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.asset.info import info_text
-from hra.domains.meshes.asset.layout import Kind
-from hra.domains.meshes.asset.streaming import StreamedBody, Table, write_streamed
-from hra.domains.meshes.asset.streams import FORMS, POSITION
+from hra.domains.meshes.asset.layout import PAGE_BYTES, POSITION, Kind
+from hra.domains.meshes.asset.packing import cut_pages
+from hra.domains.meshes.asset.tables import FORMS
+from hra.domains.meshes.asset.writing import StreamedBody, Table, write_streamed
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.domains.meshes.outofcore.group_order import GroupOrder, Segment
-from hra.domains.meshes.outofcore.page_content import PagePlan
-from hra.safety.atomic_write import write_atomically
+from hra.domains.meshes.outofcore.pieces import load_arrays
+from hra.files.atomic_write import write_atomically
 
 _FORMS = {
     "added_by": ("<i4", ()),
@@ -30,6 +35,8 @@ _FORMS = {
     "radius": ("<f4", ()),
     "vertex_count": ("<i4", ()),
 }
+# Bytes of a vertex of a cluster: its number and its position.
+_VERTEX_BYTES = 16
 
 
 def assemble(parts: list[Path], vertices: int, certified: bool, out: Path) -> dict[str, Any]:
@@ -103,3 +110,94 @@ def _tables(order: GroupOrder, clusters: int, certified: bool) -> dict[str, Tabl
         for name, (kind, shape) in _FORMS.items()
         if certified or name != "hausdorff"
     }
+
+
+@dataclass(frozen=True, eq=False)
+class PagePlan:
+    """Where pages end.
+
+    Attributes
+    ----------
+    ends : int64 [P], clusters; sizes : int64 [P], bytes.
+    """
+
+    ends: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, order: GroupOrder) -> PagePlan:
+        """The same as for all clusters at once: a page goes on in the next segment."""
+        ends, at, clusters, total, used = [], [], 0, 0, 0
+        for segment in order.segments():
+            vertices, triangles = segment.load("done_vertex_count", "done_triangle_count")
+            sizes = _VERTEX_BYTES * vertices.astype(np.int64) + 3 * triangles.astype(np.int64)
+            own, used = cut_pages(sizes, segment.groups(), PAGE_BYTES, used)
+            offsets = run_offsets(sizes)
+            ends.append(own + clusters)
+            at.append(offsets[own] + total)
+            clusters, total = clusters + len(sizes), total + int(offsets[-1])
+        bytes_at = np.concatenate([*at, [total]])
+        return cls(np.concatenate([*ends, [clusters]]), np.diff(bytes_at, prepend=0))
+
+    def pages(self, order: GroupOrder) -> Iterator[bytes]:
+        """The bytes of one page after the other."""
+        ends, at, page = iter(self.ends.tolist()), 0, _Page()
+        end = next(ends)
+        for run in (run for segment in order.segments() for run in _runs(segment)):
+            begin, count = 0, len(run.vertices) - 1
+            while begin < count:
+                stop = min(count, begin + end - at)
+                page.add(run, begin, stop)
+                at, begin = at + stop - begin, stop
+                if at == end:
+                    yield page.take()
+                    end = next(ends, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """The content of a run of clusters; vertices, corners : int64 [n + 1], where each of them begins."""
+
+    data: bytes
+    vertices: np.ndarray
+    corners: np.ndarray
+
+    def cut(self, begin: int, end: int) -> tuple[bytes, bytes, bytes]:
+        """Numbers, positions and corners of the clusters ``begin`` to ``end``."""
+        low, high, total = (int(self.vertices[k]) for k in (begin, end, -1))
+        behind = _VERTEX_BYTES * total
+        return (
+            self.data[4 * low : 4 * high],
+            self.data[4 * total + 12 * low : 4 * total + 12 * high],
+            self.data[behind + int(self.corners[begin]) : behind + int(self.corners[end])],
+        )
+
+
+class _Page:
+    """What a page holds so far."""
+
+    def __init__(self) -> None:
+        self._columns: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
+
+    def add(self, run: _Run, begin: int, end: int) -> None:
+        for column, piece in zip(self._columns, run.cut(begin, end), strict=True):
+            column.append(piece)
+
+    def take(self) -> bytes:
+        """Its bytes; it is empty then."""
+        content = b"".join(piece for column in self._columns for piece in column)
+        for column in self._columns:
+            column.clear()
+        return content
+
+
+def _runs(segment: Segment) -> Iterator[_Run]:
+    names = ["group_sizes", "group_begins", "done_vertex_count", "done_triangle_count"]
+    sizes, begins, vertices, triangles = load_arrays(segment.part, names).values()
+    rows = run_offsets(sizes)
+    with segment.part.with_suffix(".content").open("rb") as stream:
+        for run in segment.runs.tolist():
+            own = slice(int(rows[run]), int(rows[run + 1]))
+            stream.seek(int(begins[run]))
+            data = stream.read(int(begins[run + 1] - begins[run]))
+            yield _Run(data, run_offsets(vertices[own]), run_offsets(3 * triangles[own].astype(np.int64)))

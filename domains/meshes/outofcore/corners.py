@@ -1,19 +1,170 @@
-"""Mesh files as blocks of triangle corners: binary PLY, binary STL and OBJ, or a folder of them."""
+"""Mesh files as blocks of triangle corners, of which only positions are read: OBJ, binary PLY, binary STL, or a folder.
+
+Faces of OBJ files may name vertices from anywhere, so these go to a file of their own first.
+"""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from hra.domains.meshes.outofcore.read_obj import obj_blocks
-from hra.domains.meshes.outofcore.read_ply import ply_blocks
-from hra.domains.meshes.outofcore.read_stl import stl_blocks
-from hra.errors import FileError, MeshError
-from hra.safety.file_list import FileList
-from hra.safety.local_files import local_path
+from hra.domains.meshes.outofcore.welding import Rows
+from hra.errors import FileError, MeshError, RepairWarning
+from hra.files.file_list import FileList
+from hra.files.limits import Limits
+from hra.files.local_files import local_path
+from hra.files.ply.binary import ByteOrder
+from hra.files.ply.header import Element, parse_ply_header
+
+_BLOCK_BYTES = 2**22
+_POSITION = np.dtype([(axis, "<f4") for axis in "xyz"])
+_CARRIED = (b"vt ", b"vn ", b"usemtl")
+_FACES_AT_ONCE = 2**15
+# Nothing is held of the file: what counts is that its rows are there.
+_LIMITS = Limits(vertices=2**40, triangles=2**40)
+_CORNERS = ("vertex_indices", "vertex_index")
+_SHAPE = {"x", "y", "z"}
+_HEADER, _TRIANGLES_AT_ONCE = 84, 2**16
+_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", 9), ("attribute", "<u2")])
+
+
+def obj_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
+    """Corners float32 [n, 9]; polygons become fans.
+
+    Raises
+    ------
+    FileError : a vertex or a face that is none.
+
+    Warns
+    -----
+    RepairWarning : texture coordinates, normals and materials are left out.
+    """
+    carried, count = False, 0
+    with scratch.open("wb") as out:
+        for lines in _line_blocks(file):
+            positions = _positions(lines, file)
+            positions.tofile(out)
+            count += len(positions)
+            carried = carried or any(line.startswith(_CARRIED) for line in lines)
+    if carried:
+        what = f"{file}: texture coordinates, normals and materials were left out"
+        warnings.warn(what, RepairWarning, stacklevel=2)
+    with scratch.open("rb") as stream:
+        rows, before = Rows(stream, _POSITION, 0, count, file), 0
+        for lines in _line_blocks(file):
+            corners, before = _faces(lines, before, file)
+            if len(corners):
+                yield rows.positions(corners).reshape(-1, 9)
+
+
+def _line_blocks(file: Path) -> Iterator[list[bytes]]:
+    with file.open("rb") as stream:
+        while lines := stream.readlines(_BLOCK_BYTES):
+            yield [line.replace(b"\t", b" ").lstrip() for line in lines]
+
+
+def _positions(lines: list[bytes], file: Path) -> np.ndarray:
+    rows = [line.split()[1:4] for line in lines if line.startswith(b"v ")]
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(rows, np.float64).reshape(len(rows), 3).astype(np.float32)
+    except ValueError as error:
+        raise FileError("a vertex of the OBJ file has no three coordinates", where=str(file)) from error
+
+
+def _faces(lines: list[bytes], before: int, file: Path) -> tuple[np.ndarray, int]:
+    """Corners int64 [n, 3] from 0, and how many vertices there are by the end of the block."""
+    found: list[tuple[int, int, int]] = []
+    try:
+        for line in lines:
+            if line.startswith(b"v "):
+                before += 1
+            elif line.startswith(b"f "):
+                words = [int(word.partition(b"/")[0]) for word in line.partition(b"#")[0].split()[1:]]
+                corners = [number - 1 if number > 0 else before + number for number in words]
+                if len(corners) < 3 or 0 in words:
+                    raise ValueError
+                found += [(corners[0], b, c) for b, c in pairwise(corners[1:])]
+        return np.array(found, np.int64).reshape(-1, 3), before
+    except (ValueError, OverflowError) as error:
+        raise FileError("a face of the OBJ file is none", where=str(file)) from error
+
+
+def ply_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
+    """Corners float32 [n, 9].
+
+    Raises
+    ------
+    FileError : a text, faces other than triangles, or rows of another form than vertices and then faces.
+
+    Warns
+    -----
+    RepairWarning : vertices carry more than positions, which is left out.
+    """
+    with file.open("rb") as stream:
+        start, size = stream.read(_LIMITS.header_bytes), file.stat().st_size
+        header = parse_ply_header(start, str(file), _LIMITS, size)
+        by_name = {element.name: element for element in header.elements}
+        vertex, face = by_name.get("vertex"), by_name.get("face")
+        if not header.order or vertex is None or face is None or header.elements[:2] != (vertex, face):
+            raise _refusal("only binary PLY files of vertices and then faces are read in blocks", file)
+        if not {entry.name for entry in vertex.properties} >= _SHAPE or any(e.length for e in vertex.properties):
+            raise _refusal("the vertices of the PLY file are not rows with x, y and z", file)
+        if len(vertex.properties) > len(_SHAPE):
+            what = f"{file}: what vertices carry beside positions was left out"
+            warnings.warn(what, RepairWarning, stacklevel=2)
+        kind = np.dtype([(entry.name, entry.dtype.newbyteorder(header.order)) for entry in vertex.properties])
+        rows = Rows(stream, kind, header.begin, vertex.count, file)
+        faces, name = _face_type(face, header.order, file)
+        begin = header.begin + vertex.count * kind.itemsize
+        if file.stat().st_size < begin + face.count * faces.itemsize:
+            raise _refusal("the PLY file has faces of other than three corners, or ends before they do", file)
+        for first in range(0, face.count, _FACES_AT_ONCE):
+            stream.seek(begin + first * faces.itemsize)
+            block = np.fromfile(stream, faces, min(_FACES_AT_ONCE, face.count - first))
+            if (block["corners in all"] != 3).any():
+                raise _refusal("the PLY file has faces of other than three corners", file)
+            yield rows.positions(block[name].astype(np.int64)).reshape(-1, 9)
+
+
+def _face_type(face: Element, order: ByteOrder, file: Path) -> tuple[np.dtype, str]:
+    lists = [entry for entry in face.properties if entry.length]
+    if len(lists) != 1 or lists[0].name not in _CORNERS or lists[0].dtype.kind == "f":
+        raise _refusal("the faces of the PLY file are not rows with one list of corners", file)
+    fields = []
+    for entry in face.properties:
+        own = entry.dtype.newbyteorder(order or "=")
+        if entry.length:
+            fields.append(("corners in all", entry.length.newbyteorder(order or "=")))
+        fields.append((entry.name, own, (3,)) if entry.length else (entry.name, own))
+    return np.dtype(fields), lists[0].name
+
+
+def _refusal(what: str, file: Path) -> FileError:
+    return FileError(what, where=str(file), fix="export it as binary PLY of triangles, or build it in memory")
+
+
+def stl_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
+    """Corners float32 [n, 9].
+
+    Raises
+    ------
+    FileError : a text, or the number of triangles does not match the file's size.
+    """
+    with file.open("rb") as stream:
+        head = stream.read(_HEADER)
+        count = int.from_bytes(head[80:84], "little")
+        if len(head) < _HEADER or file.stat().st_size != _HEADER + count * _TRIANGLE.itemsize:
+            what = "this is no binary STL file, or the number of triangles in its header does not match its size"
+            raise FileError(what, where=str(file), fix="export it as binary STL or binary PLY")
+        for begin in range(0, count, _TRIANGLES_AT_ONCE):
+            yield np.fromfile(stream, _TRIANGLE, min(_TRIANGLES_AT_ONCE, count - begin))["corners"].astype(np.float32)
+
 
 _READERS = {".obj": obj_blocks, ".ply": ply_blocks, ".stl": stl_blocks}
 SUFFIXES = frozenset(_READERS)

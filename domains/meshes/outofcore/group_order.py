@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from hra.compiling import njit
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.domains.meshes.outofcore.part import GROUP_BITS
 from hra.domains.meshes.outofcore.pieces import load_arrays
-from hra.domains.meshes.ragged import run_offsets
-from hra.model.ordering import level_order
+from hra.model.topology import level_order
 
 _BLOCK = 2**16
 
@@ -92,7 +92,7 @@ class GroupOrder:
 
 
 def _level_order(parts: list[Path], last: np.ndarray) -> np.ndarray:
-    """See `hra.model.ordering.level_order`, which would hold all edges."""
+    """See `hra.model.topology.level_order`, which would hold all edges."""
     size, several = int(last[0]) + 1, False
     level, before = np.zeros(size, np.int32), np.full(size, -1, np.int32)
     for part, first in zip(parts[::-1], last[::-1].tolist(), strict=True):

@@ -11,14 +11,12 @@ import numpy as np
 from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.levels import BuiltLevels, Part, levels_above
-from hra.domains.meshes.building.progress import Countdown
-from hra.domains.meshes.building.settings import Settings
+from hra.domains.meshes.building.settings import Countdown, Settings, Workers
 from hra.domains.meshes.building.source_clusters import source_clusters
-from hra.domains.meshes.building.threads import Workers
-from hra.domains.meshes.cluster_table import concatenate
+from hra.domains.meshes.mesh.cluster_table import concatenate
 from hra.domains.meshes.outofcore.pieces import Surface, load_arrays, save_arrays
 from hra.domains.meshes.outofcore.welding import Numbering
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 # A part ends at a quarter of its triangles. With the same border around fewer triangles, locked vertices would be more
 # than a tenth of them; more rounds would read and write all of it again.

@@ -1,21 +1,27 @@
-"""The first step of a part: corners become vertices, and vertices numbers that are the same in all parts."""
+"""The first step of a part: corners become vertices, and vertices numbers that are the same in all parts.
+
+Rows of a file by their numbers, without holding the file.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
-from hra.domains.meshes.building.weld import weld, without_degenerate
+from hra.domains.meshes.mesh.weld import weld, without_degenerate
 from hra.domains.meshes.outofcore.pieces import load_arrays, save_arrays
-from hra.errors import LimitExceeded
+from hra.errors import LimitExceeded, MeshError
 from hra.kernels.chunking import Records, shared_keys
 
 # Odd numbers of 64 bits: products with them can be undone, so that keys of positions with the same z differ.
 _XY, _Z = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+# Rows between two that are wanted are read too where there are at most so many: a read takes as long.
+_GAP = 16
 
 
 def weld_part(records: Records, path: Path) -> int:
@@ -114,3 +120,34 @@ def _rank(shared: np.ndarray, keys: np.ndarray) -> np.ndarray:
         return np.full(len(keys), -1, np.int64)
     place = np.minimum(np.searchsorted(shared, keys), len(shared) - 1)
     return np.where(shared[place] == keys, place, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """``count`` rows of ``dtype`` with fields x, y, z from byte ``begin`` on."""
+
+    stream: IO[bytes]
+    dtype: np.dtype
+    begin: int
+    count: int
+    where: Path
+
+    def positions(self, numbers: np.ndarray) -> np.ndarray:
+        """float32 [..., 3] of the rows ``numbers``.
+
+        Raises
+        ------
+        MeshError : a number out of range.
+        """
+        wanted, place = np.unique(numbers, return_inverse=True)
+        if wanted.size and not 0 <= wanted[0] <= wanted[-1] < self.count:
+            what = f"a face names a vertex that is not among the {self.count}"
+            raise MeshError(what, where=str(self.where), fix="export it again")
+        found = [self._run(run) for run in np.split(wanted, np.flatnonzero(np.diff(wanted) > _GAP) + 1)]
+        return np.concatenate(found)[place.reshape(-1)].reshape(*numbers.shape, 3)
+
+    def _run(self, run: np.ndarray) -> np.ndarray:
+        self.stream.seek(self.begin + int(run[0]) * self.dtype.itemsize)
+        rows = np.fromfile(self.stream, self.dtype, int(run[-1] - run[0]) + 1)[run - run[0]]
+        with np.errstate(over="ignore"):
+            return np.stack([rows[axis] for axis in "xyz"], axis=1).astype(np.float32)

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.asset.codec import meshopt_codec
-from hra.domains.meshes.building.weld import weld
-from hra.domains.meshes.files.gltf_container import split_glb
-from hra.domains.meshes.measures.edges import boundary_chain
+from hra.domains.meshes.files.gltf_files import split_glb
+from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
+from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.mesh.weld import weld
 from hra.domains.meshes.tiles.content import COMPRESSION
 from hra.domains.meshes.tiles.tileset import TILESET
-from hra.safety.json_text import parse_object
-from hra.safety.local_files import read_regular
+from hra.files.json_text import parse_object
+from hra.files.local_files import read_regular
 
 
 @dataclass(frozen=True)

@@ -1,92 +1,40 @@
-"""A mesh as a tree of tiles: every cut of the tree is a surface without cracks."""
+"""A mesh as a tree of tiles: every cut of the tree is a surface without cracks.
+
+Cells of space that the tiles of a mesh fill: halved at the median until few triangles are left.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from hra.domains.meshes.asset.grid import GRID_BITS, Grid
+from hra.domains.meshes.asset.codec import GRID_BITS, Grid
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Groups, coarse_clusters, level_deviations
 from hra.domains.meshes.building.levels import BuiltLevels, coarse_first
 from hra.domains.meshes.building.part import Kept, simplify_part
-from hra.domains.meshes.building.progress import Countdown, Progress
+from hra.domains.meshes.building.settings import Countdown, Progress, Workers, processors
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.source_clusters import level_zero
-from hra.domains.meshes.building.threads import Workers, processors
-from hra.domains.meshes.building.vertex_normals import completed_normals
-from hra.domains.meshes.building.weld import weld_wedges, without_degenerate
-from hra.domains.meshes.cluster_mesh import ClusterMesh
-from hra.domains.meshes.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.measures.triangle_distance import nearest_distances
-from hra.domains.meshes.ragged import run_offsets
-from hra.domains.meshes.tiles.cells import cells_of, shared_vertices
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
+from hra.domains.meshes.mesh.ragged import run_offsets
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, completed_normals
+from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
+from hra.domains.meshes.tiles.tileset import TileTree
 from hra.domains.meshes.tiles.whole import whole_mesh
-from hra.domains.meshes.triangle_mesh import TriangleMesh
 from hra.errors import HraError, MeshError
 from hra.model.arrays import group
 
 # Only used to cut what has been simplified, which is put together again.
 _CLUSTER_SIZE = 128
 _LEAST_TRIANGLES = 256
-
-
-@dataclass(frozen=True, eq=False)
-class TileTree:
-    """A mesh in tiles.
-
-    Attributes
-    ----------
-    mesh : a node is a tile, coarse to fine, and a refinement swaps a tile for its children. All vertices are points of
-        the ``grid``; "hausdorff" counts from the finest tiles.
-    grid : of all tiles.
-    moved : how far the finest tiles are from the source at most, object units.
-
-    Examples
-    --------
-    >>> import hra
-    >>> from hra.domains import meshes
-    >>> tree = meshes.build_tiles(hra.samples.path("skull.ply"))
-    >>> meshes.check(tree.mesh, cuts=20, samples=10).cracked_cuts
-    0
-    """
-
-    mesh: ClusterMesh
-    grid: Grid
-    moved: float
-
-    @property
-    def parent(self) -> np.ndarray:
-        """The tile that each was simplified to, int64 [N]; -1 for the root."""
-        hierarchy = self.mesh.hierarchy
-        made = np.full(len(hierarchy), -1, np.int64)
-        rows = np.flatnonzero(hierarchy.removed_by >= 0)
-        made[hierarchy.removed_by[rows]] = rows
-        return np.where(hierarchy.added_by >= 0, made[hierarchy.added_by], -1)
-
-    @property
-    def errors(self) -> np.ndarray:
-        """Bounds on the distance between each tile and its part of the source, float64 [N], object units, monotone."""
-        return self.mesh.hierarchy.attribute("hausdorff").astype(np.float64) + self.moved
-
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write 3D Tiles 1.1: ``tileset.json`` and a GLB file for each tile; the paths, the tileset first.
-
-        Contents are compressed by EXT_meshopt_compression, with the part of each texture that the tile shows.
-        ``manifest.json`` lists lengths and sums of all files.
-
-        Raises
-        ------
-        FileError : the folder cannot be made or written; files in it are then as they were.
-        ImageError, MissingExtra : a texture cannot be decoded.
-        """
-        from hra.domains.meshes.tiles.tileset import write_tileset
-
-        return write_tileset(self, folder)
 
 
 def build_tiles(
@@ -227,3 +175,39 @@ def _leaves(geometry: Geometry, triangles: np.ndarray, cell: np.ndarray) -> Clus
     offsets = run_offsets(3 * np.bincount(cell, minlength=count))
     vertices = np.array([np.unique(run).size for run in np.split(indices, offsets[1:-1])], np.int32)
     return level_zero(geometry, indices, offsets, vertices)
+
+
+def cells_of(points: np.ndarray, most: int) -> tuple[int, np.ndarray]:
+    """How often all ``points`` [F, 3] are halved until cells have at most ``most``, and the cell of each, int64 [F].
+
+    Each cell is halved at the median of its longest axis; cells 2 c and 2 c + 1 are the halves of cell c.
+    """
+    depth = max(0, math.ceil(math.log2(len(points) / most)))
+    cell = np.zeros(len(points), np.int64)
+    runs = [np.arange(len(points))]
+    for _ in range(depth):
+        runs = [half for run in runs for half in _halves(points, run)]
+    for number, run in enumerate(runs):
+        cell[run] = number
+    return depth, cell
+
+
+def _halves(points: np.ndarray, run: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    own = points[run]
+    axis = int(np.argmax(own.max(axis=0) - own.min(axis=0)))
+    order = run[np.argsort(own[:, axis], kind="stable")]
+    return order[: order.size // 2], order[order.size // 2 :]
+
+
+def shared_vertices(triangles: np.ndarray, cell: np.ndarray, vertex_count: int) -> np.ndarray:
+    """Vertices that triangles of several cells use, uint8 [V].
+
+    Parameters
+    ----------
+    triangles : [F, 3], by position; cell : int64 [F].
+    """
+    low, high = np.full(vertex_count, np.iinfo(np.int64).max), np.full(vertex_count, -1)
+    for corner in triangles.T:
+        np.minimum.at(low, corner, cell)
+        np.maximum.at(high, corner, cell)
+    return (low < high).astype(np.uint8)

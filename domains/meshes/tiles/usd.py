@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.discrete_lod import DiscreteLOD
-from hra.domains.meshes.materials import Material
-from hra.domains.meshes.triangle_mesh import TriangleMesh
+from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import FileError, MissingExtra
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 FORMATS = (".usdc", ".usda", ".usdz")
 _MODULES = ("Gf", "Sdf", "Usd", "UsdGeom", "UsdShade", "UsdUtils", "Vt")

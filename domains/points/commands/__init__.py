@@ -143,7 +143,7 @@ def render(
 ) -> None:
     """Draw a cut, or full detail without a budget."""
     from hra.domains import points
-    from hra.images import save_png
+    from hra.files.images import save_png
 
     allocator, allocation, camera = choice.cut(cloud, placed, viewport, "picture_error")
     with running("drawing"):
@@ -168,7 +168,7 @@ def view(
     cut, h is home.
     """
     from hra.domains import points
-    from hra.images import save_png
+    from hra.files.images import save_png
 
     with running(f"opening {cloud.name}"):
         tree, budget = choice.tree(cloud)

@@ -7,15 +7,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from hra.domains.points.files.copc import read_copc
-from hra.domains.points.files.copc_nodes import is_copc
-from hra.domains.points.files.las_header import Claims, check_header
-from hra.domains.points.files.las_library import las_colors, las_errors, las_library
-from hra.domains.points.files.laz_layers import check_chunks
-from hra.domains.points.point_cloud import PointCloud
+from hra.domains.points.cloud.clouds import PointCloud
+from hra.domains.points.files.copc import is_copc, read_copc
+from hra.domains.points.files.las_header import Claims, check_chunks, check_header, las_colors, las_errors, las_library
 from hra.errors import HraError
-from hra.safety.limits import DEFAULT
-from hra.safety.local_files import open_regular
+from hra.files.limits import DEFAULT
+from hra.files.local_files import open_regular
 
 
 def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointCloud:

@@ -1,18 +1,32 @@
-"""What the header of a LAS file claims, looked at before laspy takes memory and time for it."""
+"""What the header of a LAS file claims, looked at before laspy takes memory and time for it.
+
+laspy and its decoder, which raise whatever they come across.
+
+The layers of LAZ chunks: a decoder takes the memory that their lengths claim.
+"""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-from hra.errors import FileError
+import numpy as np
+
+from hra.errors import FileError, HraError, MissingExtra
 
 # Bytes of a record of each kind without its content.
 _RECORD, _EXTENDED_RECORD = 54, 60
 _HEADER, _HEADER_1_4 = 227, 375
 # Bytes of one point's coordinates as they are read.
 _COORDINATES = 24
+# Kinds of items of points that are kept in layers, and how many each has; of further bytes each has one.
+_LAYERS, _BYTES = {10: 9, 11: 1, 12: 2, 13: 1}, 14
+
+# Bytes before the first chunk: where the table of chunks is.
+_TABLE_PLACE = 8
 
 
 @dataclass(frozen=True)
@@ -88,3 +102,104 @@ def _chunks(stream: IO[bytes], size: int, begin: int) -> int:
     if table == -1:  # written by a stream that could not go back: the table's place stands at the end
         (table,) = unpack(stream, size - 8, "<q")
     return unpack(stream, table + 4, "<L")[0] if 0 <= table <= size - 8 else 0
+
+
+def las_library() -> tuple[Any, Any]:
+    """The modules laspy and lazrs.
+
+    Raises
+    ------
+    MissingExtra : they are not installed.
+    """
+    try:
+        import laspy
+        import lazrs
+    except ImportError as error:
+        raise MissingExtra.of("laspy", "points") from error
+    return laspy, lazrs
+
+
+@contextmanager
+def las_errors(where: str) -> Iterator[None]:
+    """Turn what laspy and lazrs raise into FileError."""
+    try:
+        yield
+    except BaseException as error:  # a panic of Rust is no Exception
+        if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError, HraError)):
+            raise
+        raise refusal(str(error), where) from error
+
+
+def las_shades(found: Any) -> np.ndarray:
+    """Colours [P, 3] of points that laspy read, or their intensities [P, 1], as they are stored."""
+    names, colors = set(found.point_format.dimension_names), ("red", "green", "blue")
+    return np.column_stack([found[name] for name in (colors if {*colors} <= names else ["intensity"])])
+
+
+def shown_colors(shades: np.ndarray, full: int) -> np.ndarray:
+    """Colours [P, 3] in 0 .. 1, from what is stored and the largest number that is stored anywhere."""
+    if shades.shape[1] == 3:
+        # 16 bits by the format, but many writers fill only eight.
+        return shades / (255 if full <= 255 else 65535)
+    return np.repeat(shades / full, 3, axis=1) if full else np.full((len(shades), 3), 0.5)
+
+
+def las_colors(found: Any) -> np.ndarray:
+    """Colours [P, 3] in 0 .. 1 of points that laspy read, or their intensity as grey."""
+    shades = las_shades(found)
+    return shown_colors(shades, int(shades.max(initial=0)))
+
+
+def check_chunks(stream: IO[bytes], points: int, where: str) -> None:
+    """Refuse a LAZ file whose chunks claim longer layers than they hold, see `check_layers`, or fewer points than it.
+
+    Raises
+    ------
+    FileError : such chunks, or items of unknown kinds.
+    """
+    laspy, lazrs = las_library()
+    stream.seek(0)
+    header = laspy.LasHeader.read_from(stream)
+    settings, begin = header.vlrs.get("LasZipVlr")[0].record_data, header.offset_to_point_data
+    if not _layers(settings, where)[0]:
+        return
+    stream.seek(begin)
+    table = np.array(lazrs.read_chunk_table(stream, lazrs.LazVlr(settings)), np.int64).reshape(-1, 2)
+    counts, sizes = table.T
+    if counts.sum() < points:
+        raise refusal("its chunks hold fewer points than it says", where)
+    check_layers(stream, begin + _TABLE_PLACE + np.cumsum(sizes) - sizes, sizes, settings, where)
+
+
+def check_layers(stream: IO[bytes], places: np.ndarray, sizes: np.ndarray, settings: bytes, where: str) -> None:
+    """Refuse chunks whose layers would be longer than the chunk.
+
+    Source: M. Isenburg, LASzip, version 3: the first point, their number, the lengths of all layers, the layers.
+
+    Parameters
+    ----------
+    places, sizes : where each chunk begins, and its bytes. settings : the record of the compressor, of points that are
+        kept in layers.
+
+    Raises
+    ------
+    FileError : a chunk is shorter than it says, or its items are of unknown kinds.
+    """
+    layers, length = _layers(settings, where)
+    for place, size in zip(places.tolist(), sizes.tolist(), strict=True):
+        own = size - length - 4 - 4 * layers
+        # Some writers end with a chunk of nothing.
+        if size and (own < 0 or sum(unpack(stream, place + length + 4, f"<{layers}L")) > own):
+            raise refusal("the layers of a chunk are longer than the chunk", where)
+
+
+def _layers(settings: bytes, where: str) -> tuple[int, int]:
+    """How many layers a chunk has, 0 where it is kept in one piece, and the bytes of a point."""
+    (count,) = struct.unpack_from("<H", settings, 32)
+    items = [struct.unpack_from("<HH", settings, 34 + 6 * number) for number in range(count)]
+    length = sum(size for _, size in items)
+    if not any(kind >= min(_LAYERS) for kind, _ in items):
+        return 0, length
+    if not all(kind in (*_LAYERS, _BYTES) for kind, _ in items):
+        raise refusal("its points are compressed in an unknown way", where)
+    return sum(_LAYERS.get(kind, size) for kind, size in items), length

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from typing import IO
 
 import numpy as np
 
-from hra.domains.points.cloud_tree import CloudTree
-from hra.domains.points.point_cloud import PointCloud
-from hra.domains.points.splat_cloud import SplatCloud
+from hra.domains.points.cloud.cloud_tree import CloudTree
+from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.errors import FileError, HraError
-from hra.safety.atomic_write import write_atomically
-from hra.safety.limits import enough_memory
-from hra.safety.local_files import open_regular
-from hra.safety.plain_arrays import save_plain
+from hra.files.atomic_write import write_atomically
+from hra.files.limits import enough_memory
+from hra.files.local_files import open_regular
+from hra.files.plain_arrays import plain_archive, save_plain
 
 _COMMON = {"position": 3, "color": 3, "reach": 0, "size": 0, "color_loss": 0, "cover_loss": 0, "shift": 0}
 _KINDS = {"points": (PointCloud, _COMMON), "splats": (SplatCloud, {**_COMMON, "covariance": 6, "opacity": 0})}
@@ -26,7 +24,7 @@ def save_tree(path: str | os.PathLike[str], tree: CloudTree) -> None:
 
     Raises
     ------
-    FileError : see `hra.safety.atomic_write.write_atomically`.
+    FileError : see `hra.files.atomic_write.write_atomically`.
 
     Examples
     --------
@@ -67,25 +65,20 @@ def load_tree(path: str | os.PathLike[str]) -> CloudTree:
             parent = arrays.pop("parent")
             _check(parent, arrays, names)
             return CloudTree.of(parent, arrays, kind)
-        except (ValueError, KeyError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, HraError) as error:
+        except (ValueError, KeyError, OSError, HraError) as error:
             fix = "build it again with `hra points build`"
             raise FileError(f"this is no tree of points: {error}", where=str(path), fix=fix) from error
 
 
 def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:
     """All arrays of an archive, one after the other: no more is held than they take."""
-    _check_archive(stream, os.fstat(stream.fileno()).st_size)
-    stream.seek(0)
-    with np.load(stream, allow_pickle=False) as found:
-        # What is no array comes as bytes.
-        return {name: np.asarray(found[name]) for name in found.files}
-
-
-def _check_archive(stream: IO[bytes], size: int) -> None:
-    """Nothing is unpacked that is larger than the file: `save_tree` compresses nothing."""
-    with zipfile.ZipFile(stream) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > size:
+    with plain_archive(stream) as archive:
+        # Nothing is unpacked that is larger than the file: `save_tree` compresses nothing.
+        if archive.unpacked > os.fstat(stream.fileno()).st_size:
             raise ValueError("it would unpack to more than it holds")
+        if archive.others:
+            raise ValueError(f"{archive.others[0][:60]} is no array")
+        return {name: archive.array(name) for name in archive.names}
 
 
 def _check(parent: np.ndarray, arrays: dict[str, np.ndarray], names: dict[str, int]) -> None:

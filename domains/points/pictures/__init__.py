@@ -1,4 +1,1 @@
-"""Pictures of clouds: a plain renderer on the processor, enough to judge cuts by, and one in OpenGL to move through.
-
-What turns points or splats into pixels belongs here.
-"""
+"""Pictures of clouds on the processor: what is drawn, and what a picture loses by a coarser node."""

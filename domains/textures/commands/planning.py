@@ -23,7 +23,7 @@ from hra.console import (
     written_as,
 )
 from hra.errors import HraError, MissingExtra
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     from hra.camera import Camera

@@ -12,14 +12,13 @@ from hra.domains.textures.formats import RGBA8, TexelFormat
 from hra.domains.textures.mips import build_mips, level_shapes
 from hra.domains.textures.pages import MipLevel
 from hra.domains.textures.sources.header import read_header
-from hra.domains.textures.sources.made import MadeLevel, MadeLevels
-from hra.domains.textures.sources.stored import StoredLevel
+from hra.domains.textures.sources.stored import MadeLevel, MadeLevels, StoredLevel
 from hra.domains.textures.sources.tile_cache import TileCache
 from hra.errors import MissingExtra
-from hra.images import MAX_PIXELS, load_image
-from hra.images.channels import unit_range
-from hra.safety.limits import DEFAULT
-from hra.safety.local_files import local_path
+from hra.files.images import MAX_PIXELS, load_image
+from hra.files.images.arrays import unit_range
+from hra.files.limits import DEFAULT
+from hra.files.local_files import local_path
 
 # The largest texture that Direct3D 11 and 12 guarantee is 16,384 texels high and wide.
 MAX_TEXELS = DEFAULT.texels

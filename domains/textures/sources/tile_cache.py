@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from hra.errors import HraError, ImageError, MissingExtra
-from hra.images.opening import as_image_error
+from hra.files.images.opening import as_image_error
 
 # Files that are stored in scan lines are cached in tiles of this many texels along one side.
 TILE = 128

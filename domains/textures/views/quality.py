@@ -13,7 +13,7 @@ from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.views.rendering import render
 from hra.domains.textures.views.scene import PlaneScene
 from hra.errors import ArrayError
-from hra.images import flip, psnr
+from hra.files.images import flip, psnr
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_means
+from hra.domains.tokens.context.blocks import block_means
 
 
 def square_means(pixels: np.ndarray, cell: int) -> np.ndarray:

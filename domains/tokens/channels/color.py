@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.domains.tokens.channels.cells import square_means
-from hra.images.channels import LUMA
+from hra.files.images.arrays import LUMA
 
 # Rows: luma, red against green, blue against yellow (the mean of red and green).
 _OPPONENTS = np.array([LUMA, [1, -1, 0], [-0.5, -0.5, 1]], np.float32)

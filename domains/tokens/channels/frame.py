@@ -9,8 +9,8 @@ import numpy as np
 from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.channels.cells import no_cells, square_means
 from hra.errors import ImageError
-from hra.images.arrays import as_image
-from hra.images.channels import luma as luma_of
+from hra.files.images.arrays import as_image
+from hra.files.images.arrays import luma as luma_of
 
 
 def motion(luma: np.ndarray, previous: Any, cell: int) -> np.ndarray:
@@ -22,7 +22,7 @@ def motion(luma: np.ndarray, previous: Any, cell: int) -> np.ndarray:
     Parameters
     ----------
     luma : float32 [H, W] in [0, 1].
-    previous : the frame before, [H, W, 3] as `hra.images.as_image` takes it, or None.
+    previous : the frame before, [H, W, 3] as `hra.files.images.as_image` takes it, or None.
     cell : side of a cell in pixels.
 
     Returns

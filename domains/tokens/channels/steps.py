@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.images.channels import LUMA
+from hra.files.images.arrays import LUMA
 
 
 def horizontal_steps(image: np.ndarray, patch: int, noise: float) -> tuple[np.ndarray, np.ndarray]:

@@ -11,12 +11,11 @@ from hra.domains.tokens.channels.bands import band_channels, oriented_channels
 from hra.domains.tokens.channels.color import color_channels
 from hra.domains.tokens.channels.frame import eccentricity, motion
 from hra.domains.tokens.channels.gradient import gradient_channels
-from hra.domains.tokens.features import check_features, project
+from hra.domains.tokens.context.features import check_features, project
 from hra.domains.tokens.relevance.saliency import saliency
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.errors import ArrayError
-from hra.images.arrays import as_image
-from hra.images.channels import luma
+from hra.files.images.arrays import as_image, luma
 
 MODEL_CHANNELS = range(17, 33)
 """Numbers of the channels that hold features of a model."""
@@ -125,7 +124,7 @@ def texture_array(
 
     Parameters
     ----------
-    image : [H, W, 3] of any size, as `hra.images.as_image` takes it.
+    image : [H, W, 3] of any size, as `hra.files.images.as_image` takes it.
     cell : side of a cell in pixels; 1 for channels of every pixel.
     previous : the frame before, of the same size.
     gaze : (x, y) in pixels; by default the centre.

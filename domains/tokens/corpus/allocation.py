@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.choice import Choice
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.choice import Choice
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.corpus.rows import Row, error_row, rows_of, table_of, token_row
 from hra.domains.tokens.named import named_allocator
 from hra.errors import HraError, MissingExtra
-from hra.images.files import decode_image, load_image
+from hra.files.images.files import decode_image, load_image
 from hra.model.problem import Problem
 from hra.pooling.pool import pool
 from hra.pooling.stream_price import Demand

@@ -13,14 +13,13 @@ from hra.domains.tokens.corpus.allocation import TokenAllocation
 from hra.domains.tokens.corpus.rows import pyarrow
 from hra.domains.tokens.corpus.shards import read_errors, write_shard
 from hra.errors import HraError
+from hra.files.atomic_write import write_atomically
+from hra.files.file_list import FileList
+from hra.files.job_folder import open_job
+from hra.files.json_text import parse_object
+from hra.files.local_files import read_regular
+from hra.files.processes import in_processes, keep_freed_memory
 from hra.pooling.stream_price import Demand, common_price
-from hra.safety.atomic_write import write_atomically
-from hra.safety.file_list import FileList
-from hra.safety.job_folder import open_job
-from hra.safety.json_text import parse_object
-from hra.safety.local_files import read_regular
-from hra.safety.memory_reuse import keep_freed_memory
-from hra.safety.processes import in_processes
 
 SUFFIXES = frozenset((".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".png", ".ppm", ".tga", ".tif", ".tiff", ".webp"))
 Progress = Callable[[int, int], None]
@@ -58,7 +57,7 @@ def allocate_folder(
 
     A job that was killed goes on where it stopped: shards are written whole, and those that are there are not made
     again. The rows are the same however often it was killed and by however many processes they are made. Call it behind
-    ``if __name__ == "__main__":``, see `hra.safety.processes.in_processes`.
+    ``if __name__ == "__main__":``, see `hra.files.processes.in_processes`.
 
     Parameters
     ----------

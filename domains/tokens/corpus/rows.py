@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hra.allocating.allocation import ratio
-from hra.domains.tokens.choice import Choice
-from hra.domains.tokens.token_set import TokenSet
+from hra.domains.tokens.context.choice import Choice
+from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.errors import HraError, MissingExtra
 
 Row = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 from hra.domains.tokens.corpus.rows import pyarrow
 from hra.errors import FileError
-from hra.safety.atomic_write import write_atomically
+from hra.files.atomic_write import write_atomically
 
 
 def write_shard(path: Path, table: Any) -> None:

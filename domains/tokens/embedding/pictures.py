@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.images import load_image
-from hra.images.arrays import as_image
+from hra.files.images import load_image
+from hra.files.images.arrays import as_image
 
 
 def load_if_path(image: Any) -> Any:
-    """What `hra.images.as_image` takes: of a path its file, anything else as it is.
+    """What `hra.files.images.as_image` takes: of a path its file, anything else as it is.
 
     Raises
     ------

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from hra.domains.tokens.fixation.finders import FixationFinder, PeakFixation
 from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler
+from hra.domains.tokens.methods.fixation.finders import FixationFinder, PeakFixation
 from hra.domains.tokens.relevance.base import Relevance, check_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True, eq=False)

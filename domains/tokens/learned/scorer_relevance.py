@@ -12,12 +12,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from hra.domains.tokens.channels.texture_array import MODEL_CHANNELS, texture_array
-from hra.domains.tokens.features import Encoder, TextEncoder, check_features, project
+from hra.domains.tokens.context.features import Encoder, TextEncoder, check_features, project
 from hra.domains.tokens.learned.query_vector import query_vector
 from hra.domains.tokens.learned.scorer import RelevanceScorer
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True, eq=False)

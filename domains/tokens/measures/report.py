@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.measures.coverage import Coverage, coverage, empty_cells, pixel_relevance
-from hra.domains.tokens.token_set import TokenSet
+from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.errors import ArrayError
-from hra.images import psnr, ssim
+from hra.files.images import psnr, ssim
 
 
 @dataclass(frozen=True)

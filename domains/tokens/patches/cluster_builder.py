@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.token_builder import TokenBuilder
+from hra.domains.tokens.methods.sampled.tokens import SampledTokens
 from hra.domains.tokens.patches.cluster_grids import ClusterGrid, cluster_grids
 from hra.domains.tokens.patches.level_errors import squared_errors
-from hra.domains.tokens.sampled.tokens import SampledTokens
-from hra.domains.tokens.token_builder import TokenBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.model.topology import Topology
 

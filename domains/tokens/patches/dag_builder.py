@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.patches.quadtree import Grids
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.token_builder import TokenBuilder
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
 from hra.model.topology import Topology, child_by_child

@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.tokens.patches.lanczos import along_axes, lanczos, there_and_back
 from hra.errors import BudgetTooSmall
-from hra.images.arrays import as_image
+from hra.files.images.arrays import as_image
 
 _BACK_PROJECTIONS = 3  # more steps change the photo and the page by less than 0.02 dB
 
@@ -22,7 +22,7 @@ def uniform_downsample(image: Any, budget: int, patch: int = 16) -> np.ndarray:
 
     Parameters
     ----------
-    image : [H, W, 3], as `hra.images.as_image` takes it.
+    image : [H, W, 3], as `hra.files.images.as_image` takes it.
     budget : tokens; the grid of patches is `patch_grid`'s.
 
     Returns

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.tokens.context.features import Encoder
 from hra.domains.tokens.embedding.crops import encode_boxes, stack_rows
 from hra.domains.tokens.embedding.feature_grid import take_rows
 from hra.domains.tokens.embedding.pictures import picture
-from hra.domains.tokens.features import Encoder
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 
 

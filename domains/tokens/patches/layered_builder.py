@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.token_builder import TokenBuilder
 from hra.model.hierarchy import Hierarchy
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_sums
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.blocks import block_sums
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.patches.metrics import pyramid_numbers
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.errors import MetricError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_means
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.blocks import block_means
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import check_relevance
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
 from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric

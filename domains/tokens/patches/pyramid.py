@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_means
+from hra.domains.tokens.context.blocks import block_means
 from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.level_errors import error_sums, squared_errors
 from hra.domains.tokens.patches.quadtree import Quadtree, quadtree
 from hra.errors import ArrayError
-from hra.images.arrays import as_image
+from hra.files.images.arrays import as_image
 from hra.kernels import build_pyramid
 from hra.model.short_repr import ShortRepr
 
@@ -53,7 +53,7 @@ class PatchPyramid(ShortRepr):
 
         Parameters
         ----------
-        image : [H, W, 3] of any size, floats in [0, 1], or any other form that `hra.images.as_image` takes.
+        image : [H, W, 3] of any size, floats in [0, 1], or any other form that `hra.files.images.as_image` takes.
         patch : side of a patch in pixels, even.
         levels : how many, at most; by default as many as it takes until one patch shows the whole image.
 

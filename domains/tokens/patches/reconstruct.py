@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_sums
+from hra.domains.tokens.context.blocks import block_sums
 from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.interpolation import refine
 

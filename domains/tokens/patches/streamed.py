@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_sums
+from hra.domains.tokens.context.blocks import block_sums
 from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.pyramid import full_depth
 from hra.errors import ArrayError
-from hra.images.arrays import as_image
+from hra.files.images.arrays import as_image
 
 _BLOCK = 6  # levels of a block: 64 patches along a side, 1024 pixels of patches of 16
 
@@ -30,7 +30,7 @@ class Sliced(Protocol):
         ...
 
     def __getitem__(self, key: Any, /) -> Any:
-        """The pixels of two slices, as `hra.images.as_image` takes them."""
+        """The pixels of two slices, as `hra.files.images.as_image` takes them."""
         ...
 
 

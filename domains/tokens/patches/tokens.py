@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_means
-from hra.domains.tokens.context import TokenContext
-from hra.domains.tokens.features import Encoder
+from hra.domains.tokens.context.blocks import block_means
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.features import Encoder
 from hra.domains.tokens.patches.encoding import encode_levels, pyramid_of
 from hra.domains.tokens.patches.pyramid import patch_boxes
 from hra.domains.tokens.patches.reconstruct import reconstruct
-from hra.domains.tokens.token_boxes import finest_on_top
-from hra.domains.tokens.token_set import TokenSet
+from hra.domains.tokens.token_sets.token_boxes import finest_on_top
+from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.model.hierarchy import Hierarchy
 
 

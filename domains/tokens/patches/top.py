@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.choice import Choice
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.choice import Choice
+from hra.domains.tokens.context.context import TokenContext
 
 
 def best_of(context: TokenContext, score: np.ndarray, budget: int, *, certified: bool) -> Choice | None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.images.arrays import as_image
+from hra.files.images.arrays import as_image
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.token_set import TokenSet
+    from hra.domains.tokens.token_sets.token_set import TokenSet
 
 # From fine to coarse, then again from the start: M. Okabe and K. Ito, readable with colour-blindness.
 LEVEL_COLOURS = np.array(
@@ -28,7 +28,7 @@ def overlay(image: Any, tokens: TokenSet) -> np.ndarray:
 
     Parameters
     ----------
-    image : [H, W, 3], as `hra.images.as_image` takes it; the image that the tokens were made of.
+    image : [H, W, 3], as `hra.files.images.as_image` takes it; the image that the tokens were made of.
 
     Returns
     -------

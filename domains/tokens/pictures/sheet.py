@@ -10,10 +10,10 @@ from hra.domains.tokens.patches.downsample import resize
 from hra.domains.tokens.pictures.lettering import GAP, line_height, written
 from hra.domains.tokens.pictures.overlay import level_colours, overlay
 from hra.errors import HraError
-from hra.images.files import png_bytes
+from hra.files.images.files import png_bytes
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.token_set import TokenSet
+    from hra.domains.tokens.token_sets.token_set import TokenSet
 
 # Pixels along the longer side: as much as two pictures side by side need on a screen.
 _MOST, _LEAST = 1600, 480
@@ -24,7 +24,7 @@ def token_sheet(image: Any, tokens: TokenSet) -> np.ndarray:
 
     Parameters
     ----------
-    image : [H, W, 3], as `hra.images.as_image` takes it; the image that the tokens were made of.
+    image : [H, W, 3], as `hra.files.images.as_image` takes it; the image that the tokens were made of.
 
     Returns
     -------

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.tokens.features import Encoder, TextEncoder, check_features
+from hra.domains.tokens.context.features import Encoder, TextEncoder, check_features
 from hra.domains.tokens.relevance.together import encode_by_size
 from hra.errors import ArrayError, MetricError
 from hra.model.arrays import numbers, to_numpy
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from hra.errors import HraWarning, MetricError
 from hra.model.arrays import to_numpy
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 Relevance = Callable[["TokenContext"], Any]
 """context (image, query, patch, what is known already) -> scores [h, w] of any sign, scale and grid over the image.

@@ -13,7 +13,7 @@ from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import MetricError
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 Calibration = Literal["rank", "minmax", "softmax", "softplus"]
 

@@ -12,7 +12,7 @@ from hra.domains.tokens.relevance.resample import resample
 from hra.errors import MetricError
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True, eq=False)

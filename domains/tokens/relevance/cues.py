@@ -12,7 +12,7 @@ from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from hra.errors import MissingExtra
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 _PACKAGES = {
     "torch": "torch",

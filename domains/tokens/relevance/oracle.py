@@ -12,7 +12,7 @@ import numpy as np
 from hra.errors import MetricError
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 _ELSEWHERE = 0.003  # so that what is left of a budget goes to errors elsewhere
 

@@ -20,7 +20,7 @@ from hra.domains.tokens.text.rows import patches_under, right_neighbour
 from hra.domains.tokens.text.running import paragraph_heads, running
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 _COARSE_SIDE = 512  # lines are found on the first level whose longer side is at most so many pixels
 _READ_WIDTH = 6000  # pixels of the recogniser's input at most, about half a second on a core

@@ -14,7 +14,7 @@ from hra.domains.tokens.relevance.together import prepare_all
 from hra.errors import MetricError
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True)

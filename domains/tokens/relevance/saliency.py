@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_means
+from hra.domains.tokens.context.blocks import block_means
 
 # Surrounds of about 1/32, 1/16 and 1/8 of a 64-patch image, as the centre-surround scales of the source.
 _SURROUNDS = (2.0, 4.0, 8.0)

@@ -16,7 +16,7 @@ from hra.errors import MetricError, MissingExtra
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 _TOGETHER = 16  # images of one call: more are no faster on the host
 

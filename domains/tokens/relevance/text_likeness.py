@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.blocks import block_counts
 from hra.domains.tokens.channels.steps import horizontal_steps
+from hra.domains.tokens.context.blocks import block_counts
 
 _NOISE = 16 / 255  # steps below this are sensor noise, paper grain and soft shading, not strokes
 

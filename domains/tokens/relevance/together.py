@@ -15,7 +15,7 @@ from hra.domains.tokens.embedding.batch_encoder import BatchEncoder
 from hra.domains.tokens.relevance.base import Relevance
 
 if TYPE_CHECKING:
-    from hra.domains.tokens.context import TokenContext
+    from hra.domains.tokens.context.context import TokenContext
 
 
 def runs_in_threads(relevance: Relevance | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hra.errors import FileError
-from hra.safety.local_files import local_path
+from hra.files.local_files import local_path
 
 
 def remaining(names: Iterable[str], out: str | os.PathLike[str]) -> list[str]:

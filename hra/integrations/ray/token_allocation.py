@@ -12,8 +12,8 @@ import ray
 
 from hra.domains import tokens
 from hra.domains.tokens.corpus.shards import write_shard
-from hra.safety.job_folder import open_job
-from hra.safety.memory_reuse import keep_freed_memory
+from hra.files.job_folder import open_job
+from hra.files.processes import keep_freed_memory
 
 
 @dataclass(frozen=True)

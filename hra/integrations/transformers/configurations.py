@@ -10,8 +10,8 @@ from typing import Any
 from transformers import AutoConfig
 
 from hra.errors import FileError, HraError
-from hra.safety.json_text import parse_object
-from hra.safety.local_files import read_regular
+from hra.files.json_text import parse_object
+from hra.files.local_files import read_regular
 
 _LLAMA_7B = {
     "model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,

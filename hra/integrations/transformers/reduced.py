@@ -46,7 +46,11 @@ class Reduced:
     @property
     def inputs(self) -> dict[str, Any]:
         """For ``model(**inputs)`` and ``model.generate(**inputs)``; made anew each time: `generate` edits them."""
-        outputs = {"image": self.encoded.with_features([each.levels for each in self.chosen])}
+        outputs = {
+            "image": self.encoded.with_features(
+                [each.slots for each in self.chosen], [each.levels for each in self.chosen]
+            )
+        }
         return {**self.prompt, "mm_encoder_outputs": outputs}
 
     @property

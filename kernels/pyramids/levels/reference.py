@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from hra.kernels.arrays import require_host
-from hra.kernels.pyramids.levels.color import colors, to_linear, to_srgb
 from hra.kernels.pyramids.levels.layout import Layout
-from hra.kernels.pyramids.levels.reductions import Reduce, identity
+from hra.kernels.pyramids.levels.reductions import Reduce, colors, identity, to_linear, to_srgb
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:

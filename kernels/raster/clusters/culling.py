@@ -10,12 +10,10 @@ import numpy as np
 from hra.kernels.culling.depth_view import QUANTUM
 from hra.kernels.pyramids.levels.reductions import identity
 from hra.kernels.pyramids.levels.reference import FINER
-from hra.kernels.raster.buffers import download, groups, upload
-from hra.kernels.raster.clusters.placed_cuts import PlacedCuts
-from hra.kernels.raster.clusters.prefix_sums import PrefixSums, blocks_of
+from hra.kernels.raster.buffers import Resource, download, groups, upload
+from hra.kernels.raster.clusters.placed_cuts import PlacedCuts, PrefixSums, blocks_of
 from hra.kernels.raster.hiz import HiZ
 from hra.kernels.raster.levels import level_shapes
-from hra.kernels.raster.resource import Resource
 
 if TYPE_CHECKING:
     import moderngl

@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from hra.errors import ArrayError
+from hra.kernels.raster.buffers import Resource
 from hra.kernels.raster.checks import matrices
 from hra.kernels.raster.clusters.culling import ClusterCulling, Listed, Pass
 from hra.kernels.raster.clusters.placed_cuts import PlacedCuts
 from hra.kernels.raster.draws import EMPTY
 from hra.kernels.raster.hiz import HiZ
-from hra.kernels.raster.resource import Resource
 from hra.kernels.raster.visibility import VisibilityBuffer
 
 Culling = Literal["occlusion", "frustum", "none"]

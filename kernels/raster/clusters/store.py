@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.raster.buffers import check_storage_size, upload
+from hra.kernels.raster.buffers import Resource, check_storage_size, upload
 from hra.kernels.raster.clusters.geometry import CLUSTER, NOWHERE, ClusterGeometry
 from hra.kernels.raster.context import Context
-from hra.kernels.raster.resource import Resource
 
 
 class ClusterStore(Resource):

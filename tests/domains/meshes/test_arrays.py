@@ -11,10 +11,9 @@ from hypothesis.extra.numpy import arrays
 
 from hra.domains import meshes
 from hra.domains.meshes.building.compact import distinct_vertices, local_vertices
-from hra.domains.meshes.building.weld import weld, without_degenerate
-from hra.domains.meshes.measures.edges import boundary_chain, inconsistent_edges
-from hra.domains.meshes.measures.surface import surface_area
-from hra.domains.meshes.ragged import run_offsets, take_runs
+from hra.domains.meshes.measures.surface import boundary_chain, inconsistent_edges, surface_area
+from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
+from hra.domains.meshes.mesh.weld import weld, without_degenerate
 
 triangles = st.integers(1, 60).flatmap(lambda n: arrays(np.int64, (n, 3), elements=st.integers(0, 9)))
 

@@ -9,7 +9,7 @@ import pytest
 
 import hra
 from hra.domains import tokens
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
 from hra.errors import BudgetTooSmall
 from hra.pooling.pool import PooledAllocation, pool
 

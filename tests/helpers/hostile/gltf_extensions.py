@@ -10,7 +10,7 @@ from typing import Any
 import meshoptimizer
 import numpy as np
 
-from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.mesh import meshopt
 from tests.helpers.hostile.cases import FACES, POINTS, TETRAHEDRON, Case
 from tests.helpers.hostile.gltf import REMOVE, edited, glb, octets, plain, text
 

@@ -92,7 +92,7 @@ def read(path: Path) -> Any:
 
 
 def _image(path: Path) -> np.ndarray:
-    from hra.images import load_image
+    from hra.files.images import load_image
 
     return load_image(path)
 

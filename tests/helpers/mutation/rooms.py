@@ -14,10 +14,10 @@ class Room:
 
 
 _READING = (
-    "tests/hra/ply",
+    "tests/hra/files/ply",
     "tests/domains/meshes/files",
     "tests/domains/points/files",
-    "tests/domains/points/test_files.py",
+    "tests/domains/points/files/test_files.py",
     "tests/domains/tiles/files",
     "tests/domains/tiles/test_reading.py",
 )
@@ -34,9 +34,21 @@ ROOMS = {
             "tests/domains/tokens/learned/test_estimators.py",
         ),
     ),
+    "checker": Room(
+        ("hra/allocating/verification.py", "hra/files/plain_arrays.py"),
+        (
+            "tests/hra/allocating/test_verification.py",
+            "tests/hra/allocating/test_allocation_file.py",
+            "tests/hra/files/test_plain_arrays.py",
+            "tests/hra/adversary/test_forger.py",
+            "tests/hra/model/test_units.py",
+            "tests/hra/test_found_certificates.py",
+        ),
+    ),
     "pool": Room(("hra/pooling/*.py",), ("tests/hra/pooling",)),
     "residency": Room(("hra/residency/*.py",), ("tests/hra/residency",)),
     "readers": Room(
-        ("hra/ply/*.py", "domains/meshes/files/*.py", "domains/points/files/*.py", "domains/tiles/files/*.py"), _READING
+        ("hra/files/ply/*.py", "domains/meshes/files/*.py", "domains/points/files/*.py", "domains/tiles/files/*.py"),
+        _READING,
     ),
 }

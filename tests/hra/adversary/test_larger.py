@@ -12,9 +12,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 import hra
-from hra.lab.inputs.cluster_dag import cluster_dag
 from hra.model.gains import gains_from_values
 from hra.model.hierarchy import Hierarchy
+from hra_lab.inputs.cluster_dag import cluster_dag
 from tests.helpers.examples import many
 from tests.helpers.hierarchies import random_edges, random_parents
 from tests.helpers.instances import Instance

@@ -21,8 +21,8 @@ import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocation_file import checksum
 from hra.errors import FileError, HierarchyError, HraError, InvalidBudget, LimitExceeded
-from hra.safety.limits import DEFAULT, Limits
-from hra.safety.plain_arrays import save_plain
+from hra.files.limits import DEFAULT, Limits
+from hra.files.plain_arrays import save_plain
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.claims import STATED, is_true, small
 from tests.helpers.command import run_hra
@@ -219,6 +219,16 @@ def test_arrays_that_fit_nothing_are_refused(tmp_path, kind):
         assert str(path) in str(refusal.value)
 
 
+def test_a_chain_without_its_edge_is_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    hra.solve(hra.Hierarchy.tree([-1, 0, 1], [1, 2, 3]), 3, errors=[8.0, 4.0, 1.0]).save(path)
+    header, arrays = contents(path)
+    assert arrays["edges"].tolist() == [[0, 1]]
+    rewrite(path, header, {**arrays, "edges": arrays["edges"][:0], "flow": arrays["flow"][:0]})
+    with pytest.raises(HierarchyError, match="before it is added"):
+        Allocation.load(path)
+
+
 BAD_HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a later version": lambda h: {**h, "version": 3},
     "an earlier version": lambda h: {**h, "version": 0},
@@ -230,6 +240,8 @@ BAD_HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "an error that is NaN": lambda h: {**h, "least_error": "nan"},
     "no unit": lambda h: {**h, "certificate_unit": ["1", "0"]},
     "a unit of words": lambda h: {**h, "certificate_unit": ["one", "two"]},
+    "a truth value that is text": lambda h: {**h, "additive": "False"},
+    "a truth value that is a number": lambda h: {**h, "restricted": 0},
     "half a unit": lambda h: {**h, "certificate_unit": ["1"]},
     "a list": lambda h: [h],
     "nothing": lambda h: None,

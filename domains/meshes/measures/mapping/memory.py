@@ -1,4 +1,7 @@
-"""What is known of one group while it is mapped: memory for the largest of several."""
+"""What is known of one group while it is mapped: memory for the largest of several.
+
+The bounds of one group, on both sides: what clusters are off at first, then no less than any two partners.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hra.domains.meshes.measures.mapping.paths import LONGEST
+from hra.compiling import njit_uncounted
 
 # Columns of paths: where the crossed sides of an edge begin and end, and its first and last triangle.
 BEGIN, END, FIRST, LAST = 0, 1, 2, 3
+# Sides that a straight path crosses at most.
+LONGEST = 16
 # Room for crossed sides, for each side of both surfaces; a group that needs more is left without a map.
 _CROSSED = 4
 
@@ -22,7 +27,7 @@ class GroupMemory(NamedTuple):
     places : float64 [n, 3], where the vertices lie, the coarse surface's first.
     feet, normals : float64 [n, 3], their places on the coarse surface, and what is upright there.
     off : float64 [n, 2], bounds on how far the source is from what is around them, and that from the source.
-    homes : int64 [n, 4], see `hra.domains.meshes.measures.mapping.places`.
+    homes : int64 [n, 4], see `hra.domains.meshes.measures.mapping.vertices`.
     fine, coarse : int64 [s], [t], vertices at the corners of triangles.
     behind : int64 [t], the side behind each coarse one, or -1.
     triangles : float64 [t / 3 + 1, 9], a corner and the two sides that leave it; the last one is to work in.
@@ -95,3 +100,26 @@ def group_memory(sides: int, coarse_sides: int) -> GroupMemory:
         other=whole(64 + 5 * coarse_sides),
         bounds=np.empty(2),
     )
+
+
+@njit_uncounted(cache=True, nogil=True)
+def fill_off(clusters, off, count, memory):
+    """Give each vertex the largest of what the clusters around it are off, and the group the largest of all."""
+    around, fine, bounds = memory.off, memory.fine, memory.bounds
+    around[:count] = 0.0
+    bounds[:] = 0.0
+    for c in range(len(off)):
+        for side in range(2):
+            bounds[side] = max(bounds[side], off[c, side])
+        for i in range(clusters[c] - clusters[0], clusters[c + 1] - clusters[0]):
+            for side in range(2):
+                around[fine[i], side] = max(around[fine[i], side], off[c, side])
+
+
+@njit_uncounted(cache=True, nogil=True)
+def raise_bounds(square, lost, added, bounds):
+    """Raise the bounds to those of two partners: the triangle inequality, from the source over the fine surface."""
+    # Roots only where a bound rises, which is seldom.
+    if square > (bounds[0] - lost) ** 2 or square > (bounds[1] - added) ** 2:
+        apart = np.sqrt(square)
+        bounds[0], bounds[1] = max(bounds[0], lost + apart), max(bounds[1], added + apart)

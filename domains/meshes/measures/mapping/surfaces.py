@@ -6,7 +6,7 @@ A side is a number: three times its triangle, plus which of its sides it is. It 
 from __future__ import annotations
 
 from hra.compiling import njit_uncounted
-from hra.domains.meshes.measures.patch import key_of, slot_of
+from hra.domains.meshes.measures.pieces import key_of, slot_of
 
 # In place of a side that begins at a vertex: none yet; none around which all triangles of the vertex lie.
 NO_FAN, PINCHED = -1, -2

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from hra.domains import meshes
-from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.materials import Material
+from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.mesh.materials import Material
 
 
 def png(size: int) -> bytes:

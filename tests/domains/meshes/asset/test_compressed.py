@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.domains import meshes
-from hra.domains.meshes.asset.grid import Grid
+from hra.domains.meshes.asset.codec import Grid
 from hra.errors import FileError, MeshError, RepairWarning
 from tests.helpers import mesh_file
 from tests.helpers.mesh_file import refused

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.building.balance import balanced_shares
-from hra.lab.inputs.mesh_sources import bumpy as displaced
+from hra.domains.meshes.building.level import balanced_shares
+from hra_lab.inputs.mesh_sources import bumpy as displaced
 
 
 def random_groups(seed: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

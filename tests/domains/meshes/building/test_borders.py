@@ -13,11 +13,10 @@ from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Groups, simplify_groups
 from hra.domains.meshes.building.part import Kept
-from hra.domains.meshes.building.progress import Countdown
+from hra.domains.meshes.building.settings import Countdown, Workers
 from hra.domains.meshes.building.simplify import CoarseStep, simplify_group
 from hra.domains.meshes.building.source_clusters import source_clusters
-from hra.domains.meshes.building.threads import Workers
-from hra.domains.meshes.measures.edges import boundary_chain
+from hra.domains.meshes.measures.surface import boundary_chain
 
 
 def patched_ball(patches: int) -> meshes.TriangleMesh:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.building.progress import Countdown
-from hra.domains.meshes.building.threads import Workers, batches, processors
+from hra.domains.meshes.building.settings import Countdown, Workers, batches, processors
 from hra.errors import HraError
 
 

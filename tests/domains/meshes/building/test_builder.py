@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.measures.edges import boundary_chain
-from hra.domains.meshes.measures.surface import surface_area
+from hra.domains.meshes.measures.surface import boundary_chain, surface_area
 from hra.errors import HraError, MeshError
 
 

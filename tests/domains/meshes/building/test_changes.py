@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.building.changes import Changes, independent_changes
+from hra.domains.meshes.building.changes import Changes, Lives, independent_changes
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.regions import grown_regions
-from hra.domains.meshes.building.tracing import Lives
-from hra.domains.meshes.measures.edges import boundary_chain
+from hra.domains.meshes.measures.surface import boundary_chain
 
 
 def simplified(bumpy: meshes.TriangleMesh, shares: tuple[float, ...]) -> tuple[list[np.ndarray], Geometry]:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import hra
 from hra.domains import meshes
-from hra.domains.meshes.measures.edges import boundary_chain
-from hra.lab.inputs.mesh_sources import bumpy as displaced
+from hra.domains.meshes.measures.surface import boundary_chain
 from hra.model.sets import drop_without_predecessors
+from hra_lab.inputs.mesh_sources import bumpy as displaced
 
 # What is drawn of any budget from 300 triangles on; and how far from the best the error is at most.
 SPENT, GAP = 0.98, 0.1

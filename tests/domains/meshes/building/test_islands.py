@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.building.borders import border_vertices
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.part import simplify_stuck_group
+from hra.domains.meshes.building.part import cluster_vertices, simplify_stuck_group
 from hra.domains.meshes.building.simplify import CoarseStep
-from hra.domains.meshes.building.vertex_clustering import cluster_vertices
-from hra.domains.meshes.measures.edges import boundary_chain, directed_edges
+from hra.domains.meshes.measures.surface import boundary_chain, directed_edges
 from tests.helpers.lattices import lattice
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.building import meshopt
+from hra.domains.meshes.mesh import meshopt
 from hra.errors import ArrayError, BackendUnavailable, MissingExtra
 
 

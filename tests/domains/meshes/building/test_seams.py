@@ -9,11 +9,10 @@ import pytest
 from scipy.interpolate import LinearNDInterpolator
 
 from hra.domains import meshes
-from hra.domains.meshes.building import meshopt
-from hra.domains.meshes.building.attribute_metric import AttributeMetric
 from hra.domains.meshes.building.creases import Creases, without_slivers
-from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.measures.edges import boundary_chain
+from hra.domains.meshes.building.geometry import AttributeMetric, Geometry
+from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.mesh import meshopt
 from tests.helpers.seamed_meshes import carried, charts, faceted, globe, grid, terrain, with_attributes
 
 

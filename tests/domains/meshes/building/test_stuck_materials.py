@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.building.attribute_metric import AttributeMetric
-from hra.domains.meshes.building.vertex_clustering import cluster_vertices
+from hra.domains.meshes.building.geometry import AttributeMetric
+from hra.domains.meshes.building.part import cluster_vertices
 from tests.helpers.lattices import lattice
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hra.domains.meshes.files.gltf_accessors import check_accessors
-from hra.domains.meshes.files.gltf_container import split_glb
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_meshopt import check_compressed
 from hra.domains.meshes.files.gltf_primitives import check_primitives
 from hra.domains.meshes.files.gltf_structure import check_structure

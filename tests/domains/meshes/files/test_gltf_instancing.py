@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.meshes.files.gltf_instancing import rotation_matrices
+from hra.domains.meshes.files.gltf_nodes import rotation_matrices
 
 unit = st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: np.linalg.norm(q) > 0.1)
 

@@ -14,9 +14,9 @@ from hra.domains.meshes.files.gltf_coordinates import Coordinates, layout_of, ma
 from hra.domains.meshes.files.gltf_files import read_buffers
 from hra.domains.meshes.files.gltf_materials import laid_out
 from hra.domains.meshes.files.resolver import SiblingFiles
-from hra.domains.meshes.texture import Texture
+from hra.domains.meshes.mesh.materials import Texture
 from hra.errors import FileError, LimitExceeded, RepairWarning
-from hra.safety.limits import Limits
+from hra.files.limits import Limits
 from tests.helpers.hostile import gltf, gltf_extensions
 from tests.helpers.hostile.cases import POINTS
 

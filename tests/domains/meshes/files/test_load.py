@@ -12,7 +12,7 @@ import pytest
 from hra.domains import meshes
 from hra.domains.meshes.files import read
 from hra.errors import FileError, LimitExceeded, MeshError
-from hra.safety.limits import Limits
+from hra.files.limits import Limits
 
 OFF = "OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 2 3\n"
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.files.gltf_container import split_glb
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.errors import FileError, MeshError, RepairWarning
-from hra.safety.json_text import parse_object
+from hra.files.json_text import parse_object
 from tests.helpers import gltf_validator
 from tests.helpers.hostile import gltf
 from tests.helpers.pbr_meshes import corner_rows, looks, materials, picture, sheet

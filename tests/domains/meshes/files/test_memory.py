@@ -16,7 +16,7 @@ from PIL import Image
 
 from hra.domains import meshes
 from hra.errors import LimitExceeded, RepairWarning
-from hra.safety.limits import Limits
+from hra.files.limits import Limits
 from tests.helpers.hostile import gltf, gltf_extensions
 from tests.helpers.hostile.judging import measured, peak_memory
 
@@ -155,7 +155,7 @@ def test_a_ply_header_is_limited(tmp_path: Path) -> None:
 _SMALL_MACHINE = """
 import resource, sys
 from hra.domains import meshes
-from hra.images import load_image
+from hra.files.images import load_image
 from hra.errors import OutOfMemory
 import PIL.Image, PIL.PngImagePlugin
 PIL.Image.preinit()

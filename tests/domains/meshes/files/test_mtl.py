@@ -9,9 +9,8 @@ import pytest
 from PIL import Image
 
 from hra.domains.meshes import Material
-from hra.domains.meshes.files.mtl import read_mtl
-from hra.domains.meshes.files.resolver import SiblingFiles
-from hra.domains.meshes.files.textures import Textures
+from hra.domains.meshes.files.read_obj import read_mtl
+from hra.domains.meshes.files.resolver import SiblingFiles, Textures
 from hra.errors import RepairWarning
 
 

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from hra.domains import meshes
 from hra.domains.meshes.files import obj_lines
-from hra.domains.meshes.files.obj_found import NONE, ObjLines
-from hra.domains.meshes.files.obj_lines import read_lines
-from hra.domains.meshes.files.obj_runs import FAST
+from hra.domains.meshes.files.obj_lines import FAST, read_lines
+from hra.domains.meshes.files.obj_words import NONE, ObjLines
 from hra.errors import FileError, LimitExceeded, RepairWarning
-from hra.safety.limits import DEFAULT, Limits
+from hra.files.limits import DEFAULT, Limits
 
 
 def above(vertices: int = 9, coordinates: int = 8, directions: int = 7) -> ObjLines:

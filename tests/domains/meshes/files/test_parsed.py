@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hra.domains.meshes.attributes import VertexAttributes
-from hra.domains.meshes.files.moving import moved
+from hra.domains.meshes.files.gltf_nodes import moved
 from hra.domains.meshes.files.parsed import Parsed, vertex_attributes
+from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.errors import FileError, RepairWarning
 
 

@@ -18,7 +18,7 @@ import trimesh
 
 from hra.domains import meshes
 from hra.errors import FileError, HraError, LimitExceeded, MeshError, MissingExtra, RepairWarning
-from hra.safety.limits import Limits
+from hra.files.limits import Limits
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)
 FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], np.uint32)

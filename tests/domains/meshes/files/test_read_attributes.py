@@ -17,7 +17,7 @@ from PIL import Image
 
 from hra.domains import meshes
 from hra.errors import FileError, HraError, LimitExceeded, MeshError, RepairWarning
-from hra.safety.limits import Limits
+from hra.files.limits import Limits
 from tests.helpers.seamed_meshes import carried
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.meshes.files import obj_lines
-from hra.domains.meshes.files.obj_found import ObjLines
 from hra.domains.meshes.files.obj_lines import read_lines
+from hra.domains.meshes.files.obj_words import ObjLines
 from hra.errors import FileError
-from hra.ply import text_rows
-from hra.ply.text_rows import numbered_lines, pieces, read_rows
+from hra.files.ply import text_rows
+from hra.files.ply.text_rows import numbered_lines, pieces, read_rows
 
 words = st.one_of(
     st.floats(allow_nan=False).map(repr),

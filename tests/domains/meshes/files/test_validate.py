@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.attributes import VertexAttributes
+from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.errors import ArrayError, MeshError, RepairWarning
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64)

@@ -14,9 +14,9 @@ import trimesh
 from PIL import Image
 
 from hra.domains import meshes
-from hra.domains.meshes.building.vertex_normals import surface_normals
-from hra.domains.meshes.files.gltf_container import split_glb
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.write_glb import glb_bytes
+from hra.domains.meshes.mesh.triangle_mesh import surface_normals
 from tests.helpers import gltf_validator
 from tests.helpers.seamed_meshes import carried, globe, terrain, with_attributes
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.measures.facing import cluster_facing
+from hra.domains.meshes.building.appearance import cluster_facing
 
 
 def facing_of(mesh: meshes.TriangleMesh, size: int = 8) -> np.ndarray:

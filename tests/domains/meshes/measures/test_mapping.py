@@ -12,8 +12,8 @@ from hra.domains import meshes
 from hra.domains.meshes.measures.deviation import Patches, VertexMemory
 from hra.domains.meshes.measures.mapping.deviation import mapped_deviations
 from hra.domains.meshes.measures.mapping.memory import group_memory
-from hra.domains.meshes.measures.mapping.places import nearest_place
 from hra.domains.meshes.measures.mapping.surfaces import link_sides, number_edges
+from hra.domains.meshes.measures.mapping.vertices import nearest_place
 from tests.helpers.surface_distance import distances, true_distances
 
 SHARES = np.array([(i, j, 12 - i - j) for i in range(13) for j in range(13 - i)]) / 12

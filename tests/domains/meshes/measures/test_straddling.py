@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.measures.patch import fill_patch, patch_memory
+from hra.domains.meshes.measures.pieces import fill_patch, patch_memory
 from hra.domains.meshes.measures.straddling import bound_by_walls, parts_memory
 from hra.domains.meshes.measures.triangle_distance import fill_triangles, nearest_distances, surface_memory
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.outofcore import memory
-from hra.domains.meshes.triangle_mesh import TriangleMesh
 
 FACE = np.dtype([("count", "u1"), ("corners", "<i4", 3)])
 

@@ -9,10 +9,10 @@ import pytest
 
 import hra
 from hra.domains import meshes
+from hra.domains.meshes.mesh.triangle_mesh import referenced_only
 from hra.domains.meshes.outofcore.welding import Numbering, position_keys
-from hra.domains.meshes.triangle_mesh import referenced_only
 from hra.errors import FileError, HraError, MeshError, RepairWarning
-from hra.lab.inputs.large_meshes import write_repeated
+from hra_lab.inputs.large_meshes import write_repeated
 from tests.domains.meshes.outofcore.conftest import write_ply
 
 PART = 9_000

@@ -10,9 +10,9 @@ import pytest
 
 import hra
 from hra.domains.meshes.asset.packing import cut_pages, page_ends
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.domains.meshes.outofcore.group_order import GroupOrder
 from hra.domains.meshes.outofcore.part import GROUP_BITS
-from hra.domains.meshes.ragged import run_offsets
 
 
 def write_parts(folder: Path, counts: list[int], rng: np.random.Generator, spread: int) -> list[Path]:

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from hra.domains import meshes
-from hra.domains.meshes.files.gltf_container import split_glb
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.tiles.checking import glb_corners
-from hra.domains.meshes.tiles.textures import with_own_textures
+from hra.domains.meshes.tiles.content import with_own_textures
 
 
 def picture(size=64, kind="PNG"):

@@ -9,9 +9,9 @@ import pytest
 
 import hra
 from hra.domains import meshes
-from hra.domains.meshes.files.gltf_container import split_glb
-from hra.domains.meshes.tiles.levels import quarter_levels
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.tiles.usd import write_usd
+from hra.domains.meshes.tiles.whole import quarter_levels
 from hra.errors import FileError
 from tests.helpers.command import run_hra
 

@@ -8,7 +8,7 @@ import pytest
 
 import hra
 from hra.domains import meshes
-from hra.domains.meshes.tiles.cells import cells_of, shared_vertices
+from hra.domains.meshes.tiles.tile_tree import cells_of, shared_vertices
 from hra.errors import FileError, HraError
 from tests.domains.meshes.conftest import grid_mesh
 

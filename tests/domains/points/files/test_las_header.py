@@ -11,7 +11,7 @@ import pytest
 from hra.domains.points.files.las import read_las
 from hra.domains.points.files.las_header import Claims, check_header
 from hra.errors import FileError, LimitExceeded
-from hra.safety.limits import DEFAULT
+from hra.files.limits import DEFAULT
 
 COMPRESSED = 128
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hra.domains.points import SplatCloud, load_points, save_points
 from hra.domains.points.files.reading import quaternions
-from hra.ply import read_elements
+from hra.files.ply import read_elements
 
 unit = st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: np.linalg.norm(q) > 0.1)
 

@@ -20,7 +20,7 @@ from hra.domains.textures import (
     render,
 )
 from hra.errors import ImageError
-from hra.images import psnr
+from hra.files.images import psnr
 from hra.model.hierarchy import Hierarchy
 
 

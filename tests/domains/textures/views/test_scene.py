@@ -8,7 +8,7 @@ import pytest
 
 from hra.domains.textures import PlaneScene, TexturedPlane, TiledTexture
 from hra.errors import ArrayError
-from hra.images import save_png
+from hra.files.images import save_png
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from hra.domains.tokens.blocks import block_means
 from hra.domains.tokens.channels.texture_array import CHANNELS, TextureArray, texture_array
+from hra.domains.tokens.context.blocks import block_means
 from hra.errors import ArrayError, ImageError, MetricError
 
 LINEAR = [

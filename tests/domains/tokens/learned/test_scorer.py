@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from hra.domains import tokens  # noqa: E402
-from hra.domains.tokens.context import TokenContext  # noqa: E402
-from hra.domains.tokens.features import project  # noqa: E402
+from hra.domains.tokens.context.context import TokenContext  # noqa: E402
+from hra.domains.tokens.context.features import project  # noqa: E402
 from hra.domains.tokens.learned.query_vector import query_vector  # noqa: E402
 from hra.domains.tokens.learned.scorer import OUTCOMES, RelevanceScorer, outcome_loss  # noqa: E402
 from hra.domains.tokens.learned.scorer_relevance import ScorerRelevance  # noqa: E402

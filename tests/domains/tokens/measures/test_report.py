@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.errors import ArrayError
-from hra.images import psnr, ssim
+from hra.files.images import psnr, ssim
 
 
 def plain_redundancy(vectors: np.ndarray) -> float:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from hra.domains.tokens.patches.downsample import patch_grid, resize, restore, uniform_downsample
 from hra.errors import BudgetTooSmall
-from hra.images import psnr
+from hra.files.images import psnr
 
 
 @given(st.integers(1, 3000), st.integers(1, 3000), st.integers(1, 600))

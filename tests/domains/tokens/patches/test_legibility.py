@@ -15,7 +15,7 @@ from hra import samples
 from hra.domains import tokens
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.errors import MetricError
-from hra.images import load_image
+from hra.files.images import load_image
 
 
 def strokes(height: int, width: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.patches.builders import GridBuilder, PyramidBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.patches.pyramid import PatchPyramid

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.blocks import block_means
+from hra.domains.tokens.context.blocks import block_means
 from hra.domains.tokens.patches.halving import halve
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.errors import ArrayError

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.domains.tokens.patches.reconstruct import reconstruct
-from hra.images import psnr
+from hra.files.images import psnr
 from tests.helpers.refining import refine_to
 
 SIZES = [(1, 1), (16, 16), (50, 70), (33, 129), (1, 200)]

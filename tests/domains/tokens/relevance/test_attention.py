@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.relevance.attention import (
     AttentionMapRelevance,
     CrossAttentionRelevance,

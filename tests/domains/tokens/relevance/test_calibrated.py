@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.relevance.calibrated import Calibration, calibrated
 from hra.errors import MetricError
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.relevance.base import check_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.saliency import saliency

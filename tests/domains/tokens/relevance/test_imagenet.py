@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from hra.domains.tokens.context import TokenContext
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.relevance import imagenet
 from hra.domains.tokens.relevance.imagenet import ImageNetRelevance
 from hra.errors import MissingExtra

@@ -7,7 +7,7 @@ import pytest
 
 from hra import samples
 from hra.domains import tokens
-from hra.images import load_image, psnr
+from hra.files.images import load_image, psnr
 
 
 @pytest.mark.parametrize("name", ["page.png", "photo.jpg", "earth.jpg"])

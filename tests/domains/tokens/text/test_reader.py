@@ -11,7 +11,7 @@ from hra.domains import tokens
 from hra.domains.tokens.text.likeness_lines import likeness_lines
 from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.reader import can_read, found_lines, read_lines, reading_widths
-from hra.lab.inputs.documents.typeset import Sheet
+from hra_lab.inputs.documents.typeset import Sheet
 
 needs_reader = pytest.mark.skipif(not can_read(), reason="needs the extra ocr")
 

@@ -9,16 +9,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hra.lab.inputs import cluster_dag
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.solvers.dag import dag_relaxation
-from hra.solvers.dag.chord import Chord
-from hra.solvers.dag.dag_relaxation import price_range
+from hra.solvers.dag.dag_relaxation import Chord, price_range
 from hra.solvers.dag.max_closure import max_closure
 from hra.solvers.dag.split_flow import closure, even_shares, surplus_bound
 from hra.solvers.relaxation import Relaxation, relaxation
 from hra.traversals.hull import Hull
+from hra_lab.inputs import cluster_dag
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import case, random_closed_set, random_dag, random_edges, random_groups
 from tests.helpers.references import best_gain, closed_sets, linear_bound, smallest_closure

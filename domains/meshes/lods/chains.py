@@ -1,0 +1,144 @@
+"""A chain of whole meshes out of a cluster hierarchy, for programs that know no clusters.
+
+The classic chain of separate meshes, each of half as many triangles: what clusters are compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from hra.domains.meshes.asset.mesh_asset import MeshAsset
+from hra.domains.meshes.building.builder import build
+from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.building.spheres import enclosing_spheres
+from hra.domains.meshes.files.read import load
+from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
+from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
+from hra.domains.meshes.selection.allocator import MeshAllocator
+from hra.domains.meshes.selection.surface_error import SurfaceError
+from hra.errors import HraError
+from hra.model.hierarchy import Hierarchy
+from hra.model.kinds import require_kind
+from hra.traversals.exact import Exact
+
+# The attribute of clusters that bounds distances, unless the mesh was built without.
+_BOUND = "hausdorff"
+SHARES = tuple(2.0**-step for step in range(8))
+
+
+def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, levels: Sequence[float]) -> DiscreteLOD:
+    """The best mesh from all sides for each of several numbers of triangles.
+
+    Each level is a cut of the cluster hierarchy that minimises `SurfaceError` within its number of triangles, and that
+    refines the next coarser level: every cluster of a level stands for clusters of the finer one. So triangles and
+    errors are monotone. All vertices are vertices of the source.
+
+    Parameters
+    ----------
+    source : a mesh or mesh file, from which clusters are built (see `build`), or clusters.
+    levels : fine to coarse; up to 1 a share of the source's triangles, above it a number of triangles.
+
+    Returns
+    -------
+    DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are the largest of its clusters'
+    "hausdorff", as `build` makes them: no point of the source is farther from the level, and none of the level from the
+    source; where "error" is larger it counts, because it knows of textures and normals. Of clusters without bounds they
+    are the largest "error", an estimate (``DiscreteLOD.certified`` tells).
+
+    Raises
+    ------
+    HraError : levels that do not fall, are not above 0, or a number of triangles that is not whole.
+    BudgetTooSmall : fewer triangles than the coarsest cut has.
+    FileError, MeshError, MissingExtra, BackendUnavailable : see `load`.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> chain = meshes.lod_chain(hra.samples.path("skull.ply"), [0.5, 0.25, 1000])
+    >>> [len(mesh.triangles) for mesh in chain.levels]
+    [21194, 10534, 1000]
+    >>> far = chain.switch_distances(pixels=1.0, vertical_fov_degrees=60, viewport=(1920, 1080))
+    """
+    require_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
+    given = source if isinstance(source, (ClusterMesh, MeshAsset)) else build(source)
+    clusters = given.with_cost("triangles")
+    counts = _triangles(levels, clusters)
+    allocator = MeshAllocator(clusters, SurfaceError(), Exact())
+    cuts: list[np.ndarray] = []
+    for count in reversed(counts):
+        # What a coarser level has taken stays taken; on the way from fine to coarse nothing could keep errors monotone.
+        cuts.append(allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
+    cuts.reverse()
+    hierarchy = clusters.hierarchy
+    error, certified = hierarchy.attribute("error"), _BOUND in hierarchy.node
+    if certified:
+        error = np.maximum(error, hierarchy.attribute(_BOUND))
+    errors = np.array([error[cut].max() for cut in cuts], np.float64)
+    return DiscreteLOD(tuple(clusters.mesh(cut) for cut in cuts), errors, *_sphere(hierarchy), certified)
+
+
+def _triangles(levels: Sequence[float], clusters: ClusterMesh | MeshAsset) -> list[int]:
+    """The number of triangles of each level."""
+    of_source = int(clusters.triangles_per_cluster[clusters.hierarchy.attribute("level") == 0].sum())
+    counts = [int(level * of_source) if level <= 1 else int(level) for level in levels if 0 < level < np.inf]
+    whole = len(counts) == len(levels) and all(level <= 1 or level == int(level) for level in levels)
+    if not counts or not whole or any(fine <= coarse for fine, coarse in pairwise(counts)):
+        fix = "use shares such as [0.5, 0.25] or numbers of triangles such as [20_000, 5_000]"
+        raise HraError(f"levels must fall from fine to coarse, got {list(levels)}", where="levels", fix=fix)
+    return counts
+
+
+def _sphere(hierarchy: Hierarchy) -> tuple[np.ndarray, float]:
+    """Centre and radius of a sphere around all clusters."""
+    base = np.flatnonzero(hierarchy.added_by < 0)
+    bounds = hierarchy.attribute("center"), hierarchy.attribute("radius")
+    center, radius = enclosing_spheres(*bounds, np.array([0, base.size]), base)
+    return center[0], float(radius[0])
+
+
+def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = SHARES) -> DiscreteLOD:
+    """Simplify a whole mesh to ``shares`` of its triangles, each level from the source, until one does not shrink.
+
+    Parameters
+    ----------
+    source : mesh, or a mesh file (see `load`).
+    shares : falling from 1.
+
+    Raises
+    ------
+    HraError : other shares; and see `load`.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> chain = meshes.build_discrete(hra.samples.path("skull.ply"), shares=[1, 0.5])
+    >>> chain.by_budget(30_000)
+    1
+    """
+    if list(shares) != sorted(set(shares), reverse=True) or not shares or shares[0] != 1 or shares[-1] <= 0:
+        raise HraError(f"shares must fall from 1 and stay above 0, got {tuple(shares)}", where="shares")
+    mesh = source if isinstance(source, TriangleMesh) else load(source)
+    positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
+    geometry, unlocked = Geometry.of(positions, attributes), np.zeros(len(positions), np.uint8)
+    triangles = without_degenerate(triangles, geometry.position_of)
+    levels, errors = [referenced_only(positions, triangles, attributes)], [0.0]
+    for share in shares[1:]:
+        target = 3 * int(len(triangles) * share)
+        flat = np.ascontiguousarray(triangles).reshape(-1)
+        coarse, error = geometry.simplify(flat, unlocked, target)
+        if not 0 < coarse.size < 3 * len(levels[-1].triangles):
+            break
+        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes))
+        errors.append(max(error * geometry.scale, errors[-1]))
+    everything = np.arange(len(positions))
+    ends = np.array([0, len(positions)])
+    center, radius = enclosing_spheres(positions, np.zeros(len(positions), np.float32), ends, everything)
+    return DiscreteLOD(tuple(levels), np.array(errors), center[0], float(radius[0]))

@@ -1,0 +1,258 @@
+"""One mesh per level of detail: which to draw, from how far away, and the files that other programs read.
+
+Several meshes as the levels of one node in a GLB file, by the extension MSFT_lod.
+
+Each level is written as a file of its own first; what several of these share (images, textures, materials) is stored
+once. MSFT_lod: https://github.com/KhronosGroup/glTF/tree/main/extensions/2.0/Vendor/MSFT_lod
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hra.camera import Camera
+from hra.domains.meshes.files.gltf_coordinates import map_infos
+from hra.domains.meshes.files.write_glb import glb_bytes
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.domains.meshes.selection.surface_error import worst_stretch
+from hra.errors import BudgetTooSmall, FileError, HraError
+from hra.files.atomic_write import write_atomically
+from hra.model.short_repr import html_table
+
+_JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+_HEADER, _CHUNK_HEADER = 12, 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiscreteLOD:
+    """One mesh per level of detail; a frame draws one of them as a whole.
+
+    Attributes
+    ----------
+    levels : fine to coarse.
+    errors : float64 [L], each level's distance from the source in object units, monotone; 0 for the source itself.
+    center, radius : float32 [3] and a number, sphere around the source, and so around all levels.
+    certified : whether errors are bounds, on the distance of any point of the source from the level and of the level
+        from the source; else they are the simplifier's estimate, which true distances may exceed several times.
+
+    References
+    ----------
+    Luebke et al., Level of Detail for 3D Graphics, 2003, chapter 2.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> chain = meshes.build_discrete(hra.samples.path("skull.ply"), shares=[1, 0.25, 0.05])
+    >>> near, far = (hra.Camera.orbit(chain.levels[0].bounds, distance=distance) for distance in (0.5, 50))
+    >>> chain.by_pixels(near, pixels=1), chain.by_pixels(far, pixels=1), chain.by_budget(20_000)
+    (1, 2, 1)
+    >>> [path.name for path in chain.export("levels")]
+    ['lod0.glb', 'lod1.glb', 'lod2.glb']
+    """
+
+    levels: tuple[TriangleMesh, ...]
+    errors: np.ndarray
+    center: np.ndarray
+    radius: float
+    certified: bool = False
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(mesh.triangles):,}" for mesh in self.levels)
+        kind = "bounds" if self.certified else "estimates"
+        return f"DiscreteLOD({counts} triangles, errors up to {self.errors.max():.3g}, {kind})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (str(number), f"{len(mesh.triangles):,}", f"{error:.4g}")
+            for number, (mesh, error) in enumerate(zip(self.levels, self.errors, strict=True))
+        ]
+        return html_table(rows, ("level", "triangles", "error, a bound" if self.certified else "error, estimated"))
+
+    def by_pixels(self, camera: Camera, pixels: float) -> int:
+        """The coarsest level whose error is at most ``pixels`` wherever the mesh is nearest to the camera.
+
+        By the estimate: true displacements may exceed it several times.
+        """
+        scale = camera.pixels_per_unit(self.center[None], np.array([self.radius]))[0]
+        return int(np.flatnonzero(self.errors * scale <= pixels).max(initial=0))
+
+    def by_budget(self, triangles: float) -> int:
+        """The finest level of at most ``triangles``.
+
+        Raises
+        ------
+        BudgetTooSmall : even the coarsest has more.
+        """
+        counts = np.array([len(mesh.triangles) for mesh in self.levels])
+        fitting = np.flatnonzero(counts <= triangles)
+        if not fitting.size:
+            raise BudgetTooSmall(f"the coarsest level has {counts[-1]} triangles, the budget is {triangles}")
+        return int(fitting[0])
+
+    def switch_distances(
+        self, pixels: float = 1.0, *, vertical_fov_degrees: float = 60, viewport: tuple[int, int] = (1920, 1080)
+    ) -> np.ndarray:
+        """From how far away each level may be drawn, float64 [L], object units, rising; 0 for a level without error.
+
+        The distance is that of the eye from ``center``. From there on the level's error covers at most ``pixels``
+        wherever the mesh is in view: on the part of its sphere that is nearest to the eye, and in the corners, where a
+        flat screen stretches by ``1 + tan(x)**2 + tan(y)**2`` of the angles to them. So `by_pixels` takes this level or
+        a coarser one for every camera with this lens that is so far away.
+
+        Parameters
+        ----------
+        pixels : tolerance, > 0.
+        vertical_fov_degrees, viewport : of the lens; viewport (width, height) in pixels.
+
+        Raises
+        ------
+        HraError : another tolerance.
+        CameraError : no such lens.
+        """
+        if not 0 < pixels < math.inf:
+            raise HraError(f"a tolerance of {pixels} pixels", where="pixels", fix="use a number above 0")
+        lens = Camera.perspective((0, 0, 1), (0, 0, 0), vertical_fov_degrees=vertical_fov_degrees, viewport=viewport)
+        near = self.errors * (worst_stretch(lens) / pixels)
+        return np.where(self.errors > 0, near + float(self.radius) * (1 + 1e-9), 0.0)
+
+    def with_normals(self) -> DiscreteLOD:
+        """The levels with normals, see `TriangleMesh.with_normals`."""
+        return replace(self, levels=tuple(mesh.with_normals() for mesh in self.levels))
+
+    def export(self, folder: str | Path, stem: str = "lod") -> list[Path]:
+        """Write each level to a GLB file of its own, ``lod0.glb`` the finest; the paths.
+
+        Raises
+        ------
+        FileError : a file cannot be written; each that is there is whole.
+        """
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"the folder cannot be made: {error.strerror}", where=str(folder)) from error
+        paths = [Path(folder) / f"{stem}{number}.glb" for number in range(len(self.levels))]
+        for mesh, path in zip(self.levels, paths, strict=True):
+            mesh.export(path)
+        return paths
+
+    def export_one(self, path: str | Path) -> None:
+        """Write all levels to one GLB file: a node ``LOD0`` that refers to the coarser ones by ``MSFT_lod``.
+
+        Programs that know the extension switch between the nodes; others show the finest. Every node states its
+        "triangles" and its "error" in object units as extras.
+
+        Raises
+        ------
+        FileError : another suffix, or the file cannot be written.
+        """
+        if Path(path).suffix.lower() != ".glb":
+            raise FileError(f"levels are not written as {Path(path).suffix!r}", where=str(path), fix="use .glb")
+        extras = [
+            {"triangles": len(mesh.triangles), "error": float(error)}
+            for mesh, error in zip(self.levels, self.errors, strict=True)
+        ]
+        write_atomically(path, lod_glb_bytes(self.levels, extras))
+
+
+def lod_glb_bytes(levels: Sequence[TriangleMesh], extras: Sequence[dict[str, Any]]) -> bytes:
+    """The ``levels``, fine to coarse, as one GLB file with ``extras`` for each node."""
+    joined = _Joined()
+    nodes = [
+        {"name": f"LOD{number}", "mesh": joined.add_file(glb_bytes(mesh), f"LOD{number}"), "extras": more}
+        for number, (mesh, more) in enumerate(zip(levels, extras, strict=True))
+    ]
+    header: dict[str, Any] = {
+        "asset": {"version": "2.0", "generator": "hra"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": nodes,
+    }
+    if len(nodes) > 1:
+        nodes[0]["extensions"] = {"MSFT_lod": {"ids": list(range(1, len(nodes)))}}
+        header["extensionsUsed"] = ["MSFT_lod"]
+    binary = b"".join(joined.parts)
+    header |= {kind: entries for kind, entries in joined.entries.items() if entries}
+    header["buffers"] = [{"byteLength": len(binary)}]
+    text = json.dumps(header, separators=(",", ":")).encode()
+    chunks = _chunk(text + b" " * (-len(text) % 4), _JSON_CHUNK) + _chunk(binary, _BINARY_CHUNK)
+    return b"glTF" + struct.pack("<II", 2, _HEADER + len(chunks)) + chunks
+
+
+def _chunk(content: bytes, kind: int) -> bytes:
+    return struct.pack("<II", len(content), kind) + content
+
+
+def _split(file: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and binary chunk of a file that `glb_bytes` has made: just these two chunks."""
+    (length,) = struct.unpack_from("<I", file, _HEADER)
+    end = _HEADER + _CHUNK_HEADER + length
+    return json.loads(file[_HEADER + _CHUNK_HEADER : end]), file[end + _CHUNK_HEADER :]
+
+
+class _Joined:
+    """The lists of several glTF headers as one; equal entries get one number."""
+
+    def __init__(self) -> None:
+        kinds = ("bufferViews", "accessors", "images", "samplers", "textures", "materials", "meshes")
+        self.entries: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
+        self.parts: list[bytes] = []
+        self._size = 0
+        self._known: dict[Any, int] = {}
+
+    def add_file(self, file: bytes, name: str) -> int:
+        """Add a file of one mesh, which gets a ``name``; the number of that mesh."""
+        header, binary = _split(file)
+        views = [self._view(view, binary) for view in header["bufferViews"]]
+        accessors = self._add_all(header, "accessors", lambda e: e | {"bufferView": views[e["bufferView"]]})
+        images = self._add_all(header, "images", lambda e: e | {"bufferView": views[e["bufferView"]]})
+        samplers = self._add_all(header, "samplers", lambda e: e)
+        textures = self._add_all(header, "textures", lambda e: _with_numbers(e, source=images, sampler=samplers))
+        materials = self._add_all(
+            header, "materials", lambda e: map_infos(e, lambda info: _with_numbers(info, index=textures))
+        )
+        named = {"name": name, **header["meshes"][0]}
+        return self._add("meshes", _with_accessors(named, accessors, materials))
+
+    def _add_all(self, header: dict[str, Any], kind: str, renumbered: Callable[[dict[str, Any]], Any]) -> list[int]:
+        return [self._add(kind, renumbered(entry)) for entry in header.get(kind, [])]
+
+    def _add(self, kind: str, entry: dict[str, Any]) -> int:
+        key = kind, json.dumps(entry, sort_keys=True)
+        if key not in self._known:
+            self._known[key] = len(self.entries[kind])
+            self.entries[kind].append(entry)
+        return self._known[key]
+
+    def _view(self, view: dict[str, Any], binary: bytes) -> int:
+        content = binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]]
+        key = view.get("target"), content
+        if key not in self._known:
+            self._known[key] = len(self.entries["bufferViews"])
+            self.entries["bufferViews"].append(view | {"byteOffset": self._size})
+            padding = -len(content) % 4
+            self.parts += [content, bytes(padding)]
+            self._size += len(content) + padding
+        return self._known[key]
+
+
+def _with_numbers(entry: dict[str, Any], **numbers: list[int]) -> dict[str, Any]:
+    """The entry with other numbers of what it refers to."""
+    return entry | {name: new[entry[name]] for name, new in numbers.items() if name in entry}
+
+
+def _with_accessors(mesh: dict[str, Any], accessors: list[int], materials: list[int]) -> dict[str, Any]:
+    primitives = []
+    for primitive in mesh["primitives"]:
+        attributes = {name: accessors[number] for name, number in primitive["attributes"].items()}
+        entry = primitive | {"attributes": attributes, "indices": accessors[primitive["indices"]]}
+        primitives.append(entry | ({"material": materials[entry["material"]]} if "material" in entry else {}))
+    return mesh | {"primitives": primitives}

@@ -1,0 +1,5 @@
+"""Meshes as data: triangles, their attributes and materials, and clusters of them at every level of detail.
+
+What a mesh or a cluster hierarchy is belongs here. How one is built belongs to `building`, how a cut is chosen to
+`selection`.
+"""

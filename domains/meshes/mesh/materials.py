@@ -1,0 +1,204 @@
+"""What a surface looks like: the constants and textures of a glTF material.
+
+Textures of a material as glTF has them: an image, the coordinates that it is laid out by, and how it is sampled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from hra.errors import MeshError
+
+Wrap = Literal["REPEAT", "MIRRORED_REPEAT", "CLAMP_TO_EDGE"]
+MagFilter = Literal["NEAREST", "LINEAR"]
+MinFilter = Literal[
+    "NEAREST",
+    "LINEAR",
+    "NEAREST_MIPMAP_NEAREST",
+    "LINEAR_MIPMAP_NEAREST",
+    "NEAREST_MIPMAP_LINEAR",
+    "LINEAR_MIPMAP_LINEAR",
+]
+_MAGIC = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+AlphaMode = Literal["OPAQUE", "MASK", "BLEND"]
+# Whole numbers of JSON may be larger than any float.
+_LARGEST = 1e308
+# The fields of a material that are textures, in the order of glTF.
+TEXTURES = ("metallic_roughness_texture", "normal_texture", "occlusion_texture", "emissive_texture")
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How a texture is read beyond its borders and between its texels, by the names of glTF.
+
+    Attributes
+    ----------
+    wrap_s, wrap_t : "REPEAT", "MIRRORED_REPEAT" or "CLAMP_TO_EDGE", to the side and down.
+    mag_filter : "NEAREST" or "LINEAR", None where whoever draws it decides.
+    min_filter : one of glTF's six, such as "LINEAR_MIPMAP_LINEAR", or None.
+
+    Raises
+    ------
+    MeshError : another name.
+
+    References
+    ----------
+    Khronos, glTF 2.0, section 3.8.4 (samplers).
+
+    Examples
+    --------
+    >>> from hra.domains.meshes import Sampler
+    >>> Sampler(wrap_s="CLAMP_TO_EDGE").wrap_t
+    'REPEAT'
+    """
+
+    wrap_s: Wrap = "REPEAT"
+    wrap_t: Wrap = "REPEAT"
+    mag_filter: MagFilter | None = None
+    min_filter: MinFilter | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("wrap_s", Wrap), ("wrap_t", Wrap), ("mag_filter", MagFilter), ("min_filter", MinFilter)):
+            self._check(name, get_args(allowed))
+
+    def _check(self, name: str, allowed: tuple[str, ...]) -> None:
+        value: Any = getattr(self, name)
+        if value not in allowed and not (value is None and name.endswith("filter")):
+            raise MeshError(f"{name} must be one of {', '.join(allowed)}, got {value!r}", where="Sampler")
+
+
+@dataclass(frozen=True)
+class Texture:
+    """An image of a material.
+
+    Attributes
+    ----------
+    image : the bytes of a PNG or JPEG file.
+    coordinates : 0 where it is laid out by `VertexAttributes.uv`, 1 by ``uv2``.
+    sampler : how it is read.
+
+    Raises
+    ------
+    MeshError : an image of another format, or other coordinates.
+
+    Examples
+    --------
+    >>> import io
+    >>> from PIL import Image
+    >>> from hra.domains.meshes import Texture
+    >>> out = io.BytesIO()
+    >>> Image.new("RGB", (2, 2)).save(out, "PNG")
+    >>> Texture(out.getvalue(), coordinates=1).coordinates
+    1
+    """
+
+    image: bytes
+    coordinates: int = 0
+    sampler: Sampler = Sampler()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.image, bytes) or not image_type(self.image):
+            raise MeshError("the image is neither PNG nor JPEG", where="Texture", fix="convert the texture to PNG")
+        if type(self.coordinates) is not int or self.coordinates not in (0, 1):
+            raise MeshError(f"coordinates must be 0 (uv) or 1 (uv2), got {self.coordinates!r}", where="Texture")
+        if not isinstance(self.sampler, Sampler):
+            raise MeshError(f"the sampler is a {type(self.sampler).__name__}", where="Texture", fix="pass a Sampler")
+
+    def __repr__(self) -> str:
+        return f"Texture({image_type(self.image)} of {len(self.image)} bytes, coordinates={self.coordinates})"
+
+
+def image_type(content: bytes) -> str:
+    """The MIME type of a PNG or JPEG file by its first bytes, "" for anything else."""
+    return next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), "")
+
+
+_PLAIN = Sampler()
+
+
+@dataclass(frozen=True)
+class Material:
+    """A material of the metallic-roughness model.
+
+    Attributes
+    ----------
+    name : for people; need not be unique.
+    base_color : linear RGBA in 0 .. 1, multiplies texture and vertex colours.
+    image : base-colour texture as the bytes of a PNG or JPEG file, laid out by ``uv``; None for none.
+    metallic, roughness : 0 .. 1, multiply the metallic-roughness texture.
+    emissive : linear RGB in 0 .. 1, multiplies the emissive texture.
+    alpha_mode : how alpha is used: not at all, against ``alpha_cutoff`` (0 .. 1), or blended.
+    double_sided : whether back faces are drawn.
+    sampler : how ``image`` is read.
+    metallic_roughness_texture : roughness in green, metallic in blue; None for none, as for the others.
+    normal_texture : normals in the space of the vertices' tangents; normal_scale : multiplies their x and y.
+    occlusion_texture : ambient occlusion in red; occlusion_strength : 0 .. 1, how much of it counts.
+    emissive_texture : RGB.
+
+    Raises
+    ------
+    MeshError : a value out of range, or an image of another format.
+
+    References
+    ----------
+    Khronos, glTF 2.0, section 3.9 (materials); defaults are those of the specification.
+
+    Examples
+    --------
+    >>> from hra.domains.meshes import Material
+    >>> Material("glass", base_color=(0.9, 1.0, 1.0, 0.3), roughness=0.05, alpha_mode="BLEND")
+    Material('glass', base_color=(0.9, 1.0, 1.0, 0.3))
+    """
+
+    name: str = ""
+    base_color: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
+    image: bytes | None = None
+    metallic: float = 1.0
+    roughness: float = 1.0
+    emissive: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    alpha_mode: AlphaMode = "OPAQUE"
+    alpha_cutoff: float = 0.5
+    double_sided: bool = False
+    sampler: Sampler = _PLAIN
+    metallic_roughness_texture: Texture | None = None
+    normal_texture: Texture | None = None
+    occlusion_texture: Texture | None = None
+    emissive_texture: Texture | None = None
+    normal_scale: float = 1.0
+    occlusion_strength: float = 1.0
+
+    def __post_init__(self) -> None:
+        where = f"material {self.name!r}"
+        if len(self.base_color) != 4 or len(self.emissive) != 3:
+            raise MeshError("a base colour has four values and an emissive colour three", where=where)
+        shares = self.metallic, self.roughness, self.alpha_cutoff, self.occlusion_strength
+        values = (*self.base_color, *self.emissive, *shares)
+        if not all(0 <= value <= 1 for value in values):
+            raise MeshError(f"colours and factors must be numbers in 0 .. 1, got {values}", where=where)
+        if self.alpha_mode not in get_args(AlphaMode):
+            raise MeshError(f"alpha_mode must be one of {get_args(AlphaMode)}, got {self.alpha_mode!r}", where=where)
+        if self.image is not None and not self.image_type:
+            raise MeshError("the image is neither PNG nor JPEG", where=where, fix="convert the texture to PNG")
+        if not abs(self.normal_scale) < _LARGEST:
+            raise MeshError(f"normal_scale must be finite, got {self.normal_scale}", where=where)
+        for name in TEXTURES:
+            if not isinstance(getattr(self, name), Texture | None):
+                raise MeshError(f"{name} is no texture", where=where, fix="pass a Texture, or None")
+
+    def __repr__(self) -> str:
+        image = f", {self.image_type} of {len(self.image)} bytes" if self.image else ""
+        more = "".join(f", {name}" for name in TEXTURES if getattr(self, name) is not None)
+        return f"Material({self.name!r}, base_color={self.base_color}{image}{more})"
+
+    @property
+    def image_type(self) -> str:
+        """MIME type of the image, "" without one."""
+        return image_type(self.image or b"")
+
+    @property
+    def textures(self) -> dict[str, Texture]:
+        """The textures that are there by name, "base_color_texture" for ``image``."""
+        base = Texture(self.image, 0, self.sampler) if self.image else None
+        found = {"base_color_texture": base} | {name: getattr(self, name) for name in TEXTURES}
+        return {name: texture for name, texture in found.items() if texture is not None}

@@ -1,0 +1,77 @@
+"""Runs of different lengths in one flat array, as offsets and values.
+
+Axis-aligned boxes around clusters, nested from fine to coarse beside the spheres.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hra.compiling import njit
+
+
+def run_offsets(sizes: np.ndarray) -> np.ndarray:
+    """Where consecutive runs of these ``sizes`` [n] begin and end, int64 [n + 1]."""
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def take_runs(values: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The runs ``rows`` of ``values``, one after the other, and their offsets."""
+    out_offsets = run_offsets(np.diff(offsets)[rows])
+    # Vertex numbers, of which there are most, without a Python object for each run.
+    if values.dtype == np.uint32 and values.ndim == 1:
+        return _copy_runs(values, offsets[rows], out_offsets), out_offsets
+    runs = zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True)
+    return np.concatenate([values[:0], *(values[begin:end] for begin, end in runs)]), out_offsets
+
+
+@njit(cache=True, nogil=True)
+def _copy_runs(values, begins, offsets):
+    """What begins at each of ``begins`` [n] in ``values``, one after the other up to the ``offsets`` [n + 1]."""
+    result = np.empty(offsets[-1], values.dtype)
+    for run in range(begins.size):
+        # Views that the loop counts through from 0: a fifth of the time of places in the whole arrays.
+        source, target = values[begins[run] :], result[offsets[run] : offsets[run + 1]]
+        for i in range(target.size):
+            target[i] = source[i]
+    return result
+
+
+def vertex_boxes(positions: np.ndarray, indices: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """The box around each cluster's triangles.
+
+    Parameters
+    ----------
+    positions : float32 [V, 3]; indices : uint32 [3 T]; offsets : int64 [N + 1], where each cluster's indices begin.
+
+    Returns
+    -------
+    float32 [N, 2, 3], least and largest corners, exact: they are coordinates of vertices.
+    """
+    boxes = np.empty((len(offsets) - 1, 2, 3), np.float32)
+    _enclose_vertices(positions, indices, offsets, boxes)
+    return boxes
+
+
+@njit(cache=True)
+def _enclose_vertices(positions, indices, offsets, boxes):
+    for c in range(len(boxes)):
+        low, high = boxes[c, 0], boxes[c, 1]
+        for axis in range(3):
+            low[axis] = high[axis] = positions[indices[offsets[c]], axis]
+        for i in range(offsets[c] + 1, offsets[c + 1]):
+            for axis in range(3):
+                value = positions[indices[i], axis]
+                low[axis] = min(low[axis], value)
+                high[axis] = max(high[axis], value)
+
+
+def enclosing_boxes(boxes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """The box around each run of ``boxes`` float32 [M, 2, 3] that begins at ``offsets`` [G + 1]: float32 [G, 2, 3].
+
+    A union only compares numbers, so the inner boxes lie inside without any rounding.
+    """
+    first = offsets[:-1]
+    return np.stack([np.minimum.reduceat(boxes[:, 0], first), np.maximum.reduceat(boxes[:, 1], first)], axis=1)

@@ -1,0 +1,1 @@
+"""From a cloud to the tree over it, in memory or on disk."""

@@ -1,0 +1,167 @@
+"""The trees of all parts, and the tree above them: the same nodes as those of one tree over all points.
+
+The nodes of all parts on disk, an array after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from hra.domains.points.cloud.moments import (
+    NEIGHBOURS,
+    Moments,
+    areas_of,
+    counts_of,
+    disc_sizes,
+    merged,
+    overhangs,
+    raised,
+    spacing,
+    spreads,
+)
+from hra.kernels.chunking import Records
+from hra.kernels.trees import PointTree, build_tree
+
+FORMS = {
+    "parent": ("<i4", 0),
+    **{name: ("<f4", 3) for name in ("position", "color")},
+    **{name: ("<f4", 0) for name in ("reach", "size", "color_loss", "cover_loss", "shift")},
+}
+_LOSSES = ("color_loss", "cover_loss", "shift")
+
+
+@dataclass(frozen=True)
+class Run:
+    """The nodes of a tree in the columns: the first, where each level begins from there, and last their number."""
+
+    first: int
+    levels: tuple[int, ...]
+
+
+class Forest:
+    """Parts and the tree above, whose leaves they are, in three sweeps: spacing, discs, and what sticks out of them.
+
+    Where a part holds fewer points than a spacing is known from, its radii come from above; what a disc that sticks out
+    costs is relative to the root's. Each sweep goes over the parts, then over the tree above.
+
+    Parameters
+    ----------
+    cells : rows of points (position, colour) in octree cells, in Z-order. bounds : [2, 3] of all points.
+    columns : takes the nodes, of `FORMS`: those of each part, last those of the tree above.
+
+    Attributes
+    ----------
+    above : the tree over the parts. runs : of each part, by its number, in the order of the columns; end : where that
+        of the tree above begins there.
+    """
+
+    def __init__(self, cells: list[Records], bounds: np.ndarray, columns: NodeColumns) -> None:
+        self._cells, self._bounds, self._columns = cells, bounds, columns
+        first = [Records(cell.path, cell.width, cell.first, 1).read()[0, :3] for cell in cells]
+        self.above = build_tree(np.array(first), bounds=bounds)
+        self.runs: dict[int, Run] = {}
+        self.end = 0
+        self._counts, self._areas = _no_moments(len(cells)), _no_moments(len(cells))
+        self._roots = {name: np.zeros(len(cells), np.float32) for name in ("size", *_LOSSES)}
+        self._sweep_spacing()
+        self._sweep_overhangs()
+
+    def _sweep_spacing(self) -> None:
+        """With the sweep over discs for each part that itself tells how far its points lie apart."""
+        few = []
+        for number in range(len(self._cells)):
+            tree, values = self._grown(number)
+            counts = counts_of(tree.tree.parent, tree.tree.leaf, values)
+            _put(self._counts, number, counts)
+            if len(values) < NEIGHBOURS:
+                few.append(number)
+            else:
+                self._make_discs(number, tree, values, spacing(tree.tree.parent, tree.tree.leaf, counts))
+        parent, leaf = self.above.tree.parent, self.above.tree.leaf
+        radii = spacing(parent, leaf, merged(parent, leaf, self._counts))
+        for number in few:
+            tree, values = self._grown(number)
+            self._make_discs(number, tree, values, np.full(len(values), radii[number]))
+
+    def _grown(self, number: int) -> tuple[PointTree, np.ndarray]:
+        values = self._cells[number].read()
+        return build_tree(np.ascontiguousarray(values[:, :3]), bounds=self._bounds), values
+
+    def _make_discs(self, number: int, tree: PointTree, values: np.ndarray, radii: np.ndarray) -> None:
+        parent, leaf = tree.tree.parent, tree.tree.leaf
+        found = areas_of(parent, leaf, values, radii)
+        _put(self._areas, number, found)
+        size = disc_sizes(parent, leaf, found, radii)
+        losses = {"color_loss": found.color_loss, "shift": spreads(found)}
+        losses = {name: raised(parent, leaf, loss, 0) for name, loss in losses.items()}
+        self._columns.add(parent=parent, size=size, **_shown(found), **losses)
+        self.runs[number] = Run(self.end, tree.tree.level_offsets)
+        self.end += len(parent)
+        for name, values in {"size": size, **losses}.items():
+            self._roots[name][number] = values[0]
+
+    def _sweep_overhangs(self) -> None:
+        parent, leaf = self.above.tree.parent, self.above.tree.leaf
+        found = merged(parent, leaf, self._areas)
+        size = disc_sizes(parent, leaf, found, self._roots["size"])
+        for number, run in self.runs.items():
+            below, own = (self._columns.read(name, run.first, run.levels[-1]) for name in ("parent", "size"))
+            loss = raised(below, _leaves(below), overhangs(own, size[0]), 0)
+            self._columns.add(cover_loss=loss)
+            self._roots["cover_loss"][number] = loss[0]
+        losses = {"color_loss": found.color_loss, "cover_loss": overhangs(size, size[0]), "shift": spreads(found)}
+        losses = {name: raised(parent, leaf, loss, self._roots[name]) for name, loss in losses.items()}
+        self._columns.add(parent=parent, size=size, **_shown(found), **losses)
+
+
+def _no_moments(count: int) -> Moments:
+    return Moments(*(np.zeros(shape, np.float32) for shape in (count, (count, 6), (count, 6), count, count)))
+
+
+def _put(roots: Moments, number: int, found: Moments) -> None:
+    """Keep the root of a part."""
+    for rows, own in zip(roots, found, strict=True):
+        rows[number] = own[0]
+
+
+def _shown(found: Moments) -> dict[str, np.ndarray]:
+    return {"position": found.mean[:, :3], "color": found.mean[:, 3:].clip(0, 1), "reach": found.reach}
+
+
+def _leaves(parent: np.ndarray) -> np.ndarray:
+    inner = np.zeros(len(parent), bool)
+    inner[parent[1:]] = True
+    return np.flatnonzero(~inner)
+
+
+class NodeColumns:
+    """Files of what nodes have, to which parts are added.
+
+    Parameters
+    ----------
+    folder : for the files; forms : dtype and length of a row, 0 for a number, by name.
+    """
+
+    def __init__(self, folder: Path, forms: Mapping[str, tuple[str, int]]) -> None:
+        self.forms = dict(forms)
+        self._files = {name: folder / f"nodes-{name}" for name in forms}
+        for file in self._files.values():
+            file.write_bytes(b"")
+
+    def add(self, **arrays: np.ndarray) -> None:
+        """Add rows to some of the columns."""
+        for name, values in arrays.items():
+            with self._files[name].open("ab") as out:
+                np.ascontiguousarray(values, self.forms[name][0]).tofile(out)
+
+    def read(self, name: str, first: int, count: int) -> np.ndarray:
+        """Some rows of a column."""
+        kind, width = self.forms[name]
+        numbers, size = max(width, 1), np.dtype(kind).itemsize
+        # Not mapped: mapped pages count as memory of this process for as long as the system likes.
+        values = np.fromfile(self._files[name], kind, count * numbers, offset=first * numbers * size)
+        return values.reshape(count, width) if width else values

@@ -1,0 +1,234 @@
+"""``build_out_of_core``: the tree over a cloud that does not fit into memory.
+
+The nodes of all parts in the level order of one tree, written as `save_tree` writes it.
+
+LAS and LAZ files as records on disk, block by block.
+
+How large a part may be.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from hra.domains.points.building.forest import FORMS, Forest, NodeColumns, Run
+from hra.domains.points.files.las import checked_reader
+from hra.domains.points.files.las_header import check_header, las_errors, las_library, las_shades, shown_colors
+from hra.errors import ArrayError, FileError, HraError, LimitExceeded
+from hra.files.atomic_write import write_atomically
+from hra.files.local_files import local_path, open_regular
+from hra.files.scratch_folder import scratch_folder
+from hra.kernels.chunking import Records, octree_cells
+
+# Nodes are counted by int32, and there are fewer than two for each point.
+_MOST = 2**30
+# Position and colour.
+WIDTH = 6
+_BLOCK = 2**17
+# Measured: what a process holds with everything imported and compiled, and what a point of a part takes at most.
+_PROCESS_BYTES, _POINT_BYTES = 240 * 2**20, 320
+# Smaller parts would be read and written for ever.
+_LEAST = 2**16
+
+
+@dataclass(frozen=True)
+class CloudReport:
+    """What building a cloud in parts came to.
+
+    Attributes
+    ----------
+    leaves, nodes : of the tree. low, high : corners of the positions.
+    parts : octree cells that were built one by one; part_points : that each may have at most.
+
+    Examples
+    --------
+    >>> from hra.domains import points
+    >>> points.CloudReport(2, 3, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), parts=1, part_points=100_000).leaves
+    2
+    """
+
+    leaves: int
+    nodes: int
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    parts: int
+    part_points: int
+
+
+def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str], *, memory: int) -> CloudReport:
+    """Build the tree over a LAS or LAZ file that does not fit into memory, and write it to a file.
+
+    The points are sorted into the largest cells of the octree that fit into memory, each becomes a tree, and a tree
+    over the cells' roots stands above them. The file is that of `build` and `save_tree` byte for byte, whatever the
+    memory. Scratch files lie in ``OUT.parts``, about 100 bytes for each point, and go in the end.
+
+    Parameters
+    ----------
+    source : LAS, LAZ or COPC, all of it. out : a file as `save_tree` writes it.
+    memory : bytes that may be held, at least 260 MiB.
+
+    Raises
+    ------
+    FileError : another format, a damaged file, one without points, or a file cannot be written.
+    HraError : too little memory, or ``OUT.parts`` holds something else. MissingExtra : laspy is not installed.
+    LimitExceeded : more than 2**30 points, more at one place than a part may have, or an archive that unpacks to too
+        much.
+
+    Examples
+    --------
+    >>> import laspy, numpy as np, tempfile
+    >>> from hra.domains import points
+    >>> las = laspy.create(point_format=2)
+    >>> las.x = las.y = las.z = np.arange(5.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     las.write(f"{folder}/a.las")
+    ...     points.build_out_of_core(f"{folder}/a.las", f"{folder}/a.hpt", memory=2**30).leaves
+    5
+    """
+    file, target, most = local_path(source), local_path(out), points_of_part(memory)
+    with scratch_folder(target, {"points": str(file.resolve())}, resumed=False) as folder:
+        records, bounds = las_records(file, folder / "points")
+        if records.count > _MOST:
+            raise LimitExceeded(f"the file has {records.count:,} points", where=str(file)[:500], fix="split it")
+        cells = octree_cells(records, bounds, most, folder)
+        _keep({cell.path for cell in cells}, folder)
+        columns = NodeColumns(folder, FORMS)
+        nodes = assemble(Forest(cells, bounds, columns), columns, target)
+    low, high = (tuple(corner) for corner in bounds.tolist())
+    return CloudReport(records.count, nodes, low, high, parts=len(cells), part_points=most)
+
+
+def _keep(used: set[Path], folder: Path) -> None:
+    """Only the files of points that are still read."""
+    for file in folder.glob("points*"):
+        if file not in used:
+            file.unlink()
+
+
+class _Slice(NamedTuple):
+    """Nodes that follow each other in the columns and in the file; what is added to the parents that stand there."""
+
+    first: int
+    length: int
+    shift: int
+
+
+def assemble(forest: Forest, columns: NodeColumns, out: Path) -> int:
+    """Write the tree of all parts, and return how many nodes it has."""
+    slices = _level_order(forest)
+    nodes = sum(one.length for one in slices)
+    write_atomically(out, lambda stream: _write(stream, columns, slices, nodes))
+    return nodes
+
+
+def _level_order(forest: Forest) -> list[_Slice]:
+    """Level after level, and within one along the Z-order curve, which is the order of `build_tree`."""
+    tree, begin = forest.above.tree, forest.above.begin.tolist()
+    parent, levels = tree.parent.tolist(), tree.levels
+    # A node above all parts is a run of itself.
+    runs = {node: Run(forest.end + node, (0, 1)) for node in range(len(parent))}
+    parts = {int(tree.leaf[number]): run for number, run in forest.runs.items()}
+    runs |= parts
+    slices, at, live = [], 0, {}
+    start: dict[int, int] = {}  # where the last level of each run that was passed begins
+    for depth in range(len(levels) + max(len(run.levels) for run in parts.values())):
+        live |= {node: 0 for node in range(*levels[depth])} if depth < len(levels) else {}
+        for node in sorted(live, key=begin.__getitem__):
+            run, level = runs[node], live[node]
+            first, end = run.levels[level : level + 2]
+            if level:
+                shift = start[node] - run.levels[level - 1]
+            elif parent[node] < 0:
+                shift = 0
+            else:  # the roots of parts have no parent where they stand
+                shift = start[parent[node]] - (-1 if node in parts else parent[node])
+            slices.append(_Slice(run.first + first, end - first, shift))
+            start[node] = at
+            at += end - first
+        live = {node: level + 1 for node, level in live.items() if level + 2 < len(runs[node].levels)}
+    return slices
+
+
+def _write(stream: IO[bytes], columns: NodeColumns, slices: list[_Slice], nodes: int) -> None:
+    with zipfile.ZipFile(stream, "w") as archive:
+        with archive.open("kind.npy", "w", force_zip64=True) as member:
+            np.lib.format.write_array(member, np.array("points"), allow_pickle=False)
+        for name, (kind, width) in FORMS.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                shape = (nodes, width) if width else (nodes,)
+                np.lib.format.write_array_header_1_0(member, {"descr": kind, "fortran_order": False, "shape": shape})
+                for first, length, shift in slices:
+                    values = columns.read(name, first, length)
+                    member.write((values + np.int32(shift) if name == "parent" else values).tobytes())
+
+
+def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray]:
+    """Write positions and colours of all points as float32 rows [P, 6] to ``path``, as `read_las` would give them.
+
+    The file is read twice: where coordinates begin and what colours are full is known after the last point.
+
+    Returns
+    -------
+    The rows, and the least and largest corner [2, 3] of the positions.
+
+    Raises
+    ------
+    FileError : not LAS or LAZ, damaged, or without points. LimitExceeded : it would unpack to more than an archive may.
+    ArrayError : a coordinate that is not finite. MissingExtra : laspy is not installed.
+    """
+    if source.suffix.lower() not in (".las", ".laz"):
+        fix = "convert it to LAS, or build it without --memory"
+        raise FileError("only LAS and LAZ files are read in blocks", where=str(source)[:500], fix=fix)
+    low, full = np.full(3, np.inf), 0
+    for places, shades in _blocks(source):
+        low, full = np.minimum(low, places.min(axis=0)), max(full, int(shades.max()))
+    if not np.isfinite(low).all():
+        raise FileError("the file holds no points", where=str(source)[:500])
+    count, high = 0, np.zeros(3)  # coordinates count from the least corner
+    with path.open("wb") as out:
+        for places, shades in _blocks(source):
+            rows = np.column_stack([places - low, shown_colors(shades, full)]).astype(np.float32)
+            if not np.isfinite(rows).all():
+                raise ArrayError("a coordinate is not finite", where=str(source)[:500], fix="repair the file")
+            rows.tofile(out)
+            count += len(rows)
+            high = np.maximum(high, rows[:, :3].max(axis=0))
+    return Records(path, WIDTH, 0, count), np.stack([np.zeros(3), high])
+
+
+def _blocks(source: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Positions float64 [n, 3], and colours [n, 3] or intensities [n, 1] as they are stored."""
+    where = str(source)
+    las_library()  # what is missing is said first
+    with open_regular(source) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        claims = check_header(stream, size, where)
+        with las_errors(where):
+            reader = checked_reader(stream, size, claims, where)
+        for _ in range(0, claims.points, _BLOCK):
+            with las_errors(where):
+                found = reader.read_points(_BLOCK)
+                block = np.column_stack([found.x, found.y, found.z]), las_shades(found)
+            yield block
+
+
+def points_of_part(memory: int) -> int:
+    """How many points the trees of parts may have within ``memory`` bytes.
+
+    Raises
+    ------
+    HraError : too little for any part.
+    """
+    points = (memory - _PROCESS_BYTES) // _POINT_BYTES
+    if points < _LEAST:
+        least = _PROCESS_BYTES + _LEAST * _POINT_BYTES
+        what = f"{memory:,} bytes are too little to build a cloud in parts"
+        raise HraError(what, where="memory", fix=f"allow {-(-least // 2**20)} MiB or more")
+    return points

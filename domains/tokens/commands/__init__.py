@@ -1,0 +1,153 @@
+"""``hra tokens``: which patches of an image a model should see.
+
+Options, output and what is checked before an allocation belong here; every other command is a file of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hra.console import (
+    JsonOption,
+    MetricOption,
+    TraversalOption,
+    folder_or,
+    running,
+    show,
+    whole_count,
+    write_json,
+)
+from hra.errors import HraError
+from hra.plugins import load
+
+if TYPE_CHECKING:
+    from hra.allocating.allocation import Allocation
+    from hra.domains.tokens import TokenAllocator
+
+app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help=True)
+
+ImageArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads.")]
+ImagesArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads, or a folder of them.")]
+QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer where tokens go.")]
+RelevanceOption = Annotated[
+    str | None,
+    typer.Option(help="phrase, layout, cues, imagenet, uniform, or model:NAME (CLIP, SigLIP). [default: phrase]"),
+]
+_UNUSED = """The query {query!r} was not used: the relevance {relevance!r} made nothing of it.
+`phrase` reads text (pip install 'hra[ocr]'), `imagenet` knows 1000 things, `cues` only places such as 'on the left'."""
+
+BudgetOption = Annotated[
+    int, typer.Option(parser=whole_count, help="Number of tokens, met exactly: 273, 1k.", metavar="N")
+]
+
+
+@app.command()
+def allocate(
+    image: ImagesArgument,
+    query: QueryOption = "",
+    method: Annotated[
+        str, typer.Option(help="How; `hra tokens methods` lists them.", metavar="NAME[:KEY=VALUE,..]")
+    ] = "pyramid",
+    budget: BudgetOption = 273,
+    relevance: RelevanceOption = None,
+    metric: MetricOption = None,
+    traversal: TraversalOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            callback=folder_or(".png"),
+            help="PNG: the tokens on the image, and what they give back. Of a folder: one for Parquet files.",
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes, for the images of a folder.")] = 1,
+    bank: Annotated[int, typer.Option(help="Of a folder: so many images in a row share their tokens.")] = 1,
+    sample: Annotated[
+        int | None,
+        typer.Option(help="Of a folder: all images share their tokens, by a price fixed on so many of them."),
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Allocate tokens to an image and a query, or to all images of a folder.
+
+    A folder's rows go to Parquet files, one row for each image, with its error where it has no tokens (exit code 1).
+    Run it again after it was stopped: it goes on.
+    """
+    from hra.domains import tokens
+    from hra.domains.tokens.corpus.command import allocate_images
+    from hra.domains.tokens.named import named_allocator
+    from hra.files.images import load_image, psnr, save_png
+
+    if os.path.isdir(image):  # False for names that cannot be
+        names = {"method": method, "relevance": relevance, "metric": metric, "traversal": traversal}
+        allocation = tokens.TokenAllocation(**names, budget=budget, question=query, bank=bank)
+        return allocate_images(image, out, allocation, jobs=jobs, sample=sample, json_file=json_file)
+    _check_alone(jobs, bank, sample)
+    allocator, relevance = named_allocator(method, relevance, metric, traversal)
+    pixels = load_image(image)
+    context = allocator.context(pixels, query)
+    with running(f"choosing {budget:,} tokens") as progress:
+        allocation = allocator.allocate(context, budget)
+        if metric is not None:
+            _check_metric(allocator, allocation, method)
+        progress("making the tokens")
+        chosen = allocator.realize(allocation)
+        shown = chosen.reconstruct()
+        if out is not None:
+            progress(f"drawing {out.name}")
+            save_png(out, tokens.token_sheet(pixels, chosen))
+    record = {
+        "method": method,
+        "relevance": relevance,
+        "query_used": context.query_matters,
+        **context.counts,
+        "budget": budget,
+        "count": len(chosen),
+        "gap": allocation.gap,
+        "residual_gap": allocation.residual_gap,
+        "status": allocation.status,
+        "seconds": allocation.seconds,
+        "psnr_db": psnr(shown, pixels),
+    }
+    write_json(json_file, {**record, "boxes": chosen.boxes, "detail": chosen.detail, **_positions(chosen)})
+    show(f"{image.name}: {allocation}", record.items())
+    if query and not context.query_matters:
+        typer.echo(_UNUSED.format(query=query, relevance=relevance))
+
+
+@app.command()
+def methods() -> None:
+    """List the methods with their first sentence."""
+    from hra.domains.tokens.methods.registry import method_names
+
+    show("methods", ((name, _sentence(name)) for name in method_names()))
+
+
+def _sentence(method: str) -> str:
+    try:
+        return (load("hra.methods", method).__doc__ or "").split("\n")[0]
+    except HraError as error:
+        return error.what
+
+
+def _check_alone(jobs: int, bank: int, sample: int | None) -> None:
+    """One image has nobody to share with: options of folders must not be ignored in silence."""
+    if jobs != 1 or bank != 1 or sample is not None:
+        raise HraError("--jobs, --bank and --sample are for folders", where="hra tokens allocate", fix="name a folder")
+
+
+def _check_metric(allocator: TokenAllocator[Any], allocation: Allocation, method: str) -> None:
+    """Some methods make their metric from the image; one that was asked for must not be ignored in silence."""
+    if allocation.metric is not allocator.metric:
+        raise HraError(f"the method {method!r} has a metric of its own", where="--metric", fix="leave it out")
+
+
+def _positions(chosen: Any) -> dict[str, Any]:
+    """Where tokens are that have places of their own: (level, x, y) of patches."""
+    places = getattr(chosen, "places", None)
+    return {} if places is None else {"positions": places}

@@ -1,0 +1,164 @@
+"""Multiple fixations: an overview, then the target of the query, then what was missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hra.allocating.allocation import Allocation
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.methods.fixation.confidence import Confidence, ShownConfidence, is_confident
+from hra.domains.tokens.methods.fixation.error import FixatedError, Look
+from hra.domains.tokens.methods.fixation.finders import CentreFixation
+from hra.domains.tokens.methods.fixation.peak import coarse_peak
+from hra.domains.tokens.methods.whole_image import covers, finest_patches
+from hra.domains.tokens.patches.layered_builder import LayeredBuilder
+from hra.domains.tokens.patches.metrics import RelevanceError
+from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.relevance.base import Relevance
+from hra.errors import ArrayError
+from hra.model.budget import check_budget
+from hra.solvers.apportionment import largest_remainder
+from hra.traversals.hull import Hull
+
+NextFixation = Callable[[TokenContext, PatchTokens], tuple[float, float]]
+"""(context, tokens so far) -> where to look next, (x, y) in pixels; before the first there are no tokens."""
+
+
+def look_at_centre(context: TokenContext, seen: PatchTokens) -> tuple[float, float]:
+    """The centre of the image."""
+    return CentreFixation()(context.pyramid.image, context.query, context.relevance)
+
+
+def look_at_target(context: TokenContext, seen: PatchTokens) -> tuple[float, float]:
+    """The most relevant cell of a coarse pass, see `coarse_peak`."""
+    return coarse_peak(context.relevance, context.pyramid.patch)
+
+
+def look_at_gaps(context: TokenContext, seen: PatchTokens) -> tuple[float, float]:
+    """The cell with most relevance times the level at which it was seen: 0 where it was seen at its finest."""
+    level = np.full(context.pyramid.grids[0], len(context.pyramid.levels))
+    for depth, x, y in seen.places[np.argsort(-seen.places[:, 0], kind="stable")].tolist():
+        level[y << depth : (y + 1) << depth, x << depth : (x + 1) << depth] = depth
+    return coarse_peak(context.relevance * level, context.pyramid.patch)
+
+
+class MultiFixation(TokenAllocator[PatchTokens]):
+    """Up to three fixations that share one budget: the centre, the target of the query, and the gaps.
+
+    Each adds an equal share of the budget to what the ones before it took (by
+    `hra.solvers.apportionment.largest_remainder`), as the foveated pyramid around its point. Before each further one
+    the confidence is asked for; once it reaches the threshold, the fixation before it gets all that is left. Patches
+    stay when finer ones are added, so that nothing is encoded twice, and the count is exact in every case. In a pool
+    and for curves there are no fixations: relevance alone decides.
+
+    Source: fixations one after another with stopping by confidence, V. Mnih et al., "Recurrent models of visual
+    attention" (NIPS 2014), here without training; the order of the three is that of the project's notes.
+
+    Parameters
+    ----------
+    relevance : see `Relevance`; by default `CueRelevance`.
+    patch : side of a patch in pixels.
+    levels : at most so many levels of detail; by default down to a single patch.
+    fixations : where to look, one after another.
+    confidence : (context, tokens so far) -> 0 .. 1; by default `ShownConfidence`.
+    threshold : the confidence at which looking ends, 0 .. 1; the notes leave it open.
+    field_of_view : degrees that the longer side of the image spans.
+
+    Raises
+    ------
+    ArrayError : no fixation, or a threshold out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.MultiFixation()
+    >>> allocation = allocator.allocate((image, "what is at the top left?"), budget=20)
+    >>> allocator.realize(allocation).values.shape
+    (20, 768)
+    """
+
+    def __init__(
+        self,
+        relevance: Relevance | None = None,
+        *,
+        patch: int = 16,
+        levels: int | None = None,
+        fixations: Sequence[NextFixation] = (look_at_centre, look_at_target, look_at_gaps),
+        confidence: Confidence | None = None,
+        threshold: float = 0.75,
+        field_of_view: float = 20.0,
+    ) -> None:
+        if not fixations:
+            raise ArrayError("there is nowhere to look", where="fixations", fix="give at least one")
+        if not 0 <= threshold <= 1:
+            raise ArrayError(f"a threshold of {threshold:g}", where="threshold", fix="use a number from 0 to 1")
+        super().__init__(
+            LayeredBuilder(), RelevanceError(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=levels
+        )
+        self.fixations = tuple(fixations)
+        self.confidence = ShownConfidence() if confidence is None else confidence
+        self.threshold = threshold
+        self.field_of_view = field_of_view
+
+    def allocate(
+        self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None
+    ) -> Allocation:
+        """The allocation after the last fixation; its gain is what that one added. See `TokenAllocator.allocate`."""
+        return self.look(context, budget, previous=previous, pinned=pinned)[-1]
+
+    def look(
+        self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None
+    ) -> list[Allocation]:
+        """The allocation after each fixation that was made, each holding the one before it; the last has the budget.
+
+        Parameters, errors : as for `TokenAllocator.allocate`.
+        """
+        context = self._context(context)
+        allocator = self._allocator_for(context, check_budget(budget, context.hierarchy(self.builder)))
+        if allocator is not self:
+            return [allocator.allocate(context, budget, previous=previous, pinned=pinned)]
+        budgets = self._budgets(context, budget)
+        nothing = self.builder.tokens(context, context.hierarchy(self.builder), np.zeros(0, np.int64))
+        gaze, looks = self.fixations[0](context, nothing), ()
+        around = self._around(gaze, context, looks)
+        steps = [around.allocate(context, budgets[0], previous=previous, pinned=pinned)]
+        for spent, fixation in zip(budgets[1:], self.fixations[1:], strict=True):
+            seen, pinned = self.realize(steps[-1]), steps[-1].cut
+            if is_confident(self.confidence, context, seen, self.threshold):
+                steps[-1] = around.allocate(context, budgets[-1], previous=previous, pinned=pinned)
+                break
+            looks = (*looks, Look(gaze, steps[-1].cut))
+            gaze = fixation(context, seen)
+            around = self._around(gaze, context, looks)
+            steps.append(around.allocate(context, spent, previous=previous, pinned=pinned))
+        return steps
+
+    def realize(self, allocation: Allocation) -> PatchTokens:
+        """The tokens of an allocation, each with the fixation that took it."""
+        tokens = super().realize(allocation)
+        if not isinstance(allocation.metric, FixatedError):  # in a pool nobody looks
+            return tokens
+        return replace(tokens, fixations=allocation.metric.fixations(allocation.cut))
+
+    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
+        return finest_patches() if covers(budget, context) else self
+
+    def _budgets(self, context: TokenContext, budget: float) -> list[int]:
+        """What may be spent by the end of each fixation, in tokens, the overview included."""
+        hierarchy = context.hierarchy(self.builder)
+        total, base = int(min(check_budget(budget, hierarchy), hierarchy.total_cost)), int(hierarchy.base_cost)
+        shares = largest_remainder(np.ones(len(self.fixations)), total - base, minimum=0)
+        return (base + np.cumsum(shares)).tolist()
+
+    def _around(
+        self, gaze: tuple[float, float], context: TokenContext, looks: tuple[Look, ...]
+    ) -> TokenAllocator[PatchTokens]:
+        metric = FixatedError.at(gaze, context, self.field_of_view, looks)
+        return TokenAllocator(self.builder, metric, self.traversal)

@@ -1,0 +1,125 @@
+"""One allocator for reducers that pick cells of an encoder's grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.features import Encoder
+from hra.domains.tokens.context.token_builder import TokenBuilder
+from hra.domains.tokens.methods.reducers.merged_tokens import MergedTokens
+from hra.domains.tokens.methods.reducers.merges import Dropped, Merging
+from hra.domains.tokens.relevance.base import Relevance
+from hra.errors import MetricError
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.solvers.picking.picker import Picker
+from hra.traversals.in_turn import InTurn
+
+
+@dataclass(frozen=True)
+class CellsBuilder(TokenBuilder[MergedTokens]):
+    """The cells of an encoder's grid with its features, independent of each other.
+
+    Parameters
+    ----------
+    merging : what becomes of cells that are not kept.
+    signals : of `TokenContext.signals` that the rules read.
+    features : whether they read features.
+    """
+
+    merging: Merging
+    signals: tuple[str, ...] = ()
+    features: bool = True
+
+    def build(self, context: TokenContext) -> Hierarchy:
+        """A flat hierarchy with the attributes "x", "y", "features" and the signals.
+
+        Raises
+        ------
+        MetricError : a signal is not there; a relevance can stand for one map, and for no second one.
+        """
+        count = context.pyramid.offsets[1]
+        _, x, y = context.pyramid.positions[:count].T
+        attributes = {"x": x, "y": y, **{name: _signal(context, name) for name in self.signals}}
+        if self.features:
+            attributes["features"] = context.features.reshape(count, -1)
+        return Hierarchy.flat(np.ones(count), attributes=attributes, cost_unit="tokens")
+
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> MergedTokens:
+        """The cells of ``cut`` and what they take with them."""
+        return MergedTokens.made(context, cut, self.merging.merge(context, cut))
+
+
+@dataclass(frozen=True)
+class Worth(ErrorMetric):
+    """Relevance of every cell; what rules make of it does not add up."""
+
+    unit = "relevance"
+    kind = "gain"
+    additive = False
+
+    def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Relevance [N]."""
+        return context.relevance.ravel()
+
+
+class Reducer(TokenAllocator[MergedTokens]):
+    """Picks cells of an encoder's grid by rules, one after another, and says what becomes of the others.
+
+    The published ones are in `hra.domains.tokens.REDUCERS`. By themselves they read what `TokenAllocator` is given: an
+    encoder, by default the channels of `texture_array`, and a relevance in the place of attention.
+    `hra.integrations.transformers.reduce` gives them the features and the attention of a model.
+
+    Parameters
+    ----------
+    rules : pairs (share, rule), see `InTurn`.
+    merging : what becomes of cells that are not kept; by default they are gone.
+    reads : what a model has to give as the relevance: "attention" (of the encoder's class token, next-to-last layer),
+        "flow" (that and likeness to the class token, times size, over all layers),
+        "text" (unlikeness to the question's tokens), "language" (attention that the last token pays in the language
+        model), or "" where none is read.
+    signals : further maps that the rules read, by name: "shallow".
+    relevance, encoder, patch : see `TokenAllocator`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> from hra.solvers.picking.farthest import Farthest
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.Reducer([(1, Farthest())])  # DivPrune
+    >>> allocator.realize(allocator.allocate((image, ""), budget=20)).pool(np.ones((8, 12, 5))).shape
+    (20, 5)
+    """
+
+    def __init__(
+        self,
+        rules: list[tuple[float, Picker]],
+        merging: Merging | None = None,
+        *,
+        reads: str = "",
+        signals: tuple[str, ...] = (),
+        features: bool = True,
+        relevance: Relevance | None = None,
+        encoder: Encoder | None = None,
+        patch: int = 16,
+    ) -> None:
+        builder = CellsBuilder(merging or Dropped(), signals, features)
+        super().__init__(
+            builder, Worth(), InTurn(tuple(rules)), relevance=relevance, encoder=encoder, patch=patch, levels=1
+        )
+        self.reads = reads
+        self.signals = signals
+        self.merges = not isinstance(builder.merging, Dropped)
+
+
+def _signal(context: TokenContext, name: str) -> np.ndarray:
+    values = context.signals.get(name)
+    if values is None:
+        what = f"the method reads {name!r}, which nothing gave"
+        raise MetricError(what, where=name, fix="run it on a model by hra.integrations.transformers.reduce")
+    return np.asarray(values, np.float64).ravel()

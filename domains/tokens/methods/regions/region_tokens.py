@@ -1,0 +1,85 @@
+"""Tokens that are regions of any shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.embedding.overlaps import Regions, runs
+from hra.domains.tokens.methods.regions.descriptors import pool_patches
+from hra.domains.tokens.methods.regions.painting import paint, region_values
+from hra.domains.tokens.methods.regions.region_tree import region_boxes
+from hra.domains.tokens.token_sets.token_set import TokenSet
+
+_NO_TOKENS = np.float32(0.5)  # mid-grey, as for patches
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegionTokens(TokenSet):
+    """K tokens, each a region whose box is resampled to patch x patch pixels; see `painting`.
+
+    Attributes
+    ----------
+    values : float32 [K, patch * patch * 3] in [0, 1], pixels row by row, channels last.
+    labels : int32 [H, W], the token whose region holds each pixel, -1 for none.
+    relevance : float64 [K], mean relevance of the token's region.
+    image_size : (height, width) of the image in pixels.
+    patch : side of a token in its own pixels.
+    fixations : float64 [K, 2] or None, see `TokenSet`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.SemanticTree()
+    >>> regions = allocator.realize(allocator.allocate((image, ""), budget=20))
+    >>> isinstance(regions, tokens.RegionTokens), len(regions.values)
+    (True, 20)
+    """
+
+    values: np.ndarray
+    labels: np.ndarray
+    relevance: np.ndarray
+    image_size: tuple[int, int]
+    patch: int
+    fixations: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, context: TokenContext, labels: np.ndarray, count: int) -> RegionTokens:
+        """The tokens of ``count`` regions, each with at least one pixel of ``labels`` int32 [H, W]."""
+        patch = context.pyramid.patch
+        values = region_values(context.pyramid.image, labels, region_boxes(labels, count), patch)
+        relevance = pool_patches(context.relevance[..., None], labels, count, patch)[:, 0]
+        height, width = labels.shape
+        return cls(values, labels, relevance, (height, width), patch)
+
+    @property
+    def boxes(self) -> np.ndarray:
+        """Pixels (x0, y0, x1, y1), end excluded, that enclose each token's region, int32 [K, 4]."""
+        return region_boxes(self.labels, len(self))
+
+    @property
+    def detail(self) -> np.ndarray:
+        """log2 of the image's pixels along the longer side of a token's pixel, at least 0: float32 [K]."""
+        boxes = self.boxes
+        extent = (boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=1)
+        return np.log2(np.maximum(extent / self.patch, 1)).astype(np.float32)
+
+    def token_map(self) -> np.ndarray:
+        """The token that shows each pixel, -1 for none: int32 [H, W]."""
+        return self.labels
+
+    def reconstruct(self) -> np.ndarray:
+        """Every region painted with its token, float32 [H, W, 3] in [0, 1]; the mean of all tokens where there is none.
+
+        Exact where a box is no larger than a patch.
+        """
+        mean = np.float32(self.values.mean(dtype=np.float64)) if len(self) else _NO_TOKENS
+        return paint(self.values, self.labels, self.boxes, self.patch, mean)
+
+    @property
+    def _regions(self) -> Regions:
+        return runs(self.labels)

@@ -1,0 +1,96 @@
+"""Sinusoidal codes of where tokens are."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from hra.domains.tokens.token_sets.token_set import TokenSet
+from hra.errors import HraError
+
+Kind = Literal["centroid", "corners", "corners_and_size", "level", "polar"]
+_PAIRS = 64  # of sine and cosine for each coordinate
+
+
+def position_code(tokens: TokenSet, kind: Kind, *, gaze: tuple[float, float] | None = None) -> np.ndarray:
+    """Sines and cosines of each token's coordinates, 64 pairs each, coordinate after coordinate.
+
+    Parameters
+    ----------
+    kind : "centroid", the centre (x, y) of the token's box; "corners", (x1, y1, x2, y2); "corners_and_size", these and
+        (width, height), 768 numbers in all; "level", (level, x, y) with x and y of the first corner in pixels of that
+        level; "polar", (eccentricity, angle) of the centre seen from ``gaze``.
+    gaze : (x, y) in pixels, for "polar"; by default each token's own fixation.
+
+    Returns
+    -------
+    float32 [K, 128 c] for c coordinates in pixels. Angles are coded by the harmonics 1 to 64, so that a full turn
+    changes nothing.
+
+    Raises
+    ------
+    HraError : unknown kind, or "polar" for tokens of a method that looks nowhere, without a gaze.
+
+    Notes
+    -----
+    A. Vaswani et al., "Attention is all you need" (NeurIPS 2017): pair i has the wavelength 2 pi 10000**(i / 64); here
+    all sines come before the cosines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> tokens.position_code(chosen, "corners_and_size").shape
+    (20, 768)
+    """
+    if kind == "polar":
+        eccentricity, angle = _polar(tokens, gaze)
+        return np.concatenate([_sinusoids(eccentricity, _frequencies()), _sinusoids(angle, _harmonics())], axis=1)
+    coordinates = _coordinates(tokens, kind)
+    return np.concatenate([_sinusoids(column, _frequencies()) for column in coordinates.T], axis=1)
+
+
+def _coordinates(tokens: TokenSet, kind: str) -> np.ndarray:
+    """The coordinates of each token, float64 [K, c]."""
+    if kind == "centroid":
+        return tokens.centres
+    boxes = tokens.boxes.astype(np.float64)
+    if kind == "corners":
+        return boxes
+    if kind == "corners_and_size":
+        return np.concatenate([boxes, boxes[:, 2:] - boxes[:, :2]], axis=1)
+    if kind == "level":
+        level = tokens.detail.astype(np.float64)[:, None]
+        return np.concatenate([level, boxes[:, :2] / 2**level], axis=1)
+    fix = "use 'centroid', 'corners', 'corners_and_size', 'level' or 'polar'"
+    raise HraError(f"unknown kind of position code {kind!r}", where="kind", fix=fix)
+
+
+def _polar(tokens: TokenSet, gaze: tuple[float, float] | None) -> tuple[np.ndarray, np.ndarray]:
+    """Pixels from the gaze, and radians from +x towards +y."""
+    if gaze is not None:
+        x, y = (tokens.centres - gaze).T
+        return np.hypot(x, y), np.arctan2(y, x)
+    if tokens.fixations is None:
+        fix = "pass gaze=(x, y) in pixels, or use a method that fixates, such as FoveatedPyramid"
+        raise HraError("the tokens have no fixation to count from", where="position_code", fix=fix)
+    return tokens.eccentricity, tokens.angle
+
+
+def _sinusoids(values: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
+    phases = values[:, None] * frequencies
+    return np.concatenate([np.sin(phases), np.cos(phases)], axis=1, dtype=np.float32)
+
+
+def _frequencies() -> np.ndarray:
+    """Radians per pixel."""
+    return 10_000.0 ** (-np.arange(_PAIRS) / _PAIRS)
+
+
+def _harmonics() -> np.ndarray:
+    return np.arange(1.0, _PAIRS + 1)

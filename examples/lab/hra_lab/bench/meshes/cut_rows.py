@@ -1,0 +1,143 @@
+"""Rows: a camera in, the clusters to draw out, by a triangle budget and by an error in pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hra.allocating.allocation import Allocation
+from hra.camera import Camera
+from hra.domains.meshes import ClusterMesh, MeshAllocator, ScreenError
+from hra.traversals.threshold import Threshold
+from hra_lab.bench.harness import Case, Clock, Contender, Gaps, measure
+from hra_lab.bench.judges import gaps
+from hra_lab.bench.meshes.build_row import SMALL
+from hra_lab.bench.meshes.inputs import Input, clusters
+from hra_lab.bench.meshes.naive import NaiveBudget, NaiveThreshold
+from hra_lab.bench.meshes.times import times
+from hra_lab.bench.meshes.views import JUMP, STEP, camera_at
+from hra_lab.bench.suite import Scale
+
+_PEER = "naive Python"
+_NEEDS = ("trimesh:creation", "meshoptimizer:simplify")
+
+
+@dataclass(frozen=True)
+class BudgetBenchmark:
+    """The best cut within a budget of triangles: from nothing, and from the cut of the frame before.
+
+    Parameters
+    ----------
+    triangles : the budget.
+    """
+
+    name: str
+    given: Input
+    triangles: int
+    needs: tuple[str, ...] = _NEEDS
+
+    def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
+        """The row; ``ours_s`` and ``cpu_s`` are of the cold cut, ``warm_s`` and ``warm_cpu_s`` of the other."""
+        mesh, budget = _mesh(self.given, scale), self.triangles if scale == "full" else 1000
+        allocator, worst, shares = MeshAllocator(mesh), Gaps(0.0, 0.0), []
+
+        def judge(camera: Camera, outputs: Mapping[str, Any]) -> dict[str, Gaps]:
+            nonlocal worst
+            own: Allocation = outputs["hra"]
+            _check_spent(own)
+            shares.append(own.utilisation)
+            worst = worst.worst(Gaps(own.gap, own.residual_gap))
+            return {
+                name: gaps(own.problem, selected, own.upper_bound)
+                for name, selected in outputs.items()
+                if name != "hra"
+            }
+
+        own = Contender("hra", lambda camera: _with_cut(allocator.allocate(camera, budget)))
+        peer = Contender(_PEER, NaiveBudget.over(allocator, budget), warm_up=False)
+        cold = measure(_case((own, peer), mesh, JUMP, judge), repeat)
+        warm = measure(_case((replace(own, run=_Warm(allocator, budget)),), mesh, STEP, judge), repeat)["hra"]
+        return {
+            "name": self.name,
+            **_fields(mesh, cold),
+            "warm_s": warm.seconds,
+            "warm_cpu_s": warm.cpu_seconds,
+            "budget": budget,
+            "spent": min(shares),
+            "gap": worst.gap,
+            "residual_gap": worst.residual_gap,
+            "peer_residual_gap": cold[_PEER].gaps.residual_gap,
+        }
+
+
+@dataclass(frozen=True)
+class PixelsBenchmark:
+    """The clusters whose error is at most a pixel while that of the next coarser group is not."""
+
+    name: str
+    given: Input
+    needs: tuple[str, ...] = _NEEDS
+
+    def measure(self, scale: Scale, repeat: int, bandwidth: float) -> dict[str, Any]:
+        """The row; every cut is compared with that of the naive traversal."""
+        mesh, drawn = _mesh(self.given, scale), []
+        allocator = MeshAllocator(mesh, ScreenError("quadric"), Threshold(1.0))
+
+        def judge(camera: Camera, outputs: Mapping[str, Any]) -> dict[str, Gaps]:
+            if not np.array_equal(outputs["hra"].cut, outputs[_PEER]):
+                raise ValueError("the cut is not the one that the rule asks for")
+            drawn.append(outputs["hra"].cost)
+            return {}
+
+        own = Contender("hra", lambda camera: _with_cut(allocator.allocate(camera, np.inf)))
+        peer = Contender(_PEER, NaiveThreshold.over(mesh, 1.0), warm_up=False)
+        clocks = measure(_case((own, peer), mesh, JUMP, judge), repeat)
+        return {"name": self.name, **_fields(mesh, clocks), "triangles": float(np.mean(drawn))}
+
+
+@dataclass
+class _Warm:
+    """Allocate from the last answer."""
+
+    allocator: MeshAllocator
+    budget: float
+    last: Allocation | None = None
+
+    def __call__(self, camera: Camera) -> Allocation:
+        self.last = _with_cut(self.allocator.allocate(camera, self.budget, previous=self.last))
+        return self.last
+
+
+def _mesh(given: Input, scale: Scale) -> ClusterMesh:
+    return clusters(given if scale == "full" else replace(given, source=SMALL))
+
+
+def _case(contenders: tuple[Contender, ...], mesh: ClusterMesh, degrees: float, judge: Any) -> Case:
+    bounds = mesh.bounds
+    return Case(contenders, lambda number: camera_at(bounds, degrees * number), judge, mesh.triangle_count, 0)
+
+
+def _with_cut(allocation: Allocation) -> Allocation:
+    allocation.cut  # noqa: B018  computed on first use
+    return allocation
+
+
+def _check_spent(allocation: Allocation) -> None:
+    """Raise ValueError if the cut leaves a refinement out that is ready, gains something and fits."""
+    hierarchy, selected = allocation.hierarchy, allocation.selected
+    waiting = np.bincount(hierarchy.edges[:, 1], ~selected[hierarchy.edges[:, 0]], len(hierarchy)) > 0
+    left = allocation.budget - allocation.cost
+    if (~selected & ~waiting & (hierarchy.cost <= left) & (allocation.problem.gain > 0)).any():
+        raise ValueError(f"a refinement fits into the {left} triangles that are left")
+
+
+def _fields(mesh: ClusterMesh, clocks: Mapping[str, Clock]) -> dict[str, Any]:
+    return {
+        "n": mesh.triangle_count,
+        **times(clocks),
+        "clusters": mesh.hierarchy.node_cost.size,
+        "groups": len(mesh.hierarchy),
+    }

@@ -1,0 +1,374 @@
+"""``hra eval``: what each rule loses on real data, and what each token method gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from hra.console import JsonOption, Scale, ScaleOption, folder_or, make_folder, print_wide, running, write_json
+from hra.errors import HraError, MissingExtra
+from hra.files.atomic_write import write_atomically
+
+
+class SuiteName(StrEnum):
+    """What can be evaluated."""
+
+    attention = "attention"
+    codebooks = "codebooks"
+    compressors = "compressors"
+    core = "core"
+    frames = "frames"
+    meshes = "meshes"
+    pixels = "pixels"
+    points = "points"
+    questions = "questions"
+    reading = "reading"
+    residency = "residency"
+    reducers = "reducers"
+    seeing = "seeing"
+    settings = "settings"
+    tokens = "tokens"
+
+
+def evaluate(
+    suite: Annotated[
+        SuiteName,
+        typer.Argument(
+            help="core: rules. frames: pixel cuts, popping. meshes, points: images. residency: pages. "
+            "pixels, settings, reducers, compressors, codebooks, attention: methods of tokens. "
+            "questions, reading, seeing: answers by matching, by OCR and by an image network. "
+            "tokens: answers of trained readers (hours; minutes with --quick)."
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
+    ] = None,
+    scale: ScaleOption = Scale.full,
+    quick: Annotated[bool, typer.Option("--quick", help="The same as --scale small.")] = False,
+    parts: Annotated[
+        Path | None,
+        typer.Option("--parts", help="Folder that keeps what is judged, to go on with. For reading and seeing."),
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Run every rule or method on the same real problems, and show what each one loses."""
+    run, show = _SUITES[suite]
+    if parts is not None:
+        if suite not in _IN_PARTS:
+            raise HraError(f"{suite.value} is not judged in parts", where="--parts", fix="leave it out")
+        run = partial(run, parts=parts)
+    with running(suite.value) as progress:
+        record, pages = run(Scale.small if quick else scale, progress)
+    write_json(json_file, record)
+    if out is not None:
+        _write(out, pages)
+    show(record)
+
+
+Pages = Callable[[], Mapping[str, bytes]]
+
+
+def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Token pyramids of real images and a mesh's cluster graph, solved by every rule."""
+    from hra_lab.evaluation.core import run
+    from hra_lab.evaluation.sizes import FULL, SMALL
+
+    sizes = {Scale.full: FULL, Scale.small: SMALL}[scale]
+    record = run(sizes, progress=progress)
+
+    def pages() -> Mapping[str, bytes]:
+        from hra_lab.evaluation.page import render
+
+        return render(record, sizes)
+
+    return record, pages
+
+
+def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Cuts and whole-mesh simplification at equal triangle counts, judged by images."""
+    from hra_lab.evaluation.meshes.page import render
+    from hra_lab.evaluation.meshes.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _points(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Cuts of points and splats, beside other viewers' rules."""
+    from hra_lab.evaluation.points.page import render
+    from hra_lab.evaluation.points.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _frames(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Cuts at one pixel beside full detail, and what pops on a zoom."""
+    from hra_lab.evaluation.frames.page import render
+    from hra_lab.evaluation.frames.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _pixels(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Real images shown by every token method."""
+    from hra_lab.evaluation.token_methods.page import render
+    from hra_lab.evaluation.token_methods.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress=progress)
+    return record, lambda: render(record)
+
+
+def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Questions whose answers are known, asked to tokens."""
+    from hra_lab.evaluation.questions.page import render
+    from hra_lab.evaluation.questions.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Readers that are trained here, or were in ./readers, asked about tokens of every method."""
+    from hra_lab.evidence.experiment import FULL, SMALL, run
+    from hra_lab.evidence.page import render
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], Path("readers") / scale.value, progress)
+    return record, lambda: render(record)
+
+
+def _reading(scale: Scale, progress: Callable[[str], None], parts: Path | None = None) -> tuple[dict[str, Any], Pages]:
+    """Pages whose words are known, read from their tokens."""
+    from hra_lab.evaluation.answers.judges import FULL, SMALL, run_reading
+    from hra_lab.evaluation.answers.page import render
+
+    record = run_reading({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts)
+    return record, lambda: render(record)
+
+
+def _seeing(scale: Scale, progress: Callable[[str], None], parts: Path | None = None) -> tuple[dict[str, Any], Pages]:
+    """Scenes of photographed things, named from their tokens."""
+    from hra_lab.evaluation.answers.judges import FULL, SMALL, run_seeing
+    from hra_lab.evaluation.answers.page import render
+
+    record = run_seeing({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts)
+    return record, lambda: render(record)
+
+
+def _residency(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Pages of meshes: orders, pools and a path."""
+    from hra_lab.evaluation.residency.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+
+    def pages() -> Mapping[str, bytes]:
+        from hra_lab.evaluation.residency.page import render
+
+        return render(record)
+
+    return record, pages
+
+
+def _reducers(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Published reducers, timed and counted."""
+    from hra_lab.evaluation.reducers.page import render
+    from hra_lab.evaluation.reducers.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _compressors(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """Selection, compression and both."""
+    from hra_lab.evaluation.compressors.page import render
+    from hra_lab.evaluation.compressors.run import FULL, SMALL, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: render(record)
+
+
+def _attention(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What cheaper attention misses."""
+    from hra_lab.evaluation.attention import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
+def _codebooks(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What codebooks of patches lose."""
+    from hra_lab.evaluation.codebooks import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
+def _settings(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What settings of methods change."""
+    from hra_lab.evaluation.settings import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
+def _write(folder: Path, pages: Pages) -> None:
+    try:
+        contents = pages()
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(error.name or "matplotlib", "viz") from error
+    for name, content in contents.items():
+        make_folder((folder / name).parent)
+        write_atomically(folder / name, content)
+
+
+def _show_core(record: dict[str, Any]) -> None:
+    """Mean and worst losses, one line per data, budget and rule."""
+    from hra_lab.evaluation.tables import percent
+
+    table = Table(title="percent of what is possible", title_justify="left", box=box.SIMPLE)
+    for column in ("data", "budget", "rule"):
+        table.add_column(column, no_wrap=True)
+    for column in ("gain lost", "worst", "error in excess", "worst"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in record["rows"]:
+        losses = (row[measure][part] for measure in ("gain_lost", "residual_excess") for part in ("mean", "worst"))
+        table.add_row(row["data"], row["budget"], row["rule"], *map(percent, losses))
+    print_wide(table, 100)
+    typer.echo(f"{record['proven']} of {record['problems']} problems were solved to proven optimality")
+
+
+def _show_meshes(record: dict[str, Any]) -> None:
+    """How often the budget cut is ahead."""
+    from hra_lab.evaluation.meshes.page import findings
+
+    for line in findings(record["rows"]):
+        typer.echo(line)
+    for entry in record["skipped"]:
+        typer.echo(f"skipped {entry['mesh']}: {entry['reason']}")
+
+
+def _show_frames(record: dict[str, Any]) -> None:
+    """What is above the mark, and who pops how much."""
+    from hra_lab.evaluation.frames.page import findings, verdicts
+
+    for line in (*verdicts(record["pixels"]), *findings(record["popping"])):
+        typer.echo(line)
+    for entry in record["skipped"]:
+        typer.echo(f"skipped {entry['mesh']}: {entry['reason']}")
+
+
+def _show_points(record: dict[str, Any]) -> None:
+    """The table of the page, and how far ours leads."""
+    from hra_lab.evaluation.points.page import findings, table
+
+    typer.echo("\n\n".join((table(record), *findings(record))))
+
+
+def _show_pixels(record: dict[str, Any]) -> None:
+    """The tables of the page."""
+    from hra_lab.evaluation.token_methods.tables import groups_of, method_table
+
+    for group, rows in groups_of(record["rows"]).items():
+        typer.echo(f"{group}\n\n{method_table(rows)}\n")
+
+
+def _show_questions(record: dict[str, Any]) -> None:
+    """The tables of the page."""
+    from hra_lab.evaluation.questions.tables import read_table, shown_table
+
+    typer.echo(f"{read_table(record['read'])}\n")
+    for kind in dict.fromkeys(row["kind"] for row in record["shown"]):
+        typer.echo(f"{kind}\n\n{shown_table([row for row in record['shown'] if row['kind'] == kind])}\n")
+
+
+def _show_tokens(record: dict[str, Any]) -> None:
+    """The page."""
+    from hra_lab.evidence.page import text
+
+    typer.echo(text(record))
+
+
+def _show_answers(record: dict[str, Any]) -> None:
+    """The gate, mean scores, and tokens for equal ones."""
+    from hra_lab.evaluation.answers.page import gate
+    from hra_lab.evaluation.answers.table import means_table, needed_table
+
+    curves = next(iter(record["scores"].values()))
+    typer.echo(f"{gate(record)}\n\n{means_table(curves)}\n\ntokens for the score of down-sampling\n")
+    typer.echo(needed_table(curves))
+
+
+def _show_residency(record: dict[str, Any]) -> None:
+    """The error that each page order leaves, in percent of that of the coarsest level."""
+    shares = list(record["orders"][0]["errors"])
+    table = Table(title="error left, % of the coarsest level's", title_justify="left", box=box.SIMPLE)
+    for column in ("mesh", "KiB", "order", "pages", *shares):
+        table.add_column(column, no_wrap=True)
+    for row in record["orders"]:
+        errors = (f"{100 * error:.3g}" for error in row["errors"].values())
+        table.add_row(row["mesh"], str(row["page_kib"]), row["order"], str(row["pages"]), *errors)
+    print_wide(table, 110)
+
+
+def _show_reducers(record: dict[str, Any]) -> None:
+    """One line per reducer."""
+    for row in record["rows"]:
+        counts = "exact" if row["exact"] else "counts differ"
+        typer.echo(f"{row['name']:10} {1e3 * row['cpu_s']:8.1f} ms  {counts}")
+
+
+def _show_compressors(record: dict[str, Any]) -> None:
+    """One line per picture and way."""
+    from hra_lab.evaluation.compressors.page import line_of
+
+    for row in record["rows"]:
+        typer.echo(f"{row['picture']:10} {line_of(row)}")
+
+
+def _show_codebooks(record: dict[str, Any]) -> None:
+    """One line per codebook."""
+    from hra_lab.evaluation.codebooks import table
+
+    typer.echo(table(record))
+
+
+def _show_attention(record: dict[str, Any]) -> None:
+    """One line per kind and number of tokens."""
+    from hra_lab.evaluation.attention import table
+
+    typer.echo(table(record))
+
+
+def _show_settings(record: dict[str, Any]) -> None:
+    """A table for each group."""
+    from hra_lab.evaluation.settings import table
+
+    typer.echo(table(record))
+
+
+_SUITES = {
+    SuiteName.attention: (_attention, _show_attention),
+    SuiteName.codebooks: (_codebooks, _show_codebooks),
+    SuiteName.compressors: (_compressors, _show_compressors),
+    SuiteName.core: (_core, _show_core),
+    SuiteName.frames: (_frames, _show_frames),
+    SuiteName.meshes: (_meshes, _show_meshes),
+    SuiteName.pixels: (_pixels, _show_pixels),
+    SuiteName.points: (_points, _show_points),
+    SuiteName.questions: (_questions, _show_questions),
+    SuiteName.reading: (_reading, _show_answers),
+    SuiteName.residency: (_residency, _show_residency),
+    SuiteName.reducers: (_reducers, _show_reducers),
+    SuiteName.seeing: (_seeing, _show_answers),
+    SuiteName.settings: (_settings, _show_settings),
+    SuiteName.tokens: (_tokens, _show_tokens),
+}
+_IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))

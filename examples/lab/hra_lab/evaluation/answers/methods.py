@@ -1,0 +1,43 @@
+"""Ways to spend tokens: each makes the picture that so many tokens of an image give back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hra.domains import tokens
+from hra_lab.evaluation.answers.tasks import Task
+
+ORACLE, GUIDED, EVEN = "pyramid, oracle", "pyramid, question", "pyramid, uniform"
+GRID, SPREAD, RANDOM, DOWN = "grid, question", "uniform grid", "random", "down-sampling"
+METHODS = (ORACLE, GUIDED, EVEN, GRID, SPREAD, RANDOM, DOWN)
+
+
+def contexts(task: Task) -> Iterator[tuple[str, tokens.TokenAllocator[Any], tokens.TokenContext]]:
+    """Each method with its allocator and context; the patches of the image and the guide's scores are made once."""
+    pyramid, grid = tokens.PyramidSampling(), tokens.GridTopK()
+    base = pyramid.context(task.image, task.query)
+    guided = replace(base, scorer=task.guide)
+    even = replace(base, scorer=tokens.UniformRelevance())
+    yield ORACLE, pyramid, replace(base, scorer=tokens.OracleRelevance([task.box]))
+    yield GUIDED, pyramid, guided
+    yield EVEN, pyramid, even
+    yield GRID, grid, guided
+    yield SPREAD, tokens.preset("uniform-grid"), even
+    yield RANDOM, tokens.preset("random"), even
+
+
+def pictures(task: Task, budgets: tuple[int, ...]) -> Iterator[tuple[str, int, np.ndarray]]:
+    """Method, tokens and the picture that they give back, float32 [H, W, 3]; one after the other."""
+    for method, allocator, context in contexts(task):
+        for budget in budgets:
+            yield method, budget, allocator.realize(allocator.allocate(context, budget)).reconstruct()
+    for budget in budgets:
+        yield DOWN, budget, tokens.uniform_downsample(task.image, budget)
+
+
+Scores = Mapping[str, Mapping[str, Mapping[str, list[float]]]]
+"""Measure, method, tokens as text (JSON has no other keys): one score per task."""

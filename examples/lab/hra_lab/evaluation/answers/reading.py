@@ -1,0 +1,111 @@
+"""The judge that reads: OCR of made pages at places that are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hra.domains import tokens
+from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.reader import read_lines
+from hra_lab.evaluation.answers.run import Scored, judged
+from hra_lab.evaluation.answers.tasks import Task
+from hra_lab.evaluation.answers.tesseract import has_tesseract, read_strip
+from hra_lab.inputs.documents.document import Document, Field
+from hra_lab.inputs.documents.fields import FIELDS
+from hra_lab.inputs.documents.generate import documents
+from hra_lab.vqa.scores import anls, exact_match
+
+ANLS, EXACT, NEAR, FAR, TESSERACT = "ANLS", "exact match", "words near", "words far", "ANLS, Tesseract"
+_MARGIN = 4.0  # pixels around a line that the judge sees
+_SEED = 29
+_LINES = 1  # of a page that are read near the answer, and far from it
+_LEAST_WORD = 3
+_OWN_READER = 3  # Tesseract, a process per line, reads every third page
+
+
+def scored_pages(count: int, parts: Path | None, progress: Any) -> list[Scored]:
+    """So many pages, each asked for one of its fields, judged.
+
+    Raises
+    ------
+    MissingExtra : RapidOCR, Pillow, Matplotlib or rapidfuzz is not installed.
+    HraError : see `judged`.
+    """
+    return judged(tasks(count), {"suite": "reading", "tesseract": has_tesseract()}, parts, progress)
+
+
+def tasks(count: int) -> Iterator[Task]:
+    """One question to each page, in the words of the label; the same ones every time."""
+    for number, page in enumerate(documents(count, _SEED)):
+        random = np.random.default_rng((_SEED, 1, number))
+        field = page.fields[int(random.integers(len(page.fields)))]
+        question = FIELDS[field.kind].question(field.label)
+        other = has_tesseract() and number % _OWN_READER == 0
+        judge = partial(_scores, field, surroundings(page, field), other)
+        yield Task(page.name, page.image, question, field.box, tokens.PhraseRelevance(read=True), judge)
+
+
+def surroundings(page: Document, field: Field) -> Mapping[str, list[tuple[str, np.ndarray]]]:
+    """The lines nearest to an answer, and lines from the farther half of the page, each with its place."""
+    middle = field.quad.mean(axis=0)
+    printed = [line for line in zip(page.texts, page.quads, strict=True) if _words(line[0])]
+    others = [line for line in printed if not np.array_equal(line[1], field.quad)]
+    others.sort(key=lambda line: float(np.linalg.norm(line[1].mean(axis=0) - middle)))
+    half = others[len(others) // 2 :]
+    return {NEAR: others[:_LINES], FAR: [half[i] for i in np.linspace(0, len(half) - 1, _LINES, dtype=int)]}
+
+
+def _scores(
+    field: Field, around: Mapping[str, list[tuple[str, np.ndarray]]], other: bool, picture: np.ndarray
+) -> dict[str, float]:
+    quads = [field.quad, *(quad for lines in around.values() for _, quad in lines)]
+    answer, *others = (line.text or "" for line in read_lines(picture, 1.0, [TextLine(_wider(quad)) for quad in quads]))
+    value, read = _joined(field.value), iter(others)
+    scores = {ANLS: anls(_joined(answer), [value]), EXACT: exact_match(_joined(answer), [value])}
+    for region, lines in around.items():
+        scores[region] = float(np.mean([word_recall(text, next(read)) for text, _ in lines]))
+    if other:
+        scores[TESSERACT] = anls(_joined(read_strip(_crop(picture, field.box))), [value])
+    return scores
+
+
+def word_recall(printed: str, read: str) -> float:
+    """Share of the words of three letters or digits and more that stand in what was read, in one piece.
+
+    Examples
+    --------
+    >>> word_recall("Total due 20", "totaldue2O"), word_recall("VAT 20%", "WAT")
+    (1.0, 0.0)
+    """
+    words, found = _words(printed), "".join(_words(read, 1))
+    return float(np.mean([word in found for word in words]))
+
+
+def _words(text: str, least: int = _LEAST_WORD) -> list[str]:
+    return [word for word in re.findall(r"[a-z0-9]+", text.lower()) if len(word) >= least]
+
+
+def _joined(text: str) -> str:
+    """The answer of a line as OCR reads it: spaces, which recognisers drop and add, do not count."""
+    return "".join(text.split())
+
+
+def _wider(quad: np.ndarray) -> np.ndarray:
+    return quad + _MARGIN * np.sign(quad - quad.mean(axis=0))
+
+
+def _crop(picture: np.ndarray, box: tuple[int, int, int, int]) -> np.ndarray:
+    """A box and what lies around it, uint8 [h, w, 3], twice as large, as Tesseract wants its letters."""
+    import cv2
+
+    x0, y0, x1, y1 = box
+    wide = int(2 * _MARGIN)
+    cut = picture[max(y0 - wide, 0) : y1 + wide, max(x0 - wide, 0) : x1 + wide]
+    large = cv2.resize(cut, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
+    return np.round(255 * np.clip(large, 0, 1)).astype(np.uint8)

@@ -1,0 +1,80 @@
+"""Scores as tables: means with intervals, differences from down-sampling, tokens for equal scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hra_lab.bootstrap import Interval, difference, mean_of
+from hra_lab.evaluation.answers.equal import Curve, needed
+from hra_lab.evaluation.answers.methods import DOWN
+from hra_lab.evaluation.answers.run import FULL
+
+Curves = dict[str, Curve]
+"""Method and tokens to the scores of all tasks, of one measure."""
+
+
+def ceiling(curves: Curves) -> Interval:
+    """The mean score of the images themselves."""
+    return mean_of(curves[FULL]["0"])
+
+
+def means_table(curves: Curves) -> str:
+    """Mean score and interval, percent, one line per method."""
+    return _table(curves, lambda method, budget: _percent(mean_of(curves[method][budget])))
+
+
+def differences_table(curves: Curves) -> str:
+    """Mean score less that of down-sampling with as many tokens, points of percent."""
+    down = curves[DOWN]
+    return _table(curves, lambda method, budget: _points(difference(curves[method][budget], down[budget])), {DOWN})
+
+
+def failed_table(curves: Curves) -> str:
+    """Mean score where down-sampling with as many tokens scores below a half, percent."""
+    failed = {budget: np.asarray(scores) < 0.5 for budget, scores in curves[DOWN].items()}
+
+    def cell(method: str, budget: str) -> str:
+        chosen = np.asarray(curves[method][budget])[failed[budget]]
+        return f"{chosen.mean():.0%}" if chosen.size else "-"
+
+    counts = " | ".join(str(int(lost.sum())) for lost in failed.values())
+    return f"{_table(curves, cell, {DOWN})}\n| tasks | {counts} |"
+
+
+def needed_table(curves: Curves, reference: str = DOWN) -> str:
+    """Tokens for the score that ``reference`` reaches with so many, one line per method."""
+    first = next(iter(curves[reference]))
+
+    def cell(method: str, budget: str) -> str:
+        found = needed(curves[method], curves[reference], budget)
+        return f"{_tokens(found.value, first)} ({_tokens(found.low, first)} to {_tokens(found.high, first)})"
+
+    return _table(curves, cell, {reference})
+
+
+def _table(curves: Curves, cell: Callable[[str, str], str], without: Any = frozenset()) -> str:
+    methods = [method for method in curves if method != FULL and method not in without]
+    budgets = list(curves[methods[0]])
+    lines = ["| chosen by | " + " | ".join(f"{budget} tokens" for budget in budgets) + " |"]
+    lines.append("| --- |" + " ---: |" * len(budgets))
+    return "\n".join(
+        lines + [f"| {name} | " + " | ".join(cell(name, one) for one in budgets) + " |" for name in methods]
+    )
+
+
+def _percent(found: Interval) -> str:
+    return f"{found.value:.0%} ({100 * found.low:.0f} to {100 * found.high:.0f})"
+
+
+def _points(found: Interval) -> str:
+    return f"{100 * found.value:+.0f} ({100 * found.low:+.0f} to {100 * found.high:+.0f})"
+
+
+def _tokens(count: float, first: str) -> str:
+    """A number of tokens, where fewer than the first were not tried, and infinity is more than were tried."""
+    if np.isinf(count):
+        return "more"
+    return f"<= {first}" if count <= int(first) else f"{count:.0f}"

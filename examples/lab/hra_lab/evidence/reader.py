@@ -1,0 +1,127 @@
+"""The reader: a small transformer that answers questions from tokens and their boxes alone.
+
+Image tokens see each other, a question sees the image and itself, as in a causal language model with the image in
+front; so one pass serves several questions. Tokens have no number: their order tells nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from hra_lab.evidence.canvas import PATCH, SIDE
+from hra_lab.evidence.questions import ANSWERS, LENGTH, WORDS
+from hra_lab.evidence.stem import Stem
+
+_OCTAVES = 5
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a reader is.
+
+    Attributes
+    ----------
+    width : of its embeddings; layers, heads : of its transformer.
+    """
+
+    width: int
+    layers: int
+    heads: int = 4
+
+
+SMALL = Size(96, 2)
+"""0.34 million weights."""
+
+
+class Reader(nn.Module):
+    """Answers from tokens.
+
+    ``reader(pixels [B, K, 768] in 0 .. 1, boxes [B, K, 4] in pixels, words [B, Q, 3])`` gives scores of `ANSWERS`
+    [B, Q, A].
+    """
+
+    def __init__(self, size: Size) -> None:
+        super().__init__()
+        width = size.width
+        self.size = size
+        self.stem = Stem(width)
+        self.place = nn.Sequential(nn.Linear(4 * (1 + 2 * _OCTAVES), width), nn.GELU(), nn.Linear(width, width))
+        # A word has an embedding for each of its places, and their sum is the question.
+        self.word = nn.Embedding(LENGTH * len(WORDS), width)
+        self.blocks = nn.ModuleList(_Block(width, size.heads) for _ in range(size.layers))
+        self.norm = nn.LayerNorm(width)
+        self.answer = nn.Linear(width, len(ANSWERS))
+
+    def answering(self) -> list[nn.Parameter]:
+        """What answers teach: all but the features and heads of the stem."""
+        alone = {id(weight) for part in (self.stem.features, self.stem.shown) for weight in part.parameters()}
+        return [weight for weight in self.parameters() if id(weight) not in alone]
+
+    def forward(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> Tensor:
+        """Scores of `ANSWERS`."""
+        count, asked = pixels.shape[1], words.shape[1]
+        image = self.stem(pixels) + self.place(fourier(boxes))
+        x = torch.cat([image, self.word(words + len(WORDS) * torch.arange(LENGTH, device=words.device)).sum(-2)], dim=1)
+        mask = _mask(count, asked, x.device)
+        turn = _turn(boxes, asked, self.size.width // self.size.heads)
+        for block in self.blocks:
+            x = block(x, mask, turn)
+        return self.answer(self.norm(x[:, count:]))
+
+
+class _Block(nn.Module):
+    """Attention and a perceptron, each after a norm (R. Xiong et al., "On layer normalization", 2020)."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norms = nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x: Tensor, mask: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
+        """One layer, [B, N, width] to the same shape."""
+        q, k, v = self.qkv(self.norms[0](x)).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        seen = scaled_dot_product_attention(_rotate(q, turn), _rotate(k, turn), v, attn_mask=mask)
+        x = x + self.out(seen.transpose(1, 2).flatten(2))
+        return x + self.mlp(self.norms[1](x))
+
+
+def _turn(boxes: Tensor, asked: int, width: int) -> tuple[Tensor, Tensor]:
+    """Cosines and sines [B, 1, K + Q, width / 2] of a rotary code of middles; questions stay as they are.
+
+    Scores then depend on how far two tokens lie apart (J. Su et al., "RoFormer", 2021), half of the pairs across, half
+    down: what a letter is that several tokens share follows from where they lie to each other.
+    """
+    middle = (boxes[..., :2] + boxes[..., 2:]).float() / 2
+    waves = torch.pi / (PATCH * 2 ** torch.linspace(0, 4, width // 4, device=boxes.device))
+    angle = (middle[..., None] * waves).flatten(-2)
+    angle = torch.cat([angle, angle.new_zeros(len(angle), asked, width // 2)], dim=1)[:, None]
+    return angle.cos(), angle.sin()
+
+
+def _rotate(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
+    cos, sin = turn
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1).to(x.dtype)
+
+
+def fourier(boxes: Tensor) -> Tensor:
+    """Middle and log of the sides of boxes [..., 4], with sines and cosines of octaves of each, [..., 4 (1 + 10)]."""
+    boxes = boxes.float()
+    middle = (boxes[..., :2] + boxes[..., 2:]) / SIDE - 1
+    sides = torch.log2((boxes[..., 2:] - boxes[..., :2]).clamp(min=1) / PATCH) / 4
+    place = torch.cat([middle, sides], dim=-1)
+    angle = place[..., None] * (torch.pi * 2.0 ** torch.arange(_OCTAVES, device=boxes.device))
+    return torch.cat([place, angle.sin().flatten(-2), angle.cos().flatten(-2)], dim=-1)
+
+
+def _mask(count: int, asked: int, device: torch.device) -> Tensor:
+    """True where a row may see a column: the image by all, a question by itself."""
+    group = torch.cat([torch.zeros(count), 1 + torch.arange(asked)]).to(device)
+    return (group[None, :] == 0) | (group[:, None] == group[None, :])

@@ -1,0 +1,70 @@
+"""Readers in files: weights and size as safetensors, so that nothing that is read back can run code."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from torch import Tensor
+
+from hra.errors import FileError
+from hra.files.atomic_write import write_atomically
+from hra_lab.evidence.reader import Reader, Size
+
+
+def save_reader(file: Path, reader: Reader) -> None:
+    """Weights alone, with the size."""
+    from safetensors.torch import save
+
+    size = {name: str(getattr(reader.size, name)) for name in ("width", "layers", "heads")}
+    state = {name: value.contiguous() for name, value in reader.state_dict().items()}
+    write_atomically(file, save(state, metadata=size))
+
+
+def load_reader(file: Path) -> Reader:
+    """A reader that `save_reader` wrote.
+
+    Raises
+    ------
+    FileError : the file is damaged.
+    """
+    weights, metadata = _read(file)
+    try:
+        size = Size(*(int(metadata[name]) for name in ("width", "layers", "heads")))
+        if not all(
+            0 < value <= limit for value, limit in zip((size.width, size.layers, size.heads), _MOST, strict=True)
+        ):
+            raise ValueError(f"a reader of {size}")
+        reader = Reader(size)
+        _fill(reader, weights)
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise _unusable(file, str(error)) from error
+    return reader.eval()
+
+
+_MOST = (1024, 32, 64)
+
+
+def _fill(reader: Reader, weights: dict[str, Tensor]) -> None:
+    if not all(math.isfinite(float(value.abs().max())) for value in weights.values()):
+        raise ValueError("weights that are not finite")
+    reader.load_state_dict(weights)
+
+
+def _read(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(file, "pt") as stored:
+            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 (not a mapping)
+            return tensors, stored.metadata() or {}
+    except (SafetensorError, OSError) as error:
+        raise _unusable(file, str(error)) from error
+
+
+def _unusable(file: Path, why: str) -> FileError:
+    return FileError(
+        f"not the weights of a reader: {why.splitlines()[0] if why else 'nothing in it'}",
+        where=str(file),
+        fix="delete it and train again",
+    )

@@ -1,0 +1,16 @@
+"""The evaluation of codebooks, small."""
+
+from __future__ import annotations
+
+import pytest
+
+from hra_lab.evaluation.codebooks import SMALL, run
+
+
+def test_more_codes_keep_more_of_what_they_were_learned_from():
+    pytest.importorskip("sklearn")
+    pytest.importorskip("skimage")
+    record = run(SMALL, lambda name: None)
+    few, many, *levels = record["rows"]
+    assert few["seen"] < many["seen"] and few["bytes"] < many["bytes"] < many["raw"]
+    assert [row["name"] for row in levels] == ["level 0", "level 1", "level 2"]

@@ -1,0 +1,92 @@
+"""``hra explore``: a page on which the budget is moved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hra.console import running, whole_count, written_as
+from hra.domains.tokens.commands import QueryOption
+from hra.errors import HraError, MissingExtra
+from hra.files.atomic_write import write_atomically
+
+if TYPE_CHECKING:
+    from hra.pages.explore.wish import Wish
+
+_MESHES = (".hra", ".ply", ".obj", ".stl", ".off", ".glb", ".gltf")
+
+
+def explore(
+    inputs: Annotated[list[Path], typer.Argument(help="Images, meshes and traces, a section for each.")],
+    query: QueryOption = "",
+    ground: Annotated[
+        Path | None, typer.Option(help="An image that lies on the ground, as a texture.", metavar="IMAGE")
+    ] = None,
+    pool: Annotated[bool, typer.Option("--pool", help="One budget of bytes for all inputs.")] = False,
+    view: Annotated[str | None, typer.Option(help="Of images: tokens, texture or flight. [default: tokens]")] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(parser=whole_count, help="Where the sliders begin: tokens, triangles or bytes.", metavar="N"),
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Answer on this machine: a form asks, turns and takes another image.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="Of --serve.", min=1, max=65535)] = 8000,
+    out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".html"), help="The page, one file.")] = Path(
+        "explore.html"
+    ),
+) -> None:
+    """Write a page with a slider from the least budget to full detail, to open in any browser."""
+    sources = [(path, _kind(path, view)) for path in inputs] + [(path, "texture") for path in (ground,) if path]
+    from hra.pages.explore.wish import Wish, views_of
+
+    _refuse_paths(sources, pool)
+    wish = Wish(tuple(sources), query, budget, pool)
+    if serve:
+        _serve(wish, port)
+        return
+    from hra.pages.explore.page import render
+
+    with running(inputs[0].name) as progress:
+        views = views_of(wish, progress)
+    page = render(wish.title, views).encode()
+    write_atomically(out, page)
+    typer.echo(f"{out}: {len(page) / 1e6:.1f} MB, {len(views[0]['tracks'])} methods to compare")
+
+
+def _refuse_paths(sources: list[tuple[Path, str]], pool: bool) -> None:
+    """What a whole path holds has no place beside what one camera sees."""
+    paths = [path for path, kind in sources if kind in ("flight", "trace")]
+    if pool and paths:
+        raise HraError("a path of many frames is no member of a pool", where=str(paths[0]), fix="leave out --pool")
+
+
+def _serve(wish: Wish, port: int) -> None:
+    try:
+        import uvicorn
+
+        from hra.pages.explore.server import Asked, application, form
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(error.name or "starlette", "serve") from error
+    from hra.pages.explore.page import render
+    from hra.pages.explore.wish import views_of
+
+    def make(asked: Asked) -> str:
+        wanted = replace(wish, query=asked.query, azimuth=asked.azimuth, elevation=asked.elevation, image=asked.image)
+        return render(wanted.title, views_of(wanted, lambda text: None), form(asked))
+
+    typer.echo(f"open http://127.0.0.1:{port}/ (Ctrl-C ends it)")
+    uvicorn.run(application(make, Asked(wish.query)), host="127.0.0.1", port=port, log_level="warning")
+
+
+def _kind(path: Path, view: str | None) -> str:
+    if path.suffix.lower() in _MESHES:
+        return "mesh"
+    if path.suffix.lower() == ".npz":
+        return "trace"
+    if view not in (None, "tokens", "texture", "flight"):
+        raise HraError(f"there is no view {view!r}", where="--view", fix="use tokens, texture or flight")
+    return view or "tokens"

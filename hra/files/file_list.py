@@ -1,0 +1,75 @@
+"""The files of a folder that a job works on, in an order that does not depend on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hra.errors import FileError, HraError
+from hra.files.local_files import local_path
+
+
+@dataclass(frozen=True)
+class FileList:
+    """All files of some kinds below a folder, in the order of their names.
+
+    Attributes
+    ----------
+    root : the folder; names : of the files, relative to it; sizes : in bytes.
+    """
+
+    root: Path
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, root: str | os.PathLike[str], suffixes: frozenset[str]) -> FileList:
+        """The files with these ``suffixes``, which are written in small letters; case does not count in names.
+
+        Raises
+        ------
+        FileError : no such folder, one that cannot be read, or no such file in it.
+        """
+        top = local_path(root)
+        found = sorted(_files(top, suffixes))
+        if not found:
+            what = "there is no file for it in the folder" if top.is_dir() else "there is no such folder"
+            raise FileError(what, where=str(top)[:500], fix=f"use files that end in {', '.join(sorted(suffixes))}")
+        names, sizes = zip(*found, strict=True)
+        return cls(top, names, sizes)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all names and sizes."""
+        known = hashlib.sha256()
+        for name, size in zip(self.names, self.sizes, strict=True):
+            known.update(os.fsencode(name) + b"\0" + str(size).encode() + b"\0")
+        return known.hexdigest()
+
+    def shard(self, number: int, size: int) -> list[str]:
+        """The names of shard ``number`` of ``size`` files each."""
+        return list(self.names[number * size : (number + 1) * size])
+
+    def sample(self, count: int) -> list[str]:
+        """At most ``count`` names at even distances."""
+        step = max(len(self.names) / count, 1.0)
+        return [self.names[int(k * step)] for k in range(min(count, len(self.names)))]
+
+
+def _files(root: Path, suffixes: frozenset[str]) -> Iterator[tuple[str, int]]:
+    def refuse(error: OSError) -> None:
+        raise FileError(f"a folder cannot be read: {error.strerror}", where=str(error.filename)[:500]) from error
+
+    for folder, _, files in os.walk(root, onerror=refuse if root.is_dir() else None):
+        for name in files:
+            if os.path.splitext(name)[1].lower() in suffixes:
+                path = Path(folder, name)
+                try:
+                    yield path.relative_to(root).as_posix(), path.stat().st_size
+                except OSError as error:
+                    what = f"a file went away while the folder was read: {error.strerror}"
+                    raise HraError(what, where=str(path)[:500], fix="run it when nothing changes the folder") from error

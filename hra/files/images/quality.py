@@ -1,0 +1,117 @@
+"""How close two images are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hra.errors import ImageError, MissingExtra
+from hra.files.images.arrays import luma
+from hra.model.arrays import numbers, to_numpy
+
+_WINDOW = 11  # pixels that the Gaussian of `ssim` reaches over
+# A screen 0.7 m wide with 3840 pixels, seen from 0.7 m: the viewing conditions of FLIP's authors.
+_PIXELS_PER_DEGREE = 67.02
+
+
+def psnr(image: Any, reference: Any, peak: float = 1.0) -> float:
+    """Peak signal-to-noise ratio in dB, over all pixels and channels; inf for equal images.
+
+    Parameters
+    ----------
+    image, reference : numbers of one shape.
+    peak : the largest value that a pixel can have.
+
+    Raises
+    ------
+    ImageError : different shapes.
+    """
+    first, second = _of_one_shape(image, reference, "psnr")
+    error = float(np.mean((first.astype(np.float64) - second) ** 2))
+    return float(10 * np.log10(peak**2 / error)) if error else float("inf")
+
+
+def ssim(image: np.ndarray, reference: np.ndarray) -> float:
+    """Mean structural similarity of the luma, at most 1: what is lost in structure rather than in brightness.
+
+    Source: Z. Wang, A. Bovik, H. Sheikh, E. Simoncelli, "Image quality assessment" (2004), with their Gaussian window
+    of 11 x 11 pixels; images of fewer pixels are continued by their edge.
+
+    Parameters
+    ----------
+    image, reference : [H, W, 3] in [0, 1].
+
+    Raises
+    ------
+    ImageError : different shapes.
+    MissingExtra : scikit-image is not installed.
+    """
+    try:
+        from skimage.metrics import structural_similarity
+    except ImportError as error:
+        raise MissingExtra.of("scikit-image", "tokens") from error
+    if image.shape != reference.shape:
+        raise ImageError(f"images of {list(image.shape)} and {list(reference.shape)} cannot be compared", where="ssim")
+    missing = [(0, max(0, _WINDOW - extent)) for extent in image.shape[:2]]
+    first, second = (np.pad(luma(pixels)[..., 0], missing, mode="edge") for pixels in (image, reference))
+    similarity: Any = structural_similarity(
+        first, second, data_range=1.0, gaussian_weights=True, sigma=1.5, use_sample_covariance=False
+    )
+    return float(similarity)
+
+
+def flip(image: Any, reference: Any, pixels_per_degree: float = _PIXELS_PER_DEGREE) -> float:
+    """Mean of `flip_map`, 0 for equal images and at most 1; parameters and errors as there."""
+    return float(flip_map(image, reference, pixels_per_degree).mean())
+
+
+def flip_map(image: Any, reference: Any, pixels_per_degree: float = _PIXELS_PER_DEGREE) -> np.ndarray:
+    """LDR-FLIP of every pixel by its authors' evaluator: differences in colors that the eye resolves, edges, points.
+
+    Source: P. Andersson and others, "FLIP: A Difference Evaluator for Alternating Images" (HPG 2020).
+
+    Parameters
+    ----------
+    image, reference : sRGB in 0 .. 1 of one shape, [H, W, 3] or [H, W, 1] for grey; values outside are clipped.
+    pixels_per_degree : of visual angle.
+
+    Returns
+    -------
+    float32 [H, W] in 0 .. 1.
+
+    Raises
+    ------
+    ImageError : another shape or type, two shapes, pixels that are not finite, or no pixels per degree.
+    ArrayError : ``pixels_per_degree`` is not a finite number.
+    MissingExtra : flip-evaluator is not installed.
+    """
+    (density,) = numbers("pixels_per_degree", [pixels_per_degree])
+    if density <= 0:
+        raise ImageError(f"{density:g} pixels per degree are not positive", where="pixels_per_degree")
+    seen, expected = (_colors(part) for part in _of_one_shape(image, reference, "flip"))
+    try:
+        from flip_evaluator import evaluate
+    except ImportError as error:
+        raise MissingExtra.of("flip-evaluator", "textures") from error
+    parameters = {"ppd": float(density)}
+    found = evaluate(expected, seen, "LDR", applyMagma=False, computeMeanError=False, parameters=parameters)[0]
+    return found.reshape(seen.shape[:2])
+
+
+def _of_one_shape(image: Any, reference: Any, where: str) -> tuple[np.ndarray, np.ndarray]:
+    first, second = to_numpy(image), to_numpy(reference)
+    if first.shape != second.shape:
+        raise ImageError(f"images of {list(first.shape)} and {list(second.shape)} cannot be compared", where=where)
+    return first, second
+
+
+def _colors(image: np.ndarray) -> np.ndarray:
+    """What FLIP takes: float32 [H, W, 3] in 0 .. 1."""
+    if image.ndim != 3 or image.shape[2] not in (1, 3) or image.size == 0 or image.dtype.kind != "f":
+        what = f"FLIP needs floats [H, W, 3] or [H, W, 1], got {image.dtype} {list(image.shape)}"
+        raise ImageError(what, where="flip", fix="divide bytes by 255")
+    if not np.isfinite(image).all():
+        raise ImageError("a pixel is not finite", where="flip")
+    colors = np.broadcast_to(np.clip(image, 0, 1), (*image.shape[:2], 3))
+    return np.array(colors, np.float32, order="C")

@@ -1,0 +1,108 @@
+"""Visual tokens at every budget: the picture that they give back, beside what other methods give back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hra.domains import tokens
+from hra.domains.tokens.patches.downsample import patch_grid
+from hra.domains.tokens.patches.metrics import pyramid_numbers
+from hra.files.images.arrays import as_image
+from hra.pages.explore.packed import jpeg, packed
+from hra.pages.explore.track import STEPS, USUAL, Track, allocate_all, budgets_between, slider, tracks
+from hra.traversals.hull import Hull
+
+# Of tokens as many as the budget has: what does not pay for itself is filled up.
+_METHODS = {**USUAL, "hra: least error within the budget": Hull(spend_all=True)}
+
+
+def token_view(image: Any, query: str, budget: int, relevance: tokens.Relevance) -> dict[str, Any]:
+    """What a page needs to show an image's tokens for a question, from a single patch to all.
+
+    Parameters
+    ----------
+    image : see `hra.files.images.as_image`; budget : where the slider begins, one of its steps.
+    """
+    allocator = tokens.PyramidSampling(relevance)
+    context = allocator.context(as_image(image), query)
+    hierarchy = allocator.builder.build(context)
+    budgets = budgets_between(hierarchy.base_cost, hierarchy.total_cost, STEPS, (budget,))
+    number = pyramid_numbers(hierarchy, context)
+    made = [
+        replace(track, cuts=[np.sort(number[cut]) for cut in track.cuts])
+        for track in tracks(allocator.problem(context, np.inf), budgets, _METHODS)
+    ]
+    made += [_grid(context, budgets), _downsampled(context, budgets)]
+    return {
+        **drawn_tokens(context),
+        "query": query,
+        **slider(budgets, budget, "tokens", "error, weighted by relevance"),
+        "tracks": [track.record() for track in made],
+    }
+
+
+def drawn_tokens(context: tokens.TokenContext) -> dict[str, Any]:
+    """What the browser draws patches from."""
+    pyramid = context.pyramid
+    return {
+        "kind": "tokens",
+        "name": "tokens",
+        "size": list(pyramid.image.shape[:2]),
+        "patch": pyramid.patch,
+        "places": packed(pyramid.positions.astype(np.uint16)),
+        "levels": [jpeg(level) for level in pyramid.levels],
+    }
+
+
+def _grid(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
+    """The most relevant finest patches on the mean colour; the error is measured on the picture."""
+    grid, image = tokens.GridTopK(), context.pyramid.image
+    mean = image.mean(axis=(0, 1))
+    number = pyramid_numbers(grid.builder.build(context), context)
+    made = allocate_all(grid.problem(context, np.inf), budgets, grid.traversal)
+    cuts = [np.sort(number[allocation.cut]) for allocation in made]
+    # What a patch leaves wrong while nothing shows it; the finest come first in the pyramid, row by row.
+    squared = (context.pixel_weight * _patch_sums((image - mean) ** 2, context.pyramid.patch)).ravel()
+    residual = [squared.sum() - squared[cut].sum() for cut in cuts]
+    canvas = np.rint(255 * mean).astype(int).tolist()
+    return _measured(
+        "grid: the most relevant patches", budgets, [len(cut) for cut in cuts], residual, cuts, canvas=canvas
+    )
+
+
+def _downsampled(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
+    """The whole image, made smaller; the error is measured on the picture."""
+    image, patch = context.pyramid.image, context.pyramid.patch
+    height, width = image.shape[:2]
+    grids = [patch_grid(height, width, int(budget), patch) for budget in budgets]
+
+    def error(grid: tuple[int, int]) -> float:
+        shown = tokens.uniform_downsample(image, grid[0] * grid[1], patch)
+        return float((context.pixel_weight * _patch_sums((image - shown) ** 2, patch)).sum())
+
+    # Many budgets share a grid, and Pillow resizes outside of Python's lock.
+    different = sorted(set(grids))
+    with ThreadPoolExecutor() as pool:
+        left = dict(zip(different, pool.map(error, different), strict=True))
+    cost = [rows * columns for rows, columns in grids]
+    return _measured("down-sampled", budgets, cost, [left[grid] for grid in grids], grids=grids)
+
+
+def _measured(
+    name: str, budgets: np.ndarray, cost: list[int], residual: list[float], cuts: Sequence[np.ndarray] = (), **more: Any
+) -> Track:
+    """A method without a bound, whose error was measured on what it gives back."""
+    unknown = np.full(len(budgets), np.nan)
+    return Track(name, budgets, np.array(cost, float), np.maximum(residual, 0.0), unknown, cuts, more)
+
+
+def _patch_sums(values: np.ndarray, patch: int) -> np.ndarray:
+    """Sums over patches of pixels [H, W, 3]: [rows, columns]."""
+    height, width = values.shape[:2]
+    rows, columns = np.arange(0, height, patch), np.arange(0, width, patch)
+    return np.add.reduceat(np.add.reduceat(values.sum(axis=2, dtype=np.float64), rows, axis=0), columns, axis=1)

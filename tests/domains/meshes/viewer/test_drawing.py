@@ -1,0 +1,140 @@
+"""Pictures of cuts: the right pixels in the right colours, and what cannot be drawn is refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from ctypes.util import find_library
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hra
+from hra.domains import meshes
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.viewer.drawing import check_camera
+from hra.errors import CameraError, HraError, ImageError
+
+
+@pytest.fixture(scope="module")
+def all_of(bumpy_clusters: meshes.ClusterMesh) -> np.ndarray:
+    return np.flatnonzero(bumpy_clusters.hierarchy.removed_by < 0)
+
+
+def camera(**options: Any) -> hra.Camera:
+    return hra.Camera.perspective((0, 0, 4), (0, 0, 0), viewport=(160, 120), **options)
+
+
+def drawn(picture: np.ndarray) -> np.ndarray:
+    """Which pixels differ from the background, bool [H, W]."""
+    return np.abs(picture.astype(int) - picture[0, 0]).sum(axis=2) > 12
+
+
+@pytest.mark.gl
+def test_points_are_where_the_camera_projects_them(bumpy_clusters: meshes.ClusterMesh, all_of: np.ndarray) -> None:
+    """The silhouette against the pixels that many points of the surface are projected to."""
+    mesh = bumpy_clusters.mesh(all_of)
+    points = meshes.surface_points(mesh, 200_000, np.random.default_rng(0))
+    for view in (
+        camera(),
+        hra.Camera.perspective((1, 4, -2), (0.3, 0, 0), (0, 0, 1), vertical_fov_degrees=45, viewport=(160, 120)),
+        hra.Camera.orthographic((0, 3, 0), (0, 0, 0.2), (1, 0, 0), height=3, far=9, viewport=(160, 120)),
+    ):
+        covered = drawn(meshes.render(bumpy_clusters, all_of, view))
+        column, row = np.floor(view.project(points).pixels).astype(int).T
+        expected = np.zeros((120, 160), bool)
+        expected[row, column] = True
+        assert (covered & expected).sum() > 0.95 * (covered | expected).sum()
+
+
+@pytest.mark.gl
+def test_colours_stand_for_clusters(bumpy_clusters: meshes.ClusterMesh) -> None:
+    root = np.flatnonzero(bumpy_clusters.hierarchy.added_by < 0)
+    seen = [meshes.render(bumpy_clusters, root[i : i + 1], camera(), "cluster") for i in range(min(len(root), 12))]
+    picture = max(seen, key=lambda image: int(drawn(image).sum()))
+    hues = picture[drawn(picture)].astype(float)
+    hues = hues / hues.sum(axis=1, keepdims=True)
+    assert len(hues) > 100
+    assert np.abs(hues - np.median(hues, axis=0)).max(axis=1).mean() < 0.05
+
+
+@pytest.mark.gl
+def test_textures_are_drawn_upright_and_damaged_ones_refused(make_grid) -> None:
+    import io
+
+    from PIL import Image
+
+    from hra.domains.meshes.mesh.attributes import VertexAttributes
+
+    image = Image.new("RGB", (16, 16), (0, 0, 255))
+    image.paste((255, 0, 0), (0, 0, 8, 8))
+    stream = io.BytesIO()
+    image.save(stream, "PNG")
+    sheet = make_grid(8)
+    uv = np.column_stack([sheet.positions[:, 0], 1 - sheet.positions[:, 1]]).astype(np.float32)
+    material = np.zeros(len(uv), np.int32)
+    attributes = VertexAttributes(uv=uv, material=material, materials=(Material(image=stream.getvalue()),))
+    mesh = meshes.build(meshes.TriangleMesh(sheet.positions, sheet.triangles, attributes))
+    view = hra.Camera.perspective((0.5, 0.5, 1.2), (0.5, 0.5, 0), viewport=(100, 100))
+    cut = np.flatnonzero(mesh.hierarchy.removed_by < 0)
+    picture = meshes.render(mesh, cut, view).astype(int)
+    red, blue = picture[..., 0] - picture[..., 2], picture[..., 2] - picture[..., 0]
+    # The picture's upper left corner is red, as the image's.
+    assert red[30, 30] > 50 and blue[70, 70] > 50 and blue[30, 70] > 50 and blue[70, 30] > 50
+    broken = VertexAttributes(uv=uv, material=material, materials=(Material("torn", image=stream.getvalue()[:40]),))
+    with pytest.raises(ImageError, match="decoded"):
+        meshes.render(replace(mesh, attributes=broken), cut, view)
+
+
+@pytest.mark.gl
+def test_the_viewer_follows_its_budget(bumpy_clusters: meshes.ClusterMesh, tmp_path: Path) -> None:
+    viewer = meshes.Viewer(bumpy_clusters, camera(), 500, off_screen=True)
+    few = viewer.allocation.cost
+    assert few <= 500
+    viewer.color_by("error")
+    assert viewer.allocate(np.inf).cost == bumpy_clusters.triangle_count > few
+    viewer.save(tmp_path / "v.png")
+    viewer.close()
+    assert (tmp_path / "v.png").stat().st_size > 1000
+
+
+def test_what_cannot_be_drawn_is_refused(bumpy_clusters: meshes.ClusterMesh, all_of: np.ndarray) -> None:
+    pytest.importorskip("pyvista")
+    good = camera()
+    for view, projection in (
+        (np.diag([-1.0, 1, 1, 1]) @ good.view, good.projection),
+        (np.diag([2.0, 2, 2, 1]) @ good.view, good.projection),
+        (good.view, good.projection + np.array([[0, 0, 0.3, 0], *[[0] * 4] * 3])),
+        (good.view, np.diag([2.0, 1, 1, 1]) @ good.projection),
+    ):
+        with pytest.raises(CameraError, match="mirrored, skewed or off-centre"):
+            meshes.render(bumpy_clusters, all_of, hra.Camera.from_matrices(view, projection, good.viewport))
+    with pytest.raises(HraError, match="'mood'"):
+        meshes.render(bumpy_clusters, all_of, good, "mood")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or find_library("OSMesa") is not None, reason="VTK finds a driver")
+def test_without_a_driver_there_is_an_error_and_no_crash(tmp_path: Path) -> None:
+    code = (
+        "from hra.domains.meshes.viewer import drawing\n"
+        "from hra.errors import BackendUnavailable\n"
+        "try:\n    drawing.new_plotter((64, 64), off_screen=True)\n"
+        "except BackendUnavailable as error:\n    print(error.what)\n"
+    )
+    environment = {**os.environ, "__EGL_VENDOR_LIBRARY_DIRS": str(tmp_path)}
+    environment.pop("DISPLAY", None)
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert result.returncode == 0 and "no OpenGL driver" in result.stdout, result.stderr
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("viewport", [(16_385, 10), (10, 16_385), (8192, 8192)])
+def test_pictures_that_drivers_end_the_process_for_are_refused(viewport: tuple[int, int]) -> None:
+    camera = hra.Camera.orbit([[0, 0, 0], [1, 1, 1]], viewport=viewport)
+    with pytest.raises(CameraError, match="cannot be drawn") as caught:
+        check_camera(camera)
+    assert caught.value.where == "viewport" and "16,384" in caught.value.fix

@@ -1,0 +1,69 @@
+"""``hra tokens compare``: methods side by side, with their sheet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from hra.domains.tokens import Panel, contact_sheet
+from hra.domains.tokens.measures.compare import _layout
+from tests.helpers.command import run_hra
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Path:
+    pixels = np.random.default_rng(0).integers(0, 256, (80, 112, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "noise.png")
+    return tmp_path / "noise.png"
+
+
+def run(picture: Path, *arguments: object) -> None:
+    assert run_hra("tokens", "compare", picture, "--budget", 12, *arguments) == 0
+
+
+def test_compare_draws_a_sheet_and_writes_a_row_per_method(picture: Path, capsys: pytest.CaptureFixture[str]):
+    record, sheet = picture.parent / "c.json", picture.parent / "s.png"
+    chosen = "pyramid,grid,gestalt-saccades"
+    run(picture, "--methods", chosen, "-o", sheet, "--json", record)
+    result = json.loads(record.read_text())
+    assert [row["method"] for row in result["rows"]] == ["grid", "pyramid"]  # best first: on noise, whole patches
+    assert result["rows"][0]["psnr_db"] > result["rows"][1]["psnr_db"]
+    assert result["skipped"].keys() == {"gestalt-saccades"}  # its base alone is 35 tokens
+    assert "skipped gestalt-saccades" in capsys.readouterr().out
+    for row in result["rows"]:
+        assert row["count"] == 12 and row["total_ms"] > 0
+        assert row.keys() >= {"psnr_db", "ssim", "gain", "efficiency", "redundancy", "coverage", "empty_cells"}
+    width, height = Image.open(sheet).size
+    assert 1800 <= width <= 1920 and height <= 1080  # the image and two methods fill a screen
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.5625, 1.0, 1.414])
+@pytest.mark.parametrize("panels", [1, 2, 3, 23])
+def test_sheets_fit_a_screen(panels: int, ratio: float):
+    picture = np.zeros((round(100 * ratio), 100, 3), np.float32)
+    columns, width = _layout(panels, ratio)
+    sheet = contact_sheet([Panel((picture, picture), ("a", "b", "c"))] * panels, columns, width)
+    assert sheet.shape[0] <= 1080 and sheet.shape[1] <= 1920
+
+
+def test_pictures_too_high_for_a_screen_stay_readable():
+    assert _layout(23, 20.0)[1] >= 100
+
+
+def test_unknown_methods_are_refused(picture: Path, capsys: pytest.CaptureFixture[str]):
+    assert run_hra("tokens", "compare", picture, "--methods", "grid,best") == 2
+    assert "no method called 'best'" in capsys.readouterr().err
+
+
+def test_another_traversal_is_used_where_it_suits(picture: Path):
+    record = picture.parent / "c.json"
+    # Apportion is made for flat hierarchies: the pyramid is none.
+    run(picture, "--methods", "grid,pyramid", "--traversal", "apportion:importance=none", "--json", record)
+    result = json.loads(record.read_text())
+    assert result["skipped"].keys() == {"grid", "pyramid"}
+    run(picture, "--methods", "grid,pyramid", "--traversal", "best_first", "--json", record)
+    assert [row["method"] for row in json.loads(record.read_text())["rows"]] == ["grid", "pyramid"]

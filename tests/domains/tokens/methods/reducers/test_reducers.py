@@ -1,0 +1,219 @@
+"""Published reducers: small cases by hand, exact counts, and what they make of features."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from typer.testing import CliRunner
+
+from hra.domains import tokens
+from hra.domains.tokens.commands import app
+from hra.domains.tokens.methods.reducers.bipartite_regions import bipartite_merges
+from hra.domains.tokens.named import named_allocator
+from hra.domains.tokens.relevance.cues import CueRelevance
+from hra.errors import ArrayError, MetricError
+
+EVERY = pytest.mark.parametrize("name", tokens.REDUCERS)
+PATCH = 4
+
+
+def realized(name: str, features: np.ndarray, budget: int, attention: Any = None, **signals: Any) -> Any:
+    """Tokens of features [h, w, D] with an attention [h, w]."""
+    allocator = tokens.REDUCERS[name](patch=PATCH)
+    context = allocator.context(np.zeros((features.shape[0] * PATCH, features.shape[1] * PATCH, 3), np.float32), "")
+    scorer = context.scorer if attention is None else lambda context: np.asarray(attention, float)
+    context = replace(context, encoder=lambda image: features, scorer=scorer, signals=signals)
+    return allocator.realize(allocator.allocate(context, budget))
+
+
+def cells(chosen: Any) -> list[list[int]]:
+    return [[int(y), int(x)] for _, x, y in chosen.places]
+
+
+@EVERY
+@pytest.mark.parametrize("budget", [1, 5, 12, 20, 99])
+def test_counts_are_exact(name, budget):
+    rng = np.random.default_rng(0)
+    chosen = realized(name, rng.normal(size=(4, 5, 6)), budget, rng.random((4, 5)), shallow=rng.random(20))
+    assert len(chosen) == min(budget, 20)
+    pooled = chosen.pool(rng.normal(size=(4, 5, 3)))
+    assert pooled.shape == (min(budget, 20), 3) and np.isfinite(pooled).all()
+
+
+@EVERY
+def test_all_kept_are_the_features_themselves(name):
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(3, 4, 5)).astype(np.float32)
+    chosen = realized(name, features, 12, rng.random((3, 4)), shallow=rng.random(12))
+    if name == "prumerge":  # adds neighbours to kept cells, too, as its code does
+        return
+    order = np.lexsort(chosen.centres.T)
+    np.testing.assert_allclose(chosen.pool(features)[order], features.reshape(12, 5), atol=1e-6)
+
+
+@EVERY
+def test_every_reducer_is_a_method_by_its_name(name, tmp_path):
+    # As hra's own: on the command line, by name, and as a function of the library.
+    allocator = tokens.REDUCERS[name]()
+    Image.fromarray((np.random.default_rng(0).random((64, 80, 3)) * 255).astype(np.uint8)).save(tmp_path / "a.png")
+    arguments = ["allocate", str(tmp_path / "a.png"), "--budget", "7", "--method", name]
+    arguments += ["--relevance", "uniform"] * isinstance(allocator.relevance, CueRelevance)
+    result = CliRunner().invoke(app, [*arguments, "--json", str(tmp_path / "t.json")])
+    if name == "vscan":  # a second map is needed, which an image alone does not give
+        assert isinstance(result.exception, MetricError) and "'shallow'" in str(result.exception)
+    else:
+        assert result.exit_code == 0, result.output
+        assert json.loads((tmp_path / "t.json").read_text())["count"] == 7
+    named = named_allocator(name, None, None, None)[0]
+    assert isinstance(allocator, tokens.TokenAllocator)
+    assert (named.builder, named.traversal) == (allocator.builder, allocator.traversal)
+    assert type(named.metric) is type(allocator.metric)
+
+
+def test_visionzip_by_hand():
+    # 13 cells on a line: with a budget of 6, largest remainders of 54:10 give 5 and 1.
+    attention = np.array([[9.0, 0, 8, 0, 7, 0, 6, 0, 5, 0, 0, 0, 0]])
+    features = np.arange(1.0, 14)[None, :, None] * [1.0, 0.0]
+    features[0, 12] = [0.0, 7.0]  # unlike the others, but there is one target only
+    chosen = realized("visionzip", features, 6, attention + 0.001)
+    assert cells(chosen) == [[0, 0], [0, 1], [0, 2], [0, 4], [0, 6], [0, 8]]
+    rest = features[0, [3, 5, 7, 9, 10, 11, 12]]
+    expected = features[0, [0, 1, 2, 4, 6, 8]].copy()
+    expected[1] += rest.mean(axis=0)  # the first of the rest, plus the mean of all others
+    np.testing.assert_allclose(chosen.pool(features), expected)
+
+
+def test_vscan_by_hand():
+    # Shallow attention finds the last cell of its window, deep attention the first; the others join by likeness.
+    features = np.array([[[1.0, 0], [1, 0.1], [0.1, 1], [0, 1]]])
+    chosen = realized("vscan", features, 2, [[4.0, 3, 2, 1]], shallow=[1.0, 2, 3, 4])
+    assert cells(chosen) == [[0, 0], [0, 3]]
+    np.testing.assert_allclose(chosen.pool(features), [[1, 0.05], [0.05, 1]], atol=1e-6)
+
+
+def test_prumerge_by_hand():
+    # One of four by attention, three spread evenly over the rest: with all neighbours counted, each token is itself
+    # plus every other cell weighted by its share of attention.
+    features = np.array([[[1.0], [2], [3], [4], [5], [6]]])
+    attention = np.array([[0.1, 0.1, 0.5, 0.1, 0.1, 0.1]])
+    chosen = realized("prumerge", features, 4, attention)
+    assert cells(chosen) == [[0, 0], [0, 1], [0, 2], [0, 3]]
+    total = float((attention[0] * features[0, :, 0]).sum())
+    expected = [x + total - a * x for x, a in zip(features[0, :4, 0], attention[0], strict=False)]
+    np.testing.assert_allclose(chosen.pool(features)[:, 0], expected, rtol=1e-6)
+
+
+def test_holov_by_hand():
+    # Sixteen runs of two cells. Run 0 has half of all attention and room for two cells only; of ten that are asked for,
+    # floor(5, 2.5, 2.5, 0 ...) and one more for the largest are 2 of run 0, 2 each of runs 1 and 2, and four runs more.
+    attention = np.zeros((4, 8))
+    attention.ravel()[:6] = [4, 6, 2, 3, 3, 2]
+    chosen = realized("holov", np.ones((4, 8, 2)), 10, attention)
+    assert cells(chosen)[:6] == [[0, k] for k in range(6)]
+    assert len(chosen) == 10 and cells(chosen)[6:] == [[0, 6], [1, 0], [1, 2], [1, 4]]
+    assert cells(realized("holov", np.ones((4, 8, 2)), 2, attention)) == [[0, 0], [0, 1]]  # floor(1, .5, .5), and one
+
+
+def test_prunevid_by_hand():
+    # Eight alike and eight others: the densest of each are the centres, and a token is the mean of its cluster.
+    features = np.concatenate([np.arange(8) / 10, 50 + np.arange(8) / 10])[None, :, None]
+    chosen = realized("prunevid", features, 2)
+    assert [3 <= cell[1] % 8 <= 4 for cell in cells(chosen)] == [True, True]
+    np.testing.assert_allclose(chosen.pool(features)[:, 0], [0.35, 50.35], rtol=1e-6)
+
+
+def test_flowcut_is_the_largest_flow():
+    assert cells(realized("flowcut", np.ones((2, 2, 2)), 2, [[0.2, 0.5], [0.9, 0.1]])) == [[0, 1], [1, 0]]
+
+
+def shades(rows: list[str]) -> np.ndarray:
+    """A picture of patches of one shade each."""
+    values = np.array([[int(each) for each in row] for row in rows], np.float32) / 9
+    return np.repeat(np.kron(values, np.ones((PATCH, PATCH), np.float32))[..., None], 3, axis=2)
+
+
+def test_pixelprune_by_hand():
+    # In row 1 the first 5 stands below an edge, where the one above predicts it; in row 2 all begins anew, once.
+    image = shades(["1155", "1155", "2222"])
+    relevance = tokens.REDUCERS["pixelprune"](patch=PATCH).context(image, "").relevance
+    np.testing.assert_allclose(9 * relevance, [[9, 0, 4, 0], [0, 0, 0, 0], [1, 0, 0, 0]], atol=1e-6)
+    allocator = tokens.REDUCERS["pixelprune"](patch=PATCH)
+    assert cells(allocator.realize(allocator.allocate((image, ""), 3))) == [[0, 0], [0, 2], [2, 0]]
+
+
+@given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 2**31))
+@settings(max_examples=30)
+def test_a_receiver_of_what_pixelprune_keeps_tells_the_picture(rows, columns, seed):
+    shade = np.random.default_rng(seed).integers(0, 3, (rows, columns))
+    image = shades(["".join(map(str, row)) for row in shade])
+    kept = tokens.REDUCERS["pixelprune"](patch=PATCH).context(image, "").relevance > 0
+    told = np.zeros_like(shade)
+    for y, x in np.ndindex(rows, columns):
+        if kept[y, x]:
+            told[y, x] = shade[y, x]
+        elif y and x and told[y - 1, x - 1] == told[y, x - 1] != told[y - 1, x]:
+            told[y, x] = told[y - 1, x]
+        else:
+            told[y, x] = told[y, x - 1] if x else told[y - 1, x]
+    np.testing.assert_array_equal(told, shade)
+
+
+def test_hired_and_fastv_are_the_largest_attention():
+    attention = [[0.1, 0.7, 0.2], [0.9, 0.3, 0.4]]
+    for name in ("hired", "fastv"):
+        assert cells(realized(name, np.ones((2, 3, 2)), 3, attention)) == [[0, 1], [1, 0], [1, 2]]
+
+
+def test_cdpruner_prefers_what_is_relevant_and_different():
+    features = np.array([[[1.0, 0], [1, 0.01], [0, 1], [0.01, 1]]])
+    assert cells(realized("cdpruner", features, 2, [[1.0, 0.99, 0.2, 0.3]])) == [[0, 0], [0, 3]]
+
+
+def test_tome_merges_the_most_similar_first():
+    # Even cells 0, 2 meet odd cells 1, 3: 0 is like 1, so one merge leaves their mean.
+    features = np.array([[[1.0, 0.0], [1, 0.05], [0, 1], [-0.5, 1]]])
+    pooled = realized("tome", features, 3).pool(features)
+    np.testing.assert_allclose(pooled[np.argsort(pooled[:, 0])], [[-0.5, 1], [0, 1], [1, 0.025]], atol=1e-6)
+    assert bipartite_merges(features[0]).tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def merges_by_means(features: np.ndarray) -> list[list[int]]:
+    """Rounds as the paper says them: cosines of means, which are weighted by sizes, one merge after the other."""
+    left = [(number, 1.0, row.astype(np.float64)) for number, row in enumerate(features)]
+    merges: list[list[int]] = []
+    while len(left) > 1:
+        unit = np.array([mean / np.linalg.norm(mean) for _, _, mean in left])
+        cosine = unit[::2] @ unit[1::2].T
+        order = np.argsort(-cosine.max(axis=1), kind="stable")[: len(left) // 2]
+        for even, odd in zip(2 * order, 2 * cosine.argmax(axis=1)[order] + 1, strict=True):
+            (a, m, x), (b, n, y) = left[even], left[odd]
+            merges.append([a, b])
+            left[odd] = (len(features) + len(merges) - 1, m + n, (m * x + n * y) / (m + n))
+        left = [each for number, each in enumerate(left) if number not in set(2 * order)]
+    return merges
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 101])
+def test_tome_merges_as_the_paper_says(count):
+    features = np.random.default_rng(count).normal(size=(count, 9)).astype(np.float32)
+    before = features.copy()
+    assert bipartite_merges(features).tolist() == merges_by_means(features)
+    np.testing.assert_array_equal(features, before)
+
+
+def test_tome_weights_by_sizes():
+    features = np.arange(1.0, 7)[None, :, None] * [1.0, 1.0] + np.array([0, 1e-3])
+    np.testing.assert_allclose(realized("tome", features, 1).pool(features), features[0].mean(0, keepdims=True))
+
+
+def test_features_of_another_grid_are_refused():
+    chosen = realized("divprune", np.random.default_rng(0).normal(size=(3, 4, 5)), 4)
+    with pytest.raises(ArrayError, match="cells for tokens"):
+        chosen.pool(np.ones((6, 8, 2)))

@@ -1,0 +1,37 @@
+"""``hra explore``: one page for everything that it is given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hra.cli import app
+from hra.errors import HraError
+from hra.files.images import save_png
+
+
+@pytest.fixture
+def picture(tmp_path):
+    path = tmp_path / "picture.png"
+    save_png(path, np.random.default_rng(0).random((64, 80, 3)))
+    return path
+
+
+def test_a_page_is_written_for_images_as_tokens_and_as_texture(picture, tmp_path):
+    for view in ("tokens", "texture"):
+        page = tmp_path / f"{view}.html"
+        result = CliRunner().invoke(app, ["explore", str(picture), "--view", view, "-o", str(page)])
+        assert result.exit_code == 0, result.output
+        assert f'"kind": "{view}"' in page.read_text("utf-8")
+
+
+def test_an_unknown_view_is_refused_before_anything_is_written(picture, tmp_path):
+    result = CliRunner().invoke(app, ["explore", str(picture), "--view", "cube", "-o", str(tmp_path / "page.html")])
+    assert isinstance(result.exception, HraError) and "cube" in str(result.exception)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_page_has_the_suffix_of_one(picture, tmp_path):
+    result = CliRunner().invoke(app, ["explore", str(picture), "-o", str(tmp_path / "page.png")])
+    assert isinstance(result.exception, HraError) and ".html" in str(result.exception)
