@@ -25,7 +25,7 @@ from hra.solvers.duals import Certificate, certify, shortfall_of
 from hra.traversals.hull import Hull
 
 Status = Literal["optimal", "certified", "heuristic"]
-# A residual gap up to this is none.
+# Gaps up to this are none.
 _OPTIMAL = 1e-12
 
 
@@ -41,7 +41,8 @@ class Allocation:
     selected : bool [R], refinements taken, in the hierarchy's level order.
     cost, budget : in the hierarchy's ``cost_unit``; ``cost <= budget`` always, in exact arithmetic.
     gain, base_error : in the metric's ``unit``.
-    price : lambda, gain per cost unit at the margin, None if the traversal has none.
+    price : lambda, the gain per cost unit above which all is taken, None if the traversal has none. What was taken
+        last may have gained more.
     tau : error that the traversal accepts everywhere, None if it has none.
     seconds : metric and traversal together, without compilation.
 
@@ -161,6 +162,7 @@ class Allocation:
     def certificate(self) -> Certificate:
         """The price, and on graphs the flows, that prove a bound to everyone (see `hra.verify`); made on first use.
 
+        From the traversal's own price where it has one, else from that of `Hull`; printing the allocation is a use.
         What a search has ruled out beyond that is part of `shortfall`, but not of the certificate.
         """
         solution = self.solution if self._priced else Hull(finish="none").solve(self.problem)
@@ -218,32 +220,31 @@ class Allocation:
 
     @property
     def residual_gap(self) -> float:
-        """Shortfall / least possible residual; 0 / 0 = 0, inf if only the latter is 0."""
+        """Shortfall / the least residual that the bound allows; 0 / 0 = 0, inf if only the latter is 0."""
         return ratio(self.shortfall, self.least_residual)
 
     @property
     def least_residual(self) -> float:
-        """Error that remains at least, whatever is chosen within the budget."""
+        """Error that remains at least, whatever is chosen within the budget: a bound that no choice need reach."""
         return max(math.fsum((*self._residual, -self.shortfall)), 0.0)
 
     @property
     def status(self) -> Status:
         """How good the answer is known to be: optimal, certified by its gap, or heuristic (gains do not add up).
 
-        Optimal means that no choice leaves less error by more than a part in 1e12 of what remains at least.
+        Optimal means that no choice gains more by over a part in 1e12 of all that can be gained, nor leaves less error
+        by over a part in 1e12 of what remains at least: both gaps are at most 1e-12.
         """
         if not self.problem.additive:
             return "heuristic"
-        return "optimal" if self.residual_gap <= _OPTIMAL else "certified"
+        return "optimal" if max(self.residual_gap, self.gap) <= _OPTIMAL else "certified"
 
     def __repr__(self) -> str:
         unit = self.hierarchy.cost_unit
         limit = f" of {self.budget:,.12g} {unit}" if math.isfinite(self.budget) else f" {unit}, no budget"
         spent = f"{self.cost:,.12g}{limit}, residual {self.residual:.3g} {self.problem.unit}"
         if not self.problem.additive:
-            return f"{spent}, not certified: the metric's gains do not add up"
-        if not self._bounded:
-            return f"{spent}, no bound yet: read `gap`"
+            return f"{spent}, no bound: the metric's gains do not add up"
         if self.status == "optimal":
             return f"{spent}, the best possible"
         bound = f"{spent}, within {_percent(self.gap)} % of the best possible gain"
@@ -261,12 +262,6 @@ class Allocation:
             "seconds": f"{self.seconds:.3g}",
         }
         return html_table(facts.items())
-
-    @property
-    def _bounded(self) -> bool:
-        """Whether a bound can be stated without solving anything."""
-        stated = self.solution.shortfall is not None or self.solution.upper_bound is not None
-        return stated or self._priced or "certificate" in self.__dict__
 
     @property
     def _priced(self) -> bool:

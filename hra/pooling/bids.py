@@ -16,8 +16,9 @@ class Bid:
 
     Attributes
     ----------
-    last : what the last unit that it received gained; inf if it received nothing beyond its base, 0 beyond its use.
-    next : what it would pay for one more unit; 0 if it has no more use for any.
+    last : slope of the hull up to what it received: its last unit's share of what the last step gained; inf if it
+        received nothing beyond its base, 0 beyond its use.
+    next : slope from there on: what it would pay for one more unit; 0 if it has no more use for any.
     """
 
     last: float

@@ -136,7 +136,7 @@ class CopiesAllocation:
 
     @cached_property
     def price(self) -> float:
-        """Lambda: gain per cost unit at which the budget is just used up; 0 if there is more than can be used."""
+        """Lambda: the largest gain per cost unit that the budget does not serve in full; 0 if it serves all."""
         return rescale(self.shared.price, self.copies.hierarchies[0].units.size, Fraction(1))
 
     @cached_property

@@ -129,7 +129,7 @@ class PooledAllocation:
 
     @cached_property
     def price(self) -> float:
-        """Lambda: gain per cost unit at which the budget is just used up; 0 if there is more than can be used."""
+        """Lambda: the largest gain per cost unit that the budget does not serve in full; 0 if it serves all."""
         return price_of(self.whole.problem, self.whole.solution)
 
     @cached_property

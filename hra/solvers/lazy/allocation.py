@@ -80,5 +80,5 @@ class LazyAllocation:
         depth = f"depth {self.mean_depth:.1f} on average and {self.max_depth} at most"
         spent = f"{self.cost:,.12g} of {self.budget:,.12g} {unit}, residual {self.residual:.3g} {error_unit}, {depth}"
         if not self.visited.metric.additive:
-            return f"{spent}, {self.made:,} nodes made, not certified: the metric's gains do not add up"
+            return f"{spent}, {self.made:,} nodes made, no bound: the metric's gains do not add up"
         return f"{spent}, {self.made:,} nodes made, within {100 * self.gap:.2g} % of the best possible gain"

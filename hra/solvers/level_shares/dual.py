@@ -149,11 +149,22 @@ class _Master:
         leaving = int(np.argmin(ratio))
         if not np.isfinite(ratio[leaving]):
             return False
-        self._basis[leaving] = entering
-        self._invert()
+        left, self._basis[leaving] = self._basis[leaving], entering
+        if not self._invert():
+            # Needs of 2**52 units beside shares of 1: what the step says of the column is rounding. Without it the
+            # prices are no worse than before, and bound as well.
+            self._basis[leaving] = left
+            self._invert()
+            return False
         return True
 
-    def _invert(self) -> None:
-        basis = self._columns[:, self._basis]
-        self._inverse = np.linalg.inv(basis)
-        self._share = np.maximum(self._inverse[:, -1], 0.0)
+    def _invert(self) -> bool:
+        """Invert the basis; False, and nothing changed, where rounding leaves it singular."""
+        try:
+            inverse = np.linalg.inv(self._columns[:, self._basis])
+        except np.linalg.LinAlgError:
+            return False
+        if not np.isfinite(inverse).all():
+            return False
+        self._inverse, self._share = inverse, np.maximum(inverse[:, -1], 0.0)
+        return True

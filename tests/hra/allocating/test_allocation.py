@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import hra
+from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.errors import HraError
 from hra.model.builder import HierarchyBuilder
@@ -17,6 +20,7 @@ from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.traversals.base import Traversal
 from tests.helpers.allocators import Plain, Table, allocate
+from tests.helpers.hierarchies import KINDS, case
 
 # One root whose split gains 6, and two children whose splits gain 1 and 2.
 TREE = Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], np.ones(7), cost_unit="tokens")
@@ -79,7 +83,28 @@ def test_a_bound_is_computed_for_traversals_that_have_none():
 def test_no_certificate_where_gains_do_not_add_up():
     allocation = allocate(TREE, ERROR, 3, additive=False)
     assert allocation.status == "heuristic"
-    assert "not certified" in repr(allocation)
+    assert repr(allocation).endswith("no bound: the metric's gains do not add up")
+
+
+@pytest.mark.parametrize("traversal", [hra.BestFirst(), hra.BestFirst(by="error"), hra.Threshold()], ids=repr)
+@pytest.mark.parametrize("kind", KINDS)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_printed_answer_does_not_change_when_the_answer_is_read(traversal, kind, seed):
+    hierarchy, _, rng = case(kind, seed)
+    gain, budget = rng.random(len(hierarchy)), hierarchy.base_cost + float(rng.integers(0, 12))
+    # Peaks that fall from coarse to fine, as they do once they are made monotone.
+    problem = Problem(hierarchy, gain, 1.0, budget, "gain", True, lambda: np.arange(gain.size, 0.0, -1.0))
+    first, read = (Allocation(problem, traversal.solve(problem), 0.0) for _ in range(2))
+    _ = read.gap, read.certificate, read.status
+    assert repr(first) == repr(read) and first._repr_html_() == read._repr_html_()
+    assert "the best possible" in repr(first) or "within" in repr(first)
+    assert (first.gap, first.status) == (read.gap, read.status)
+
+
+def test_an_answer_without_any_of_a_tiny_gain_is_not_called_optimal():
+    tiny = allocate(TREE, [8, 4, 4 - 1e-15, 2, 2, 2, 2 - 1e-15], 4, Fixed(np.zeros(3, bool)))
+    assert tiny.gap == 1 and tiny.residual_gap < 1e-12
+    assert tiny.status == "certified" and "within 100 %" in repr(tiny)
 
 
 @pytest.mark.parametrize(

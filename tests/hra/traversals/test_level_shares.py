@@ -428,3 +428,30 @@ def test_minimums_that_only_parts_of_refinements_would_meet():
 def test_bad_options_are_refused(options):
     with pytest.raises(HraError, match=r"share|minimum|level|least"):
         hra.LevelShares(**options)
+
+
+@pytest.mark.parametrize("seed", [40, *range(5)])
+def test_subnormal_costs_beside_large_ones_are_met(seed):
+    """Needs of 2**52 units beside shares of 1: bases that rounding makes singular (seed 40) are left out."""
+    rng, kind = np.random.default_rng(seed), list(KINDS)[seed % len(KINDS)]
+    shape = case(kind, seed, 14)[0]
+    cost = shape.node_cost * rng.choice([5e-324, 1e-323, 1e-310, 2.2e-308])
+    if rng.integers(2):
+        cost = cost * np.where(rng.random(cost.size) < 0.5, 1, rng.choice([1e10, 1e300, 1e16, 3]))
+    hierarchy = Hierarchy.from_topology(cost, shape.topology, node_parent=shape.node_parent)
+    chosen = np.zeros(len(hierarchy), bool)
+    offsets, before = hierarchy.predecessors
+    for r in range(len(hierarchy)):
+        chosen[r] = chosen[before[offsets[r] : offsets[r + 1]]].all() and rng.random() < 0.6
+    level, active = node_levels(hierarchy, None), hierarchy.active_nodes(chosen)
+    budget, labels = hierarchy.cost_of(chosen), rng.permutation(4)[:3].tolist()
+    least = {k: float(hierarchy.node_cost[active & (level == k)].sum() * rng.choice([1, rng.random()])) for k in labels}
+    gains = rng.random(cost.size) * rng.choice([1e-323, 1e-300, 1.0, 1e300])
+    shares = hra.LevelShares({}, least=least, level=None, spend_all=bool(rng.integers(2)))
+    try:
+        found = hra.solve(hierarchy, budget, gains=gains, traversal=shares)
+    except InfeasibleShares:  # a sum of doubles may ask for more than the set has
+        return
+    assert found.cost <= budget and found.gain <= found.upper_bound
+    have = {k: hierarchy.node_cost[hierarchy.active_nodes(found.selected) & (level == k)].sum() for k in labels}
+    assert all(have[k] >= least[k] * (1 - 1e-9) for k in labels)
