@@ -72,7 +72,7 @@ def test_the_version_is_the_same_everywhere():
 
     assert hra.__version__ == PROJECT["project"]["version"]
     assert f"version: {hra.__version__}\n" in (ROOT / "CITATION.cff").read_text()
-    assert re.search(rf"^## {re.escape(hra.__version__)}\b", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert re.search(rf"^## \[{re.escape(hra.__version__)}\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
 
 
 def test_the_constraints_pin_every_direct_dependency():

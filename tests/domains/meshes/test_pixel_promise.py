@@ -168,7 +168,7 @@ class TestNames:
         assert np.array_equal(alone.mean_distances(hierarchy), bound)
 
     def test_an_unknown_or_missing_error_is_refused(self, plain: meshes.ClusterMesh) -> None:
-        with pytest.raises(MetricError, match="no error 'true'"):
+        with pytest.raises(MetricError, match="error 'true' is unknown"):
             meshes.ScreenError("true")  # pyright: ignore[reportArgumentType]
         for error in ("certified", "hausdorff"):
             with pytest.raises(MetricError, match="hausdorff"):

@@ -103,7 +103,7 @@ def test_a_query_that_was_not_used_is_named(picture: Path, options: tuple[str, .
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        (("--relevance", "telepathy"), "no relevance called 'telepathy'"),
+        (("--relevance", "telepathy"), "relevance 'telepathy' is unknown"),
         (("--relevance", "cues", "--method", "difficulty-aware"), "relevance of its own"),
     ],
 )

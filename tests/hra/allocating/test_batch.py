@@ -227,7 +227,7 @@ def test_wrong_arguments_are_refused():
         allocate_batch(hierarchy, gain, float("nan"))
     with pytest.raises(BudgetTooSmall):
         allocate_batch(hierarchy, gain, [100, 100, 0, 100, 100])
-    with pytest.raises(BackendUnavailable, match="no backend 'gl'"):
+    with pytest.raises(BackendUnavailable, match="backend 'gl' is unknown"):
         allocate_batch(hierarchy, gain, 100, backend="gl")
 
 

@@ -99,5 +99,5 @@ def test_wrong_arguments_are_named():
     for flags in (np.zeros((2, 2), np.bool_), np.zeros(2, np.uint8)):
         with pytest.raises(ArrayError, match="flags"):
             compact(flags)
-    with pytest.raises(BackendUnavailable, match="no backend 'cl'"):
+    with pytest.raises(BackendUnavailable, match="backend 'cl' is unknown"):
         compact(np.zeros(2, np.bool_), backend="cl")

@@ -173,9 +173,9 @@ BOXES = np.zeros((1, 2, 3), np.float32)
     [
         (np.zeros((1, 6), np.float32), np.eye(4), {}, "shape"),
         (np.zeros((1, 2, 3), int), np.eye(4), {}, "int64"),
-        ([[0, 0]], np.eye(4), {}, "no array"),
-        (BOXES, np.eye(3), {}, "no view"),
-        (BOXES, np.full((4, 4), np.nan), {}, "no view"),
+        ([[0, 0]], np.eye(4), {}, "not an array"),
+        (BOXES, np.eye(3), {}, "not a view"),
+        (BOXES, np.full((4, 4), np.nan), {}, "not a view"),
         (BOXES, "camera", {}, "cannot be read"),
         (BOXES, np.eye(4), {"slack": -1.0}, "slack is -1"),
         (BOXES, np.eye(4), {"slack": np.nan}, "slack is nan"),

@@ -145,7 +145,7 @@ BYTES = build_pyramid(np.zeros((4, 4, 1), np.uint8), "max")
 
 
 @pytest.mark.parametrize(
-    ("hiz", "message"), [(None, "no Pyramid"), (BYTES, "float32"), (np.zeros((4, 4)), "no Pyramid")]
+    ("hiz", "message"), [(None, "not a Pyramid"), (BYTES, "float32"), (np.zeros((4, 4)), "not a Pyramid")]
 )
 def test_bad_pyramids_are_refused(hiz, message):
     with pytest.raises(ArrayError, match=message):

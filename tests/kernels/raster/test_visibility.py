@@ -264,7 +264,7 @@ def test_arrays_of_other_libraries_are_taken(context):
     [
         (np.zeros((3, 2)), [[0, 1, 2]], {}, r"\[3, 2\] is not float \[N, 3\]"),
         ([[0, 0, np.nan]] * 3, [[0, 1, 2]], {}, "not finite"),
-        ("mesh", [[0, 1, 2]], {}, "no array"),
+        ("mesh", [[0, 1, 2]], {}, "not an array"),
         (FULL_SCREEN, [[0, 1, 3]], {}, r"not in 0\.\.2"),
         (FULL_SCREEN, [[0, 1, -1]], {}, r"not in 0\.\.2"),
         (FULL_SCREEN, [[0.0, 1.0, 2.0]], {}, "not whole numbers"),
@@ -303,5 +303,5 @@ def test_bad_views_and_masks_are_refused(context, matrix, where, message):
 
 @pytest.mark.parametrize("size", [(0, 4), (4, -1), (4.5, 4), (4,), "big", None, (1 << 20, 1), (True, False)])
 def test_bad_sizes_are_refused(context, size):
-    with pytest.raises(CameraError, match="no size"):
+    with pytest.raises(CameraError, match="not a size"):
         VisibilityBuffer(context, size)

@@ -52,7 +52,7 @@ def test_a_coarse_read_takes_only_its_nodes(tmp_path: Path, monkeypatch: pytest.
     [
         ([[ROOT, (CHILD, 0)]], {}, "lead back"),
         ([[ROOT, (CHILD, 1)], [CHILD, (CHILD, 1)]], {}, "lead back"),
-        ([[ROOT, CHILD, CHILD]], {}, "there twice"),
+        ([[ROOT, CHILD, CHILD]], {}, "appears twice"),
         ([[ROOT]], {}, "hold 50 points, its header says 100"),
         ([[ROOT, CHILD]], {"page": 10**9}, "lies outside"),
         ([[ROOT, CHILD]], {"size": 33}, "lies outside"),
@@ -118,7 +118,7 @@ def test_other_files_have_no_levels(tmp_path: Path):
 
 def test_levels_count_from_the_root(tmp_path: Path):
     (tmp_path / "a.copc.laz").write_bytes(two_levels())
-    with pytest.raises(HraError, match="no level -1"):
+    with pytest.raises(HraError, match="level -1 is invalid"):
         load_points(tmp_path / "a.copc.laz", level=-1)
 
 

@@ -70,7 +70,7 @@ def test_an_engine_refuses_what_it_cannot_keep(registry):
     with pytest.raises(HraError, match="'share'"):
         engine(registry, share=0.5)[1].get_num_image_tokens(image_width=336, image_height=336)
     model, _ = engine(registry, method="divprune", budget=9)
-    with pytest.raises(HraError, match="no square"):
+    with pytest.raises(HraError, match="do not form a square"):
         model.embed_multimodal(pixel_values=torch.randn(1, 50, 2, 2))
     assert not model.supports_tower_connector_lora
 

@@ -197,8 +197,8 @@ def test_bad_levels_are_refused(levels):
         (np.zeros((4, 4, 1), np.int16), "int16"),
         (np.zeros((4, 4, 1), ">f4"), "dtype"),
         (np.zeros((4, 4, 1), bool), "bool"),
-        ([[[1.0]]], "no array"),
-        (None, "no array"),
+        ([[[1.0]]], "not an array"),
+        (None, "not an array"),
     ],
 )
 def test_bad_images_are_refused(image, message):

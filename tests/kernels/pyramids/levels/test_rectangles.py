@@ -128,7 +128,7 @@ IMAGE = np.zeros((4, 4, 1), np.float32)
         (build_pyramid(IMAGE, "max"), np.zeros((2, 4), np.int64), None, "int64"),
         (build_pyramid(IMAGE, "max"), np.zeros((2, 3), np.int32), None, "shape"),
         (build_pyramid(IMAGE, "max"), np.zeros(4, np.int32), None, "shape"),
-        (build_pyramid(IMAGE, "max"), [[0, 0, 1, 1]], None, "no array"),
+        (build_pyramid(IMAGE, "max"), [[0, 0, 1, 1]], None, "not an array"),
     ],
 )
 def test_bad_arguments_are_refused(pyramid, rects, index, message):

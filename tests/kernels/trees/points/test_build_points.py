@@ -237,7 +237,7 @@ def test_wrong_arguments_are_named():
         build_tree(points, leaf_size=0)
     with pytest.raises(ArrayError, match="keys"):
         sort_keys(np.zeros(3, np.int64))
-    with pytest.raises(BackendUnavailable, match="no backend 'cl'"):
+    with pytest.raises(BackendUnavailable, match="backend 'cl' is unknown"):
         build_tree(points, backend="cl")
 
 

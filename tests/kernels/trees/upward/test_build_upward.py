@@ -305,7 +305,7 @@ def test_wrong_arguments_are_named():
             spheres_up(tree, values, radius)
     with pytest.raises(HraError, match="width"):
         grid_tree(4, 0)
-    with pytest.raises(BackendUnavailable, match="no backend 'cl'"):
+    with pytest.raises(BackendUnavailable, match="backend 'cl' is unknown"):
         reduce_up(tree, values, "sum", backend="cl")
 
 
