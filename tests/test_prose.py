@@ -23,7 +23,7 @@ BAD = {
     "Copies beside a view were kept without need.": "house.phrases",
     "Refused are videos and sounds.": "house.inversions",
     "It reads files. Supported is the newest release.": "house.inversions",
-    "word " * 46 + ".": "house.length",
+    " ".join(f"word{k}" for k in range(41)) + ".": "house.length",
     "The the budget is never exceeded.": "lexical_illusions",
 }
 GOOD = (

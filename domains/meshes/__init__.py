@@ -1,8 +1,9 @@
 """Meshes: cluster hierarchies over shared vertices, cut to a budget of triangles or to an error in pixels.
 
-Directly here are the meshes themselves (triangles, clusters, attributes), how a camera weighs them (views, metrics,
-occlusion) and the allocators. How clusters are made is in ``building``, their file in ``asset``, other files in
-``files``, what is measured on surfaces in ``measures`` and what is looked at in ``viewer``.
+Rooms from the bottom up: what a mesh is (``mesh``), what is measured on surfaces (``measures``), foreign files
+(``files``), how clusters are made (``building``, ``outofcore``) and chosen (``selection``), their file (``asset``),
+whole levels (``lods``), placed copies (``scene``), tiles (``tiles``), what is seen (``viewer``) and ``commands``. A
+room imports only rooms below it: an import rule says so.
 
 >>> import hra
 >>> from hra.domains import meshes

@@ -52,7 +52,7 @@ from .viewer.flight import FlightFrame as FlightFrame
 from .viewer.flight import fly as fly
 from .viewer.flight import orbit as orbit
 from .viewer.frame import ViewFrame as ViewFrame
+from .viewer.pyvista_window import Viewer as Viewer
 from .viewer.renderer import Renderer as Renderer
 from .viewer.session import ViewSession as ViewSession
-from .viewer.viewer import Viewer as Viewer
 from .viewer.window import ViewWindow as ViewWindow

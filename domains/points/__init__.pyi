@@ -16,4 +16,4 @@ from .selection.picture_error import PictureError as PictureError
 from .viewer.renderer import Renderer as Renderer
 from .viewer.session import CloudFrame as CloudFrame
 from .viewer.session import CloudSession as CloudSession
-from .viewer.window import CloudWindow as CloudWindow
+from .viewer.session import CloudWindow as CloudWindow

@@ -171,7 +171,7 @@ class HierarchicalResourceAllocator(ABC):
         require_kind("allocation", allocation, Allocation, "call adopt(allocation, context)")
         hierarchy = self.hierarchy_for(context)
         if not hierarchy.same_as(allocation.hierarchy):
-            fix = "adopt it where its hierarchy is, with the context that it was made for"
+            fix = "adopt it in an allocator of its hierarchy, with the context that it was made for"
             raise HierarchyError("the allocation belongs to another hierarchy", where="adopt", fix=fix)
         problem = replace(allocation.problem, hierarchy=hierarchy, metric=self.error_metric(context))
         return replace(allocation, problem=problem, context=context)
@@ -184,7 +184,7 @@ class HierarchicalResourceAllocator(ABC):
         HraError : the allocator has another traversal than `Hull`, which would not choose these points.
         """
         if not isinstance(self.traversal, Hull) or self._replaces("traverse_and_select"):
-            what = f"the curve is that of hra.Hull(), and this allocator has {self.traversal!r}"
+            what = f"curves need hra.Hull(), but this allocator has {self.traversal!r}"
             fix = "give the allocator traversal=hra.Hull(), or call hra.sweep(allocator, context, budgets)"
             raise HraError(what, where="curve", fix=fix)
         return curve(self.problem(context, float("inf")))

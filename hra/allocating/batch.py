@@ -185,7 +185,7 @@ def _require_hull(hierarchy: Hierarchy, traversal: Traversal, backend: str) -> H
         what = f"the backend {backend!r} needs costs that are whole numbers >= 0"
         raise HierarchyError(what, where="allocate_batch", fix="give costs in a smaller unit, or backend='numba'")
     if not isinstance(traversal, Hull):
-        what = f"the backend finds hull points, which is not what {type(traversal).__name__} chooses"
+        what = f"the backend finds hull points, but {type(traversal).__name__} chooses otherwise"
         raise BackendUnavailable(what, where="argument backend", fix="use Hull, or gains on the host")
     if len(hierarchy) >= LARGE and traversal.finish == "fill":
         what = f"rows of {LARGE:,} refinements or more are filled by Numba alone, and these have {len(hierarchy):,}"

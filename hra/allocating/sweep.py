@@ -189,7 +189,7 @@ def _name(traversal: Any) -> str:
 
 def _check(allocator: Any, budgets: list[float], repeat: int) -> None:
     if not isinstance(allocator, HierarchicalResourceAllocator):
-        what = f"the first argument is a {type(allocator).__name__}, no allocator"
+        what = f"the first argument is a {type(allocator).__name__}, not an allocator"
         raise HraError(what, where="sweep", fix="call hra.sweep(allocator, context, budgets, traversals)")
     if not budgets or isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
         what = "no budgets were given" if not budgets else f"{repeat!r} is not a number of rounds"

@@ -1,9 +1,8 @@
 """An independent check of allocations, in exact arithmetic and without a line of the solver.
 
-docs/concepts.md ("What is proven") states it in five lines, whose numbers stand here; what an allocation states of
-itself is only compared. By linear programming duality no set within the budget gains more than price * room + sum of
-max(left, 0), whatever the price >= 0 and the flows >= 0 over edges are: ``left`` is a gain less the price of its cost,
-with the flows that it receives and without those that it passes on.
+docs/concepts.md ("What is proven") has it in five lines, whose numbers stand here; what an allocation states is only
+compared. By duality no set within the budget gains more than price * room + sum of max(left, 0) at any price and flows
+>= 0: ``left`` is a gain less the price of its cost, with flows that it receives and without those that it passes on.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def verify(allocation: Allocation) -> Verification:
     ordered = "every node comes before it goes, and refinements follow each other without a cycle", _ordered(allocation)
     counted = "costs, gains, errors and the budget are numbers >= 0", _countable(allocation)
     bound, verdicts = Fraction(0), [ordered, counted]
-    if all(verdict for _, verdict in verdicts):  # without these nothing else means anything
+    if ordered[1] and counted[1]:  # without these nothing else means anything
         facts = _Facts(allocation)
         bound, verdicts = Fraction(facts.dual, facts.unit), [*verdicts, *facts.choice(), *facts.best()]
     return Verification(bound, *(tuple(t for t, v in verdicts if v is wanted) for wanted in (True, None, False)))
@@ -82,8 +81,8 @@ def _ordered(claims: Allocation) -> bool:
         stack, seen = [r], {r}
         while stack and first not in seen:
             r = stack.pop()
-            stack += (more := {a for a in needs[begin[r] : begin[r + 1]] if a >= first} - seen)
-            seen |= more
+            stack += {a for a in needs[begin[r] : begin[r + 1]] if a >= first} - seen
+            seen.update(stack)
         if first not in seen or first == last:
             return False
     return True
@@ -131,12 +130,11 @@ class _Facts:
             left[a] += f
             left[b] -= f
         bound = price * self.room + sum(e for e in left if e > 0)
-        best = (bound, price, flows, left) if bound < everything else (everything, 0, [0] * len(flows), self.gains)
-        self.dual, self.price, self.flows, self.left = best
+        sure = everything, 0, [0] * len(flows), self.gains
+        self.dual, self.price, self.flows, self.left = (bound, price, flows, left) if bound < everything else sure
 
     def choice(self) -> Any:  # statements, and whether they hold
-        # Line 3: the choice is closed and holds what is pinned, which is closed too, and the budget covers its cost.
-        budget, claims = self.problem.budget, self.claims
+        budget, claims = self.problem.budget, self.claims  # line 3 first, then line 4
         closed = all(self.taken[a] or not self.taken[b] for a, b in self.edges)
         pinned = not any(self.pins) or all(self.pins[a] or not self.pins[b] for a, b in self.edges)
         pinned = pinned and all(t or not p for t, p in zip(self.taken, self.pins, strict=True))

@@ -62,7 +62,7 @@ def _refuse_paths(sources: list[tuple[Path, str]], pool: bool) -> None:
     """What a whole path holds has no place beside what one camera sees."""
     paths = [path for path, kind in sources if kind in ("flight", "trace")]
     if pool and paths:
-        raise HraError("a path of many frames is not a member of a pool", where=str(paths[0]), fix="leave out --pool")
+        raise HraError("a path of many frames cannot share a pool", where=str(paths[0]), fix="leave out --pool")
 
 
 def _serve(request: PageRequest, port: int) -> None:

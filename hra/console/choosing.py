@@ -94,7 +94,7 @@ def _make(group: Group, name: str, tree: _Tree, promised: type[Chosen]) -> Chose
         fix = f"give its options: {', '.join(parameters)}"
         raise HraError(f"{name!r} cannot be made: {error}", where=group, fix=fix) from error
     if not isinstance(made, promised):
-        what = f"{name!r} makes a {type(made).__name__}, which is no {promised.__name__}"
+        what = f"{name!r} makes a {type(made).__name__}, which is not a {promised.__name__}"
         raise HraError(what, where=group, fix="tell the authors of its package")
     return made
 

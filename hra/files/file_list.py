@@ -71,5 +71,5 @@ def _files(root: Path, suffixes: frozenset[str]) -> Iterator[tuple[str, int]]:
                 try:
                     yield path.relative_to(root).as_posix(), path.stat().st_size
                 except OSError as error:
-                    what = f"a file went away while the folder was read: {error.strerror}"
+                    what = f"a file disappeared while the folder was read: {error.strerror}"
                     raise HraError(what, where=str(path)[:500], fix="run it when nothing changes the folder") from error

@@ -134,7 +134,7 @@ def _read_array(stream: IO[bytes], size: int, name: str) -> np.ndarray:
     kind, shape = np.dtype(found[1].decode()), tuple(map(int, found[3].replace(b",", b" ").split()))
     count = prod(shape)
     if len(prefix) + length + count * kind.itemsize != size:
-        what = f"an array of shape {shape} is not what {size:,} bytes hold"
+        what = f"{size:,} bytes do not hold an array of shape {shape}"
         raise FileError(what, where=name, fix="save it again")
     array = np.empty(count, kind)
     _fill(array.view(np.uint8), stream, name)

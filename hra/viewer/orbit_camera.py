@@ -1,7 +1,4 @@
-"""A camera that turns around a point, as a mouse moves it.
-
-What a mouse does to the eye of any session.
-"""
+"""A camera that turns around a point, and a session's eye, which a mouse moves."""
 
 from __future__ import annotations
 

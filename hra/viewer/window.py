@@ -1,7 +1,4 @@
-"""A window on a view: passes on what mouse and keys do, and shows the session's frames under a panel.
-
-The panel that lies over a view.
-"""
+"""A window on a view: passes on what mouse and keys do, and shows the session's frames under a panel."""
 
 from __future__ import annotations
 

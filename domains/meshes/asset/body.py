@@ -1,6 +1,6 @@
 """What of a cluster mesh goes into a file: tables of clusters and pages, streams of vertices, and the pages.
 
-Which groups share a page: level by level, each time the nearest one that still fits.
+Compressed pages hold groups of one level that lie near each other: each time the nearest group that still fits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hra.domains.meshes.asset.layout import (
 )
 from hra.domains.meshes.asset.packing import Packed, storage_order
 from hra.domains.meshes.asset.tables import slot_vertex_bytes, vertex_streams
-from hra.domains.meshes.building.compact import local_vertices
+from hra.domains.meshes.mesh.ragged import local_vertices
 from hra.errors import MeshError
 from hra.model.hierarchy import Hierarchy
 

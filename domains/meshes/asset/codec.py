@@ -1,6 +1,6 @@
-"""Pages in compressed form: each vertex once, on the asset's grid, by meshoptimizer's codecs.
+"""Pages in compressed form: positions on one grid, each vertex once, by meshoptimizer's codecs.
 
-One grid for all positions of a mesh: copies of a vertex stay one point, so that no cut cracks.
+The grid is that of the whole mesh: copies of a vertex stay one point, so that no cut cracks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """What an asset says about itself in JSON: the mesh in numbers, how it was built, and its materials.
 
-Materials as records of an asset's JSON, with images as places among the bytes of all images.
-
-What a material had in the first version is always there; what came later only where it says something, so that files
-without it stay readable for earlier readers, and these refuse the others.
+Materials are records, with images as places among the bytes of all images. What a material had in the first version is
+always there; what came later only where it says something, so that files without it stay readable for earlier readers,
+and these refuse the others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The fixed parts of a mesh asset, a header and a directory of sections; docs/mesh-format.md describes every byte.
+"""The fixed parts of a mesh asset, a header and a directory of sections, and the file that they lead through.
 
-An asset file in memory-mapped form: sections and pages by name and number, each checked when it is read.
+docs/mesh-format.md describes every byte. The file is mapped into memory; each section is checked when it is read.
 """
 
 from __future__ import annotations

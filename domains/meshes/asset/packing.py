@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building.compact import local_vertices
-from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
+from hra.domains.meshes.mesh.ragged import local_vertices, run_offsets, take_runs
 
 
 def storage_order(added_by: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Pages: clusters with vertices of their own, which can be loaded and drawn without any other page.
 
-Clusters of several pages over shared vertices: the copies of a vertex become one again.
+Where several pages are joined, the copies of a vertex become one again.
 """
 
 from __future__ import annotations

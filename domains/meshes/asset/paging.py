@@ -1,7 +1,4 @@
-"""Pages over time: what the cuts of a camera path demand of a byte pool, and what can be drawn from what is there.
-
-Which pages of a mesh asset are held within a pool of bytes, and which clusters they let a view draw.
-"""
+"""Pages over time: what views demand of a pool of bytes, which pages it holds, and what can be drawn of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The tables of an asset: what is known of every cluster and page without reading a page.
-
-Arrays over the vertices: from a mesh to the streams of its pages, and back.
-"""
+"""What is known of every cluster and page without reading a page: the tables, and the streams of vertices by name."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A cluster mesh as the bytes of an asset.
-
-An asset that is larger than memory, written block by block of a table, and page by page.
-"""
+"""A cluster mesh as the bytes of an asset: at once, or page by page where it is larger than memory."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """From a mesh to its cluster hierarchy.
 
-Welding, grouping, simplification (bound to meshoptimizer), levels and their reports, and the whole-mesh chain for
-comparison. Code that cuts or draws a built mesh needs only the welding and the report.
+Grouping, simplification and levels belong here. Welding and meshoptimizer's functions are in `mesh`, because all that
+reads meshes needs them; the chain of whole meshes that is the peer is in `lods`.
 """

@@ -1,6 +1,6 @@
 """What a built mesh needs to know for thresholds that bound how its surface looks.
 
-Where the clusters of a source face: what of a surface can be seen from somewhere.
+That is how much normals change, and where source clusters face: what of a surface can be seen from somewhere.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.measures.surface import directed_edges
+from hra.domains.meshes.mesh.ragged import local_vertices
 
 
 @dataclass(frozen=True, eq=False)

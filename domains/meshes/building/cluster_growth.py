@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.building.compact import local_vertices
+from hra.domains.meshes.mesh.ragged import local_vertices
 
 # A cluster that has a third of its triangles ends rather than to reach out farther than twice its expected radius.
 _FULL_ENOUGH, _TOO_FAR = 1 / 3, 2.0

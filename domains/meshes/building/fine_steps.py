@@ -1,18 +1,13 @@
 """The coarse levels in small local refinements, without borders that stay.
 
 Groups of few clusters consist of borders for the most part, which must stay while a group is simplified. Near the root
-the mesh is therefore simplified as a whole, and what differs from step to step is taken apart afterwards: into changes
-that can be made one without another (`changes`), which are put together to refinements of a few triangles that lie
-together (`regions`). A cluster is what one refinement adds and another one removes (`nodes`), so that refinements share
-whatever they do not touch.
+the mesh is therefore simplified as a whole, again and again, a little each time. What differs from step to step is
+taken apart afterwards: into changes that can be made one without another (`changes`), which are put together to
+refinements of a few triangles that lie together (`regions`). A cluster is what one refinement adds and another one
+removes, so that refinements share whatever they do not touch. How far each triangle is from the source is followed from
+change to change.
 
 Hoppe, View-dependent refinement of progressive meshes, 1997, orders single collapses alike.
-
-Clusters by what makes their triangles and what takes them away.
-
-The whole mesh simplified again and again, a little each time.
-
-How far each triangle is from the source, followed from change to change.
 """
 
 from __future__ import annotations
@@ -25,7 +20,6 @@ from itertools import pairwise
 import numpy as np
 
 from hra.domains.meshes.building.changes import Changes, independent_changes
-from hra.domains.meshes.building.compact import local_vertices
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Groups, coarse_clusters, shares
 from hra.domains.meshes.building.part import Kept, simplify_part
@@ -38,7 +32,7 @@ from hra.domains.meshes.measures.deviation import Patches
 from hra.domains.meshes.measures.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES, MAX_VERTICES
-from hra.domains.meshes.mesh.ragged import take_runs
+from hra.domains.meshes.mesh.ragged import local_vertices, take_runs
 from hra.model.arrays import group
 
 # A refinement saves at least such a part of the triangles, if as many changes lie together.

@@ -1,6 +1,6 @@
 """One level of a cluster hierarchy: what the groups of the level below are simplified to.
 
-How much of each group of a level is kept, so that a level leaves little error where surfaces differ in detail.
+Each group keeps as much as its detail needs, so that a level leaves little error where surfaces differ in detail.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """All levels of a cluster hierarchy, from the source to the root.
 
-Which clusters are simplified together, and which vertices must stay meanwhile.
+Each level groups clusters anew, and keeps the vertices that a group shares with others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.building.borders import Borders
-from hra.domains.meshes.building.compact import distinct_vertices
 from hra.domains.meshes.building.fine_steps import FineSteps, fine_steps
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Groups, coarse_clusters, level_deviations, simplify_groups
@@ -22,7 +21,7 @@ from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
-from hra.domains.meshes.mesh.ragged import run_offsets
+from hra.domains.meshes.mesh.ragged import distinct_vertices, run_offsets
 from hra.kernels.trees import morton_codes
 from hra.model.arrays import group as sort_by_group
 

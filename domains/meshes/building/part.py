@@ -1,6 +1,6 @@
 """A part of the mesh, or all of it, simplified with some vertices kept, by whatever leads on.
 
-Vertex clustering: a coarser simplification for surfaces whose topology lets no edge collapse.
+Vertex clustering is the coarser way, for surfaces whose topology lets no edge collapse.
 """
 
 from __future__ import annotations

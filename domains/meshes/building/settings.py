@@ -1,9 +1,4 @@
-"""How far a build is.
-
-The threads of one build.
-
-The settings of a build.
-"""
+"""What a build is run with: its settings, its threads, and who is told how far it is."""
 
 from __future__ import annotations
 

@@ -13,12 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from hra.console import JsonOption, byte_count, counting, folder_or, running, show, write_json, written_as
-from hra.domains.meshes.commands.cutting import cut
-from hra.domains.meshes.commands.drawing import render
+from hra.domains.meshes.commands.building import build_all, build_in_parts, in_parts
+from hra.domains.meshes.commands.cutting import cut, render
 from hra.domains.meshes.commands.exporting import export
 from hra.domains.meshes.commands.flying import fly
-from hra.domains.meshes.commands.folder import build_all
-from hra.domains.meshes.commands.larger import build_in_parts, in_parts
 from hra.domains.meshes.commands.limits import BuiltMesh
 from hra.domains.meshes.commands.lods import lods
 from hra.domains.meshes.commands.viewing import view

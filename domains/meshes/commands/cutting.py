@@ -1,7 +1,8 @@
-"""``hra mesh cut``: a mesh of just the triangles that are needed, within a budget."""
+"""``hra mesh cut``: a mesh of just the triangles that are needed, within a budget; ``render``: its picture."""
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -92,3 +93,44 @@ def end_with_verdict(chosen: Cut) -> None:
         typer.echo(verdict)
     if not chosen.met:
         raise typer.Exit(1)
+
+
+class Color(Enum):
+    """What the colours show."""
+
+    shaded = "shaded"
+    cluster = "cluster"
+    level = "level"
+    error = "error"
+
+
+ColorOption = Annotated[Color, typer.Option(help="What the colours show.")]
+
+
+@with_option_lists
+def render(
+    mesh: BuiltMesh,
+    out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".png"), help="The picture, PNG.")],
+    limits: CutOptions,
+    placed: CameraOptions,
+    color: ColorOption = Color.shaded,
+    viewport: ViewportOption = VIEWPORT,
+    json_file: JsonOption = None,
+) -> None:
+    """Draw a cut of a built mesh, or all of it, to a picture.
+
+    The cut is that of `hra mesh cut` with the same options; without a direction it is the best for all sides.
+    """
+    from hra.domains import meshes
+    from hra.files.images import save_png
+
+    with running(f"drawing {mesh.name}"):
+        asset = meshes.open_asset(mesh)
+        chosen = limits.cut(asset, placed, viewport)
+        allocation = chosen.allocation
+        save_png(out, meshes.render(asset, allocation.cut, chosen.view.camera, color.value))
+    facts = {"picture": str(out), "triangles": chosen.triangles, "clusters": allocation.cut.size, "color": color.value}
+    record = {**facts, **chosen.errors()}
+    write_json(json_file, record)
+    show(repr(allocation), record.items())
+    end_with_verdict(chosen)

@@ -106,7 +106,7 @@ class CutOptions:
         from hra.domains.meshes import ScreenError
         from hra.domains.meshes.selection.appearance import check_appearance
 
-        named = ScreenError(cast(Any, self.error)).resolve(asset.hierarchy)
+        named = ScreenError(cast("Any", self.error)).resolve(asset.hierarchy)
         if named.certified and "hausdorff" not in asset.hierarchy.node:
             fix = "`hra mesh build` without --no-certified makes bounds; or use --error quadric"
             raise HraError(f"the mesh was built without the bounds of --error {named.error}", where="--error", fix=fix)

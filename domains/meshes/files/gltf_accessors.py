@@ -1,8 +1,8 @@
 """Accessors of a glTF file: checked against the bytes that are there, then read as arrays.
 
-Source: Khronos, glTF 2.0 specification, section 3.6.
+The bytes are those behind buffer views, as they lie there or decompressed.
 
-The bytes behind the buffer views of a glTF file, as they lie there or decompressed.
+Source: Khronos, glTF 2.0 specification, section 3.6.
 """
 
 from __future__ import annotations

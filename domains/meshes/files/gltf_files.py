@@ -1,6 +1,6 @@
 """What a glTF file consists of beside its header: the binary chunk, embedded data and files beside it.
 
-GLB: the container of a glTF header and its binary chunk (Khronos glTF 2.0, section 4).
+GLB is the container of a header and its binary chunk (Khronos glTF 2.0, section 4).
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The nodes of a glTF file: a forest, and where each mesh is shown (Khronos glTF 2.0, section 3.5).
+"""The nodes of a glTF file: a forest, and the places where each mesh is shown (Khronos glTF 2.0, section 3.5).
 
-Nodes that show their mesh in many places: EXT_mesh_gpu_instancing (Khronos glTF extension).
-
-Parsed meshes in other coordinates, once or in many places.
+A node may show its mesh in many places (extension EXT_mesh_gpu_instancing). Parsed meshes are moved there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The lines of an OBJ file: runs of one kind at once, all others one by one.
-
-Runs of OBJ lines of one kind, read as one array where all in them is plain; else the caller reads line by line.
-"""
+"""The lines of an OBJ file: runs of one kind as one array where all in them is plain, all others one by one."""
 
 from __future__ import annotations
 
@@ -72,7 +69,7 @@ class _LineByLine:
     def end(self) -> None:
         """Raise FileError if a line was to be continued."""
         if self.begun:
-            what = "the last line is to be continued, but the file ends"
+            what = "the last line continues, but the file ends"
             raise FileError(what, where=f"{self.where}, line {self._first}")
 
 

@@ -1,8 +1,6 @@
-"""The words of an OBJ file: what a line means that begins with each of them.
+"""The words of an OBJ file: what a line means that begins with each of them, and what is collected of it.
 
 Source: Wavefront, Advanced Visualizer manual, appendix B1 (object files).
-
-What an OBJ file says, as it is collected line by line.
 """
 
 from __future__ import annotations

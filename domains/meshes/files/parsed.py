@@ -1,7 +1,4 @@
-"""What a parser found in a mesh file, before it is checked and welded.
-
-Faces with different numbers of corners as triangles.
-"""
+"""What a parser found in a mesh file, before it is checked and welded; polygons and strips as triangles."""
 
 from __future__ import annotations
 

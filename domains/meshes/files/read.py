@@ -1,10 +1,9 @@
 """Mesh files in: what a file promises is checked against its bytes first, and its arrays once they are read.
 
-OFF in: positions and faces; colours, normals and texture coordinates are passed over.
+The simple formats are read here: OFF (positions and faces) and STL, binary and text (positions of the corners). Their
+colours, normals and texture coordinates are passed over; OFF of four dimensions and binary OFF are not read.
 
-Source: Geomview's manual, OFF files. Four-dimensional and binary files are not read.
-
-STL in, binary and text: positions of the corners; normals and colours are passed over.
+Source of OFF: Geomview's manual, OFF files.
 """
 
 from __future__ import annotations

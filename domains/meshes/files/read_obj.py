@@ -1,7 +1,4 @@
-"""OBJ in: polygons with texture coordinates, normals, vertex colours and the materials of MTL files.
-
-MTL files, the material libraries of OBJ.
-"""
+"""OBJ in: polygons with texture coordinates, normals, vertex colours and the materials of MTL files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which further files a mesh file may name.
+"""Which further files a mesh file may name, and its textures.
 
-Texture images as they lie in files: kept as they are, converted only where glTF has no such format.
+Texture images are kept as they lie in files, and converted only where glTF has no such format.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""GLB out: one primitive for each material, attributes as they are, images byte by byte.
+"""Mesh files out, beside the target and renamed, so that a reader never sees half a file; GLB in full.
 
-trimesh's exporter would encode images again and keep vertex colours or texture coordinates, not both.
-
-Mesh files out: written beside the target and renamed, so that a reader never sees half a file.
+GLB has one primitive for each material, attributes as they are, images byte by byte. trimesh's exporter, which writes
+the other formats, would encode images anew and keep vertex colours or texture coordinates, not both.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.domains.meshes.files.write_materials import material_entries
+from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.triangle_mesh import completed_normals
 from hra.errors import FileError, MissingExtra

@@ -1,6 +1,7 @@
-"""A chain of whole meshes out of a cluster hierarchy, for programs that know no clusters.
+"""Chains of whole meshes, for programs that know no clusters.
 
-The classic chain of separate meshes, each of half as many triangles: what clusters are compared with.
+`lod_chain` takes them out of a cluster hierarchy; `build_discrete` simplifies each by itself to half of the triangles,
+which is the classic way that clusters are compared with.
 """
 
 from __future__ import annotations

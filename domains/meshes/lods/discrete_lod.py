@@ -1,9 +1,9 @@
 """One mesh per level of detail: which to draw, from how far away, and the files that other programs read.
 
-Several meshes as the levels of one node in a GLB file, by the extension MSFT_lod.
+In a GLB file the levels are those of one node, by the extension MSFT_lod. Each level is written as a file of its own
+first; what several of these share (images, textures, materials) is stored once.
 
-Each level is written as a file of its own first; what several of these share (images, textures, materials) is stored
-once. MSFT_lod: https://github.com/KhronosGroup/glTF/tree/main/extensions/2.0/Vendor/MSFT_lod
+MSFT_lod: https://github.com/KhronosGroup/glTF/tree/main/extensions/2.0/Vendor/MSFT_lod
 """
 
 from __future__ import annotations

@@ -5,12 +5,11 @@ distances bounds how far that whole triangle is from the one, and so from all of
 lies over several of the other surface it is cut, and each piece gets its own. Which one is chosen changes how tight the
 bound is, never whether it holds. Bounds of consecutive levels add up, on either side.
 
+Walls of the other surface's triangles cut a triangle (`straddling`). Large triangles lie over more of a fine surface
+than walls can follow in one go; a quarter lies over less of it, and finds its own way from what is nearest to its
+middle. What walls do not cut well is cut in two (`pieces`).
+
 Guthe, Borodin and Klein, Fast and accurate Hausdorff distance calculation between meshes, 2005, bound pieces alike.
-
-A bound for a triangle that lies over many triangles of a surface: walls cut it, quarters that they cannot cut.
-
-Large triangles lie over more of a fine surface than walls can follow in one go. A quarter lies over less of it, and
-finds its own way: it starts at what is nearest to its middle.
 """
 
 from __future__ import annotations
@@ -53,6 +52,33 @@ class Patches(NamedTuple):
     offsets: np.ndarray
     deviation: np.ndarray
     groups: np.ndarray
+
+
+class Surface(NamedTuple):
+    """The triangles of a group of the other surface, to look for near ones and to walk over them.
+
+    Attributes
+    ----------
+    triangles, balls, runs, count, gaps : see `nearest_triangle`; walls, behind : see `fill_patch`.
+    """
+
+    triangles: np.ndarray
+    balls: np.ndarray
+    runs: np.ndarray
+    count: int
+    gaps: np.ndarray
+    walls: np.ndarray
+    behind: np.ndarray
+
+
+class Stacks(NamedTuple):
+    """Memory for one triangle while it is cut: `parts_memory`, and `quarters_memory`."""
+
+    points: np.ndarray
+    parts: np.ndarray
+    heights: np.ndarray
+    waiting: np.ndarray
+    depth: np.ndarray
 
 
 class VertexMemory:
@@ -103,7 +129,7 @@ def group_deviations(
     of_vertices = memory or VertexMemory(len(positions))
     first = of_vertices.number(result.size)
     most = int(np.diff(onto.offsets[onto.groups]).max(initial=0)) // 3
-    own = (surface_memory(most), patch_memory(most), (parts_memory(), *quarters_memory()), pieces_memory())
+    own = (surface_memory(most), patch_memory(most), Stacks(*parts_memory(), *quarters_memory()), pieces_memory())
     wanted = np.ones(len(result), np.bool_) if known is None else np.isnan(known)
     _bound_groups(positions, moved, onto, of_vertices.arrays, own, enough, first, wanted, result)
     # To nearest first, which may be down, then one up: never below the float64.
@@ -113,9 +139,8 @@ def group_deviations(
 
 @njit(cache=True, nogil=True)
 def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, number, wanted, result):
-    (near, seen, reach_of), (surface, patch, stacks, (corners, labels)) = for_each_vertex, memory
-    (triangles, balls, runs, gaps), (walls, behind, keys, places) = surface, patch
-    (points, parts, heights), waiting, depth = stacks
+    (near, seen, reach_of), (found, patch, stacks, (corners, labels)) = for_each_vertex, memory
+    (triangles, balls, runs, gaps), (walls, behind, keys, places) = found, patch
     origin, known = np.empty(3), np.empty((2, 3))
     indices, offsets, deviation = moved.indices, moved.offsets, moved.deviation
     for g in np.flatnonzero(wanted):
@@ -130,6 +155,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
         first, last = moved.groups[g], moved.groups[g + 1]
         # A plain 0 would be a type of its own, for which the search is compiled once more.
         count, guess, bound = (end - begin) // 3, np.int64(0), 0.0
+        surface = Surface(triangles, balls, runs, count, gaps, walls, behind)
         for c in range(first, last):
             for i in range(offsets[c], offsets[c + 1]):
                 v = indices[i]
@@ -160,10 +186,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
                 else:
                     start = _middle_label(corners, labels, triangles)
                     room = accepted - deviation[c]
-                    reach = bound_by_quarters(
-                        corners, labels, known, start, room, triangles, balls, runs, count, gaps, walls, behind,
-                        points, parts, heights, waiting, depth,
-                    )  # fmt: skip
+                    reach = bound_by_quarters(corners, labels, known, start, room, surface, stacks)
                 bound = max(bound, deviation[c] + reach)
                 # The group's bound is no tighter than this triangle's: to cut the others further would gain nothing.
                 if bound > accepted:
@@ -216,12 +239,9 @@ def quarters_memory() -> tuple[np.ndarray, np.ndarray]:
     return np.empty((3 * _LONG + 4, 3, 3)), np.empty(3 * _LONG + 4, np.int64)
 
 
-# Compiled in place, and no tuples: to hand on so many arrays for each triangle would take half of all the time.
+# Compiled in place: to hand on so many arrays for each triangle would take half of all the time.
 @njit(inline="always")
-def bound_by_quarters(
-    corners, labels, known, start, room, triangles, balls, runs, count, gaps, walls, behind, points, parts, heights,
-    waiting, depth,
-):  # fmt: skip
+def bound_by_quarters(corners, labels, known, start, room, surface, stacks):
     """How far the triangle ``corners[0]`` is at most from the surface: within ``room`` if that is possible, or nearly.
 
     Parameters
@@ -229,9 +249,10 @@ def bound_by_quarters(
     corners, labels : `hra.domains.meshes.measures.pieces.pieces_memory`, the triangle in the first place.
     known : float64 [2, 3], for each corner a triangle of the surface and how far it is from that; it is written to.
     start : a triangle of the surface that is near to its middle.
-    triangles, balls, runs, count, gaps : see `nearest_triangle`; walls, behind : see `fill_patch`.
-    points, parts, heights : `parts_memory`; waiting, depth : `quarters_memory`.
+    surface : `Surface`; stacks : `Stacks`.
     """
+    triangles, balls, runs, count, gaps, walls, behind = surface
+    points, parts, heights, waiting, depth = stacks
     most, left = 0.0, 1
     depth[0] = 0
     _copy(corners, 0, waiting, 0)

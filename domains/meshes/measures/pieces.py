@@ -1,8 +1,7 @@
 """A bound for a triangle that lies anyhow to the coarse ones: it is cut in two until each piece is near to one.
 
 This takes long. It is for what the walls of coarse triangles do not cut well: over folds and pits, and beyond borders.
-
-How the triangles of a patch lie beside each other.
+A patch knows how its triangles lie beside each other.
 """
 
 from __future__ import annotations

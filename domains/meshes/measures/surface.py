@@ -1,6 +1,6 @@
-"""Surface area of clusters, and points spread over a surface.
+"""Surfaces in numbers: area of clusters, points spread over them, and directed edges.
 
-Directed edges of triangles: winding, borders and the signed boundary chain.
+Directed edges tell winding, borders and the signed boundary chain.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a surface looks like: the constants and textures of a glTF material.
 
-Textures of a material as glTF has them: an image, the coordinates that it is laid out by, and how it is sampled.
+A texture is an image, the coordinates that it is laid out by, and how it is sampled.
 """
 
 from __future__ import annotations

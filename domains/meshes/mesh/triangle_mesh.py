@@ -1,7 +1,4 @@
-"""An indexed triangle mesh: what is loaded, built from, and realised.
-
-Normals of the surface for vertices that have none.
-"""
+"""An indexed triangle mesh: what is loaded, built from, and realised; with normals of its surface where it has none."""
 
 from __future__ import annotations
 

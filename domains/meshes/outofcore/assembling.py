@@ -1,6 +1,6 @@
 """The parts of all rounds as one file.
 
-Pages of a file from the contents of parts: where each ends, and its bytes, one run of clusters after the other.
+Pages come from the contents of parts: where each ends, and its bytes, one run of clusters after the other.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def ply_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
         if not {entry.name for entry in vertex.properties} >= _SHAPE or any(e.length for e in vertex.properties):
             raise _refusal("the vertices of the PLY file are not rows with x, y and z", file)
         if len(vertex.properties) > len(_SHAPE):
-            what = f"{file}: what vertices carry beside positions was left out"
+            what = f"{file}: attributes of vertices other than positions were left out"
             warnings.warn(what, RepairWarning, stacklevel=2)
         kind = np.dtype([(entry.name, entry.dtype.newbyteorder(header.order)) for entry in vertex.properties])
         rows = Rows(stream, kind, header.begin, vertex.count, file)

@@ -1,6 +1,6 @@
 """The first step of a part: corners become vertices, and vertices numbers that are the same in all parts.
 
-Rows of a file by their numbers, without holding the file.
+Rows of a file are read by their numbers, without holding the file.
 """
 
 from __future__ import annotations

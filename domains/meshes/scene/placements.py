@@ -1,11 +1,4 @@
-"""Which meshes stand where: copies as arrays.
-
-Where the surface of a mesh is.
-
-Which placed meshes a view may see at all.
-
-One placed copy of a mesh, as it is to be drawn.
-"""
+"""Which meshes stand where: copies as arrays, which of them a view may see, and one copy as it is to be drawn."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Scenes: many placed copies of a few meshes under one budget.
 
-Metrics of the world for meshes that are placed in it.
-
-Scenes of many instances: copies treated alike, see `hra.pooling.copies`.
+Few instances are members of a pool (`hra.pool`); many are treated alike, see `hra.pooling.copies`.
 """
 
 from __future__ import annotations

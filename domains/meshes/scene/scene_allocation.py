@@ -1,7 +1,4 @@
-"""What a scene draws of a budget.
-
-How one choice of a scene follows the other: what each instance had in the last step.
-"""
+"""What a scene draws of a budget, and how one choice follows the other: what each instance had in the last step."""
 
 from __future__ import annotations
 

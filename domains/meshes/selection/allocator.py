@@ -1,6 +1,6 @@
 """The allocator of meshes: which clusters to draw within a budget of triangles or bytes.
 
-A budget of bytes for the file that is written, whatever its format makes of a mesh.
+A budget of bytes may also be that of the file that is written, whatever its format makes of a mesh.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _FIX = "build(.., appearance=True), `hra mesh build --appearance`, or meshes.wit
 def check_appearance(hierarchy: Hierarchy) -> None:
     """Raise `MetricError` if a mesh was built without what `appearance_errors` reads."""
     if not {"normal_change", "facing"} <= set(hierarchy.node):
-        what = "the mesh was built without what ScreenError('appearance') reads, how its normals change"
+        what = "the mesh was built without the changes of normals that ScreenError('appearance') reads"
         raise MetricError(what, where="metric", fix=_FIX)
 
 

@@ -1,7 +1,4 @@
-"""Errors of clusters as cameras see them.
-
-Weights of places on the screen, such as saliency maps, as weights of clusters.
-"""
+"""Errors of clusters as cameras see them, and weights of places on the screen, such as saliency maps."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Errors of clusters without a camera: what a cut loses from all sides.
+"""Errors of clusters without a camera: what a cut loses from all sides, and in pixels from a distance.
 
-What errors look like from outside, from whatever side: for switch distances and for cuts without a camera.
+The distances are those at which discrete levels are switched, too.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class AllSidesError(ErrorMetric):
         distances = SurfaceError(self.error).peak(hierarchy, None)
         reach, whole = reaches(hierarchy, self.center)
         if not whole < self.distance:
-            what = f"from a distance of {self.distance:g} the eye is within the mesh"
+            what = f"at a distance of {self.distance:g} the eye is inside the mesh"
             fix = f"use a distance above {whole:.6g}, or place the camera by --azimuth or --eye"
             raise CameraError(what, where="distance", fix=fix)
         # A point of the other surface is no farther out than this, and none of either beyond the whole.

@@ -1,8 +1,9 @@
-"""Compressed GLB: positions on a grid, and every stream by meshoptimizer's codecs.
+"""The content of a tile: compressed GLB, with its part of the textures.
+
+Positions lie on a grid, and every stream is compressed by meshoptimizer's codecs. Of each image there is the part that
+a tile shows, with as many of its pixels as the tile has triangles.
 
 KHR_mesh_quantization and EXT_meshopt_compression: https://github.com/KhronosGroup/glTF/tree/main/extensions/2.0
-
-Textures of tiles: of each image the part that a tile shows, with as many of its pixels as the tile has triangles.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.asset.codec import GRID_BITS, Grid
+from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
 from hra.domains.meshes.files.write_glb import are_unit, by_material, container, set_count
-from hra.domains.meshes.files.write_materials import material_entries
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.materials import Material, Texture, image_type
 from hra.domains.meshes.mesh.meshopt import octahedral

@@ -1,6 +1,6 @@
 """A mesh as a tree of tiles: every cut of the tree is a surface without cracks.
 
-Cells of space that the tiles of a mesh fill: halved at the median until few triangles are left.
+Tiles fill cells of space, which are halved at the median until few triangles are left.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The finest mesh of whatever a mesh is given as, and how far it is from what it was made of.
-
-A few levels of a whole mesh, each a quarter of the one before: what files without tiles carry.
-"""
+"""The finest mesh of whatever a mesh is given as, and a few whole levels of it for files without tiles."""
 
 from __future__ import annotations
 

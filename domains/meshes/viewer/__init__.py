@@ -1,5 +1,5 @@
-"""Pictures of cuts: a renderer on the GPU, a window around it, and single pictures without one.
+"""What is seen of meshes: frames on the GPU, what a session holds, the window around it, and PyVista's pictures.
 
-What is drawn and what people do to a view belong here: pages in slots, colours, events, keys. The operating system's
-window and OpenGL are in `hra.viewer` and `hra.kernels.raster`.
+How cuts are drawn belongs here (`Renderer`, `render`), and what people do to a view: events, keys, controls. Eye,
+window and panel of all domains are in `hra.viewer`, the operating system's window in `hra.kernels.raster.window`.
 """

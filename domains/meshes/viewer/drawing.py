@@ -1,8 +1,6 @@
 """A cut as PyVista draws it: shaded, or coloured by cluster, level or error, seen by a `hra.Camera`.
 
-The picture that a material's surface carries.
-
-A small picture of a mesh, for notebooks.
+A portrait is the small picture of a mesh in notebooks.
 """
 
 from __future__ import annotations

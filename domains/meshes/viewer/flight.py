@@ -1,6 +1,6 @@
-"""A camera path through a streamed mesh: what each frame shows, and how far that is from full detail.
+"""A camera path through a streamed mesh: what each frame holds, draws and shows, and a plot of it.
 
-What a flight held, drew and showed, frame by frame.
+What is shown is compared with full detail.
 """
 
 from __future__ import annotations

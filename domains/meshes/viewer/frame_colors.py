@@ -1,7 +1,4 @@
-"""The colours of a frame: by material, by cluster, level or error, or how often each pixel was drawn.
-
-A colour for each cluster, by which cluster it is, its level or its error.
-"""
+"""The colours of a frame: by material, by cluster, level or error, or how often each pixel was drawn."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What of a mesh is on the GPU while it is viewed: all of it, or what is streamed through a pool.
+"""What limits a view: what of the mesh is on the GPU, and the triangles or pixels of error of its cut.
 
-What limits the cut of a view: triangles, or pixels of error.
+On the GPU is all of a mesh, or what is streamed through a pool.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""A window on a mesh.
-
-The controls that lie over a view: what is drawn, and sliders for what limits it.
-
-What keys do to a view.
-"""
+"""A window on a mesh: its keys, and the controls that lie over the view."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The trees of all parts, and the tree above them: the same nodes as those of one tree over all points.
 
-The nodes of all parts on disk, an array after the other.
+The nodes of the parts lie on disk, an array after the other.
 """
 
 from __future__ import annotations

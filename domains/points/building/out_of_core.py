@@ -1,10 +1,7 @@
 """``build_out_of_core``: the tree over a cloud that does not fit into memory.
 
-The nodes of all parts in the level order of one tree, written as `save_tree` writes it.
-
-LAS and LAZ files as records on disk, block by block.
-
-How large a part may be.
+LAS and LAZ files become records on disk, block by block; each part gets a tree of its own. The nodes of all parts are
+written in the level order of one tree, as `save_tree` writes it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Points with colours: discs that face the viewer.
-
-Arrays of clouds, checked once.
-
-Gaussian splats: ellipsoids of colour and opacity.
-"""
+"""Clouds: points as discs that face the viewer, and Gaussian splats as ellipsoids; their arrays are checked once."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Moments of all nodes of a tree: mass, mean, covariance and colour, merged from the leaves up.
+"""Moments of all nodes of a tree, merged from the leaves up, and the discs that follow from them.
 
-Two groups merge as in Chan, Golub and LeVeque, Updating Formulae and a Pairwise Algorithm for Computing Sample
-Variances (1979): no squares of large coordinates are subtracted from each other.
+Moments are mass, mean, covariance and colour. Two groups merge as in Chan, Golub and LeVeque, Updating Formulae and a
+Pairwise Algorithm for Computing Sample Variances (1979): no squares of large coordinates are subtracted from each
+other.
 
-Discs of the nodes of a tree over points: as large as what they stand for, with what is lost by them.
-
-The rows of leaves are points, or nodes of which the trees below were made before.
+A disc is as large as what it stands for, and knows what is lost by it. The rows of leaves are points, or nodes of which
+the trees below were made before.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """COPC out: points of a cloud in the levels of an octree, as LAZ.
 
-Which points of a cloud each node of a COPC file holds: every point in one node, samples above the rest.
+Every point is in one node: samples above, the rest below.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from hra.domains.points.cloud.clouds import PointCloud
-from hra.domains.points.files.copc import ENTRY, HIERARCHY_ID, INFO, INFO_ID, RECORD_HEAD, USER
+from hra.domains.points.files.las import ENTRY, HIERARCHY_ID, INFO, INFO_ID, RECORD_HEAD, USER
 from hra.domains.points.files.las_header import las_library
 from hra.kernels.trees import morton_codes, sort_keys
 

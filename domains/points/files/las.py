@@ -1,18 +1,154 @@
-"""LAS, LAZ and COPC in, by laspy."""
+"""LAS, LAZ and COPC in, by laspy.
+
+COPC files are LAZ files whose chunks are the nodes of an octree, each with some of the points. The nodes are checked
+before any is read.
+
+Source: A. Bell, H. Butler and C. Manning, Cloud Optimized Point Cloud Specification 1.0, Hobu, Inc. (2021).
+"""
 
 from __future__ import annotations
 
 import os
+import struct
 from typing import IO, Any
 
 import numpy as np
 
 from hra.domains.points.cloud.clouds import PointCloud
-from hra.domains.points.files.copc import is_copc, read_copc
-from hra.domains.points.files.las_header import Claims, check_chunks, check_header, las_colors, las_errors, las_library
+from hra.domains.points.files.las_header import (
+    Claims,
+    check_chunks,
+    check_header,
+    check_layers,
+    las_colors,
+    las_errors,
+    las_library,
+    refusal,
+)
 from hra.errors import HraError
 from hra.files.limits import DEFAULT
 from hra.files.local_files import open_regular
+
+USER, INFO_ID, HIERARCHY_ID = "copc", 1, 1000
+# The record behind the header, and its content: center, half side and spacing of the octree, place and bytes of the
+# first page of the hierarchy, least and largest time of points.
+RECORD_PLACE, RECORD_HEAD = 375, struct.Struct("<2x16sHH32x")
+INFO = struct.Struct("<3d2d2Q2d88x")
+# One node, or a further page of nodes where ``points`` is -1.
+ENTRY = np.dtype(
+    [(name, "<i4") for name in ("level", "x", "y", "z")] + [("place", "<u8"), ("bytes", "<i4"), ("points", "<i4")]
+)
+PAGE = -1
+# Finer cells would have numbers that no int32 holds.
+_LEVELS = 31
+
+
+def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, where: str) -> PointCloud:
+    """The points of the coarse nodes of a COPC file, or of all; nothing else of the file is read.
+
+    Coordinates count from the corner that the header states, so that a coarse cloud lies where the fine one does.
+
+    Parameters
+    ----------
+    level : the finest one that is read, 0 for the root; all by default.
+
+    Raises
+    ------
+    FileError : see `read_nodes`, or a node cannot be decoded. LimitExceeded : nodes longer than files may be, or that
+        would unpack to more than an archive may, see `hra.files.limits.Limits`.
+    """
+    (laspy, lazrs), nodes = las_library(), read_nodes(stream, size, claims, level, where)
+    packed = int(nodes["bytes"].sum(dtype=np.int64))
+    DEFAULT.check("file_bytes", packed, where)
+    DEFAULT.check_archive(claims.memory(int(nodes["points"].sum(dtype=np.int64))), packed, where)
+    with las_errors(where):
+        stream.seek(0)
+        header = laspy.LasHeader.read_from(stream)
+        rows = _decoded(stream, nodes, header, lazrs, where)
+        record = laspy.PackedPointRecord.from_buffer(rows, header.point_format)
+        found = laspy.ScaleAwarePointRecord(record.array, record.point_format, header.scales, header.offsets)
+        positions = np.column_stack([found.x, found.y, found.z]) - header.mins
+    return PointCloud(positions, las_colors(found))
+
+
+def _decoded(stream: IO[bytes], nodes: np.ndarray, header: Any, lazrs: Any, where: str) -> np.ndarray:
+    """The bytes of the points of all nodes."""
+    settings, length = header.vlrs.get("LasZipVlr")[0].record_data, header.point_format.size
+    # The decoder believes the one, laspy the other.
+    if lazrs.LazVlr(settings).item_size() != length:
+        raise refusal("its points are of another size than it says", where)
+    check_layers(stream, nodes["place"], nodes["bytes"], settings, where)
+    chunks = []
+    for place, size in nodes[["place", "bytes"]].tolist():
+        stream.seek(place)
+        chunks.append(stream.read(size))
+    rows = np.zeros(int(nodes["points"].sum(dtype=np.int64)) * length, np.uint8)
+    table = nodes[["points", "bytes"]].tolist()
+    lazrs.decompress_points_with_chunk_table(b"".join(chunks), settings, rows, table)
+    return rows
+
+
+def is_copc(stream: IO[bytes], size: int, claims: Claims) -> bool:
+    """Whether a LAZ file is a COPC file: its first record says so."""
+    if not claims.packed or claims.minor < 4 or size < RECORD_PLACE + RECORD_HEAD.size + INFO.size:
+        return False
+    stream.seek(RECORD_PLACE)
+    user, number, length = RECORD_HEAD.unpack(stream.read(RECORD_HEAD.size))
+    return user.rstrip(b"\0") == USER.encode() and number == INFO_ID and length >= INFO.size
+
+
+def read_nodes(stream: IO[bytes], size: int, claims: Claims, level: int | None, where: str) -> np.ndarray:
+    """The nodes that hold points, those down to ``level`` or all, as rows of `ENTRY`, rising by their places.
+
+    Raises
+    ------
+    FileError : pages or points lie outside of the file of ``size`` bytes, pages lead back to each other, a node is
+        there twice or is not one of an octree, or nodes hold other numbers of points than the header says.
+    """
+    deepest = _LEVELS if level is None else level
+    found = np.concatenate([page[page["points"] != PAGE] for page in _pages(stream, size, deepest, where)])
+    _check_keys(found, where)
+    filled = np.sort(found[(found["points"] > 0) & (found["level"] <= deepest)], order="place")
+    # Sorted, so that nodes overlap only if two that follow each other do.
+    ends = filled["place"] + filled["bytes"].astype(np.uint64)
+    outside = (filled["bytes"] <= 0) | (filled["place"] < claims.begin) | (filled["place"] > size) | (ends > size)
+    if outside.any() or (ends[:-1] > filled["place"][1:]).any():
+        raise refusal("points of a node lie outside of the file, or in another node", where)
+    points = int(filled["points"].sum(dtype=np.int64))
+    if points > claims.points or (level is None and points < claims.points):
+        raise refusal(f"its nodes hold {points:,} points, its header says {claims.points:,}", where)
+    return filled
+
+
+def _pages(stream: IO[bytes], size: int, deepest: int, where: str) -> list[np.ndarray]:
+    """The pages of the hierarchy with nodes down to a level, from the first one on."""
+    stream.seek(RECORD_PLACE + RECORD_HEAD.size)
+    *_, place, length, _, _ = INFO.unpack(stream.read(INFO.size))
+    waiting, read, found = [(place, length)], 0, []
+    while waiting:
+        place, length = waiting.pop()
+        read += length
+        if length <= 0 or length % ENTRY.itemsize or place + length > size:
+            raise refusal("a page of its hierarchy lies outside of the file", where)
+        if read > size:
+            raise refusal("the pages of its hierarchy lead back to each other", where)
+        stream.seek(place)
+        page = np.frombuffer(stream.read(length), ENTRY)
+        found.append(page)
+        further = page[(page["points"] == PAGE) & (page["level"] <= deepest)]
+        waiting += zip(further["place"].tolist(), further["bytes"].tolist(), strict=True)
+    return found
+
+
+def _check_keys(nodes: np.ndarray, where: str) -> None:
+    level = nodes["level"].astype(np.int64)
+    in_range = (level >= 0) & (level < _LEVELS) & (nodes["points"] >= 0)
+    for axis in "xyz":
+        in_range &= (nodes[axis] >= 0) & (nodes[axis] < 1 << level.clip(0, _LEVELS))
+    if not in_range.all():
+        raise refusal("a node does not belong to an octree", where)
+    if len(np.unique(nodes[["level", "x", "y", "z"]])) < len(nodes):
+        raise refusal("a node appears twice", where)
 
 
 def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointCloud:

@@ -1,8 +1,7 @@
-"""What the header of a LAS file claims, looked at before laspy takes memory and time for it.
+"""What LAS and LAZ files claim, looked at before laspy takes memory and time for it; and laspy itself.
 
-laspy and its decoder, which raise whatever they come across.
-
-The layers of LAZ chunks: a decoder takes the memory that their lengths claim.
+A decoder of LAZ takes the memory that the lengths of layers claim. laspy and its decoder raise whatever they come
+across.
 """
 
 from __future__ import annotations

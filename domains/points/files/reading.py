@@ -1,8 +1,8 @@
 """Clouds from files, and to PLY and COPC.
 
-SOG, the compressed splats of PlayCanvas: pictures in WebP, in one archive or beside their ``meta.json``.
+SOG is the compressed form of splats of PlayCanvas: pictures in WebP, in one archive or beside their ``meta.json``.
 
-Source: PlayCanvas, SOG file format, version 2 (2025).
+Source of SOG: PlayCanvas, SOG file format, version 2 (2025).
 """
 
 from __future__ import annotations

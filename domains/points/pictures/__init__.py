@@ -1,1 +1,1 @@
-"""Pictures of clouds on the processor: what is drawn, and what a picture loses by a coarser node."""
+"""Pictures of clouds on the processor, enough to judge cuts by."""

@@ -1,11 +1,7 @@
-"""Pictures of points and splats, drawn on the processor.
+"""Pictures of points and splats, drawn on the processor: discs by a depth buffer, Gaussians blended front to back.
 
-Discs by a depth buffer.
-
-Gaussians, projected and blended front to back.
-
-Source: B. Kerbl and others, 3D Gaussian Splatting for Real-Time Radiance Field Rendering (2023), after M. Zwicker and
-others, EWA Volume Splatting (2001).
+Source of Gaussians: B. Kerbl and others, 3D Gaussian Splatting for Real-Time Radiance Field Rendering (2023), after M.
+Zwicker and others, EWA Volume Splatting (2001).
 """
 
 from __future__ import annotations

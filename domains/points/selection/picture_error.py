@@ -1,20 +1,32 @@
-"""What coarser points and splats change in a picture: found from the picture, not from bounds."""
+"""What coarser points and splats change in a picture: found from the picture, not from bounds.
+
+Every node and leaf has a footprint on the screen, as the renderer draws it. Every pixel keeps the leaves that cover it,
+from front to back, those behind opaque ones as well: what a coarser node leaves open shows them. This is the A-buffer
+of L. Carpenter, The A-buffer, an Antialiased Hidden Surface Method (1984). A node's error is what the picture loses if
+that node alone is drawn instead of all below it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+from numba import njit
 
 import hra
-from hra.camera import views_of
+from hra.camera import Camera, views_of
 from hra.domains.points.cloud.cloud_tree import CloudTree
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.domains.points.cloud.moments import at_least_the_children
-from hra.domains.points.pictures.swapping import swap_errors
+from hra.domains.points.pictures.rendering import LEAST, OPAQUE, REACH, disc_radii, projected_covariances
 from hra.domains.points.selection.metrics import acuity_of
 from hra.errors import MetricError
+
+# Where even an opaque Gaussian covers less than the least.
+_FARTHEST = -2 * float(np.log(LEAST))
+# Pixels of leaves that are listed at a time, by rows of the picture: 8 bytes each.
+_LISTED = 1 << 25
 
 
 @final
@@ -66,3 +78,195 @@ class PictureError(hra.ErrorMetric):
             result += error * np.square(acuity_of(hierarchy, view, error > 0))
         at_least_the_children(parent, result)
         return result
+
+
+class Footprints(NamedTuple):
+    """Of every point or splat.
+
+    Attributes
+    ----------
+    center : float32 or float64 [N, 2], pixels. conic : float64 [N, 3], the inverse of the covariance, xx, xy, yy; of a
+        disc that of its edge. opacity : float64 [N]. depth : float64 [N], grows with the distance.
+    box : int32 [N, 4], rows from and to, columns from and to (not included); empty if it is not drawn.
+    """
+
+    center: np.ndarray
+    conic: np.ndarray
+    opacity: np.ndarray
+    depth: np.ndarray
+    box: np.ndarray
+
+
+class Below(NamedTuple):
+    """What is below each node: the leaves first[v] to last[v], int64 [N], in the ``box`` int32 [N, 4] around theirs."""
+
+    first: np.ndarray
+    last: np.ndarray
+    box: np.ndarray
+
+
+class Layers(NamedTuple):
+    """Of each pixel i, row after row, from front to back: the nodes start[i] to start[i + 1] and what they cover."""
+
+    start: np.ndarray
+    node: np.ndarray
+    alpha: np.ndarray
+
+
+def footprints(cloud: PointCloud | SplatCloud, camera: Camera) -> Footprints:
+    """Where every point or splat of a cloud with sizes falls."""
+    seen = camera.project(cloud.positions)
+    eye = cloud.positions.astype(np.float64) @ camera.view[:3, :3].T + camera.view[:3, 3]
+    if isinstance(cloud, PointCloud):
+        radius = disc_radii(cloud, camera, eye)
+        wide, drawn, opacity = np.repeat(radius[:, None], 2, axis=1), seen.in_front & np.isfinite(radius), 1.0
+        with np.errstate(divide="ignore"):
+            conic = np.repeat(1 / radius[:, None] ** 2, 3, axis=1) * [1, 0, 1]
+    else:
+        xx, xy, yy = projected_covariances(cloud, camera, eye).T
+        wide, drawn, opacity = REACH * np.sqrt(np.stack([xx, yy], axis=1)), seen.in_front, cloud.opacities
+        conic = np.stack([yy, -xy, xx], axis=1) / (xx * yy - xy * xy)[:, None]
+    box = _boxes(seen.pixels, wide, drawn, camera.viewport)
+    return Footprints(seen.pixels, conic, np.broadcast_to(opacity, len(cloud)).astype(float), -eye[:, 2], box)
+
+
+def _boxes(center: np.ndarray, wide: np.ndarray, drawn: np.ndarray, viewport: tuple[int, int]) -> np.ndarray:
+    """Pixels from and to, rows first."""
+    end = np.array(viewport)
+    low = np.clip(np.floor(center - wide), 0, end)
+    high = np.clip(np.floor(center + wide) + 1, 0, end)
+    box = np.stack([low[:, 1], high[:, 1], low[:, 0], high[:, 0]], axis=1).astype(np.int32)
+    box[~drawn] = 0
+    return box
+
+
+@njit(cache=True, nogil=True)
+def alpha_at(x, y, conic, opacity, hard, row, column):
+    """The share of a pixel that a footprint around (x, y) covers: all or nothing of a ``hard`` one, a disc."""
+    u, v = column + 0.5 - x, row + 0.5 - y
+    far = conic[0] * u * u + 2 * conic[1] * u * v + conic[2] * v * v
+    if hard:
+        own = column == int(np.floor(x)) and row == int(np.floor(y))
+        return 1.0 if own or far <= 1.0 else 0.0
+    if far > _FARTHEST:
+        return 0.0
+    alpha = opacity * np.exp(-far / 2)
+    return min(alpha, 0.99) if alpha >= LEAST else 0.0
+
+
+def swap_errors(cloud: PointCloud | SplatCloud, parent: np.ndarray, camera: Camera, background: float) -> np.ndarray:
+    """Squared error over all pixels and colours of drawing each node instead of the leaves below it, float64 [N].
+
+    Parameters
+    ----------
+    cloud : all nodes of a tree in level order; parent : int [N]. background : grey behind all.
+    """
+    shapes, (width, height) = footprints(cloud, camera), camera.viewport
+    box = shapes.box.copy()
+    below = Below(*_spans(parent, box), box)
+    leaves = np.flatnonzero(below.last - below.first == 1)
+    leaves = leaves[np.argsort(shapes.depth[leaves], kind="stable")]
+    colors, error = cloud.colors.astype(float), np.zeros(len(parent))
+    hard = isinstance(cloud, PointCloud)
+    rows = _rows(shapes.box[leaves], height)
+    for top in range(0, height, rows):
+        band = top, min(top + rows, height), width
+        layers = Layers(*_layers(leaves, shapes, hard, band))
+        _add_changes(layers, below, shapes, hard, colors, background, band, error)
+    return error
+
+
+def _rows(boxes: np.ndarray, height: int) -> int:
+    covered = np.prod(boxes[:, 1::2] - boxes[:, ::2], axis=1, dtype=np.int64).sum()
+    return int(np.clip(height * _LISTED // max(covered, 1), 1, height))
+
+
+@njit(cache=True, nogil=True)
+def _spans(parent, box):
+    """The leaves below v become numbers first[v] to last[v]; its box becomes one around theirs, too."""
+    first, following = np.zeros(parent.size, np.int64), np.zeros(parent.size, np.int64)
+    last = np.ones(parent.size, np.int64)
+    last[parent[1:]] = 0
+    for v in range(parent.size - 1, 0, -1):
+        p = parent[v]
+        last[p] += last[v]
+        if box[v, 0] < box[v, 1] and box[v, 2] < box[v, 3]:
+            empty = box[p, 0] >= box[p, 1] or box[p, 2] >= box[p, 3]
+            for k in range(4):
+                outer = min(box[p, k], box[v, k]) if k % 2 == 0 else max(box[p, k], box[v, k])
+                box[p, k] = box[v, k] if empty else outer
+    for v in range(parent.size):
+        if v > 0:
+            first[v] = following[parent[v]]
+            following[parent[v]] += last[v]
+        following[v] = first[v]
+    return first, first + last
+
+
+@njit(cache=True, nogil=True)
+def _layers(leaves, shapes, hard, band):
+    """`Layers` of a band of the picture: from row, to row and its width."""
+    (center, conic, opacity, _, box), (top, bottom, width) = shapes, band
+    start = np.zeros((bottom - top) * width + 1, np.int64)
+    node, alpha = np.empty(0, np.int32), np.empty(0, np.float32)
+    for filling in range(2):
+        for v in leaves:
+            for row in range(max(box[v, 0], top), min(box[v, 1], bottom)):
+                for column in range(box[v, 2], box[v, 3]):
+                    share = alpha_at(center[v, 0], center[v, 1], conic[v], opacity[v], hard, row, column)
+                    if share > 0.0:
+                        i = (row - top) * width + column
+                        if filling:
+                            node[start[i]], alpha[start[i]] = v, share
+                        start[i if filling else i + 1] += 1
+        if not filling:
+            start = np.cumsum(start)
+            node, alpha = np.empty(start[-1], np.int32), np.empty(start[-1], np.float32)
+    # Filling moved each start to the next one.
+    start[1:] = start[:-1].copy()
+    start[0] = 0
+    return start, node, alpha
+
+
+@njit(cache=True, nogil=True)
+def _add_changes(layers, below, shapes, hard, colors, background, band, error):
+    """Add what each node [N] changes in a band of the picture, see `swap_errors`."""
+    (start, node, alpha), (first, last, box) = layers, below
+    (center, conic, opacity, depth, _), (top, bottom, width) = shapes, band
+    for v in range(error.size):
+        if last[v] - first[v] == 1:
+            continue
+        for row in range(max(box[v, 0], top), min(box[v, 1], bottom)):
+            for column in range(box[v, 2], box[v, 3]):
+                i = (row - top) * width + column
+                own = alpha_at(center[v, 0], center[v, 1], conic[v], opacity[v], hard, row, column)
+                if own == 0.0 and start[i] == start[i + 1]:
+                    continue
+                entries = start[i], start[i + 1]
+                change = _change(entries, node, alpha, first, (first[v], last[v]), v, own, depth, colors, background)
+                error[v] += change[0] ** 2 + change[1] ** 2 + change[2] ** 2
+
+
+@njit(cache=True, nogil=True)
+def _change(entries, node, alpha, number, below, v, own, depth, colors, background):
+    """A pixel with ``v``, which covers ``own`` of it, for the leaves ``below``, minus the pixel as it is."""
+    change, before, after = (0.0, 0.0, 0.0), 1.0, 1.0
+    waiting = own > 0.0
+    for i in range(entries[0], entries[1] + 1):
+        end = i == entries[1]
+        if waiting and (end or depth[node[i]] >= depth[v]):
+            waiting = False
+            change = _plus(change, own * after, colors[v])
+            after -= own * after
+        if end or max(before, after) < OPAQUE:
+            break
+        kept = 0.0 if below[0] <= number[node[i]] < below[1] else alpha[i] * after
+        change = _plus(change, kept - alpha[i] * before, colors[node[i]])
+        before, after = before - alpha[i] * before, after - kept
+    rest = (after - before) * background
+    return change[0] + rest, change[1] + rest, change[2] + rest
+
+
+@njit(cache=True, nogil=True)
+def _plus(change, share, color):
+    return change[0] + share * color[0], change[1] + share * color[1], change[2] + share * color[2]

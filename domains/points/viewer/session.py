@@ -1,4 +1,4 @@
-"""Frames of a cloud as somebody turns it."""
+"""Frames of a cloud as somebody turns it, and the window that shows them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from typing import Any
 import numpy as np
 
 import hra
+import hra.viewer
 from hra.camera import Camera
 from hra.domains.points.cloud.cloud_tree import CloudTree
 from hra.domains.points.selection.allocator import PointAllocator
 from hra.domains.points.viewer.renderer import Renderer
 from hra.kernels.raster import Context
-from hra.viewer import InContext, OrbitCamera, OrbitView
+from hra.viewer import InContext, Key, OrbitCamera, OrbitView, panel_over
+
+_STEP = 1.25
+
+KEYS: dict[str, Key] = {
+    "up": ("larger budget", lambda session: session.set_budget(session.budget * _STEP)),
+    "down": ("smaller budget", lambda session: session.set_budget(session.budget / _STEP)),
+    "f": ("freeze the cut", lambda session: session.freeze(not session.frozen)),
+    "h": ("home", lambda session: session.go_home()),
+}
+"""By its name, what a key is for and does."""
 
 
 @dataclass(frozen=True)
@@ -165,3 +176,33 @@ class CloudSession(OrbitView, InContext):
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
+
+
+class CloudWindow(hra.viewer.ViewWindow):
+    """`hra.viewer.ViewWindow` for a `CloudSession`, with its panel and keys; parameters and errors are those of it.
+
+    Examples
+    --------
+    >>> from hra.domains import points
+    >>> with points.CloudWindow((960, 540), "skull") as window:  # doctest: +SKIP
+    ...     with points.CloudSession(tree, camera, context=window.context) as session:
+    ...         window.show(session)
+    """
+
+    def __init__(self, size: tuple[int, int], title: str) -> None:
+        super().__init__(size, title, _panel, KEYS)
+
+
+def _panel(imgui: Any) -> Any:
+    flags = imgui.SliderFlags_.logarithmic | imgui.SliderFlags_.always_clamp
+
+    def draw(session: CloudSession, frame: CloudFrame) -> None:
+        with panel_over(imgui, frame.lines(), KEYS):
+            moved, value = imgui.slider_float(frame.unit, session.budget, *session.range, "%.0f", flags)
+            if moved:
+                session.set_budget(value)
+            changed, frozen = imgui.checkbox("frozen", session.frozen)
+            if changed:
+                session.freeze(frozen)
+
+    return draw

@@ -80,7 +80,7 @@ def allocate(
     """
     from hra.domains import tokens
     from hra.domains.tokens.corpus.command import allocate_images
-    from hra.domains.tokens.named import named_allocator
+    from hra.domains.tokens.methods.named import named_allocator
     from hra.files.images import load_image, psnr, save_png
 
     if os.path.isdir(image):  # False for names that cannot be

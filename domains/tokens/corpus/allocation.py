@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.choice import Choice
 from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.token_builder import Choice
 from hra.domains.tokens.corpus.rows import Row, error_row, rows_of, table_of, token_row
-from hra.domains.tokens.named import named_allocator
+from hra.domains.tokens.methods.named import named_allocator
 from hra.errors import HraError, MissingExtra
 from hra.files.images.files import decode_image, load_image
 from hra.model.problem import Problem

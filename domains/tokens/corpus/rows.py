@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hra.allocating.allocation import ratio
-from hra.domains.tokens.context.choice import Choice
+from hra.domains.tokens.context.token_builder import Choice
 from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.errors import HraError, MissingExtra
 

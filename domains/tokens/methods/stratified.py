@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.cells import cell_labels
-from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.pyramid.blocks import cell_labels
 from hra.errors import ArrayError
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.apportionment import remainder_to_largest

@@ -14,7 +14,7 @@ import numpy as np
 
 from hra.allocating.exact_batch import Forest, solve_forest
 from hra.compiling import njit
-from hra.domains.tokens.patches.quadtree import Quadtree
+from hra.domains.tokens.pyramid.pyramid import Quadtree
 from hra.model.gains import step_gains
 from hra.model.hierarchy import FREE_COST
 from hra.model.topology import child_chains, sorted_siblings

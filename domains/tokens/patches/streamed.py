@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hra.domains.tokens.context.blocks import block_sums
-from hra.domains.tokens.patches.halving import halve
-from hra.domains.tokens.patches.pyramid import full_depth
+from hra.domains.tokens.pyramid.blocks import block_sums
+from hra.domains.tokens.pyramid.interpolation import halve
+from hra.domains.tokens.pyramid.pyramid import full_depth
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 

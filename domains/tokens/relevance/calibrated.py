@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from hra.domains.tokens.relevance.base import Relevance, checked_scores
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.scores import checked_scores
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import MetricError
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 Calibration = Literal["rank", "minmax", "softmax", "softplus"]
 

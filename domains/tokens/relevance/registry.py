@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.context.context import Relevance, UniformRelevance
 from hra.domains.tokens.relevance.calibrated import calibrated
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.imagenet import ImageNetRelevance
 from hra.domains.tokens.relevance.phrase import PhraseRelevance
 from hra.domains.tokens.relevance.text_image import TextImageRelevance
-from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.errors import HraError
 
 RELEVANCES: Mapping[str, Callable[[], Relevance]] = MappingProxyType(

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.tokens.context.blocks import block_maxima
-from hra.domains.tokens.embedding.crops import encode_crops
+from hra.domains.tokens.embedding.batch_encoder import encode_crops
 from hra.domains.tokens.embedding.embeddings import pool_regions, select_cells
-from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid
-from hra.domains.tokens.embedding.overlaps import Regions
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, Regions
 from hra.domains.tokens.embedding.pictures import picture
 from hra.domains.tokens.embedding.positions import PositionKind, positions
+from hra.domains.tokens.pyramid.blocks import block_maxima
 
 
 class TokenSet(ABC):

@@ -14,7 +14,7 @@ from hra.allocating.allocation import Allocation
 from hra.domains.tokens import Reducer, TokenAllocator, TokenContext, TokenSet
 from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder
-from hra.domains.tokens.patches.downsample import resize
+from hra.domains.tokens.pyramid.downsample import resize
 from hra.files.images.arrays import as_image
 from hra.integrations.transformers.layouts import Grid
 

@@ -87,5 +87,5 @@ def _made(values: dict[str, Any], where: str) -> Any:
     try:
         return AutoConfig.for_model(kind, **values)
     except Exception as error:  # the package checks fields in many ways
-        what = f"this is not a configuration that transformers knows: {str(error)[:200]}"
+        what = f"transformers does not know this configuration: {str(error)[:200]}"
         raise FileError(what, where=where, fix="pass the config.json of a model of this release") from error

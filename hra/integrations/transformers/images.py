@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.patches.downsample import resize
+from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
 from hra.integrations.transformers.layouts import Layout
 
@@ -59,7 +59,7 @@ def statistics(processor: Any) -> tuple[np.ndarray, np.ndarray]:
     source = getattr(processor, "image_processor", processor)
     mean, deviation = getattr(source, "image_mean", None), getattr(source, "image_std", None)
     if mean is None or deviation is None:
-        what = "how the processor normalised the colours is not known"
+        what = "the processor does not state how it normalised the colours"
         fix = "pass processor=, with image_mean and image_std"
         raise ArrayError(what, where="processor", fix=fix)
     return np.asarray(mean, np.float64), np.asarray(deviation, np.float64)

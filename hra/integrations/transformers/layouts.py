@@ -149,8 +149,10 @@ def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, coun
         if grid[0] * grid[1] * pictures == count:
             return [grid] * pictures
     expected = "its configuration states none" if grid is None else f"by its configuration {grid[0]} x {grid[1]}"
-    what = f"where the {count} features of {pictures} pictures lie is not known: {expected} each"
-    fix = "pass grids=[(rows, columns), ...]; what resamplers make has no places, use a method that needs none"
+    what = f"the places of {count} features of {pictures} pictures are unknown: {expected} each"
+    fix = (
+        "pass grids=[(rows, columns), ...]; the features of a resampler have no places, so use a method that needs none"
+    )
     raise ArrayError(what, where=type(model).__name__, fix=fix)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.context.features import check_features
+from hra.domains.tokens.embedding.features import check_features
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.language_attention import last_token_attention
@@ -62,7 +62,7 @@ class Signals:
         ArrayError : an encoder or language model whose layers are not known.
         """
         if name in _LAYERS and any(len(grids) > 1 for grids in self.encoded.layout.images):
-            what = f"attention of the encoder is of single tiles, {type(self.model).__name__} packs them to one picture"
+            what = f"the encoder attends to single tiles, but {type(self.model).__name__} packs them into one picture"
             raise ArrayError(what, where="allocator", fix="use a method that reads no attention, such as divprune")
         if name in ("attention", "shallow"):
             return list(self._encoder_attention(*_LAYERS[name](len(_layers(self.model)))))

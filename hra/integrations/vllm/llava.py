@@ -64,7 +64,7 @@ def reduction_of(config: Any) -> Reduction:
     """
     made = Reduction.of(getattr(config, "hra", None) or {"method": "divprune"})
     if not reads_features(made.allocator) or (isinstance(made.allocator, Reducer) and made.allocator.reads):
-        what = f"{made.method!r} reads what the engine does not give"
+        what = f"the engine does not give the data that {made.method!r} reads"
         raise HraError(what, where="hra.method", fix="use divprune or tome here, or embedding_prompt for any method")
     return made
 

@@ -158,7 +158,7 @@ class _Limited:
             part = await receive()
             read += len(part.get("body", b""))
             if read > MOST_BYTES:
-                what = f"more than {MOST_BYTES // 2**20} MiB were sent"
+                what = f"the form sent more than {MOST_BYTES // 2**20} MiB"
                 raise HraError(what, where="image", fix="send a smaller file, or name it on the command line")
             return part
 

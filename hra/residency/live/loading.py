@@ -155,7 +155,7 @@ class Loader:
         self._bytes = frozen(numbers("held_bytes", reading.held_bytes).astype(np.int64))
         largest = int(self._bytes.max(initial=0))
         if largest > reading.limit_bytes:
-            what = f"an item takes {largest:,} bytes while it is loaded, the limit is {reading.limit_bytes:,}"
+            what = f"an item takes {largest:,} bytes during loading, the limit is {reading.limit_bytes:,}"
             raise BudgetTooSmall(what, where="limit_bytes", fix=f"use at least {largest}")
         self._own = ThreadPoolExecutor(reading.threads, "hra-loader") if reading.executor is None else None
         self._executor: Executor = self._own or reading.executor  # pyright: ignore[reportAttributeAccessIssue]

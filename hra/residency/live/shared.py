@@ -255,6 +255,6 @@ def _in_flight(reading: Reading, cost: np.ndarray, parents: np.ndarray, pool_byt
     held = max(int(reading.limit_bytes), int(np.asarray(reading.held_bytes)[pinned].sum()))
     least = held + int(cost[pinned].sum())
     if pool_bytes < least:
-        what = f"the coarsest items and what is in flight take {least:,} bytes, the pool has {pool_bytes:,.12g}"
+        what = f"the coarsest items and data in flight take {least:,} bytes, the pool has {pool_bytes:,.12g}"
         raise BudgetTooSmall(what, where="pool_bytes", fix=f"use at least {least}")
     return held

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hra.domains import meshes
-from hra.domains.meshes.building.compact import distinct_vertices, local_vertices
 from hra.domains.meshes.measures.surface import boundary_chain, inconsistent_edges, surface_area
-from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
+from hra.domains.meshes.mesh.ragged import distinct_vertices, local_vertices, run_offsets, take_runs
 from hra.domains.meshes.mesh.weld import weld, without_degenerate
 
 triangles = st.integers(1, 60).flatmap(lambda n: arrays(np.int64, (n, 3), elements=st.integers(0, 9)))

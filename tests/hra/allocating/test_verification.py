@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hra
+from hra.allocating import verification
 from hra.allocating.allocation import Allocation
 from hra.allocating.verification import verify
 from hra.errors import BudgetTooSmall
@@ -18,6 +19,7 @@ from hra.solvers.duals import Certificate
 from hra.traversals.base import Traversal
 from tests.helpers.allocators import allocate
 from tests.helpers.claims import forgeries, is_true, small, stating
+from tests.helpers.rational import Exactly, reader
 
 pytestmark = pytest.mark.unverified
 TRAVERSALS: tuple[Traversal, ...] = (hra.Hull(), hra.Exact(), hra.BestFirst(), hra.Exact(max_states=1))
@@ -166,6 +168,7 @@ def test_a_chain_without_its_edge_lets_root_and_grandchild_be_there_at_once():
         ([(1, 2), (1, 3), (2, 3)], [-1, 0, 1], [-1, 3, -1], False),
         ([(0, 1), (1, 2), (2, 3)], [-1, 2, -1], [-1, 2, -1], False),  # comes and goes in one step
         ([(0, 1), (1, 2), (2, 3)], [-1, 2, -1], [-1, 1, -1], False),  # goes first
+        ([(0, 1), (1, 2), (2, 3)], [-1, 2, -1], [-1, 0, -1], False),
         ([(0, 1), (1, 2), (2, 3)], [-1, 0, -1], [0, -1, 3], True),
         ([(0, 0)], [-1, -1, -1], [-1, -1, -1], False),
         ([(1, 0)], [-1, -1, -1], [-1, -1, -1], False),
@@ -268,3 +271,77 @@ def test_pins_are_closed_and_taken():
 def test_what_is_no_allocation_is_refused():
     with pytest.raises(hra.HraError, match="allocation"):
         verify(Hierarchy.flat([1]))  # pyright: ignore[reportArgumentType]
+
+
+# ---- the bound, with nothing left to chance ----
+
+
+def anything(hierarchy: Hierarchy, gains: list[float], budget: float, price: float, flow: list[float], most: float):
+    """A claim that nothing gains more than ``most``, of an empty choice, with any price and flows."""
+    proof = Certificate(price, Fraction(1), np.array(flow, float), 0.0)
+    true = allocate(hierarchy, [0.0] * hierarchy.node_cost.size, budget, hra.Hull(finish="none"), "gain")
+    problem = replace(true.problem, gain=np.array(gains))
+    claims = {"gain": 0.0, "residual": float(sum(gains)), "shortfall": most, "upper_bound": most}
+    return stating(taking(stating(true, problem=problem)), cost=hierarchy.base_cost, certificate=proof, **claims)
+
+
+def test_small_searches_decide_every_bound_of_whole_numbers():
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        size = int(rng.integers(1, 5))
+        if rng.random() < 0.5:
+            edges = [(a, b) for b in range(size) for a in range(b) if rng.random() < 0.4]
+            hierarchy = Hierarchy.dag(rng.integers(0, 4, size), np.array(edges, np.int32).reshape(-1, 2))
+        else:
+            hierarchy = Hierarchy.tree(np.arange(-1, size), rng.integers(0, 4, size + 1))
+        gains = rng.integers(0, 4, len(hierarchy)).astype(float).tolist()
+        budget = hierarchy.base_cost + float(rng.integers(0, 6))
+        flow = rng.integers(0, 3, len(hierarchy.edges)).astype(float).tolist()
+        price = float(rng.integers(0, 3))
+        exactly = Exactly.of(anything(hierarchy, gains, budget, price, flow, 0.0).problem)
+        best = exactly.best()
+        assert best is not None
+        for most in range(int(sum(gains)) + 1):
+            found = verify(anything(hierarchy, gains, budget, price, flow, float(most)))
+            text = f"no choice within the budget gains more than {float(most)!r}"
+            assert text in (found.proven if best <= most else found.refuted)
+
+
+def test_a_search_is_given_up_after_so_many_decisions(monkeypatch):
+    """Of one refinement that does not fit: to begin, to take it, to leave it."""
+    claims = anything(Hierarchy.flat([2]), [3.0], 1, 0.0, [], 2.0)
+    for decisions, proven in ((2, False), (3, True)):
+        monkeypatch.setattr(verification, "_DECISIONS", decisions)
+        assert (verify(claims).unproven == ()) == proven
+
+
+@pytest.mark.parametrize(
+    ("cost", "budget", "price"),
+    [([1, 2], 2, 1.0), ([1, 2], 1, 3.0), ([0.1, 0.2], 0.2, 10.0), ([0.5, 0.25], 0.3, 8.0), ([1, 2], 0.5, 3.0)],
+)
+def test_price_and_room_are_in_the_costs_own_unit(cost, budget, price, monkeypatch):
+    """By hand: price * room + what each gain is more than its price, of gains 4 and 5."""
+    monkeypatch.setattr(verification, "_DECISIONS", 0)
+    found = verify(anything(Hierarchy.flat(cost), [4.0, 5.0], budget, price, [], 9.0))
+    step = {0.3: 0.25, 0.5: 0.0}.get(budget, budget)
+    worth = sum(max(Fraction(g) - Fraction(price) * Fraction(repr(c)), 0) for g, c in zip((4, 5), cost, strict=True))
+    assert found.bound == min(Fraction(price) * Fraction(repr(step)) + worth, 9)
+
+
+def test_the_unit_of_a_price_counts():
+    claims = anything(Hierarchy.flat([1]), [4.0], 0.0, 8.0, [], 4.0)
+    for unit, bound in ((Fraction(1), 0), (Fraction(4), 2), (Fraction(1, 4), 0)):
+        assert verify(stating(claims, certificate=replace(claims.certificate, unit=unit))).bound == bound
+
+
+def test_what_is_pinned_is_no_part_of_the_step_of_costs(monkeypatch):
+    """Beside a pin of 1, a budget of 2 leaves nothing for what costs 2."""
+    monkeypatch.setattr(verification, "_DECISIONS", 0)
+    claims = anything(Hierarchy.flat([1, 2]), [0.0, 4.0], 2, 2.0, [], 0.0)
+    pinned = stating(claims, problem=replace(claims.problem, pinned=np.array([True, False])))
+    assert verify(stating(taking(pinned, 0), cost=1.0)).bound == 0
+
+
+@pytest.mark.parametrize("cost", [[1e14 + 0.1] * 3, [3e13 + 0.01], [1e14 + 0.1], [1e13 + 0.01], [0.1], [1 / 3]])
+def test_decimals_count_as_such_up_to_2_to_the_51(cost):
+    assert verification._reader(cost)(0.1) == reader(np.array(cost))(0.1)

@@ -61,7 +61,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("mesh cut a.hra --pixels one", "valid", "hra mesh cut --help"),
     ("mesh cut a.hra --pixels -1", "tau must be", ""),
     ("mesh cut plain.hra --pixels 1 --error hausdorff", "built without the bounds", "--no-certified"),
-    ("mesh cut a.hra --pixels 1 --error appearance", "how its normals change", "--appearance"),
+    ("mesh cut a.hra --pixels 1 --error appearance", "the changes of normals", "--appearance"),
     ("mesh cut a.hra --pixels 1 --error deviation", "no error 'deviation'", "certified, hausdorff, quadric"),
     ("mesh cut a.hra --triangles 9 --traversal best", "nothing is registered as 'best'", "best_first"),
     ("mesh cut a.hra --triangles 9 --traversal hull:speed=3", "no option 'speed'", "finish"),

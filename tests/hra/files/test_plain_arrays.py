@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as arrays_of
 import hra
 from hra.domains import points
 from hra.errors import ArrayError, FileError, HraError
+from hra.files import plain_arrays
 from hra.files.plain_arrays import plain_archive, save_plain
 from hra.residency import Trace, load_trace, save_trace
 
@@ -183,6 +184,25 @@ def test_an_entry_whose_checksum_is_another_is_refused():
     content = zipped({"a.npy": npy(WHOLE + b"\n", b"12345678")})
     with pytest.raises(FileError, match="CRC"):
         read(content.replace(b"12345678", b"12345679"))
+
+
+def test_an_array_that_ends_early_is_refused():
+    content = npy(WHOLE + b"\n")
+    with pytest.raises(FileError, match="ends early"):
+        plain_arrays._read_array(io.BytesIO(content[:-1]), len(content), "a")
+
+
+def test_contents_are_refused_as_arrays_are():
+    with plain_archive(io.BytesIO(zipped({"b.txt": b"text"}, zipfile.ZIP_LZMA))) as archive:
+        with pytest.raises(FileError, match="method"):
+            archive.content("b.txt")
+        with pytest.raises(FileError, match=r"lacks c\.txt"):
+            archive.content("c.txt")
+
+
+def test_what_is_compressed_is_smaller():
+    arrays = {"a": np.zeros(10_000)}
+    assert 10 * len(written(arrays, compressed=True)) < len(written(arrays))
 
 
 # ---- the files of hra ----

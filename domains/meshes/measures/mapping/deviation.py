@@ -1,8 +1,7 @@
 """Bounds on both sides of the distance of groups of clusters from what they were simplified to, by maps.
 
-The edges of fine triangles: their paths over the coarse surface, and how far apart the two cross.
-
-The triangles of a fine surface: each is filled within the loop of the paths of its three sides.
+Edges of fine triangles become paths over the coarse surface; where two cross they are partners. Each fine triangle is
+filled within the loop of the paths of its three sides.
 """
 
 from __future__ import annotations

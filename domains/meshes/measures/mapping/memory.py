@@ -1,6 +1,6 @@
-"""What is known of one group while it is mapped: memory for the largest of several.
+"""What is known of one group while it is mapped: memory for the largest of several, and its bounds on both sides.
 
-The bounds of one group, on both sides: what clusters are off at first, then no less than any two partners.
+The bounds are what clusters are off at first, then no less than any two partners.
 """
 
 from __future__ import annotations

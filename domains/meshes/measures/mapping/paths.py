@@ -1,11 +1,11 @@
-"""Paths over the coarse surface, between the places of two vertices: which sides are crossed.
+"""Paths over the coarse surface, between the places of two vertices, and the loops that they make.
 
-Any path is valid. Which one is taken decides how tight the bound is: one that stays near to the straight side.
+A path is the sides that it crosses. Any path is valid. Which one is taken decides how tight the bound is: one that
+stays near to the straight side.
 
-The loop that the paths of a fine triangle's three sides make: what it encloses of the coarse surface.
-
-A loop is written as the sides that it crosses. Where it crosses one and comes straight back, nothing lies between: both
-are left out. If nothing is left, the loop encloses no coarse vertex, and the triangle maps into what its sides pass.
+The paths of a fine triangle's three sides make a loop, written as the sides that it crosses. Where it crosses one and
+comes straight back, nothing lies between: both are left out. If nothing is left, the loop encloses no coarse vertex,
+and the triangle maps into what its sides pass.
 """
 
 from __future__ import annotations
@@ -132,6 +132,7 @@ def shortest_path(u, w, sides, homes, coarse, behind, path, begin, queue, came, 
             return _way_back(k, path, begin, came)
         for side in range(3 * k, 3 * k + 3):
             other = behind[side] // 3
+            # The first way to a triangle is one of the fewest sides.
             if behind[side] >= 0 and seen[other] != stamp:
                 queue[waiting], seen[other], came[other] = other, stamp, side
                 waiting += 1

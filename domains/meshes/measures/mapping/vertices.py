@@ -1,6 +1,6 @@
 """The vertices of a group: the coarse ones stay where they are, the others get places on the coarse surface.
 
-Where on the coarse surface the vertices lie that it does not have: inside a triangle, on a side or at a vertex.
+A place is inside a triangle, on a side or at a vertex.
 """
 
 from __future__ import annotations

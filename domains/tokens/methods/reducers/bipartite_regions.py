@@ -9,7 +9,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.methods.regions.region_builders import RegionTreeBuilder
-from hra.domains.tokens.methods.regions.region_source import RegionSource, patch_labels
+from hra.domains.tokens.methods.regions.region_sources import RegionSource, patch_labels
 from hra.domains.tokens.methods.regions.region_tree import RegionTree
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric

@@ -11,8 +11,7 @@ import numpy as np
 
 from hra.domains import tokens
 from hra.domains.tokens.methods.multi_fixation import look_at_centre, look_at_gaps, look_at_target
-from hra.domains.tokens.methods.regions.grid_regions import GridRegions
-from hra.domains.tokens.methods.regions.slic_regions import SlicRegions
+from hra.domains.tokens.methods.regions.region_sources import GridRegions, SlicRegions
 from hra.errors import BudgetTooSmall, InfeasibleShares, MissingExtra
 from hra_lab.evaluation.token_methods.images import Picture, pictures
 from hra_lab.evaluation.token_methods.run import budget_for

@@ -10,9 +10,15 @@ from torch import Tensor
 
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import encoder_of
-from hra.integrations.transformers.inside.limits import earliest, real_tokens, require_alone, require_growing, strictest
 from hra.integrations.transformers.inside.prompt_run import PromptRun
-from hra.integrations.transformers.inside.stage import Stage
+from hra.integrations.transformers.inside.stage import (
+    Stage,
+    earliest,
+    real_tokens,
+    require_alone,
+    require_growing,
+    strictest,
+)
 from hra.integrations.transformers.language_attention import decoder_layers
 
 Cut = Literal["shorten", "mask"]

@@ -10,8 +10,8 @@ from torch import Tensor
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import encoder_of
 from hra.integrations.transformers.inside.answer_run import AnswerRun
-from hra.integrations.transformers.inside.limits import earliest, real_tokens, require_alone, require_growing
 from hra.integrations.transformers.inside.reallocation import Rate, Reallocation, traversal_of
+from hra.integrations.transformers.inside.stage import earliest, real_tokens, require_alone, require_growing
 from hra.integrations.transformers.language_attention import decoder_layers
 
 Gone = Literal["mask", "remove"]

@@ -41,7 +41,7 @@ def test_nodes_down_to_a_level_are_read_as_laspy_reads_them(level: int | None, c
 def test_a_coarse_read_takes_only_its_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "a.copc.laz").write_bytes(two_levels())
     small = Limits(file_bytes=600)
-    monkeypatch.setattr("hra.domains.points.files.copc.DEFAULT", small)
+    monkeypatch.setattr("hra.domains.points.files.las.DEFAULT", small)
     assert len(load_points(tmp_path / "a.copc.laz", level=0)) == 40
     with pytest.raises(LimitExceeded, match="file bytes"):
         load_points(tmp_path / "a.copc.laz")
@@ -68,13 +68,13 @@ def test_hierarchies_that_lie_are_refused(pages: list, head: dict, what: str, tm
 @pytest.mark.parametrize(
     ("field", "value", "what"),
     [
-        ("level", -1, "none of an octree"),
-        ("x", 2, "none of an octree"),
+        ("level", -1, "does not belong to an octree"),
+        ("x", 2, "does not belong to an octree"),
         ("place", 2**63, "outside of the file"),
         ("place", 3, "outside of the file"),
         ("bytes", 2**30, "outside of the file"),
         ("bytes", -5, "outside of the file"),
-        ("points", -2, "none of an octree"),
+        ("points", -2, "does not belong to an octree"),
         ("points", 2**30, "hold"),
         ("points", 7, "hold"),
     ],
@@ -124,7 +124,7 @@ def test_levels_count_from_the_root(tmp_path: Path):
 
 def damaged(folder: Path, change: Callable[[np.ndarray], None]) -> None:
     """Write a file whose second node was changed."""
-    from hra.domains.points.files.copc import ENTRY
+    from hra.domains.points.files.las import ENTRY
 
     nodes: dict[Key, np.ndarray] = {ROOT: PLACES, CHILD: PLACES}
     content = bytearray(copc_bytes(nodes, [[ROOT, CHILD]]))

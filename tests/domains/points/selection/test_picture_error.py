@@ -8,7 +8,7 @@ import pytest
 import hra
 from hra.camera import View
 from hra.domains.points import CloudTree, PictureError, PointAllocator, PointCloud, SplatCloud, build, render
-from hra.domains.points.pictures import swapping
+from hra.domains.points.selection import picture_error
 from hra.errors import MetricError
 
 
@@ -32,7 +32,7 @@ def test_swapping_a_node_in_the_renderer_gives_its_error(kind: str, request: pyt
     tree = build(request.getfixturevalue(kind))
     inner = np.setdiff1d(np.arange(len(tree.parent)), tree.leaves)
     for camera in (eye(tree), eye(tree, distance=0.6)):  # the second within the cloud
-        found = swapping.swap_errors(tree.take(slice(None)), tree.parent, camera, 0.7)
+        found = picture_error.swap_errors(tree.take(slice(None)), tree.parent, camera, 0.7)
         for node in [0, *inner[1::23]]:
             assert found[node] == pytest.approx(changed(tree, node, camera), rel=0.02, abs=1e-3)
         assert not found[tree.leaves].any()
@@ -43,7 +43,7 @@ def test_errors_never_grow_with_detail_and_are_at_least_the_picture_change(cloud
     error = PictureError().evaluate(tree.hierarchy, camera)
     below = np.bincount(tree.parent[1:], error[1:], len(error))
     assert (error >= below).all()
-    raw = swapping.swap_errors(tree.take(slice(None)), tree.parent, camera, 1.0)
+    raw = picture_error.swap_errors(tree.take(slice(None)), tree.parent, camera, 1.0)
     assert (error >= raw).all()
 
 
@@ -90,7 +90,7 @@ def test_bands_do_not_show(splats: SplatCloud, monkeypatch: pytest.MonkeyPatch):
     tree = build(splats)
     parts = []
     for listed in (1, 10_000, 1 << 25):
-        monkeypatch.setattr(swapping, "_LISTED", listed)
+        monkeypatch.setattr(picture_error, "_LISTED", listed)
         parts.append(PictureError().evaluate(tree.hierarchy, eye(tree)))
     assert np.allclose(parts[0], parts[1])
     assert np.allclose(parts[0], parts[2])

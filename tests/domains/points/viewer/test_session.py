@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import hra
 from hra.domains import points
 from hra.domains.points.commands import app
-from hra.domains.points.viewer.window import KEYS
+from hra.domains.points.viewer.session import KEYS
 from hra.errors import BackendUnavailable, HraError
 from hra.files.images import load_image
 from hra.kernels import raster

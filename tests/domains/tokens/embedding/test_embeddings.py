@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.domains.tokens.embedding.embeddings import pool_regions
-from hra.domains.tokens.embedding.feature_grid import FeatureGrid
-from hra.domains.tokens.embedding.overlaps import Regions
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Regions
 from hra.errors import ArrayError
 
 SIZES = {"multiple": (96, 128), "odd": (100, 230)}

@@ -235,7 +235,7 @@ def test_each_prompt_has_its_own_question() -> None:
 
 
 def test_attention_of_tiles_is_refused_by_name() -> None:
-    with pytest.raises(ArrayError, match="attention of the encoder is of single tiles"):
+    with pytest.raises(ArrayError, match="the encoder attends to single tiles"):
         reduced(
             "llava_next",
             batch("llava_next", [(400, 300)], 0),

@@ -92,7 +92,7 @@ def test_the_command_makes_pages_of_paths_and_refuses_them_in_a_pool(tmp_path, t
         assert result.exit_code == 0, result.output
         assert '"frames": ' in page.read_text("utf-8")
     refused = CliRunner().invoke(app, ["explore", str(tmp_path / "path.npz"), "--pool"])
-    assert "not a member of a pool" in str(refused.exception)
+    assert "cannot share a pool" in str(refused.exception)
 
 
 @pytest.mark.browser

@@ -15,8 +15,8 @@ import numpy as np
 
 from hra import samples
 from hra.domains import tokens
-from hra.domains.tokens.context.cells import cell_means
 from hra.domains.tokens.methods.gestalt.compressed import Compressor
+from hra.domains.tokens.pyramid.blocks import cell_means
 from hra.files.images import load_image
 from hra.model.arrays import to_numpy
 from hra_lab.bench.kernels.peers_torch import load
