@@ -11,7 +11,7 @@ import numpy as np
 import hra
 from hra.domains import points
 from hra.files.images import save_png
-from hra_lab.evaluation.points.sources import lit
+from hra_lab.evaluation.points.run import lit
 
 if __name__ == "__main__":
     tree = points.build(lit(hra.samples.path("skull.ply")))

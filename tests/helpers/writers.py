@@ -79,8 +79,8 @@ def _picture() -> Writer:
 def _checkpoint() -> Writer:
     import torch
 
-    from hra_lab.evidence.checkpoints import save_state
     from hra_lab.evidence.reader import Reader, Size
+    from hra_lab.evidence.training import save_state
 
     reader = Reader(Size(width=64, layers=1, heads=2))
     optimiser = torch.optim.AdamW(reader.parameters())

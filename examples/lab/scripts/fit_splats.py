@@ -18,7 +18,7 @@ import torch
 
 from hra.camera import Camera
 from hra.domains import points
-from hra_lab.evaluation.points.sources import lit
+from hra_lab.evaluation.points.run import lit
 
 SIDE, TILE, BLUR, REACH = 96, 16, 0.3, 3.0
 

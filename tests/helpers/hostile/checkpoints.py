@@ -10,7 +10,7 @@ def seeds() -> tuple[tuple[bytes, str], ...]:
     """With and without moments, and one from before there was a checksum."""
     from safetensors.torch import load, save
 
-    from hra_lab.evidence.checkpoints import save_state
+    from hra_lab.evidence.training import save_state
 
     found = []
     with tempfile.TemporaryDirectory() as folder:
@@ -37,6 +37,6 @@ def model(steps: int = 0):
 
 def read(path: Path) -> int:
     """Its step."""
-    from hra_lab.evidence.checkpoints import load_state
+    from hra_lab.evidence.training import load_state
 
     return load_state(path, *model())

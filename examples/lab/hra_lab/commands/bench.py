@@ -59,11 +59,11 @@ def bench(
 
 def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
     if suite is SuiteName.kernels:
-        from hra_lab.bench.kernels.suite import kernel_suite
+        from hra_lab.bench.kernels.kernel_suite import kernel_suite
 
         return kernel_suite(device)
     if suite is SuiteName.tokens:
-        from hra_lab.bench.tokens.suite import token_suite
+        from hra_lab.bench.tokens.token_suite import token_suite
 
         return token_suite(device)
     if not device.on_host:
@@ -80,23 +80,23 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
         what = others.get(suite, "streaming of textures")
         raise HraError(f"the {what} does not run on {device.name}", where="--device", fix="hra bench kernels")
     if suite is SuiteName.textures:
-        from hra_lab.bench.textures.suite import texture_suite
+        from hra_lab.bench.textures.texture_suite import texture_suite
 
         return texture_suite()
     if suite is SuiteName.residency:
-        from hra_lab.bench.residency.suite import residency_suite
+        from hra_lab.bench.residency.residency_suite import residency_suite
 
         return residency_suite(data)
     if suite is SuiteName.meshes:
-        from hra_lab.bench.meshes.suite import mesh_suite
+        from hra_lab.bench.meshes.mesh_suite import mesh_suite
 
         return mesh_suite(data)
     if suite is SuiteName.models:
-        from hra_lab.bench.models.suite import model_suite
+        from hra_lab.bench.models.model_suite import model_suite
 
         return model_suite()
     if suite is SuiteName.scale:
-        from hra_lab.bench.scale.suite import scale_suite
+        from hra_lab.bench.scale.scale_suite import scale_suite
 
         return scale_suite()
     if suite is SuiteName.points:
@@ -104,7 +104,7 @@ def _rows(suite: SuiteName, device: Any, data: Path) -> Any:
 
         return points_suite()
     if suite is SuiteName.runtime:
-        from hra_lab.bench.runtime.suite import runtime_suite
+        from hra_lab.bench.runtime.runtime_suite import runtime_suite
 
         return runtime_suite()
     if suite is SuiteName.startup:

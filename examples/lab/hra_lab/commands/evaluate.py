@@ -84,7 +84,7 @@ def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any]
     record = run(sizes, progress=progress)
 
     def pages() -> Mapping[str, bytes]:
-        from hra_lab.evaluation.page import render
+        from hra_lab.evaluation.ablation import render
 
         return render(record, sizes)
 
@@ -93,7 +93,7 @@ def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any]
 
 def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Cuts and whole-mesh simplification at equal triangle counts, judged by images."""
-    from hra_lab.evaluation.meshes.page import render
+    from hra_lab.evaluation.meshes.mesh_quality import render
     from hra_lab.evaluation.meshes.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
@@ -102,7 +102,7 @@ def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
 
 def _points(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Cuts of points and splats, beside other viewers' rules."""
-    from hra_lab.evaluation.points.page import render
+    from hra_lab.evaluation.points.point_pictures import render
     from hra_lab.evaluation.points.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
@@ -111,7 +111,7 @@ def _points(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
 
 def _frames(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Cuts at one pixel beside full detail, and what pops on a zoom."""
-    from hra_lab.evaluation.frames.page import render
+    from hra_lab.evaluation.frames.frame_quality import render
     from hra_lab.evaluation.frames.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
@@ -120,7 +120,7 @@ def _frames(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
 
 def _pixels(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Real images shown by every token method."""
-    from hra_lab.evaluation.token_methods.page import render
+    from hra_lab.evaluation.token_methods.method_page import render
     from hra_lab.evaluation.token_methods.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress=progress)
@@ -129,7 +129,7 @@ def _pixels(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
 
 def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Questions whose answers are known, asked to tokens."""
-    from hra_lab.evaluation.questions.page import render
+    from hra_lab.evaluation.questions.question_page import render
     from hra_lab.evaluation.questions.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
@@ -138,8 +138,8 @@ def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
 
 def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Readers that are trained here, or were in ./readers, asked about tokens of every method."""
+    from hra_lab.evidence.evidence_page import render
     from hra_lab.evidence.experiment import FULL, SMALL, run
-    from hra_lab.evidence.page import render
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], Path("readers") / scale.value, progress)
     return record, lambda: render(record)
@@ -147,8 +147,8 @@ def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
 
 def _reading(scale: Scale, progress: Callable[[str], None], parts: Path | None = None) -> tuple[dict[str, Any], Pages]:
     """Pages whose words are known, read from their tokens."""
+    from hra_lab.evaluation.answers.answer_page import render
     from hra_lab.evaluation.answers.judges import FULL, SMALL, run_reading
-    from hra_lab.evaluation.answers.page import render
 
     record = run_reading({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts)
     return record, lambda: render(record)
@@ -156,8 +156,8 @@ def _reading(scale: Scale, progress: Callable[[str], None], parts: Path | None =
 
 def _seeing(scale: Scale, progress: Callable[[str], None], parts: Path | None = None) -> tuple[dict[str, Any], Pages]:
     """Scenes of photographed things, named from their tokens."""
+    from hra_lab.evaluation.answers.answer_page import render
     from hra_lab.evaluation.answers.judges import FULL, SMALL, run_seeing
-    from hra_lab.evaluation.answers.page import render
 
     record = run_seeing({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts)
     return record, lambda: render(record)
@@ -170,7 +170,7 @@ def _residency(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
 
     def pages() -> Mapping[str, bytes]:
-        from hra_lab.evaluation.residency.page import render
+        from hra_lab.evaluation.residency.residency_pictures import render
 
         return render(record)
 
@@ -179,7 +179,7 @@ def _residency(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str,
 
 def _reducers(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Published reducers, timed and counted."""
-    from hra_lab.evaluation.reducers.page import render
+    from hra_lab.evaluation.reducers.reducer_page import render
     from hra_lab.evaluation.reducers.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
@@ -188,7 +188,7 @@ def _reducers(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, 
 
 def _compressors(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
     """Selection, compression and both."""
-    from hra_lab.evaluation.compressors.page import render
+    from hra_lab.evaluation.compressors.compressor_page import render
     from hra_lab.evaluation.compressors.run import FULL, SMALL, run
 
     record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
@@ -247,7 +247,7 @@ def _show_core(record: dict[str, Any]) -> None:
 
 def _show_meshes(record: dict[str, Any]) -> None:
     """How often the budget cut is ahead."""
-    from hra_lab.evaluation.meshes.page import findings
+    from hra_lab.evaluation.meshes.mesh_quality import findings
 
     for line in findings(record["rows"]):
         typer.echo(line)
@@ -257,7 +257,7 @@ def _show_meshes(record: dict[str, Any]) -> None:
 
 def _show_frames(record: dict[str, Any]) -> None:
     """What is above the mark, and who pops how much."""
-    from hra_lab.evaluation.frames.page import findings, verdicts
+    from hra_lab.evaluation.frames.frame_quality import findings, verdicts
 
     for line in (*verdicts(record["pixels"]), *findings(record["popping"])):
         typer.echo(line)
@@ -267,7 +267,7 @@ def _show_frames(record: dict[str, Any]) -> None:
 
 def _show_points(record: dict[str, Any]) -> None:
     """The table of the page, and how far ours leads."""
-    from hra_lab.evaluation.points.page import findings, table
+    from hra_lab.evaluation.points.point_pictures import findings, table
 
     typer.echo("\n\n".join((table(record), *findings(record))))
 
@@ -291,14 +291,14 @@ def _show_questions(record: dict[str, Any]) -> None:
 
 def _show_tokens(record: dict[str, Any]) -> None:
     """The page."""
-    from hra_lab.evidence.page import text
+    from hra_lab.evidence.evidence_page import text
 
     typer.echo(text(record))
 
 
 def _show_answers(record: dict[str, Any]) -> None:
     """The gate, mean scores, and tokens for equal ones."""
-    from hra_lab.evaluation.answers.page import gate
+    from hra_lab.evaluation.answers.answer_page import gate
     from hra_lab.evaluation.answers.table import means_table, needed_table
 
     curves = next(iter(record["scores"].values()))
@@ -327,7 +327,7 @@ def _show_reducers(record: dict[str, Any]) -> None:
 
 def _show_compressors(record: dict[str, Any]) -> None:
     """One line per picture and way."""
-    from hra_lab.evaluation.compressors.page import line_of
+    from hra_lab.evaluation.compressors.compressor_page import line_of
 
     for row in record["rows"]:
         typer.echo(f"{row['picture']:10} {line_of(row)}")

@@ -32,8 +32,8 @@ def reader(
     A run that was interrupted goes on where its last state was written.
     """
     from hra_lab.evidence.canvas import KINDS
+    from hra_lab.evidence.evidence_page import gates
     from hra_lab.evidence.experiment import FULL, SMALL, ask, trained_reader, unpacked
-    from hra_lab.evidence.page import gates
 
     extent = {Scale.full: FULL, Scale.small: SMALL}[scale]
     with running("reader") as progress:

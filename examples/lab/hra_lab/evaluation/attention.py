@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -14,25 +13,13 @@ import numpy as np
 from hra import samples
 from hra.domains import tokens
 from hra.files.images import load_image
+from hra_lab.templates import template
 
 _HEADS, _WIDTH = 4, 32
 _REPEATS = 3
 _SEED = 0
 
-_PAGE = Template("""# Attention over the tokens of a pyramid
-
-Written by one command; seconds are processor time of one core of the machine that ran it, the best of three:
-
-    hra eval attention --out examples/lab/docs
-
-Tokens are cuts of `photo.jpg` by `PyramidSampling`, in the order of the pyramid (coarse after fine, row by row) and in
-the order of their places (along a Z curve). Queries, keys and values are their pixels under random projections, 4 heads
-of 32, **nothing is trained**; sharpness multiplies the queries. *Missed* is the norm of the difference from full
-attention, by the norm of the latter less its mean, so that 100 % is no better than one mean value for all. Operations
-are counted as multiplications and additions of the products.
-
-$table
-""")
+_PAGE = template(__package__, "attention.page.txt")
 """Placeholders are filled in by `page`."""
 
 

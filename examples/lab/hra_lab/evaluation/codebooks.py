@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from string import Template
 from typing import Any
 
 import numpy as np
 
 from hra.domains import tokens
 from hra_lab.evaluation.token_methods.images import pictures
+from hra_lab.templates import template
 
 _PATCH = 8
 _EXAMPLES = 10
 _OF_LEVELS = (8192, 4096, 1024)  # codes of each level, from fine to coarse
 
 
-_PAGE = Template("""# Codebooks of tokens
-
-Written by one command:
-
-    hra eval codebooks --out examples/lab/docs
-
-Patches of 8 x 8 pixels of photos become numbers of the nearest of so many codes (`Codebook`, k-means in batches).
-PSNR of the pixels, on patches that the codes were learned from and on those of other crops and photos; *adapted* to
-ten patches of the latter; how many of the codes occur there; bytes of 273 tokens as numbers (the codebook itself
-aside) and as pixels of 8 bits. Learned from $seen patches of levels 0, 1 and 2; a level gets 8,192, 4,096 or 1,024
-codes or, where that is fewer, a quarter of the patches it is learned from.
-
-$table
-""")
+_PAGE = template(__package__, "codebooks.page.txt")
 """Placeholders are filled in by `page`."""
 
 

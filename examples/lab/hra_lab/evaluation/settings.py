@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import permutations
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -16,25 +15,14 @@ from hra.domains.tokens.methods.regions.region_sources import GridRegions, SlicR
 from hra.errors import BudgetTooSmall, InfeasibleShares, MissingExtra
 from hra_lab.evaluation.token_methods.images import Picture, pictures
 from hra_lab.evaluation.token_methods.run import budget_for
+from hra_lab.templates import template
 
 _WITH_BASE = 529
 _LOOKS = {"centre": look_at_centre, "target": look_at_target, "gaps": look_at_gaps}
 # Regions and tokens of each: 273, or nearly.
 _PAIRS = ((273, 1), (136, 2), (91, 3), (54, 5), (27, 10), (18, 15))
 
-_PAGE = Template("""# Settings of token methods
-
-Written by one command:
-
-    hra eval settings --out examples/lab/docs
-
-Means over $documents crops of documents and $photos of photos of $side x $side pixels, at the same share of the
-patches as 273 is of 4,096 (529 with a base): PSNR in dB of the picture that the tokens give back, and their gain,
-which is how much of the squared error they remove, weighted by relevance (`tokens.measure`). The first row of each
-group is the default.
-
-$table
-""")
+_PAGE = template(__package__, "settings.page.txt")
 """Placeholders are filled in by `page`."""
 
 

@@ -1,4 +1,7 @@
-"""Readers trained on tokens of all methods, and what they answer about each cell of the experiment."""
+"""Readers trained on tokens of all methods, and what they answer about each cell of the experiment.
+
+What a reader answers: right or wrong for every question of a shard.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from hra_lab.evidence.batches import of_shard, without
 from hra_lab.evidence.canvas import KINDS, Canvas, canvases
 from hra_lab.evidence.cells import BLIND, METHODS, Cell
-from hra_lab.evidence.judging import right
 from hra_lab.evidence.reader import SMALL as SMALL_READER
 from hra_lab.evidence.reader import Reader, Size
-from hra_lab.evidence.shards import make_shard
+from hra_lab.evidence.shards import Shard, make_shard
 from hra_lab.evidence.sprites import Split
 from hra_lab.evidence.stock import Stock
 from hra_lab.evidence.training import Plan, train
@@ -23,6 +27,22 @@ from hra_lab.evidence.weights import load_reader, save_reader
 
 BUDGETS = (10, 17, 34, 68)
 MAIN = 10
+
+
+def right(
+    reader: Reader, shard: Shard, *, values: bool = True, places: bool = True, device: str = "cpu", batch: int = 100
+) -> np.ndarray:
+    """Whether each answer is right, bool [N, 4]; without ``values`` in grey, without ``places`` from anywhere."""
+    found = []
+    with torch.no_grad():
+        for start in range(0, len(shard), batch):
+            part = of_shard(shard, np.arange(start, min(start + batch, len(shard))))
+            shown = without(part, values=values, places=places)
+            scores = reader(shown.pixels.to(device), shown.boxes.to(device), shown.words.to(device))
+            found.append(scores.argmax(-1).cpu().numpy() == part.answers.numpy())
+    return np.concatenate(found)
+
+
 """Tokens of the tests: the budget at which down-sampling is neither too good nor too bad on the validation split."""
 SEEING = tuple(method for method in METHODS if method not in BLIND)
 NOISY = ("uniform", "0.6", "0.75", "0.9")

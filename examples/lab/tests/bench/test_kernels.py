@@ -20,9 +20,9 @@ from hra_lab.bench.devices import HOST, Device
 from hra_lab.bench.harness import Case, Contender
 from hra_lab.bench.kernels import peers_opencv, peers_torch, seeded_inputs
 from hra_lab.bench.kernels.checks import check_arrays
+from hra_lab.bench.kernels.kernel_suite import kernel_suite
 from hra_lab.bench.kernels.peers import gather, host_only
 from hra_lab.bench.kernels.rows import KernelBenchmark
-from hra_lab.bench.kernels.suite import kernel_suite
 from hra_lab.bench.suite import run
 from hra_lab.commands.bench import bench
 

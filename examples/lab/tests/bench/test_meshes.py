@@ -16,12 +16,11 @@ from hra.domains import meshes
 from hra.errors import HraError
 from hra.traversals.threshold import Threshold
 from hra_lab.bench.meshes import build_row, cut_rows
-from hra_lab.bench.meshes.chains import chain_peers
+from hra_lab.bench.meshes.build_row import chain_peers
+from hra_lab.bench.meshes.cut_rows import NaiveThreshold, camera_at
 from hra_lab.bench.meshes.fresh import fresh_build_bytes
 from hra_lab.bench.meshes.inputs import Input, clusters
-from hra_lab.bench.meshes.naive import NaiveThreshold
-from hra_lab.bench.meshes.suite import mesh_suite
-from hra_lab.bench.meshes.views import camera_at
+from hra_lab.bench.meshes.mesh_suite import mesh_suite
 from hra_lab.bench.suite import run
 from hra_lab.commands.bench import bench
 from hra_lab.inputs.mesh_sources import bumpy, with_normals

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hra_lab.bench.models.suite import model_suite
+from hra_lab.bench.models.model_suite import model_suite
 from hra_lab.bench.suite import run
 from tests.helpers.command import run_hra
 

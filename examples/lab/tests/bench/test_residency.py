@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hra_lab.bench.residency.suite import residency_suite
+from hra_lab.bench.residency.residency_suite import residency_suite
 from hra_lab.bench.suite import run
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hra_lab.bench.scale.suite import scale_suite
+from hra_lab.bench.scale.scale_suite import scale_suite
 from hra_lab.commands.bench_columns import TABLES
 from tests.helpers.command import run_hra
 

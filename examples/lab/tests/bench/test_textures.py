@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hra.errors import HraError
 from hra_lab.bench.suite import run
-from hra_lab.bench.textures.suite import texture_suite
+from hra_lab.bench.textures.texture_suite import texture_suite
 from hra_lab.commands.bench import bench
 
 

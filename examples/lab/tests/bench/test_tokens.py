@@ -11,7 +11,7 @@ from hra_lab.bench.devices import HOST
 from hra_lab.bench.suite import run
 from hra_lab.bench.tokens import feature_cases, reducers
 from hra_lab.bench.tokens.selection_cases import budget_of
-from hra_lab.bench.tokens.suite import token_suite
+from hra_lab.bench.tokens.token_suite import token_suite
 
 torch = pytest.importorskip("torch")
 _NAMES = {

@@ -13,11 +13,11 @@ from hra.domains import tokens
 from hra.domains.tokens.text.reader import can_read
 from hra.errors import ArrayError, HraError
 from hra_lab.bootstrap import around, difference, mean_of
-from hra_lab.evaluation.answers import reading, run, scenes, seeing, tesseract
-from hra_lab.evaluation.answers.equal import needed, tokens_for
+from hra_lab.evaluation.answers import reading, run, seeing
+from hra_lab.evaluation.answers.answer_page import gate, render
 from hra_lab.evaluation.answers.methods import DOWN, METHODS
-from hra_lab.evaluation.answers.page import gate, render
 from hra_lab.evaluation.answers.run import BUDGETS, FULL, gathered, judged
+from hra_lab.evaluation.answers.table import needed, tokens_for
 from hra_lab.evaluation.answers.tasks import Task
 from hra_lab.inputs.documents.generate import documents
 
@@ -135,7 +135,7 @@ def test_ocr_reads_the_answer_of_a_page_and_not_of_an_empty_one():
     assert not any(asked.judge(np.full_like(asked.image, 0.9)).values())
 
 
-@pytest.mark.skipif(not tesseract.has_tesseract(), reason="needs the program tesseract")
+@pytest.mark.skipif(not reading.has_tesseract(), reason="needs the program tesseract")
 def test_tesseract_reads_a_line():
     asked = next(reading.tasks(1))
     assert asked.judge(asked.image)[reading.TESSERACT] > 0.5
@@ -148,7 +148,7 @@ def test_the_network_names_things_of_scenes_and_not_their_ground():
     assert asked.judge(asked.image)[seeing.TOP] == 1
     assert asked.judge(np.full_like(asked.image, 0.5))[seeing.TOP] == 0
     x0, y0, x1, y1 = asked.box
-    assert asked.image.shape == (scenes.SIDE, scenes.SIDE, 3) and 0 < x0 < x1 <= scenes.SIDE and 0 < y0 < y1
+    assert asked.image.shape == (seeing.SIDE, seeing.SIDE, 3) and 0 < x0 < x1 <= seeing.SIDE and 0 < y0 < y1
 
 
 def test_budgets_rise():

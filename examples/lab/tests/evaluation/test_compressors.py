@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hra.domains.tokens.pyramid.blocks import cell_means
+from hra_lab.evaluation.compressors.compressor_page import findings, render
 from hra_lab.evaluation.compressors.decoder import Decoder
-from hra_lab.evaluation.compressors.page import findings, render
 from hra_lab.evaluation.compressors.run import SMALL, run
 
 pytest.importorskip("torch")
@@ -55,7 +55,7 @@ def waves(seed: int, side: int = 64) -> np.ndarray:
 @pytest.mark.slow
 def test_training_tells_more_than_pooling_of_pictures_that_it_has_not_seen():
     from hra.model.arrays import to_numpy
-    from hra_lab.evaluation.compressors.training import trained
+    from hra_lab.evaluation.compressors.run import trained
 
     known, other, cell = [waves(1), waves(2), waves(3)], waves(9), (4, 4)
     network = trained(known, cell, 250, lambda text: None)

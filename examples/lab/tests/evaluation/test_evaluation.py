@@ -22,15 +22,10 @@ from hra.traversals.best_first import BestFirst
 from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
 from hra_lab.commands.evaluate import evaluate
-from hra_lab.evaluation.cases import mesh_cases, token_cases
-from hra_lab.evaluation.core import run
-from hra_lab.evaluation.losses import judge
-from hra_lab.evaluation.page import render
-from hra_lab.evaluation.random_order import RandomOrder
-from hra_lab.evaluation.rules import PROPOSED, RULES
+from hra_lab.evaluation.ablation import render
+from hra_lab.evaluation.core import judge, mesh_cases, run, token_cases
+from hra_lab.evaluation.rules import PROPOSED, RULES, RandomOrder, SortByRatio, SortWithAncestors
 from hra_lab.evaluation.sizes import SMALL
-from hra_lab.evaluation.sort_by_ratio import SortByRatio
-from hra_lab.evaluation.sort_with_ancestors import SortWithAncestors
 from hra_lab.evaluation.tables import loss_table, percent
 from hra_lab.evaluation.whole_levels import WholeLevels
 from hra_lab.inputs.crops import crops

@@ -12,12 +12,18 @@ from typer.testing import CliRunner
 
 from hra.errors import FileError
 from hra_lab.commands.evaluate import evaluate
-from hra_lab.evaluation.frames.page import below_the_mark, compared, findings, render, tolerances_needed, verdicts
+from hra_lab.evaluation.frames.frame_quality import (
+    below_the_mark,
+    compared,
+    findings,
+    render,
+    tolerances_needed,
+    verdicts,
+)
 from hra_lab.evaluation.frames.pixel_cuts import LIMIT, TOLERANCES, difference
-from hra_lab.evaluation.frames.run import SMALL, run
+from hra_lab.evaluation.frames.run import SMALL, pinned, run
 from hra_lab.evaluation.frames.sequences import CHAIN, FADE, FADE_FRAMES, FULL, cross_faded
 from hra_lab.evaluation.frames.stage import Shot, Surface
-from hra_lab.evaluation.frames.subjects import pinned
 
 
 def square(level: float, size: int = 90) -> Shot:

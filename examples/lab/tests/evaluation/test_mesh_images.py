@@ -15,8 +15,8 @@ from hra.errors import FileError
 from hra.kernels import raster
 from hra_lab.commands.evaluate import evaluate
 from hra_lab.evaluation.meshes.image_error import image_error
+from hra_lab.evaluation.meshes.mesh_quality import findings, render
 from hra_lab.evaluation.meshes.methods import EQUAL, OURS, PEERS, VISIBLE, Subject, in_halves, surfaces
-from hra_lab.evaluation.meshes.page import findings, render
 from hra_lab.evaluation.meshes.run import SMALL, MeshSizes, run
 from hra_lab.evaluation.meshes.views import Rendering, draw
 from hra_lab.inputs.mesh_sources import bumpy, fetch

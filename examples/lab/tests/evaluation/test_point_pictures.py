@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hra_lab.evaluation.points.comparing import BASELINES, METRICS, OURS, PEERS
-from hra_lab.evaluation.points.page import render, table
+from hra_lab.evaluation.points.point_pictures import render, table
 from hra_lab.evaluation.points.run import SMALL, PointSizes, run
 
 

@@ -8,8 +8,8 @@ import pytest
 from hra.domains import tokens
 from hra.domains.tokens.text.reader import can_read
 from hra_lab.evaluation.questions import reading, showing
-from hra_lab.evaluation.questions.page import findings, render
 from hra_lab.evaluation.questions.pairs import pairs
+from hra_lab.evaluation.questions.question_page import findings, render
 from hra_lab.evaluation.questions.run import FULL
 
 BUDGETS = reading.BUDGETS

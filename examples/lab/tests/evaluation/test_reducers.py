@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hra.domains import tokens
-from hra_lab.evaluation.reducers.page import render
+from hra_lab.evaluation.reducers.reducer_page import render
 from hra_lab.evaluation.reducers.run import SMALL, run
 
 

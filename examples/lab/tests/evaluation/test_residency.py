@@ -7,7 +7,7 @@ import pytest
 
 from hra.domains import meshes
 from hra_lab.evaluation.residency.orders import ORDERS, pages
-from hra_lab.evaluation.residency.page import render
+from hra_lab.evaluation.residency.residency_pictures import render
 from hra_lab.evaluation.residency.run import SMALL, run
 from hra_lab.inputs.mesh_sources import bumpy
 

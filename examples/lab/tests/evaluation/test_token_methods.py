@@ -8,7 +8,7 @@ import pytest
 from hra.domains import tokens
 from hra_lab.evaluation.token_methods import run as token_methods
 from hra_lab.evaluation.token_methods.images import pictures
-from hra_lab.evaluation.token_methods.page import render
+from hra_lab.evaluation.token_methods.method_page import render
 from hra_lab.evaluation.token_methods.run import BASELINE, ORACLE, MethodSizes, budget_for, run
 from hra_lab.evaluation.token_methods.tables import groups_of, method_table
 

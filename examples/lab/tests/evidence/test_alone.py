@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-from hra_lab.evidence.alone import learn_tokens, loss_of_tokens  # noqa: E402
 from hra_lab.evidence.canvas import canvases  # noqa: E402
 from hra_lab.evidence.stem import Stem  # noqa: E402
 from hra_lab.evidence.stock import Stock  # noqa: E402
+from hra_lab.evidence.training import learn_tokens, loss_of_tokens  # noqa: E402
 from hra_lab.evidence.views import view  # noqa: E402
 
 

@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import load, save
 
 from hra.errors import FileError
-from hra_lab.evidence.checkpoints import load_state, save_state
+from hra_lab.evidence.training import load_state, save_state
 from tests.helpers.hostile.checkpoints import model
 
 

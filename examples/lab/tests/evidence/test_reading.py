@@ -14,8 +14,13 @@ from hra_lab.evidence.shards import make_shard
 
 torch = pytest.importorskip("torch")
 from hra_lab.evidence.batches import Batch, batch_at, without  # noqa: E402
-from hra_lab.evidence.experiment import CONTROLS, Extent, ask, unpacked  # noqa: E402
-from hra_lab.evidence.judging import right  # noqa: E402
+from hra_lab.evidence.experiment import (  # noqa: E402
+    CONTROLS,
+    Extent,
+    ask,
+    right,
+    unpacked,
+)
 from hra_lab.evidence.reader import Reader, Size  # noqa: E402
 from hra_lab.evidence.stock import Stock  # noqa: E402
 from hra_lab.evidence.training import Plan, loss_of, train  # noqa: E402

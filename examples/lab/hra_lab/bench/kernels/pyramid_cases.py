@@ -1,20 +1,83 @@
-"""Mean and maximum pyramids beside what others build them with."""
+"""Mean and maximum pyramids beside what others build them with.
+
+Mipmaps as the OpenGL driver makes them: on the graphics card, or by Mesa's llvmpipe on the processor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hra.errors import BackendUnavailable
 from hra.kernels import Pyramid, build_pyramid
 from hra_lab.bench.devices import Device
 from hra_lab.bench.harness import Case, Contender
-from hra_lab.bench.kernels import peers_gl, peers_numpy, peers_opencv, peers_torch, seeded_inputs
+from hra_lab.bench.kernels import peers_numpy, peers_opencv, peers_torch, seeded_inputs
 from hra_lab.bench.kernels.checks import compare
 from hra_lab.bench.kernels.peers import Peer, gather, host_only, on_two_threads
 
+if TYPE_CHECKING:
+    from hra.kernels.raster.context import Context
+    from hra.kernels.raster.levels import HardwareMipmaps
+
 _FLOAT_ERROR = 1e-5
+# Threads besides the calling one, for Mesa's llvmpipe.
+_LLVMPIPE_THREADS = "LP_NUM_THREADS"
+
+
+def mipmaps(device: Device) -> Iterator[Contender]:
+    """glGenerateMipmap; texture and levels are allocated outside of the clock."""
+    with _context() as context:
+        renderer = context.renderer
+    if ("llvmpipe" in renderer) != device.on_host:
+        raise BackendUnavailable(f"OpenGL runs on {renderer}, not on {device.name}", where="device")
+    # Each round has a context of its own, which would leak if it were not read; `_upload` warms it up.
+    yield Contender("glGenerateMipmap", _build, _upload, warm_up=False, read=_download)
+
+
+def _upload(image: np.ndarray) -> HardwareMipmaps:
+    from hra.kernels.raster.levels import HardwareMipmaps
+
+    texture = HardwareMipmaps(_context(), image)
+    texture.build()
+    return texture
+
+
+def _build(texture: HardwareMipmaps) -> HardwareMipmaps:
+    texture.build()
+    return texture
+
+
+def _download(texture: HardwareMipmaps) -> tuple[np.ndarray, ...]:
+    levels = texture.read()[1:]
+    texture.release()
+    texture.context.release()
+    return levels
+
+
+def _context() -> Context:
+    from hra.kernels.raster.context import Context
+
+    with _single_threaded_driver():
+        return Context()
+
+
+@contextmanager
+def _single_threaded_driver() -> Iterator[None]:
+    """The driver reads its environment when a context is made."""
+    before = os.environ.get(_LLVMPIPE_THREADS)
+    os.environ[_LLVMPIPE_THREADS] = "0"
+    try:
+        yield
+    finally:
+        del os.environ[_LLVMPIPE_THREADS]
+        if before is not None:
+            os.environ[_LLVMPIPE_THREADS] = before
 
 
 def mips(side: int, device: Device, *, dtype: type) -> Case:
@@ -22,7 +85,7 @@ def mips(side: int, device: Device, *, dtype: type) -> Case:
     peers = {
         "torch": peers_torch.pool_levels(4),
         "NumPy slices": host_only(Contender("NumPy slices", peers_numpy.mean_levels)),
-        "glGenerateMipmap": peers_gl.mipmaps,
+        "glGenerateMipmap": mipmaps,
         "OpenCV": peers_opencv.area_levels,
     }
     # Drivers round bytes their own way, and drift by up to a step per level.

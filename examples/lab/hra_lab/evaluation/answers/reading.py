@@ -1,8 +1,14 @@
-"""The judge that reads: OCR of made pages at places that are known."""
+"""The judge that reads: OCR of made pages at places that are known.
+
+Tesseract, a recogniser of another origin than the one that relevance reads with, where it is installed.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,9 +19,9 @@ import numpy as np
 from hra.domains import tokens
 from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.reader import read_lines
+from hra.files.images.files import png_bytes
 from hra_lab.evaluation.answers.run import Scored, judged
 from hra_lab.evaluation.answers.tasks import Task
-from hra_lab.evaluation.answers.tesseract import has_tesseract, read_strip
 from hra_lab.inputs.documents.document import Document, Field
 from hra_lab.inputs.documents.fields import FIELDS
 from hra_lab.inputs.documents.generate import documents
@@ -27,6 +33,21 @@ _SEED = 29
 _LINES = 1  # of a page that are read near the answer, and far from it
 _LEAST_WORD = 3
 _OWN_READER = 3  # Tesseract, a process per line, reads every third page
+_ONE_LINE = "7"  # a page segmentation mode
+_SECONDS = 60
+
+
+def has_tesseract() -> bool:
+    """Whether the program is on the path."""
+    return shutil.which("tesseract") is not None
+
+
+def read_strip(strip: np.ndarray) -> str:
+    """The text of a picture [h, w, 3] uint8 of one line; empty where nothing is read."""
+    command = ["tesseract", "stdin", "stdout", "--psm", _ONE_LINE, "-l", "eng"]
+    one_thread = {**os.environ, "OMP_THREAD_LIMIT": "1"}
+    done = subprocess.run(command, input=png_bytes(strip), capture_output=True, env=one_thread, timeout=_SECONDS)
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
 
 
 def scored_pages(count: int, parts: Path | None, progress: Any) -> list[Scored]:

@@ -1,8 +1,12 @@
-"""The judge that sees: an image network on the enlarged crop that the question asks for."""
+"""The judge that sees: an image network on the enlarged crop that the question asks for.
+
+Scenes: photographed things that a classifier knows, small and among others on a large canvas.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -10,12 +14,114 @@ from typing import Any
 import numpy as np
 
 from hra.domains import tokens
+from hra.errors import MissingExtra
 from hra_lab.evaluation.answers.run import Scored, judged
-from hra_lab.evaluation.answers.scenes import Scene, resized, scenes
 from hra_lab.evaluation.answers.tasks import Task
+from hra_lab.evaluation.token_methods.images import load_packaged
 
 TOP, PROBABILITY = "top class right", "probability of right classes"
 _SIDE = 224  # pixels, that the network was trained with
+SIDE = 1024
+_CELLS = 4  # along a side, at most one thing in each
+_MARGIN = 8
+_SMALLEST, _LARGEST = 112, 240
+_CUT = (0.82, 1.0)  # share of the photo's shorter side that is shown
+_SEED = 31
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A photo of a package, and what is right to call it.
+
+    Attributes
+    ----------
+    classes : numbers of ImageNet's classes, of 1000, that name what is seen.
+    """
+
+    name: str
+    package: str
+    file: str
+    classes: tuple[int, ...]
+
+
+THINGS = (
+    Thing("cat", "skimage.data", "chelsea.png", (281, 282, 285)),
+    Thing("cup of coffee", "skimage.data", "coffee.png", (504, 967, 968)),
+    Thing("motorcycle", "skimage.data", "motorcycle_left.png", (665, 670)),
+    Thing("camera on a tripod", "skimage.data", "camera.png", (759, 872)),
+    Thing("temple tower", "sklearn", "datasets/images/china.jpg", (442, 698, 832)),
+)
+_GROUNDS = ("gravel.png", "grass.png", "brick.png")
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A canvas, float32 [1024, 1024, 3], one of whose things is asked for; box: its pixels (x0, y0, x1, y1)."""
+
+    name: str
+    image: np.ndarray
+    thing: Thing
+    box: tuple[int, int, int, int]
+
+
+def scenes(count: int) -> Iterator[Scene]:
+    """So many scenes, the same ones every time.
+
+    Raises
+    ------
+    MissingExtra : a package that carries the photos is not installed.
+    """
+    for number in range(count):
+        yield _scene(number, np.random.default_rng((_SEED, number)))
+
+
+def _scene(number: int, random: np.random.Generator) -> Scene:
+    canvas, wide = _ground(random), SIDE // _CELLS
+    shown, boxes = random.permutation(len(THINGS)), []
+    for thing, place in zip(shown, random.permutation(_CELLS**2), strict=False):
+        side = int(random.integers(_SMALLEST, _LARGEST + 1))
+        y, x = (wide * int(cell) + int(random.integers(_MARGIN, wide - side - 7)) for cell in divmod(place, _CELLS))
+        canvas[y : y + side, x : x + side] = _tile(THINGS[thing], side, random)
+        boxes.append((x, y, x + side, y + side))
+    return Scene(f"scene {number}", canvas, THINGS[shown[0]], boxes[0])
+
+
+def _tile(thing: Thing, side: int, random: np.random.Generator) -> np.ndarray:
+    """Most of the middle square of the photo, mirrored half of the time, float32 [side, side, 3]."""
+    image = photo(thing.package, thing.file)
+    height, width = image.shape[:2]
+    cut = int(min(height, width) * random.uniform(*_CUT))
+    y, x = (height - cut) // 2, (width - cut) // 2
+    square = image[y : y + cut, x : x + cut]
+    return resized(square[:, ::-1] if random.random() < 0.5 else square, side)
+
+
+def _ground(random: np.random.Generator) -> np.ndarray:
+    """A texture of low contrast, float32 [1024, 1024, 3]."""
+    texture = resized(photo("skimage.data", _GROUNDS[int(random.integers(len(_GROUNDS)))]), SIDE)
+    return (random.uniform(0.3, 0.7) + 0.4 * (texture - texture.mean())).clip(0, 1).astype(np.float32)
+
+
+@cache
+def photo(package: str, file: str) -> np.ndarray:
+    """A photo that a package carries, float32 [H, W, 3].
+
+    Raises
+    ------
+    MissingExtra : the package is not installed.
+    """
+    image = load_packaged(package, file)
+    if image is None:
+        raise MissingExtra.of("scikit-learn" if package == "sklearn" else "scikit-image", "learn")
+    return np.broadcast_to(image if image.ndim == 3 else image[..., None], (*image.shape[:2], 3))
+
+
+def resized(image: np.ndarray, side: int) -> np.ndarray:
+    """A square image [n, n, 3] as float32 [side, side, 3] in [0, 1]."""
+    from PIL import Image
+
+    picture = Image.fromarray(np.round(255 * image.clip(0, 1)).astype(np.uint8))
+    return np.asarray(picture.resize((side, side), Image.Resampling.BICUBIC), np.float32) / 255
 
 
 def scored_scenes(count: int, parts: Path | None, progress: Any) -> list[Scored]:
