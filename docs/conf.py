@@ -25,9 +25,10 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_design",
     "reference",
-    "evidence",
+    "commands",
     "gallery",
     "explorers",
+    "sites",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [

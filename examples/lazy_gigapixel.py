@@ -12,8 +12,7 @@ from numba import vectorize
 
 from hra.errors import RepairWarning
 from hra.files.images import save_png
-from hra.model.lazy_hierarchy import LazyMetric
-from hra.model.lazy_quadtree import LazyQuadtree
+from hra.model.lazy_hierarchy import LazyMetric, LazyQuadtree
 from hra.traversals.lazy_best_first import LazyBestFirst
 
 LEVELS, SIDE, FIXATION = 20, 2**20, (509_040, 570_365)  # a seahorse at -0.7436 + 0.1318i

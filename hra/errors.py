@@ -28,7 +28,7 @@ class HraError(Exception):
 
     code = "error"
     # What to do where an error knows nothing better.
-    usual_fix = "change what is named to what its documentation asks for"
+    usual_fix = "change the named value to one that its documentation allows"
 
     def __init__(self, what: str, *, where: str = "", fix: str = "") -> None:
         self.what = what
@@ -180,6 +180,10 @@ class HraWarning(UserWarning):
 
 class RepairWarning(HraWarning):
     """An input was repaired; the message says what and how often."""
+
+
+class HookWarning(HraWarning):
+    """A method of a subclass looks like one that hra calls and is none; the message names the one that is meant."""
 
 
 class EstimateWarning(HraWarning):

@@ -1,13 +1,13 @@
+from .culling.hiz import TwoPassFrame as TwoPassFrame
 from .culling.hiz import depth_pyramid as depth_pyramid
+from .culling.hiz import draw_in_two_passes as draw_in_two_passes
 from .culling.hiz import visible_boxes as visible_boxes
 from .culling.hiz import visible_spheres as visible_spheres
 from .culling.projection import ProjectedBounds as ProjectedBounds
 from .culling.projection import project_boxes as project_boxes
 from .culling.projection import project_spheres as project_spheres
-from .culling.two_pass import TwoPassFrame as TwoPassFrame
-from .culling.two_pass import draw_in_two_passes as draw_in_two_passes
-from .pyramids.gaussian import gaussian_pyramid as gaussian_pyramid
 from .pyramids.laplacian import LaplacianPyramid as LaplacianPyramid
+from .pyramids.laplacian import gaussian_pyramid as gaussian_pyramid
 from .pyramids.laplacian import laplacian_pyramid as laplacian_pyramid
 from .pyramids.levels.pyramid import Pyramid as Pyramid
 from .pyramids.levels.pyramid import build_pyramid as build_pyramid

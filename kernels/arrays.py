@@ -27,7 +27,9 @@ def adopt(array: Any, name: str) -> Any:
     if isinstance(array, np.ndarray):
         return array
     if not hasattr(array, "__dlpack_device__"):
-        raise ArrayError(f"{type(array).__name__} is no array", where=f"argument {name}", fix="pass numpy.asarray(...)")
+        raise ArrayError(
+            f"{type(array).__name__} is not an array", where=f"argument {name}", fix="pass numpy.asarray(...)"
+        )
     kind = array.__dlpack_device__()[0]
     if kind not in (*_DLPACK_HOST, _DLPACK_CUDA):
         what = f"DLPack device type {kind} is not supported"

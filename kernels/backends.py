@@ -40,7 +40,7 @@ def load_backend(name: str) -> Any:
         reason = f"the backend {name!r} cannot be loaded: {type(error).__name__}: {error}"
         raise BackendUnavailable(reason, where="argument backend", fix="use backend='auto'") from error
     known = ", ".join(["auto", *BUILT_IN])
-    raise BackendUnavailable(f"there is no backend {name!r}", where="argument backend", fix=f"one of {known}")
+    raise BackendUnavailable(f"the backend {name!r} is unknown", where="argument backend", fix=f"one of {known}")
 
 
 def choose_backend(name: str, array: Any) -> Any:

@@ -61,8 +61,9 @@ def _near(paper: Paper, text: str, place: int) -> bool:
 
 
 def modules() -> list[tuple[str, Path]]:
-    """All modules of the package by their import names, in alphabetical order."""
+    """All modules of the library and its laboratory by their import names, in alphabetical order."""
     folders = {"hra": ROOT / "hra", "hra.domains": ROOT / "domains", "hra.kernels": ROOT / "kernels"}
+    folders["hra_lab"] = ROOT / "examples/lab/hra_lab"
     found = []
     for prefix, folder in folders.items():
         for path in folder.rglob("*.py"):

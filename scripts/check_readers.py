@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def read_once() -> None:
-    """Load all modules and compile all kernels, whose memory and time are no file's."""
+    """Load all modules and compile all kernels, whose memory and time are not file's."""
     for seeds in all_seeds().values():
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -18,15 +18,15 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PAGE, PICTURE = ROOT / "docs/architecture.md", ROOT / "docs/pictures/architecture.svg"
 # Every room may read and write files, compile and raise errors: arrows to these would hide the others.
-COMMON = ("safety", "compiling", "errors")
+COMMON = ("files", "compiling", "moved", "errors")
 # So that no arrow crosses a box.
 COLUMNS = {
-    "cli": 9.7, "lab": 5.0, "integrations": 8.8, "domains.meshes": 2.2, "domains.textures": 5.0, "domains.tokens": 8.5,
-    "domains.points": 6.7, "ply": 6.2,
+    "cli": 9.7, "pages": 5.0, "integrations": 8.8, "domains.meshes": 1.1, "domains.textures": 3.3,
+    "domains.points": 5.4, "domains.tiles": 7.4, "domains.tokens": 9.4,
     "pooling": 1.5, "residency": 7.2, "allocating": 2.3, "traversals": 1.7, "solvers": 1.7, "camera": 6.0,
-    "images": 8.3, "model": 2.6, "plugins": 9.7, "console": 9.7, "testing": 3.6, "kernels": 4.5, "safety": 8.0,
+    "model": 2.6, "plugins": 9.7, "console": 9.7, "viewer": 5.4, "testing": 3.6, "kernels": 4.5, "samples": 8.6,
 }  # fmt: skip
-COLORS = {"cli": "#fbe3c0", "lab": "#fbe3c0", "domains": "#d7e8d4", "kernels": "#e6e6e6"}
+COLORS = {"cli": "#fbe3c0", "pages": "#fbe3c0", "domains": "#d7e8d4", "kernels": "#e6e6e6"}
 
 
 def layers() -> list[list[str]]:
@@ -115,7 +115,7 @@ def _draw_room(axes, room: str, x: float, y: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     half, inside = _half_height(room), _children(room)
-    width = 2.0 if room in ("lab", "kernels") or room.startswith("domains") else 1.5
+    width = 2.0 if room in ("pages", "kernels") or room.startswith("domains") else 1.5
     color = COLORS.get(room.partition(".")[0], "#d5e3f3")
     axes.add_patch(FancyBboxPatch((x - width / 2, y - half), width, 2 * half, "round,pad=0.02", fc=color, ec="#555555"))
     axes.text(x, y + (0.1 if inside else -0.05), room, ha="center", weight="bold", fontsize=10)

@@ -86,15 +86,17 @@ def _client(folder: Path) -> Any:
     from starlette.testclient import TestClient
 
     from hra.pages.explore.page import render
+    from hra.pages.explore.request import PageRequest, views_of
     from hra.pages.explore.server import Asked, application, form
-    from hra.pages.explore.wish import Wish, views_of
 
     source = folder / "a.png"
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(source)
 
     def make(asked: Asked) -> str:
-        wish = Wish(((source, "tokens"),), asked.query, None, False, asked.azimuth, asked.elevation, asked.image)
-        return render(wish.title, views_of(wish, lambda text: None), form(asked))
+        request = PageRequest(
+            ((source, "tokens"),), asked.query, None, False, asked.azimuth, asked.elevation, asked.image
+        )
+        return render(request.title, views_of(request, lambda text: None), form(asked))
 
     return TestClient(application(make, Asked("first")), base_url="http://127.0.0.1:8000")
 

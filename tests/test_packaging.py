@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DATA = sorted(file for file in (ROOT / "hra/samples").iterdir() if file.suffix != ".py" and file.is_file())
 SHADERS = sorted((ROOT / "kernels/raster/shaders").iterdir())
-PAGES = [file for file in (ROOT / "hra" / "lab" / "explore" / "web").iterdir() if file.is_file()]
+PAGES = [file for file in (ROOT / "hra/pages/explore/web").iterdir() if file.is_file()]
 # The import name of each top-level folder with code.
 FOLDERS = {"hra": "hra", "domains": "hra.domains", "kernels": "hra.kernels"}
 
@@ -92,8 +92,22 @@ def test_the_wheel_holds_all_modules_and_data_under_their_import_names(wheel):
     samples = {f"hra/samples/{file.name}" for file in DATA}
     shaders = {f"hra/kernels/raster/shaders/{file.name}" for file in SHADERS}
     pages = {f"hra/pages/explore/web/{file.name}" for file in PAGES}
-    weights = "examples/lab/hra_lab/evidence/reader.safetensors"
-    assert names == modules_on_disk() | samples | shaders | pages | {"hra/py.typed", weights}
+    assert names == modules_on_disk() | samples | shaders | pages | {"hra/py.typed"}
+
+
+def test_the_laboratory_is_a_wheel_of_its_own(tmp_path: Path):
+    source = clean_copy(ROOT / "examples/lab", tmp_path / "hra-lab")
+    names = {
+        name
+        for name in zipfile.ZipFile(build_wheel(source, tmp_path / "wheel")).namelist()
+        if ".dist-info/" not in name
+    }
+    folder = ROOT / "examples/lab"
+    assert names == {
+        str(file.relative_to(folder))
+        for file in (folder / "hra_lab").rglob("*")
+        if file.suffix in (".py", ".safetensors", ".txt", ".md")
+    }
 
 
 def test_the_wheel_carries_its_licences(wheel):

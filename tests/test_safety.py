@@ -39,6 +39,9 @@ MODULES |= {
     "yaml",
 }
 CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "pickle.loads", "input"}
+# NumPy reads headers of arrays as Python literals; hra.files.plain_arrays does not. What is mapped is hra's own.
+CALLS |= {"np.load", "np.lib.format.read_array", "np.lib.format.open_memmap"}
+OWN = {"kernels/chunking/octree.py": ["np.load"]}
 
 
 def offences(source: str) -> Iterator[str]:
@@ -55,14 +58,14 @@ def offences(source: str) -> Iterator[str]:
                 said = ast.unparse(keyword.value)
                 if (keyword.arg, said) in {("shell", "True"), ("allow_pickle", "True"), ("weights_only", "False")}:
                     yield f"{keyword.arg}={said}"
-            needed = {"np.load": "allow_pickle", "torch.load": "weights_only"}.get(called)
+            needed = {"torch.load": "weights_only"}.get(called)
             if needed and needed not in {keyword.arg for keyword in node.keywords}:
                 yield called
 
 
 def test_no_module_runs_data_or_opens_a_connection() -> None:
     found = {str(file.relative_to(ROOT)): list(offences(file.read_text())) for file in SOURCES}
-    assert {file: names for file, names in found.items() if names} == {}
+    assert {file: names for file, names in found.items() if names} == OWN
     assert len(found) > 300
 
 
@@ -74,6 +77,7 @@ def test_no_module_runs_data_or_opens_a_connection() -> None:
         "eval(text)",
         "subprocess.run(command, shell=True)",
         "np.load(path)",
+        "np.lib.format.read_array(stream)",
         "np.load(path, allow_pickle=True)",
         "torch.load(path)",
     ],

@@ -23,6 +23,9 @@ _TITLES = {
     "hra.testing": "Checks for what you write",
 }
 
+# Pages of files, below the names.
+_FILES = ("readers", "mesh-format", "trace-format", "versions", "bibliography")
+
 # What commands share; no user needs it.
 _INTERNAL = ("hra.console",)
 
@@ -98,9 +101,13 @@ def _directive(value: object) -> str:
 
 def _index(packages: list[str]) -> str:
     entries = "\n   ".join(packages)
+    files = "\n   ".join(f"../{one}" for one in _FILES)
     return (
-        "Reference\n=========\n\nEvery public name, with an example that a test runs.\n\n"
-        f".. toctree::\n   :maxdepth: 2\n\n   {entries}\n"
+        "Reference\n=========\n\n"
+        "Every public name with a tested example, every command, every file format.\n\n"
+        f".. toctree::\n   :maxdepth: 2\n   :caption: Names\n\n   {entries}\n\n"
+        ".. toctree::\n   :maxdepth: 1\n   :caption: Commands\n\n   commands\n\n"
+        f".. toctree::\n   :maxdepth: 1\n   :caption: Files and versions\n\n   {files}\n"
     )
 
 

@@ -1,7 +1,7 @@
 """Texture streaming: which mip levels and tiles are resident within a pool of bytes.
 
-Directly here are pages and what holds them, metrics, plans and replays. Which pages a view wants is found in
-``feedback``, the scenes and cameras in ``views``, and files are read in ``sources``.
+Directly here are pages and their pool, metrics, plans and replays. Which pages a view wants is found in ``feedback``,
+the scenes and cameras in ``views``, and files are read in ``sources``.
 """
 
 from __future__ import annotations

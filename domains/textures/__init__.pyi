@@ -1,6 +1,6 @@
 from .allocator import TextureAllocator as TextureAllocator
 from .detail_error import DetailError as DetailError
-from .feedback.analytic import AnalyticFeedback as AnalyticFeedback
+from .feedback.bounds import AnalyticFeedback as AnalyticFeedback
 from .feedback.bounds import BoundsFeedback as BoundsFeedback
 from .feedback.feedback import Feedback as Feedback
 from .feedback.feedback import FeedbackSource as FeedbackSource
@@ -22,14 +22,13 @@ from .formats import RGBA16F as RGBA16F
 from .formats import RGBA32F as RGBA32F
 from .formats import TexelFormat as TexelFormat
 from .metrics import TexelError as TexelError
-from .mip_bias import uniform_bias as uniform_bias
-from .mipped import MippedTexture as MippedTexture
 from .pages import StreamedTexture as StreamedTexture
 from .planning import TexturePlan as TexturePlan
 from .planning import plan as plan
 from .planning import texel_residual as texel_residual
-from .recording import record as record
+from .planning import uniform_bias as uniform_bias
 from .resident import ResidentTextures as ResidentTextures
+from .resident import record as record
 from .sources.opening import ImageSource as ImageSource
 from .sources.opening import load_texels as load_texels
 from .sources.opening import open_image as open_image
@@ -39,9 +38,10 @@ from .streamer import TextureStreamer as TextureStreamer
 from .streaming import ResidencyTrace as ResidencyTrace
 from .streaming import replay as replay
 from .texture_set import TextureSet as TextureSet
+from .tiles import MippedTexture as MippedTexture
 from .tiles import TiledTexture as TiledTexture
+from .views.paths import constant_motion as constant_motion
 from .views.paths import flyover as flyover
-from .views.prediction import constant_motion as constant_motion
 from .views.quality import ViewQuality as ViewQuality
 from .views.quality import view_quality as view_quality
 from .views.rendering import render as render

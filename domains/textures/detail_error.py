@@ -11,7 +11,7 @@ from hra.compiling import njit
 from hra.domains.textures.metrics import checked_feedback
 from hra.domains.textures.pages import StreamedTexture, page_parents
 from hra.domains.textures.texture_set import TextureSet
-from hra.domains.textures.views.sampling import bilinear, neighbours
+from hra.domains.textures.views.rendering import bilinear, neighbours
 from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric

@@ -121,10 +121,10 @@ def page_parents(hierarchy: Hierarchy) -> np.ndarray:
 
     Raises
     ------
-    HierarchyError : the hierarchy is no forest of nodes.
+    HierarchyError : the hierarchy is not a forest of nodes.
     """
     if hierarchy.node_parent is None:
-        raise HierarchyError("the hierarchy is no forest of pages", fix="use the hierarchy of a TextureSet")
+        raise HierarchyError("the hierarchy is not a forest of pages", fix="use the hierarchy of a TextureSet")
     return hierarchy.node_parent
 
 

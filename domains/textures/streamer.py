@@ -12,9 +12,9 @@ from hra.allocating.allocation import Allocation
 from hra.domains.textures.allocator import TextureAllocator
 from hra.domains.textures.resident import ResidentTextures
 from hra.model.budget import check_budget
-from hra.residency.explanation import Explanation
-from hra.residency.items import ForestItems
-from hra.residency.lane import Lane
+from hra.residency.live.explanation import Explanation
+from hra.residency.live.items import ForestItems
+from hra.residency.live.shared import SharedResidency
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,7 +29,7 @@ class ResidencyUpdate:
     evictions : int32 [E], pages to drop, finer before coarser; none of them is wanted, and none is among the loads.
     resident : what is there after both.
     wanted : int64 [K], ascending: the best pages for the frame that fit into the pool, coarser ones included.
-    queued : int32 [Q], what of it is not there yet, in the order in which the next frames load it.
+    queued : int32 [Q], what of it is not resident yet, in the order in which the next frames load it.
     allocation : how the wanted pages were chosen, and how far from the best choice they can be at most.
 
     Examples
@@ -70,10 +70,10 @@ class ResidencyUpdate:
 class TextureStreamer:
     """Keeps a pool of texture pages up to date, one frame after the other.
 
-    Each step allocates the pool anew, warm-started by the last one, and a `hra.residency.Lane` follows as far
-    as the upload limit allows. Mip tails are always there; what is not wanted any more stays until its room is needed.
-    What is wanted and fits the pool is there after so many steps of one view that the limit lets it through: a page
-    never takes more than one frame's uploads, and nothing overtakes it for ever.
+    Each step allocates the pool again, warm-started by the last one, and a `hra.residency.SharedResidency` follows as
+    far as the upload limit allows. Mip tails are always there; what is not wanted any more stays until its room is
+    needed. What is wanted and fits the pool is there after so many steps of one view that the limit lets it through: a
+    page never takes more than one frame's uploads, and nothing overtakes it for ever.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class TextureStreamer:
 
     Raises
     ------
-    InvalidBudget : the pool is no number >= 0.
+    InvalidBudget : the pool is not a number >= 0.
     BudgetTooSmall : it does not hold the mip tails, or the upload limit not the largest page.
 
     Examples
@@ -109,7 +109,7 @@ class TextureStreamer:
         hierarchy = allocator.textures.hierarchy
         self.allocator = allocator
         self.pool_bytes = check_budget(pool_bytes, hierarchy)
-        self._lane = Lane([ForestItems(hierarchy)], self.pool_bytes, upload_bytes=upload_bytes)
+        self._shared = SharedResidency([ForestItems(hierarchy)], self.pool_bytes, upload_bytes=upload_bytes)
         self._previous: Allocation | None = None
 
     def step(self, demand: Any, upcoming: Sequence[Any] = ()) -> ResidencyUpdate:
@@ -141,11 +141,11 @@ class TextureStreamer:
         HierarchyError : an allocation of other textures.
         InvalidBudget : it is larger than the pool.
         """
-        (part,) = self._lane.advance([allocation], [[ahead] for ahead in upcoming]).members
+        (part,) = self._shared.advance([allocation], [[ahead] for ahead in upcoming]).members
         self._previous = allocation
         resident = ResidentTextures(self.allocator.textures, part.resident)
         return ResidencyUpdate(part.loads, part.evictions, resident, part.wanted, part.queued, allocation)
 
     def explain(self, page: int) -> Explanation:
-        """Why a page is resident, queued or evicted; ArrayError if there is no such page."""
-        return self._lane.explain(page)
+        """Why a page is resident, queued or evicted; ArrayError if the page does not exist."""
+        return self._shared.explain(page)

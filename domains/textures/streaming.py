@@ -32,7 +32,7 @@ class ResidencyTrace:
     resident : pages (node ids, ascending int64) that each frame holds, with those that wait for their room to be
         needed.
     resident_bytes, uploaded_bytes, evicted_bytes : int64 [F]; the mip tails are uploaded in the first frame.
-    uploads, evictions, queued : int64 [F], numbers of pages; what is queued is wanted and not there yet.
+    uploads, evictions, queued : int64 [F], numbers of pages; what is queued is wanted and not resident yet.
     residual : float64 [F], error that remains with what is resident, in the metric's unit.
     least_residual : float64 [F], the error that no choice of pages within the pool undercuts (LP bound).
     gap : float64 [F], (upper bound - gain) / upper bound of each allocation.
@@ -91,11 +91,11 @@ def replay(
     upload_bytes : the most that one frame uploads beside the mip tails, None for no limit. What does not fit is queued.
     look_ahead : so many of the next contexts are allocated too: what is left of a frame's uploads prefetches for them.
     predict : gives as many contexts from the previous and the current one, such as `constant_motion` of cameras; None
-        where the path is known. Predictions are allocated anew in every frame.
+        where the path is known. Predictions are allocated again in every frame.
 
     Raises
     ------
-    InvalidBudget : the pool is no number >= 0.
+    InvalidBudget : the pool is not a number >= 0.
     BudgetTooSmall : the pool does not hold the mip tails, or the upload limit not the largest page.
 
     Examples

@@ -1,6 +1,6 @@
 """Tilesets of viewers: which tiles to hold within a cache of bytes, and what the viewers' rules hold.
 
-Any 3D Tiles from disk, whoever made them. Directly here are the tree of tiles, its screen errors and the plan. Readers
+It reads 3D Tiles of any tool from disk. Directly here are the tree of tiles, its screen errors and the plan. Readers
 are in ``files``, replays of viewers in ``rules``, commands in ``commands``.
 """
 

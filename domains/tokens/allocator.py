@@ -10,14 +10,12 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.domains.tokens.context.choice import Choice
-from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.context.features import Encoder
-from hra.domains.tokens.context.token_builder import DirectBuilder, TokenBuilder, Tokens
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, TokenBuilder, Tokens
+from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.patches.metrics import RelevanceError
-from hra.domains.tokens.patches.pyramid import PatchPyramid
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import ArrayError
@@ -178,7 +176,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
         def prepare(number: int) -> None:
             known[number] = self._context(given[number])
-            if isinstance(self.metric, RelevanceError):
+            if isinstance(self.error_metric(known[number]), RelevanceError):
                 _ = known[number].pyramid.errors_by_level
 
         for_each(list(range(len(given))), len(given) * _IMAGE_BYTES, prepare)
@@ -200,7 +198,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
     def _choice(self, context: TokenContext, limit: float, direct: bool) -> Choice:
         if direct and isinstance(self.builder, DirectBuilder) and limit < context.pyramid.offsets[1]:
-            choice = self.builder.choose(context, self.metric, int(limit))
+            choice = self.builder.choose(context, self.error_metric(context), int(limit))
             if choice is not None:
                 return choice
         return Choice.of(self.allocate(context, limit))
@@ -209,8 +207,8 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         if choice.allocation is not None:
             return self.realize(choice.allocation)
         if not isinstance(self.builder, DirectBuilder):
-            what = f"{type(self).__name__} chooses by allocations, and this choice carries none"
-            raise ArrayError(what, where="choices", fix="give choices to the allocator that made them")
+            what = f"{type(self).__name__} chooses by allocations, but this choice has none"
+            raise ArrayError(what, where="choices", fix="pass choices to the allocator that made them")
         return self.builder.chosen(choice.context, choice.cut)
 
     def hierarchy_for(self, context: Any) -> Hierarchy:

@@ -15,10 +15,10 @@ from hra.errors import HraError
 from hra.files.limits import DEFAULT, Limits
 from hra.model.budget import exact_number
 from hra.model.hierarchy import Hierarchy
-from hra.model.html_table import html_table
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
+from hra.model.short_repr import html_table
 from hra.model.solution import Solution
 from hra.model.units import rescale
 from hra.solvers.duals import Certificate, certify, shortfall_of
@@ -159,7 +159,7 @@ class Allocation:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """The price, and on graphs the flows, that prove a bound to anybody (see `hra.verify`); made on first use.
+        """The price, and on graphs the flows, that prove a bound to everyone (see `hra.verify`); made on first use.
 
         What a search has ruled out beyond that is part of `shortfall`, but not of the certificate.
         """

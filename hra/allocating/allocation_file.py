@@ -10,11 +10,10 @@ import hashlib
 import io
 import json
 import os
-import zipfile
-import zlib
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from hra.files.atomic_write import write_atomically
 from hra.files.json_text import parse_object
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import read_regular
-from hra.files.plain_arrays import save_plain
+from hra.files.plain_arrays import plain_archive, save_plain
 from hra.model.arrays import frozen
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
@@ -31,9 +30,6 @@ from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.topology import Topology
 from hra.solvers.duals import Certificate
-
-if TYPE_CHECKING:
-    from hra.allocating.allocation import Allocation
 
 FORMAT, VERSION = "hra-allocation", 2
 # Version 1 was the same, not compressed.
@@ -45,21 +41,61 @@ _UNREADABLE = (
     TypeError,
     ArithmeticError,
     IndexError,
-    EOFError,
-    NotImplementedError,
-    zipfile.BadZipFile,
-    RuntimeError,  # an entry that says that it is encrypted
-    zlib.error,
-    OSError,
 )
 # The name of the header among the arrays.
 _HEADER = "header"
 
 
-def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
+class Stored(Protocol):
+    """What is read of a `hra.Allocation`: stated here, so that its module imports this one and not both each other.
+
+    Cached properties are `Any`: type checkers do not take them for properties.
+    """
+
+    @property
+    def problem(self) -> Problem: ...  # noqa: D102
+
+    @property
+    def solution(self) -> Solution: ...  # noqa: D102
+
+    @property
+    def certificate(self) -> Any: ...  # noqa: D102
+
+    @property
+    def hierarchy(self) -> Hierarchy: ...  # noqa: D102
+
+    @property
+    def selected(self) -> np.ndarray: ...  # noqa: D102
+
+    @property
+    def seconds(self) -> float: ...  # noqa: D102
+
+    @property
+    def cost(self) -> Any: ...  # noqa: D102
+
+    @property
+    def gain(self) -> Any: ...  # noqa: D102
+
+    @property
+    def residual(self) -> Any: ...  # noqa: D102
+
+    @property
+    def shortfall(self) -> Any: ...  # noqa: D102
+
+    @property
+    def upper_bound(self) -> Any: ...  # noqa: D102
+
+    @property
+    def status(self) -> str: ...  # noqa: D102
+
+
+Made = TypeVar("Made", bound=Stored)
+
+
+def save(allocation: Stored, path: str | os.PathLike[str]) -> None:
     """Write ``allocation`` with its hierarchy, gains and certificate to ``path``, whole or not at all.
 
-    Node attributes that are no numbers are left out, and so are the context and the metric.
+    Node attributes that are not numbers are left out, and so are the context and the metric.
 
     Raises
     ------
@@ -68,7 +104,7 @@ def save(allocation: Allocation, path: str | os.PathLike[str]) -> None:
     write_atomically(path, pack(allocation))
 
 
-def pack(allocation: Allocation) -> bytes:
+def pack(allocation: Stored) -> bytes:
     """The file that `save` writes; pickles hold the same."""
     arrays = _arrays(allocation)
     header = {**_numbers(allocation), "format": FORMAT, "version": VERSION}
@@ -79,12 +115,14 @@ def pack(allocation: Allocation) -> bytes:
     return stream.getvalue()
 
 
-def load(kind: type[Allocation], path: str | os.PathLike[str], limits: Limits = DEFAULT) -> Allocation:
+def load(
+    kind: Callable[[Problem, Solution, float], Made], path: str | os.PathLike[str], limits: Limits = DEFAULT
+) -> Made:
     """The allocation in ``path``, which `save` wrote; numbers are those of the file until `hra.verify` checks them.
 
     Parameters
     ----------
-    kind : `hra.Allocation`, which is passed so that its module imports this one and not both each other.
+    kind : `hra.Allocation`: makes one of a problem, a solution and seconds.
 
     Raises
     ------
@@ -94,7 +132,9 @@ def load(kind: type[Allocation], path: str | os.PathLike[str], limits: Limits = 
     return unpack(kind, read_regular(path, limits), str(path), limits)
 
 
-def unpack(kind: type[Allocation], content: bytes, where: str, limits: Limits = DEFAULT) -> Allocation:
+def unpack(
+    kind: Callable[[Problem, Solution, float], Made], content: bytes, where: str, limits: Limits = DEFAULT
+) -> Made:
     """The allocation that `pack` made ``content`` of; parameters and errors as for `load`."""
     try:
         header, arrays = _read(content, limits)
@@ -103,10 +143,10 @@ def unpack(kind: type[Allocation], content: bytes, where: str, limits: Limits = 
         raise type(error)(error.what, where=f"{where} {error.where}".strip(), fix=error.fix) from error
     except _UNREADABLE as error:
         fix = "save the allocation again"
-        raise FileError(f"this is no allocation that can be read: {error}", where=where, fix=fix) from error
+        raise FileError(f"this is not an allocation that can be read: {error}", where=where, fix=fix) from error
 
 
-def _arrays(allocation: Allocation) -> dict[str, np.ndarray]:
+def _arrays(allocation: Stored) -> dict[str, np.ndarray]:
     hierarchy, problem, solution = allocation.hierarchy, allocation.problem, allocation.solution
     attributes = {_ATTRIBUTE + name: values for name, values in hierarchy.node.items() if values.dtype.kind in "biuf"}
     optional = {
@@ -129,8 +169,8 @@ def _arrays(allocation: Allocation) -> dict[str, np.ndarray]:
     }
 
 
-def _numbers(allocation: Allocation) -> dict[str, Any]:
-    """Everything that is no array; floats as text, which keeps infinities and every digit."""
+def _numbers(allocation: Stored) -> dict[str, Any]:
+    """Everything that is not an array; floats as text, which keeps infinities and every digit."""
     hierarchy, problem, solution = allocation.hierarchy, allocation.problem, allocation.solution
     certificate, unit = allocation.certificate, allocation.certificate.unit
     floats = {
@@ -171,17 +211,15 @@ def checksum(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
 
 
 def _read(content: bytes, limits: Limits) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+    with plain_archive(io.BytesIO(content)) as archive:
         # Archives unpack to no more than their entries state.
-        limits.check_archive(sum(entry.file_size for entry in archive.infolist()), len(content), "")
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    # Entries that do not begin as arrays do are handed out as bytes.
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise FileError("an entry is no array", fix="save the allocation again")
+        limits.check_archive(archive.unpacked, len(content), "")
+        if archive.others:
+            raise FileError("an entry is not an array", where=archive.others[0][:60], fix="save the allocation again")
+        arrays = {name: archive.array(name) for name in archive.names}
     text = arrays.pop(_HEADER)
-    if text.dtype != np.uint8:
-        raise FileError("the header is no text", fix="save the allocation again")
+    if text.dtype != np.uint8 or text.ndim != 1:
+        raise FileError("the header is not text", fix="save the allocation again")
     limits.check("header_bytes", text.size, _HEADER)
     header = parse_object(text.tobytes(), "header of the allocation", _HEADER, limits)
     if header.get("format") != FORMAT:
@@ -194,8 +232,12 @@ def _read(content: bytes, limits: Limits) -> tuple[dict[str, Any], dict[str, np.
     return header, arrays
 
 
-def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Allocation:
+def _allocation(
+    kind: Callable[[Problem, Solution, float], Made], header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> Made:
     number = {name: float(value) for name, value in header.items() if isinstance(value, str) and _is_number(value)}
+    if type(header["additive"]) is not bool or type(header["restricted"]) is not bool:
+        raise FileError("a truth value of the header is none", where=_HEADER, fix="save the allocation again")
     hierarchy, gain, peak = _hierarchy(header, arrays), arrays["gain"], arrays["peak"]
     problem = Problem(
         hierarchy,
@@ -203,7 +245,7 @@ def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str
         number["least_error"],
         check_budget(number["budget"], hierarchy),
         str(header["error_unit"]),
-        bool(header["additive"]),
+        header["additive"],
         partial(_check, peak, np.float64, len(hierarchy)),
         pinned=_optional(arrays, "pinned", np.bool_, len(hierarchy)),
         previous=_optional(arrays, "previous", np.bool_, len(hierarchy)),
@@ -215,7 +257,7 @@ def _allocation(kind: type[Allocation], header: dict[str, Any], arrays: dict[str
         number.get("tau"),
         _optional(arrays, "share", np.float64, len(hierarchy.edges)),
         number["shortfall"],
-        restricted=bool(header["restricted"]),
+        restricted=header["restricted"],
     )
     allocation = kind(problem, solution, number["seconds"])
     numerator, denominator = (int(digits[:2000]) for digits in header["certificate_unit"])
@@ -239,7 +281,7 @@ def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarc
         raise FileError("the edges are not int32 [E, 2]", fix="save the allocation again")
     for name, index, least in (("added_by", added_by, -1), ("removed_by", removed_by, -1), ("edges", edges, 0)):
         if index.size and (index.min() < least or index.max() >= size):
-            raise FileError(f"{name} names a refinement that is not there", fix="save the allocation again")
+            raise FileError(f"{name} names a refinement that does not exist", fix="save the allocation again")
     attributes = {name[len(_ATTRIBUTE) :]: values for name, values in arrays.items() if name.startswith(_ATTRIBUTE)}
     cost = _check(arrays["node_cost"], np.float64, nodes)
     if not (np.isfinite(cost) & (cost >= 0)).all():
@@ -251,7 +293,8 @@ def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarc
         attributes=attributes,
         cost_unit=str(header["cost_unit"]),
     )
-    if not (np.array_equal(hierarchy.added_by, added_by) and np.array_equal(hierarchy.edges, edges)):
+    same = ((hierarchy.added_by, added_by), (hierarchy.removed_by, removed_by), (hierarchy.edges, edges))
+    if not all(np.array_equal(*pair) for pair in same):
         raise FileError("the refinements are not in level order", fix="save the allocation again")
     return hierarchy
 

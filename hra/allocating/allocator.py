@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.curve import Curve, curve
 from hra.allocating.modifiers import in_sequence, pin, with_pinned
 from hra.compiling import Stopwatch
-from hra.errors import HierarchyError, HraError
+from hra.errors import HierarchyError, HookWarning, HraError
 from hra.model.budget import check_budget
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
@@ -21,22 +23,39 @@ from hra.model.solution import Solution
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
+# The steps that a subclass may replace, and what they are called elsewhere; without underscores.
+_HOOKS = ("hierarchy_for", "error_metric", "problem_for", "traverse_and_select", "realize")
+_ELSEWHERE = {
+    "hierarchy_for": ("build", "buildhierarchy", "gethierarchy", "makehierarchy"),
+    "error_metric": ("evaluate", "error", "errors", "metricfor", "getmetric"),
+    "traverse_and_select": ("select", "solve", "traverse", "traversal", "choose"),
+    "realize": ("realise",),
+}
+# How alike names are that are taken for one another: "traverse_select" is, `allocate_batch` and "allocate" are not.
+_ALIKE = 0.8
+
 
 class HierarchicalResourceAllocator(ABC):
     """Chooses the subset of nodes with the best quality within a budget.
 
     The data runs one way: context -> metric -> gains -> traversal -> allocation -> realize. Domains implement
-    `realize`; `problem_for` and `traverse_and_select` are the two steps that a subclass may replace.
+    `realize`. A subclass may replace any step: `hierarchy_for`, `error_metric`, `problem_for` and
+    `traverse_and_select`; then nothing needs to be given to the constructor. ``hierarchy``, ``metric`` and
+    ``traversal`` may also be attributes of the class.
 
     Parameters
     ----------
     hierarchy : what can be refined, or a builder that makes it from each context.
     metric : turns a context into the error of every node.
-    traversal : chooses the refinements.
+    traversal : chooses the refinements; `Hull` by default.
 
     Raises
     ------
-    HraError : something else in the place of one of the three.
+    HraError : something else in the place of one of the three, or neither an argument nor a method for one of them.
+
+    Warns
+    -----
+    HookWarning : a method of a subclass is nearly called like one of these steps, and is none.
 
     Examples
     --------
@@ -52,16 +71,50 @@ class HierarchicalResourceAllocator(ABC):
     >>> allocation = names.allocate(context=2.0, budget=2)
     >>> names.realize(allocation), allocation.residual
     (['left', 'right'], 1.0)
+
+    The same by subclassing alone:
+
+    >>> class Halves(hra.HierarchicalResourceAllocator):
+    ...     hierarchy = halves
+    ...     def error_metric(self, context):
+    ...         return Distance()
+    ...     def realize(self, allocation):
+    ...         return allocation.cut
+    >>> Halves().allocate(context=2.0, budget=2).residual
+    1.0
     """
 
-    def __init__(self, hierarchy: Hierarchy | HierarchyBuilder, metric: ErrorMetric, traversal: Traversal) -> None:
+    hierarchy: Hierarchy | HierarchyBuilder
+    metric: ErrorMetric
+    traversal: Traversal = Hull()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _warn_of_near_hooks(cls)
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | HierarchyBuilder | None = None,
+        metric: ErrorMetric | None = None,
+        traversal: Traversal | None = None,
+    ) -> None:
+        arguments = {"hierarchy": hierarchy, "metric": metric, "traversal": traversal}
+        vars(self).update({name: value for name, value in arguments.items() if value is not None})
         fix = f"call {type(self).__name__}(hierarchy, metric, traversal) with objects, such as hra.Hull()"
-        require_kind("hierarchy", hierarchy, (Hierarchy, HierarchyBuilder), fix)
-        require_kind("metric", metric, ErrorMetric, fix)
-        require_kind("traversal", traversal, Traversal, fix)
-        self.hierarchy = hierarchy
-        self.metric = metric
-        self.traversal = traversal
+        if not self._replaces("hierarchy_for"):
+            kinds = (Hierarchy, HierarchyBuilder)
+            require_kind(
+                "hierarchy", getattr(self, "hierarchy", None), kinds, f"{fix}, or override hierarchy_for(context)"
+            )
+        if not self._replaces("error_metric") and not self._replaces("problem_for"):
+            require_kind(
+                "metric", getattr(self, "metric", None), ErrorMetric, f"{fix}, or override error_metric(context)"
+            )
+        require_kind("traversal", self.traversal, Traversal, f"{fix}, or override traverse_and_select(problem)")
+
+    def _replaces(self, step: str) -> bool:
+        """Whether a subclass has its own ``step``."""
+        return getattr(type(self), step) is not getattr(HierarchicalResourceAllocator, step)
 
     def allocate(
         self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None
@@ -88,6 +141,8 @@ class HierarchicalResourceAllocator(ABC):
         watch = Stopwatch()
         problem = in_sequence(pin(self.problem(context, budget), pinned), previous)
         solution = self.traverse_and_select(problem)
+        fix = f"return hra.Solution(selected) from {type(self).__name__}.traverse_and_select"
+        require_kind("what was selected", solution, Solution, fix)
         return Allocation(problem, with_pinned(problem, solution), watch.wall, context)
 
     def problem(self, context: Any, budget: float) -> Problem:
@@ -116,9 +171,9 @@ class HierarchicalResourceAllocator(ABC):
         require_kind("allocation", allocation, Allocation, "call adopt(allocation, context)")
         hierarchy = self.hierarchy_for(context)
         if not hierarchy.same_as(allocation.hierarchy):
-            fix = "adopt it where its hierarchy is, with the context that it was made for"
+            fix = "adopt it in an allocator of its hierarchy, with the context that it was made for"
             raise HierarchyError("the allocation belongs to another hierarchy", where="adopt", fix=fix)
-        problem = replace(allocation.problem, hierarchy=hierarchy, metric=self.metric)
+        problem = replace(allocation.problem, hierarchy=hierarchy, metric=self.error_metric(context))
         return replace(allocation, problem=problem, context=context)
 
     def curve(self, context: Any) -> Curve:
@@ -128,8 +183,8 @@ class HierarchicalResourceAllocator(ABC):
         ------
         HraError : the allocator has another traversal than `Hull`, which would not choose these points.
         """
-        if not isinstance(self.traversal, Hull):
-            what = f"the curve is that of hra.Hull(), and this allocator has {self.traversal!r}"
+        if not isinstance(self.traversal, Hull) or self._replaces("traverse_and_select"):
+            what = f"curves need hra.Hull(), but this allocator has {self.traversal!r}"
             fix = "give the allocator traversal=hra.Hull(), or call hra.sweep(allocator, context, budgets)"
             raise HraError(what, where="curve", fix=fix)
         return curve(self.problem(context, float("inf")))
@@ -138,9 +193,16 @@ class HierarchicalResourceAllocator(ABC):
         """The hierarchy that serves ``context``."""
         return self.hierarchy.build(context) if isinstance(self.hierarchy, HierarchyBuilder) else self.hierarchy
 
+    def error_metric(self, context: Any) -> ErrorMetric:
+        """The metric that turns ``context`` into the error of every node: by default the one that was given."""
+        return self.metric
+
     def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """Evaluate the metric: the gain of every refinement."""
-        return Problem.of(hierarchy, self.metric, context, budget)
+        metric = self.error_metric(context)
+        fix = f"return an hra.ErrorMetric from {type(self).__name__}.error_metric"
+        require_kind("what error_metric returns", metric, ErrorMetric, fix)
+        return Problem.of(hierarchy, metric, context, budget)
 
     def traverse_and_select(self, problem: Problem) -> Solution:
         """Choose the refinements."""
@@ -149,3 +211,19 @@ class HierarchicalResourceAllocator(ABC):
     @abstractmethod
     def realize(self, allocation: Allocation) -> Any:
         """Turn the cut into the resource: a triangle mesh, resident tiles, a token tensor."""
+
+
+def _warn_of_near_hooks(cls: type) -> None:
+    """Warn of methods of ``cls`` that are nearly called like a step and are none."""
+    names = {hook.replace("_", ""): hook for hook in _HOOKS}
+    names |= {name: hook for hook, others in _ELSEWHERE.items() for name in others}
+    for name, value in vars(cls).items():
+        known = hasattr(HierarchicalResourceAllocator, name) or any(hasattr(base, name) for base in cls.__bases__)
+        if known or name.startswith("_") or not callable(value):
+            continue
+        plain = name.replace("_", "").lower()
+        found = [plain] if plain in names else get_close_matches(plain, [h.replace("_", "") for h in _HOOKS], 1, _ALIKE)
+        if found:
+            hook = names[found[0]]
+            message = f"{cls.__name__}.{name} is never called by hra: the step is called {hook}; rename one of the two"
+            warnings.warn(message, HookWarning, stacklevel=3)

@@ -4,7 +4,7 @@ Milliseconds for 64 rows of 5461 refinements with heavy-tailed gains, a tenth of
 
 | `Exact()` | `Hull()`, numba | `Hull()`, warp | `Hull()`, reference |
 | --- | --- | --- | --- |
-| 16 | 24 | 80 | 490 |
+| 15 | 19 | 36 | 3000 |
 
 So on the host ``traversal=hra.Exact()`` is the first choice: it also proves what it finds.
 """
@@ -22,7 +22,7 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.exact_batch import check_totals, exact_solutions
 from hra.errors import ArrayError, BackendUnavailable, HierarchyError
 from hra.kernels.arrays import adopt, give_back, on_host, require_host
-from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, price_search
+from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, hull_points, price_search
 from hra.model.arrays import to_numpy
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
@@ -30,7 +30,7 @@ from hra.model.precise import precise_total
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.units import rescale
-from hra.solvers.fill import complete
+from hra.solvers.relaxation import LARGE
 from hra.traversals.base import Traversal
 from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
@@ -64,8 +64,8 @@ def allocate_batch(
 ) -> BatchAllocation:
     """The answer of a traversal to every row within its budget, without building a problem and an allocation for each.
 
-    On a CUDA device the answer is the hull point, not filled up: there only how many rows still search, and whether the
-    gains are valid, comes back to the host. The forest is sent to the device once and kept for the next calls.
+    Every backend takes the same refinements, ties included. On a CUDA device only how many rows still search, and
+    whether the gains are valid, comes back to the host; the forest is sent there once and kept for the next calls.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def allocate_batch(
         with DLPack, on the host or on a CUDA device.
     budget : one number, or [B], in the hierarchy's cost unit; read on the host.
     traversal : `Hull` by default; `Exact` goes through all rows in one compiled pass. "reference" and "warp" serve
-        `Hull` alone.
-    backend : "numba" solves row by row; "reference" and "warp" search the price by level sweeps, all rows at once;
-        "auto" is numba on the host and warp on a CUDA device.
+        `Hull` alone. From 20,000 refinements on, they serve only `Hull(finish="none")`: all rows at once by level
+        sweeps, which find the same sets but where slopes that tie are rounded differently.
+    backend : "numba" solves row by row; "auto" is numba on the host and warp on a CUDA device.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def allocate_batch(
     ArrayError : gains of another shape or dtype, negative, not finite, or (on the host) too large to add up; budgets
         of another shape.
     InvalidBudget, BudgetTooSmall : see `check_budget`.
-    BackendUnavailable : there is no such backend, it cannot read the device, or it does not serve the traversal.
+    BackendUnavailable : the backend is unknown, cannot read the device, or does not serve the traversal or the size.
 
     Examples
     --------
@@ -95,17 +95,18 @@ def allocate_batch(
     """
     rows = _checked_rows(hierarchy, gain, backend)
     budgets = _budgets(budget, rows.shape[0], hierarchy)
-    if backend in ("reference", "warp") or not on_host(rows):
-        _require_sweeps(hierarchy, traversal, backend)
+    chosen = traversal or Hull()
     if not on_host(rows):
-        cut = price_search(_forest_on(hierarchy, str(rows.device)), rows, _capacity(hierarchy, budgets), "warp")
+        hull, forest = _require_hull(hierarchy, chosen, backend), _forest_on(hierarchy, str(rows.device))
+        cut = _hull_points(hull, hierarchy, forest, rows, budgets, "warp")
         return BatchAllocation(*(give_back(array, gain) for array in _arrays(cut)))
     problems = [_problem(hierarchy, row, limit) for row, limit in zip(rows, budgets, strict=True)]
     if backend in ("auto", "numba"):
-        solutions = _row_by_row(traversal or Hull(), hierarchy, rows, budgets, problems)
+        solutions = _row_by_row(chosen, hierarchy, rows, budgets, problems)
     else:
-        cut = price_search(_forest(hierarchy), rows, _capacity(hierarchy, budgets), backend)
-        solutions = [_fill(problem, cut, i) for i, problem in enumerate(problems)]
+        hull = _require_hull(hierarchy, chosen, backend)
+        cut = _hull_points(hull, hierarchy, _forest(hierarchy), rows, budgets, backend)
+        solutions = [Solution(*row) for row in zip(cut.selected, cut.price.tolist(), strict=True)]
     return BatchAllocation(*(give_back(array, gain) for array in _stack(problems, solutions, rows.shape)))
 
 
@@ -117,9 +118,16 @@ def _row_by_row(
     return [traversal.solve(problem) for problem in problems]
 
 
-def _fill(problem: Problem, cut: ForestCut, row: int) -> Solution:
-    selected = complete(problem, cut.selected[row], problem.ratio, spend_all=False)
-    return Solution(selected, float(cut.price[row]))
+def _hull_points(
+    traversal: Hull, hierarchy: Hierarchy, forest: LevelForest, rows: Any, budgets: list[float], backend: str
+) -> ForestCut:
+    """Hull points where the gains are; on a device with a bound, which is searched by level sweeps."""
+    capacity = np.array([hierarchy.capacity(limit) for limit in budgets], np.float64)
+    if len(hierarchy) >= LARGE:
+        return price_search(forest, rows, capacity, backend)
+    given, fill = (forest, rows, capacity, hierarchy.slope_cost), traversal.finish == "fill"
+    found = hull_points(*given, fill=fill, spend_all=traversal.spend_all, backend=backend)
+    return found if on_host(rows) else replace(found, bound=price_search(forest, rows, capacity, backend).bound)
 
 
 def _stack(problems: list[Problem], solutions: list[Solution], shape: tuple[int, int]) -> tuple[np.ndarray, ...]:
@@ -153,14 +161,10 @@ def _forest_on(hierarchy: Hierarchy, device: str) -> LevelForest:
     return _forest(hierarchy).to(device)
 
 
-def _capacity(hierarchy: Hierarchy, budgets: list[float]) -> np.ndarray:
-    return np.array([hierarchy.capacity(limit) for limit in budgets], np.float64)
-
-
 def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
     if backend not in BACKENDS:
         fix = f"one of {', '.join(BACKENDS)}"
-        raise BackendUnavailable(f"there is no backend {backend!r}", where="argument backend", fix=fix)
+        raise BackendUnavailable(f"the backend {backend!r} is unknown", where="argument backend", fix=fix)
     rows = adopt(gain, "gain")
     check_gain(rows, len(hierarchy))
     if backend in ("reference", "numba"):
@@ -173,16 +177,21 @@ def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
     return rows
 
 
-def _require_sweeps(hierarchy: Hierarchy, traversal: Traversal | None, backend: str) -> None:
+def _require_hull(hierarchy: Hierarchy, traversal: Traversal, backend: str) -> Hull:
     if hierarchy.parent is None:
-        what = "level sweeps need a forest, and this hierarchy is a DAG: some refinements have several predecessors"
+        what = "these backends need a forest, and this hierarchy is a DAG: some refinements have several predecessors"
         raise HierarchyError(what, where="allocate_batch", fix="use a tree, or backend='numba'")
     if hierarchy.shrinks or hierarchy.units.size != 1 or not hierarchy.units.exact:
         what = f"the backend {backend!r} needs costs that are whole numbers >= 0"
         raise HierarchyError(what, where="allocate_batch", fix="give costs in a smaller unit, or backend='numba'")
-    if traversal is not None and not isinstance(traversal, Hull):
-        what = f"level sweeps find hull points, which is not what {type(traversal).__name__} chooses"
+    if not isinstance(traversal, Hull):
+        what = f"the backend finds hull points, but {type(traversal).__name__} chooses otherwise"
         raise BackendUnavailable(what, where="argument backend", fix="use Hull, or gains on the host")
+    if len(hierarchy) >= LARGE and traversal.finish == "fill":
+        what = f"rows of {LARGE:,} refinements or more are filled by Numba alone, and these have {len(hierarchy):,}"
+        fix = "use traversal=hra.Hull(finish='none'), or gains on the host with backend='numba'"
+        raise BackendUnavailable(what, where="argument backend", fix=fix)
+    return traversal
 
 
 def _first_invalid(rows: Any) -> str:

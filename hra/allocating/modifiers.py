@@ -34,7 +34,7 @@ def pin(problem: Problem, nodes: Any) -> Problem:
     take_with_predecessors(*hierarchy.predecessors, pinned)
     least = hierarchy.cost_of(pinned)
     if problem.budget < least:
-        what = f"what is pinned costs {exact_number(least)} {hierarchy.cost_unit} with the coarsest level"
+        what = f"the pinned nodes cost {exact_number(least)} {hierarchy.cost_unit} with the coarsest level"
         raise BudgetTooSmall(what, where="pinned", fix=f"use at least {exact_number(least)} {hierarchy.cost_unit}")
     return replace(problem, gain=np.where(pinned, 0.0, problem.gain), pinned=pinned)
 

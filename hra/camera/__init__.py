@@ -1,7 +1,7 @@
 """Cameras, and what they see: matrices, bounds in view, what lies behind a depth buffer, visual acuity.
 
-What depends on a view and on no domain belongs here, compiled tests of many boxes and spheres included. What a view
-means for meshes or textures is told by their metrics, and depth pyramids are made by `hra.kernels`.
+Code that depends on a view and on no domain belongs here, with compiled tests of many boxes and spheres. What a view
+means for meshes or textures, their metrics define; `hra.kernels` makes depth pyramids.
 """
 
 from __future__ import annotations

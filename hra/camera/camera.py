@@ -1,18 +1,19 @@
-"""Pinhole and orthographic cameras: what a mesh or texture metric needs to know about the view."""
+"""Pinhole and orthographic cameras: what a mesh or texture metric needs to know about the view.
+
+Where points appear on the screen, and where to put a camera that looks at a box, stand below the class.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from hra.camera import checks
 from hra.camera.matrices import look_at, orthographic_matrix, perspective_matrix
-from hra.camera.orbit import orbit_placement
-from hra.camera.points import ProjectedPoints, project_points
 from hra.camera.view_bounds import ViewBounds
 from hra.model.arrays import frozen
 
@@ -52,8 +53,9 @@ class Camera(ViewBounds):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "viewport", checks.viewport_size(self.viewport))
-        object.__setattr__(self, "view", frozen(checks.view_matrix(self.view)))
-        object.__setattr__(self, "projection", frozen(checks.projection_matrix(self.projection)))
+        view, projection = checks.view_matrix(self.view), checks.projection_matrix(self.projection)
+        object.__setattr__(self, "view", frozen(view))
+        object.__setattr__(self, "projection", frozen(projection))
 
     @classmethod
     def from_matrices(cls, view: Any, projection: Any, viewport: tuple[int, int]) -> Camera:
@@ -141,17 +143,14 @@ class Camera(ViewBounds):
         CameraError : bounds that are not finite or reversed, an angle that is not finite, a distance <= 0, no
             direction up.
         """
+        # All is checked here, once; what follows from it is finite, and the class checks the matrices.
         width, height = checks.viewport_size(viewport)
-        half_height = math.tan(math.radians(checks.field_of_view(vertical_fov_degrees)) / 2)
+        angle = checks.field_of_view(vertical_fov_degrees)
+        half_height = math.tan(math.radians(angle) / 2)
         narrower = math.atan(half_height * min(1.0, width / height))
         placed = orbit_placement(bounds, azimuth, elevation, distance, narrower, up)
-        return cls.perspective(
-            *placed[:3],
-            vertical_fov_degrees=vertical_fov_degrees,
-            viewport=viewport,
-            near=placed.near,
-            reversed_depth=reversed_depth,
-        )
+        matrix = perspective_matrix(angle, width / height, placed.near, math.inf, reversed_depth)
+        return cls(look_at(placed.eye, placed.target, placed.up), matrix, (width, height))
 
     @cached_property
     def position(self) -> np.ndarray:
@@ -187,3 +186,69 @@ class Camera(ViewBounds):
 def _look_at(eye: Any, target: Any, up: Any) -> np.ndarray:
     named = {"eye": eye, "target": target, "up": up}
     return look_at(*(checks.numeric(name, value, (3,)) for name, value in named.items()))
+
+
+class ProjectedPoints(NamedTuple):
+    """Where points appear.
+
+    Attributes
+    ----------
+    pixels : [N, 2] float64, x to the right and y downwards from the upper left corner of the viewport.
+    depth : [N] float64, distance in eye units along the view direction, negative behind the eye.
+    in_front : [N] bool, whether the point is not nearer than the near plane.
+    """
+
+    pixels: np.ndarray
+    depth: np.ndarray
+    in_front: np.ndarray
+
+
+def project_points(
+    points: np.ndarray, view: np.ndarray, projection: np.ndarray, viewport: tuple[int, int], near: float
+) -> ProjectedPoints:
+    """Screen positions of points [N, 3]; those before the near plane are moved onto it along the view direction."""
+    eye = points @ view[:3, :3].T + view[:3, 3]
+    depth = -eye[:, 2]
+    # A point on the near plane stays in front although its depth is rounded.
+    in_front = depth >= near - 1e-12 * abs(near)
+    shown = np.column_stack([eye[:, :2], -np.maximum(depth, near)])
+    clip = shown @ projection[:2, :3].T + projection[:2, 3]
+    w = shown[:, 2:] * projection[3, 2] + projection[3, 3]
+    return ProjectedPoints((1 + clip / w * (1, -1)) * viewport / 2, depth, in_front)
+
+
+class Placement(NamedTuple):
+    """Eye, target and up vector [3] each, and a distance of the near plane that leaves the box whole."""
+
+    eye: np.ndarray
+    target: np.ndarray
+    up: np.ndarray
+    near: float
+
+
+def orbit_placement(bounds: Any, azimuth: Any, elevation: Any, distance: Any, half_fov: float, pole: Any) -> Placement:
+    """A place on a sphere around a box [2, 3]; angles in degrees, ``half_fov`` the narrower half angle in radians.
+
+    Raises
+    ------
+    CameraError : bounds that are not finite or reversed, an angle that is not finite, a distance <= 0, no direction up.
+    """
+    low, high = checks.bounding_box(bounds)
+    center = low + (high - low) / 2
+    radius = math.hypot(*(high - low)) / 2 or 1.0  # a single point is shown as though it were a unit sphere
+    distance = radius / math.sin(half_fov) if distance is None else checks.positive("distance", distance)
+    turn, tilt = math.radians(checks.number("azimuth", azimuth)), math.radians(checks.number("elevation", elevation))
+    outward, up = orbit_axes(turn, tilt, checks.direction("up", pole))
+    # Half-way to the sphere from outside; from inside the near plane must still be ahead of the eye.
+    near = max((distance - radius) / 2, radius / 1000)
+    return Placement(center + distance * outward, center, up, near)
+
+
+def orbit_axes(turn: float, tilt: float, pole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Direction from the target to the eye and the view's up vector, [3] each; angles in radians."""
+    # The quarter turn that takes +Y to +Z takes +Z to -Y: so "in front" is +Z where y is up and -Y where z is up.
+    front = np.array([0.0, 0.0, 1.0]) if abs(pole[2]) < 0.999 else np.array([0.0, -1.0, 0.0])
+    front -= (front @ pole) * pole
+    front /= np.linalg.norm(front)
+    around = math.cos(turn) * front + math.sin(turn) * np.cross(pole, front)
+    return math.cos(tilt) * around + math.sin(tilt) * pole, math.cos(tilt) * pole - math.sin(tilt) * around

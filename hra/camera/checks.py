@@ -24,10 +24,13 @@ def numeric(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
     ------
     CameraError : another shape, not numeric, not finite, or so large that squares overflow; names the first bad one.
     """
-    try:
-        array = to_numpy(values)
-    except ArrayError as error:
-        raise CameraError(error.what, where=name) from error
+    if type(values) in (float, int, np.ndarray):  # most are, and say all by themselves
+        array = np.asarray(values)
+    else:
+        try:
+            array = to_numpy(values)
+        except ArrayError as error:
+            raise CameraError(error.what, where=name) from error
     if array.shape != shape or array.dtype.kind not in "iuf":
         raise CameraError(
             f"{name} must be numbers of shape {shape}, got shape {array.shape} of {array.dtype}", where=name
@@ -151,7 +154,7 @@ def _is_perspective(matrix: np.ndarray) -> bool:
 
 def points(name: str, values: Any) -> np.ndarray:
     """Points [N, 3] as contiguous float64, else ArrayError; whether they are finite is not checked."""
-    array = to_numpy(values)
+    array = _array(values)
     if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in "iuf":
         raise ArrayError(f"{name} must be numbers of shape [N, 3], got {array.shape} of {array.dtype}", where=name)
     return np.ascontiguousarray(array, np.float64)
@@ -162,11 +165,11 @@ def spheres(centers: Any, radii: Any) -> tuple[np.ndarray, np.ndarray]:
 
     float32 stays as it is: a million spheres are copied as slowly as they are tested.
     """
-    array = to_numpy(centers)
+    array = _array(centers)
     checked = (
         array if array.dtype == np.float32 and array.ndim == 2 and array.shape[1] == 3 else points("centers", array)
     )
-    array = to_numpy(radii)
+    array = _array(radii)
     if array.shape != (len(checked),) or array.dtype.kind not in "iuf":
         raise ArrayError(f"radii must be {len(checked)} numbers, got {array.shape} of {array.dtype}", where="radii")
     return np.ascontiguousarray(checked), np.ascontiguousarray(array, checked.dtype)
@@ -174,8 +177,12 @@ def spheres(centers: Any, radii: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def boxes(values: Any) -> np.ndarray:
     """Boxes [N, 2, 3] as contiguous floats, else ArrayError; float32 stays as it is, see `spheres`."""
-    array = to_numpy(values)
+    array = _array(values)
     if array.ndim != 3 or array.shape[1:] != (2, 3) or array.dtype.kind not in "iuf":
         what = f"boxes must be numbers of shape [N, 2, 3], got {array.shape} of {array.dtype}"
         raise ArrayError(what, where="boxes")
     return np.ascontiguousarray(array, array.dtype if array.dtype == np.float32 else np.float64)
+
+
+def _array(values: Any) -> np.ndarray:
+    return values if type(values) is np.ndarray else to_numpy(values)

@@ -1,4 +1,7 @@
-"""A camera that fills its picture with an object, from a given side."""
+"""A camera that fills its picture with an object, from a given side.
+
+`is_centred` tells cameras that look straight ahead.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from hra.camera import checks
-from hra.camera.camera import Camera
-from hra.camera.orbit import orbit_axes
+from hra.camera.camera import Camera, orbit_axes
 
 # Share of the picture's half that the object may take on either side.
 _FILLED = 0.94
@@ -60,3 +62,16 @@ def _fit_axis(offset: np.ndarray, toward: np.ndarray, slope: float) -> tuple[flo
     """Where along one axis to look, and from how far, so that ``|offset - it| <= slope * (distance - toward)``."""
     most, least = float((offset + slope * toward).max()), float((offset - slope * toward).min())
     return (most + least) / 2, (most - least) / (2 * slope)
+
+
+def is_centred(camera: Camera) -> bool:
+    """Whether a camera turns and moves only, looks through the middle of its picture and has square pixels."""
+    turn, matrix = camera.view[:3, :3], camera.projection
+    aspect = camera.viewport[0] / camera.viewport[1]
+    return bool(
+        np.allclose(turn @ turn.T, np.eye(3), atol=1e-6)
+        and np.linalg.det(turn) > 0
+        and np.allclose(matrix[0, 1:3], 0)
+        and np.allclose(matrix[1, [0, 2]], 0)
+        and math.isclose(matrix[0, 0] * aspect, matrix[1, 1], rel_tol=1e-3)
+    )

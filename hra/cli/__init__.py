@@ -1,11 +1,12 @@
 """The command line ``hra``: commands that packages register as ``hra.commands``, and what becomes of their errors.
 
-A command reads its options, calls the library or the lab and prints what comes back: nothing is computed there that a
-program could not call. What commands share is in `hra.console`.
+A command reads its options, calls the library or the lab and prints the result. It computes nothing that a program
+could not call. `hra.console` holds the parts that commands share.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,21 @@ __getattr__, __dir__, _ = lazy_loader.attach(__name__, submod_attrs={"command_li
 __all__ = ["app", "main"]
 
 
+INTERRUPTED = "interrupted: what was not finished was not written"
+
+
+def _stop(number: int, frame: object) -> None:
+    os.write(2, f"{INTERRUPTED}\n".encode())
+    os._exit(130)
+
+
 def main() -> None:
     """Entry point. While the rest is imported Ctrl-C ends the process at once: there is nothing to tidy up."""
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if usual:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, _stop)
     from hra.cli.command_line import run
 
     if usual:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    run()
+    run(INTERRUPTED)

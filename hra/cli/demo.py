@@ -23,7 +23,7 @@ def demo(
 ) -> None:
     """Spend triangles, bytes and tokens on real data and write report.html, report.json, explore.html and the pictures.
 
-    manifest.json, which lists them, is written last: without it the folder is not whole.
+    Writes manifest.json, which lists them, last: without it the folder is incomplete.
     """
     make_folder(out)
     record, pictures = _run_sections()

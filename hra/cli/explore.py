@@ -14,45 +14,46 @@ from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
 
 if TYPE_CHECKING:
-    from hra.pages.explore.wish import Wish
+    from hra.pages.explore.request import PageRequest
 
 _MESHES = (".hra", ".ply", ".obj", ".stl", ".off", ".glb", ".gltf")
 
 
 def explore(
-    inputs: Annotated[list[Path], typer.Argument(help="Images, meshes and traces, a section for each.")],
+    inputs: Annotated[list[Path], typer.Argument(help="Images, meshes and traces; each gets a section.")],
     query: QueryOption = "",
     ground: Annotated[
-        Path | None, typer.Option(help="An image that lies on the ground, as a texture.", metavar="IMAGE")
+        Path | None, typer.Option(help="An image to lay on the ground as a texture.", metavar="IMAGE")
     ] = None,
     pool: Annotated[bool, typer.Option("--pool", help="One budget of bytes for all inputs.")] = False,
-    view: Annotated[str | None, typer.Option(help="Of images: tokens, texture or flight. [default: tokens]")] = None,
+    view: Annotated[str | None, typer.Option(help="Images: tokens, texture or flight. [default: tokens]")] = None,
     budget: Annotated[
         int | None,
-        typer.Option(parser=whole_count, help="Where the sliders begin: tokens, triangles or bytes.", metavar="N"),
+        typer.Option(parser=whole_count, help="Start of the sliders: tokens, triangles or bytes.", metavar="N"),
     ] = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Answer on this machine: a form asks, turns and takes another image.")
+        bool,
+        typer.Option("--serve", help="Serve the page on this machine, with a form for questions, cameras and images."),
     ] = False,
-    port: Annotated[int, typer.Option(help="Of --serve.", min=1, max=65535)] = 8000,
+    port: Annotated[int, typer.Option(help="Port of --serve.", min=1, max=65535)] = 8000,
     out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".html"), help="The page, one file.")] = Path(
         "explore.html"
     ),
 ) -> None:
     """Write a page with a slider from the least budget to full detail, to open in any browser."""
     sources = [(path, _kind(path, view)) for path in inputs] + [(path, "texture") for path in (ground,) if path]
-    from hra.pages.explore.wish import Wish, views_of
+    from hra.pages.explore.request import PageRequest, views_of
 
     _refuse_paths(sources, pool)
-    wish = Wish(tuple(sources), query, budget, pool)
+    request = PageRequest(tuple(sources), query, budget, pool)
     if serve:
-        _serve(wish, port)
+        _serve(request, port)
         return
     from hra.pages.explore.page import render
 
     with running(inputs[0].name) as progress:
-        views = views_of(wish, progress)
-    page = render(wish.title, views).encode()
+        views = views_of(request, progress)
+    page = render(request.title, views).encode()
     write_atomically(out, page)
     typer.echo(f"{out}: {len(page) / 1e6:.1f} MB, {len(views[0]['tracks'])} methods to compare")
 
@@ -61,10 +62,10 @@ def _refuse_paths(sources: list[tuple[Path, str]], pool: bool) -> None:
     """What a whole path holds has no place beside what one camera sees."""
     paths = [path for path, kind in sources if kind in ("flight", "trace")]
     if pool and paths:
-        raise HraError("a path of many frames is no member of a pool", where=str(paths[0]), fix="leave out --pool")
+        raise HraError("a path of many frames cannot share a pool", where=str(paths[0]), fix="leave out --pool")
 
 
-def _serve(wish: Wish, port: int) -> None:
+def _serve(request: PageRequest, port: int) -> None:
     try:
         import uvicorn
 
@@ -72,14 +73,16 @@ def _serve(wish: Wish, port: int) -> None:
     except ModuleNotFoundError as error:
         raise MissingExtra.of(error.name or "starlette", "serve") from error
     from hra.pages.explore.page import render
-    from hra.pages.explore.wish import views_of
+    from hra.pages.explore.request import views_of
 
     def make(asked: Asked) -> str:
-        wanted = replace(wish, query=asked.query, azimuth=asked.azimuth, elevation=asked.elevation, image=asked.image)
+        wanted = replace(
+            request, query=asked.query, azimuth=asked.azimuth, elevation=asked.elevation, image=asked.image
+        )
         return render(wanted.title, views_of(wanted, lambda text: None), form(asked))
 
     typer.echo(f"open http://127.0.0.1:{port}/ (Ctrl-C ends it)")
-    uvicorn.run(application(make, Asked(wish.query)), host="127.0.0.1", port=port, log_level="warning")
+    uvicorn.run(application(make, Asked(request.query)), host="127.0.0.1", port=port, log_level="warning")
 
 
 def _kind(path: Path, view: str | None) -> str:
@@ -88,5 +91,5 @@ def _kind(path: Path, view: str | None) -> str:
     if path.suffix.lower() == ".npz":
         return "trace"
     if view not in (None, "tokens", "texture", "flight"):
-        raise HraError(f"there is no view {view!r}", where="--view", fix="use tokens, texture or flight")
+        raise HraError(f"the view {view!r} is unknown", where="--view", fix="use tokens, texture or flight")
     return view or "tokens"

@@ -92,7 +92,7 @@ def _load(name: str) -> Any:
             return _only(own, lambda app: app.add_typer(loaded, name=own))
         return _only(own, lambda app: app.command(own)(loaded))
     except Exception as error:  # of whatever stands there instead
-        what = f"{name!r} is no command: {type(error).__name__}: {error}"
+        what = f"{name!r} is not a command: {type(error).__name__}: {error}"
         where = available(_GROUP)[name].value
         raise HraError(what, where=where, fix="register a function with annotations, or a typer.Typer") from error
 

@@ -28,9 +28,9 @@ solve_everything()
 
 
 def warm_up(json_file: JsonOption = None) -> None:
-    """Compile all that the commands need, once for this machine: a minute or two of all processors.
+    """Compile everything for this machine, once; takes all processors for a minute or two.
 
-    Runs small examples of every domain. What an extra lacks is skipped, and said.
+    Runs small examples of every domain. Skips missing extras and names them.
     """
     with tempfile.TemporaryDirectory() as folder, running("compiling everything") as say:
         record = _run_all(_chores(Path(folder)), say)
@@ -48,7 +48,7 @@ def _note(row: dict[str, Any]) -> str:
 
 
 def _chores(folder: Path) -> dict[str, list[Sequence[str]]]:
-    """Commands in their order, by what they compile; the longest first."""
+    """Commands in order of their compile time, the longest first."""
     skull, built = str(samples.path("skull.ply")), str(folder / "skull.hra")
     photo, page, earth = (str(samples.path(name)) for name in ("photo.jpg", "page.png", "earth.jpg"))
     cut = ("mesh", "cut", built)

@@ -1,7 +1,7 @@
 """What commands share: the ``--json`` file, tables, progress, and options that name traversals, metrics and cameras.
 
-Commands of hra's domains and of other packages are written with it. It stands below the domains and knows none of them;
-the command line itself, which finds all commands, is `hra.cli`.
+Commands of hra's domains and of other packages use it. It stands below the domains and knows none of them; the command
+line itself, which finds all commands, is `hra.cli`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""How a command places its camera: around the object, from one point to another, or from a file."""
+"""How a command places its camera: around the object, from one point to another, or from a file.
+
+Amounts are read as people write them: ``10k`` triangles, ``2.5M``, ``64MB``, ``1920x1080``.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hra.console.amounts import size
 from hra.errors import CameraError, FileError, HraError
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
@@ -22,10 +25,84 @@ if TYPE_CHECKING:
 ViewportOption = Annotated[str, typer.Option(help="Screen size.")]
 # Of every command, so that an error in pixels means the same in all of them.
 VIEWPORT = "1920x1080"
-
 _AZIMUTH, _ELEVATION = 30.0, 10.0
 _POINTS, _MATRICES = ("eye", "target", "up"), ("view", "projection")
 _NUMBERS = ("vertical_fov_degrees", "near")
+_COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+_BYTES = {
+    **{"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30},
+    **{unit: size for unit, size in _COUNTS.items() if unit},
+}
+_MOST_BYTES = 10**15
+
+
+def count(text: str) -> float:
+    """``10k``, ``2.5M``, ``1e4`` or ``10_000`` as a number; k is 1e3, M is 1e6.
+
+    Raises
+    ------
+    HraError : no such number.
+    """
+    try:
+        return _number(text, _COUNTS, "kKmMgG")
+    except (ValueError, KeyError) as error:
+        fix = "write it as 10000, 10k or 2.5M"
+        raise HraError(f"{text[:60]!r} is not a number", fix=fix) from error
+
+
+def whole_count(text: str | int) -> int:
+    """As `count`, of things that cannot be divided: ``273`` or ``10k``; an option's default is a number already.
+
+    Raises
+    ------
+    HraError : no whole number >= 0.
+    """
+    text = str(text)
+    if text.isdecimal() and len(text) < 400:  # every digit counts, of numbers beyond 2**53 too
+        return int(text)
+    value = count(text)
+    if not (math.isfinite(value) and value >= 0 and value == int(value)):
+        raise HraError(f"{text[:60]!r} is not a whole number >= 0", fix="write 273 or 10k")
+    return int(value)
+
+
+def byte_count(text: str) -> int:
+    """``64MB``, ``512KiB``, ``500k`` or ``4096`` as bytes; MB is 1e6, MiB is 2**20.
+
+    Raises
+    ------
+    HraError : not a non-negative number with an optional unit.
+    """
+    try:
+        value = _number(text, _BYTES, "bBkKmMgGiI")
+    except (ValueError, KeyError) as error:
+        fix = "write it as 64MB, 512KiB or 4096"
+        raise HraError(f"{text[:60]!r} is not a byte count", fix=fix) from error
+    # Bytes are counted in int64, and numbers of bytes are added up.
+    if not 0 <= value <= _MOST_BYTES:
+        raise HraError(f"{text[:60]!r} is not a byte count", fix="use a number from 0 to 1e15")
+    return int(value)
+
+
+def _number(text: str, units: dict[str, int], letters: str) -> float:
+    plain = text.strip()
+    number = plain.rstrip(letters)
+    return float(number) * units[plain[len(number) :].lower()]
+
+
+def size(text: str) -> tuple[int, int]:
+    """``1920x1080`` as (1920, 1080).
+
+    Raises
+    ------
+    HraError : not two whole numbers.
+    """
+    try:
+        width, height = (int(part) for part in text.lower().split("x"))
+    except ValueError as error:
+        fix = "write it as 1920x1080"
+        raise HraError(f"{text[:60]!r} is not a size", where="--viewport", fix=fix) from error
+    return width, height
 
 
 @dataclass(frozen=True)
@@ -37,7 +114,7 @@ class CameraOptions:
     distance: Annotated[float | None, typer.Option(help="Camera to centre; by default it fills the picture.")] = None
     up: Annotated[str, typer.Option(help="The upward direction.", metavar="X,Y,Z")] = "0,1,0"
     eye: Annotated[str | None, typer.Option(help="Camera at this point instead.", metavar="X,Y,Z")] = None
-    target: Annotated[str | None, typer.Option(help="What it looks at; the centre by default.", metavar="X,Y,Z")] = None
+    target: Annotated[str | None, typer.Option(help="Point to look at; the centre by default.", metavar="X,Y,Z")] = None
     camera_file: Annotated[
         Path | None, typer.Option("--camera", help="Camera from a JSON file: eye, target, up, or view and projection.")
     ] = None
@@ -52,7 +129,7 @@ class CameraOptions:
 
         Raises
         ------
-        HraError : options that exclude each other, or text that is no vector or size.
+        HraError : options that exclude each other, or text that is not a vector or size.
         CameraError : no such camera is possible.
         FileError : the camera file is missing or malformed.
         """
@@ -129,5 +206,5 @@ def _from_file(file: Path, viewport: tuple[int, int]) -> Camera:
 def _read(file: Path) -> dict[str, Any]:
     record = parse_object(read_regular(file), "camera file", str(file))
     if not isinstance(record.get("viewport", []), list):
-        raise FileError("the viewport is no list", where=str(file), fix='write "viewport": [1920, 1080]')
+        raise FileError("the viewport is not a list", where=str(file), fix='write "viewport": [1920, 1080]')
     return record

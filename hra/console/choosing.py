@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 TraversalOption = Annotated[
     str | None,
-    typer.Option("--traversal", help="How to choose: 'exact', 'hull:finish=none' ...", metavar="NAME[:KEY=VALUE,..]"),
+    typer.Option("--traversal", help="Strategy: 'exact', 'hull:finish=none' ...", metavar="NAME[:KEY=VALUE,..]"),
 ]
 MetricOption = Annotated[
-    str | None, typer.Option("--metric", help="The error that is minimised, by name.", metavar="NAME[:KEY=VALUE,..]")
+    str | None, typer.Option("--metric", help="The error to minimise, by name.", metavar="NAME[:KEY=VALUE,..]")
 ]
 
 Chosen = TypeVar("Chosen")
@@ -94,7 +94,7 @@ def _make(group: Group, name: str, tree: _Tree, promised: type[Chosen]) -> Chose
         fix = f"give its options: {', '.join(parameters)}"
         raise HraError(f"{name!r} cannot be made: {error}", where=group, fix=fix) from error
     if not isinstance(made, promised):
-        what = f"{name!r} makes a {type(made).__name__}, which is no {promised.__name__}"
+        what = f"{name!r} makes a {type(made).__name__}, which is not a {promised.__name__}"
         raise HraError(what, where=group, fix="tell the authors of its package")
     return made
 
@@ -121,7 +121,7 @@ def _value(where: str, branch: _Tree, kind: Any) -> Any:
             continue
     given = branch.get("", "") or ", ".join(branch)
     names = " or ".join(map(_type_name, members))
-    raise HraError(f"{given!r} is no value of this option", where=where, fix=f"it takes {names}")
+    raise HraError(f"{given!r} is not a value of this option", where=where, fix=f"it takes {names}")
 
 
 def _read(where: str, branch: _Tree, kind: Any) -> Any:

@@ -1,14 +1,20 @@
-"""What every command writes: the ``--json`` file and tables."""
+"""What every command writes: the ``--json`` file and tables.
+
+On a terminal `running` says what a command does at the moment, so that nothing takes long in silence.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -64,3 +70,49 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return _plain(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+class _Doing(ProgressColumn):
+    """The task's name, and whether its code is just being compiled."""
+
+    def render(self, task: Any) -> Text:
+        """One line."""
+        note = " (compiling, only this once)" if _is_compiling() else ""
+        return Text(f"{task.description}{note}")
+
+
+def _is_compiling() -> bool:
+    # Not imported: what never calls Numba need not load it; and another thread may just be importing it.
+    asked = getattr(sys.modules.get("hra.compiling"), "is_compiling", None)
+    return asked is not None and asked()
+
+
+@contextmanager
+def running(name: str) -> Iterator[Callable[[str], None]]:
+    """Show ``name`` and the time that passes, on a terminal only; what is yielded changes the name."""
+    with _bars(SpinnerColumn(), _Doing(), TimeElapsedColumn()) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda name: progress.update(task, description=name)
+
+
+@contextmanager
+def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of all ``unit`` are done, on a terminal only; what is yielded takes the two numbers."""
+    count = TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit)
+    with _bars(SpinnerColumn(), _Doing(), BarColumn(), count, TimeElapsedColumn()) as progress:
+        task = progress.add_task(name, total=0)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _bars(*columns: ProgressColumn) -> Iterator[Progress]:
+    """Nothing of it stays, and results go past it to standard output as they are."""
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    options: dict[str, Any] = {"transient": True, "redirect_stdout": False, "redirect_stderr": False}
+    progress = Progress(*columns, console=console, disable=hidden, **options)
+    if hidden:  # never started nor stopped: before Rich 14.3 stopping leaves an empty line
+        yield progress
+    else:
+        with progress:
+            yield progress

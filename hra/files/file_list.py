@@ -37,7 +37,7 @@ class FileList:
         top = local_path(root)
         found = sorted(_files(top, suffixes))
         if not found:
-            what = "there is no file for it in the folder" if top.is_dir() else "there is no such folder"
+            what = "there is no file for it in the folder" if top.is_dir() else "the folder does not exist"
             raise FileError(what, where=str(top)[:500], fix=f"use files that end in {', '.join(sorted(suffixes))}")
         names, sizes = zip(*found, strict=True)
         return cls(top, names, sizes)
@@ -71,5 +71,5 @@ def _files(root: Path, suffixes: frozenset[str]) -> Iterator[tuple[str, int]]:
                 try:
                     yield path.relative_to(root).as_posix(), path.stat().st_size
                 except OSError as error:
-                    what = f"a file went away while the folder was read: {error.strerror}"
+                    what = f"a file disappeared while the folder was read: {error.strerror}"
                     raise HraError(what, where=str(path)[:500], fix="run it when nothing changes the folder") from error

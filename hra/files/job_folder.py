@@ -39,7 +39,7 @@ def open_job(folder: str | os.PathLike[str], facts: Mapping[str, Any]) -> dict[s
     other = [name for name in sorted({*known, *wanted}) if known.get(name) != wanted.get(name)]
     if other:
         what = f"the folder holds results of another job: {', '.join(other)} differ"
-        raise HraError(what, where=str(root)[:500], fix="use another folder, or take this one away")
+        raise HraError(what, where=str(root)[:500], fix="use another folder, or remove this one")
     return wanted
 
 

@@ -25,7 +25,7 @@ def local_path(path: Any) -> Path:
     try:
         text = os.fsdecode(path)
     except TypeError as error:
-        what = f"{type(path).__name__} is no path of a file"
+        what = f"{type(path).__name__} is not a file path"
         raise FileError(what, where="path", fix="write the bytes to a file and pass its path") from error
     if "\0" in text:
         raise FileError("the path has a zero byte", where=repr(text[:80]), fix="pass a path without it")
@@ -98,7 +98,7 @@ def make_folder(folder: str | os.PathLike[str]) -> Path:
 
 def _reason(error: OSError) -> str:
     if error.errno == errno.ENOENT:
-        return "there is no such file"
+        return "the file does not exist"
     return f"the file cannot be read: {error.strerror or error}"
 
 

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,13 @@ def scratch_folder(target: Path, facts: Mapping[str, Any], *, resumed: bool) -> 
 
     Raises
     ------
-    FileError : the folder cannot be made or written, or its job.json is damaged.
-    HraError : it holds another job, or something that is no job at all and would go with it.
+    FileError : the folder is a link, cannot be made or written, or its job.json is damaged.
+    HraError : it holds another job, or something that is not a job at all and would go with it.
     """
     folder = target.with_name(f"{target.name}.parts")
+    if folder.is_symlink():
+        what, fix = "the folder of what is half done is a link", "write to another file, or remove the link"
+        raise FileError(what, where=str(folder)[:500], fix=fix)
     with _alone_in(folder):
         _refuse_strangers(folder)
         open_job(folder, facts)
@@ -86,9 +90,12 @@ def _refuse_strangers(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    # Under another name at once: of a folder that is half there a later job would believe what it says.
-    gone = folder.with_name(f"{folder.name}.gone")
-    shutil.rmtree(gone, ignore_errors=True)
+    # Under another name at once: a later job would believe what a folder says that is half there. The new name is that
+    # of an empty folder made for it, so that nothing of anybody else's can stand there.
+    try:
+        gone = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError:  # the folder above is read-only by now
+        return
     with contextlib.suppress(OSError):
         folder.rename(gone)
     shutil.rmtree(gone, ignore_errors=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 import hra
 from hra.domains.tokens import Reducer, TokenAllocator
+from hra.domains.tokens.methods.named import named_allocator
 from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder
-from hra.domains.tokens.named import named_allocator
 from hra.errors import HraError, InvalidBudget
 
 # What a reducer reads of a model that changes with the question.
@@ -65,7 +65,7 @@ class Reduction:
 
         Raises
         ------
-        HraError : a name that is no parameter.
+        HraError : a name that is not a parameter.
         """
         unknown = sorted(set(values) - set(cls.__dataclass_fields__))
         if unknown:

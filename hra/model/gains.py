@@ -32,7 +32,7 @@ def _swap_gains(added_at, added, removed_at, removed, error, gain):
         for k in range(removed_at[r], removed_at[r + 1]):
             coarse += error[removed[k]]
         if fine > coarse:
-            # Rounding of equal sums is no repair worth a warning.
+            # Rounding of equal sums is not a repair worth a warning.
             repaired += fine > coarse * (1 + 1e-6)
             for k in range(added_at[r], added_at[r + 1]):
                 error[added[k]] *= coarse / fine

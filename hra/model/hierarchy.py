@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,11 +14,9 @@ import numpy as np
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.model import topology
 from hra.model.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
-from hra.model.digest import digest, structure_digest
-from hra.model.ordering import level_order
 from hra.model.scratch import Scratch
 from hra.model.sets import active, cost_step, is_down_closed, total
-from hra.model.topology import Topology
+from hra.model.topology import Topology, level_order
 from hra.model.units import Units, rounded_up_sum, swap_units
 
 Mode = Literal["replace", "child", "add"]
@@ -176,16 +175,30 @@ class Hierarchy:
 
     @classmethod
     def from_networkx(cls, graph: Any, *, cost: str = "cost", mode: Mode | Literal["dag"] = "replace") -> Hierarchy:
-        """A hierarchy from a ``networkx.DiGraph`` with edges from coarse to fine; see `hra.model.networkx_bridge`."""
+        """A hierarchy from a ``networkx.DiGraph`` with edges from coarse to fine; its nodes keep their order.
+
+        Parameters
+        ----------
+        graph : every node has the attribute named by ``cost``. Further attributes that all nodes share and that are
+            numbers become node attributes.
+        mode : as in `tree`, or "dag" where a node may have several predecessors and every node is optional.
+
+        Raises
+        ------
+        HierarchyError : an undirected or multi graph, a missing cost, a cycle, or two parents in a tree.
+        """
         from hra.model.networkx_bridge import from_networkx
 
-        return from_networkx(cls, graph, cost, mode)
+        costs, order, attributes = from_networkx(graph, cost, dag=mode == "dag")
+        if mode == "dag":
+            return cls.dag(costs, order, attributes=attributes)
+        return cls.tree(order, costs, mode=mode, attributes=attributes)
 
     def to_networkx(self) -> Any:
-        """The refinements as a ``networkx.DiGraph``; see `hra.model.networkx_bridge`."""
+        """The refinements as a ``networkx.DiGraph``: node r carries ``cost``, ``adds`` and ``removes`` (node ids)."""
         from hra.model.networkx_bridge import to_networkx
 
-        return to_networkx(self)
+        return to_networkx(self.cost, self.added_nodes, self.removed_nodes, self.edges)
 
     @classmethod
     def from_topology(
@@ -200,6 +213,10 @@ class Hierarchy:
         """A hierarchy from refinements that are known already; what all other constructors end in.
 
         Refinements that are given in level order, the successors of each side by side, keep their numbers.
+
+        Raises
+        ------
+        HierarchyError : a cycle, or a node that is not added before it is removed.
         """
         cost = np.array(cost, np.float64)
         order, level = level_order(shape.edges, shape.size)
@@ -208,10 +225,12 @@ class Hierarchy:
         edges = rank[shape.edges]
         edges = edges[np.lexsort((edges[:, 0], edges[:, 1]))]
         _check_total(cost)
+        added_by, removed_by = rank[shape.added_by], rank[shape.removed_by]
+        topology.check_changes(Topology(shape.size, added_by, removed_by, edges))
         return cls(
             node_cost=frozen(cost),
-            added_by=frozen(rank[shape.added_by]),
-            removed_by=frozen(rank[shape.removed_by]),
+            added_by=frozen(added_by),
+            removed_by=frozen(removed_by),
             node_parent=None if node_parent is None else frozen(np.array(node_parent, np.int32)),
             parent=_forest(edges, shape.size),
             edges=frozen(edges),
@@ -339,12 +358,23 @@ class Hierarchy:
     @cached_property
     def structure_digest(self) -> str:
         """SHA-256 of what costs what and needs what, but for node attributes; equal where selections mean the same."""
-        return structure_digest(self)
+        digest = hashlib.sha256(repr((self.cost_unit, len(self))).encode())
+        for array in (self.node_cost, self.added_by, self.removed_by, self.edges):
+            _add(digest, array)
+        return digest.hexdigest()
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of structure and node attributes: hierarchies that are equal in every number have the same."""
-        return digest(self)
+        """SHA-256 of structure and node attributes: hierarchies that are equal in every number have the same.
+
+        Of attributes those count that are numbers, which are those that files keep.
+        """
+        whole = hashlib.sha256(self.structure_digest.encode())
+        for name in sorted(self.node):
+            if self.node[name].dtype.kind in "biuf":
+                whole.update(name.encode())
+                _add(whole, self.node[name])
+        return whole.hexdigest()
 
     def same_as(self, other: Hierarchy) -> bool:
         """Whether ``other`` is this hierarchy or a copy of it, such as one from a file or another process."""
@@ -456,6 +486,11 @@ def divisible(cost: np.ndarray) -> np.ndarray:
     """``cost`` [R] with zeros replaced by something that no sum with another cost feels."""
     paid = cost > 0
     return cost if paid.all() else np.where(paid, cost, FREE_COST * cost[paid].min(initial=1.0))
+
+
+def _add(digest: hashlib._Hash, array: np.ndarray) -> None:
+    digest.update(f"{array.dtype.str} {array.shape}".encode())
+    digest.update(np.ascontiguousarray(array).data)
 
 
 def _restore(cls: type[Hierarchy], fields: dict[str, Any]) -> Hierarchy:

@@ -7,18 +7,51 @@ refine, a gain is negative. So every gain is differentiable by every error.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from hra.errors import ArrayError
 from hra.model.arrays import to_numpy
 
-if TYPE_CHECKING:
-    from hra.model.hierarchy import Hierarchy
+
+class Refinements(Protocol):
+    """What is read of a `hra.Hierarchy`: stated here, so that its module imports this one and not both each other."""
+
+    @property
+    def node_cost(self) -> np.ndarray:
+        """[N]."""
+        ...
+
+    @property
+    def node_parent(self) -> np.ndarray | None:
+        """Int [N], -1 for roots; None where nodes are not tree."""
+        ...
+
+    @property
+    def added_by(self) -> np.ndarray:
+        """Int [N], -1 for the base."""
+        ...
+
+    @property
+    def removed_by(self) -> np.ndarray:
+        """Int [N], -1 for never."""
+        ...
+
+    @property
+    def removed_nodes(self) -> Any:
+        """Offsets [R + 1] and node ids; `Any`, because type checkers do not take cached properties for properties."""
+        ...
+
+    @property
+    def replaces(self) -> Any:
+        """Whether every refinement removes what it refines."""
+        ...
+
+    def __len__(self) -> int: ...
 
 
-def gains_of(hierarchy: Hierarchy, errors: Any, inherited: Any = None) -> Any:
+def gains_of(hierarchy: Refinements, errors: Any, inherited: Any = None) -> Any:
     """See `Hierarchy.gains`."""
     backend = _Torch if hasattr(errors, "detach") else _NumPy
     error = backend.adopt(errors, hierarchy, "errors")
@@ -32,7 +65,7 @@ def gains_of(hierarchy: Hierarchy, errors: Any, inherited: Any = None) -> Any:
     return coarse + fine * backend.like(sign, error)
 
 
-def _steps(hierarchy: Hierarchy, error: Any, inherited: Any, backend: Any) -> Any:
+def _steps(hierarchy: Refinements, error: Any, inherited: Any, backend: Any) -> Any:
     """Where nodes are added one at a time: inherited less own error, or each split's gain in equal shares."""
     child = np.flatnonzero(hierarchy.added_by >= 0)
     refinement, parent = hierarchy.added_by[child], hierarchy.node_parent[child]  # pyright: ignore[reportOptionalSubscript]
@@ -52,7 +85,7 @@ def _over(by: np.ndarray, error: Any, size: int, backend: Any) -> Any:
 
 class _NumPy:
     @staticmethod
-    def adopt(values: Any, hierarchy: Hierarchy, name: str) -> np.ndarray:
+    def adopt(values: Any, hierarchy: Refinements, name: str) -> np.ndarray:
         array = to_numpy(values)
         _check_shape(array.shape, hierarchy, name)
         return array.astype(np.float64)
@@ -70,7 +103,7 @@ class _NumPy:
 
 class _Torch:
     @staticmethod
-    def adopt(values: Any, hierarchy: Hierarchy, name: str) -> Any:
+    def adopt(values: Any, hierarchy: Refinements, name: str) -> Any:
         _check_shape(tuple(values.shape), hierarchy, name)
         if not values.is_floating_point():
             raise ArrayError(
@@ -88,7 +121,7 @@ class _Torch:
         return sums.index_add(-1, values.new_tensor(index).long(), values)
 
 
-def _check_shape(shape: tuple[int, ...], hierarchy: Hierarchy, name: str) -> None:
+def _check_shape(shape: tuple[int, ...], hierarchy: Refinements, name: str) -> None:
     size = hierarchy.node_cost.size
     if not shape or shape[-1] != size:
         raise ArrayError(f"{name} of shape {shape} for {size} nodes", where=name, fix=f"pass [..., {size}]")

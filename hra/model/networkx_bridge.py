@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import networkx
 import numpy as np
 
 from hra.errors import HierarchyError
 
-if TYPE_CHECKING:
-    from hra.model.hierarchy import Hierarchy, Mode
+Group = tuple[np.ndarray, np.ndarray]
 
 
-def from_networkx(kind: type[Hierarchy], graph: Any, cost: str, mode: Mode | Literal["dag"]) -> Hierarchy:
-    """A hierarchy whose nodes are numbered as ``list(graph)``; edges lead from coarse to fine.
+def from_networkx(graph: Any, cost: str, *, dag: bool) -> tuple[list[float], np.ndarray, dict[str, list[float]]]:
+    """What `Hierarchy.dag` or `Hierarchy.tree` takes, with nodes numbered as ``list(graph)``.
 
     Parameters
     ----------
-    kind : `hra.Hierarchy`, which is passed so that its module imports this one and not both each other.
-    graph : networkx.DiGraph, every node with the attribute named by ``cost``. Further attributes that all nodes share
-        and that are numbers become node attributes.
-    mode : as in `Hierarchy.tree`, or "dag" where a node may have several predecessors and every node is optional.
+    graph : networkx.DiGraph with edges from coarse to fine, every node with the attribute named by ``cost``. Further
+        attributes that all nodes share and that are numbers become node attributes.
+    dag : whether a node may have several predecessors; every node is optional then.
+
+    Returns
+    -------
+    costs : [N]; order : edges int64 [E, 2] if ``dag``, else parents int64 [N]; attributes : of nodes, by name.
 
     Raises
     ------
-    HierarchyError : an undirected or multi graph, a missing cost, a cycle, or two parents in a tree.
+    HierarchyError : an undirected or multi graph, a missing cost, or two parents in a tree.
     """
     if not isinstance(graph, networkx.DiGraph) or graph.is_multigraph():
         raise HierarchyError("the graph must be a networkx.DiGraph", where=type(graph).__name__)
@@ -33,20 +35,21 @@ def from_networkx(kind: type[Hierarchy], graph: Any, cost: str, mode: Mode | Lit
     costs = [_number(graph, name, cost) for name in graph]
     attributes = _shared_numbers(graph, cost)
     edges = np.array([(number[a], number[b]) for a, b in graph.edges], np.int64).reshape(-1, 2)
-    if mode == "dag":
-        return kind.dag(costs, edges, attributes=attributes)
-    return kind.tree(_parents(graph, number), costs, mode=mode, attributes=attributes)
+    return costs, edges if dag else _parents(graph, number), attributes
 
 
-def to_networkx(hierarchy: Hierarchy) -> networkx.DiGraph:
-    """The refinements as a graph: node r carries ``cost``, ``adds`` and ``removes`` (lists of node ids)."""
+def to_networkx(costs: np.ndarray, added: Group, removed: Group, edges: np.ndarray) -> networkx.DiGraph:
+    """Refinements as a graph: node r carries ``cost``, ``adds`` and ``removes`` (lists of node ids).
+
+    Parameters
+    ----------
+    costs : [R]; added, removed : offsets [R + 1] and node ids; edges : int [E, 2], from coarse to fine.
+    """
     graph = networkx.DiGraph()
-    (added_at, added), (removed_at, removed) = hierarchy.added_nodes, hierarchy.removed_nodes
-    for r, cost in enumerate(hierarchy.cost.tolist()):
-        adds = added[added_at[r] : added_at[r + 1]].tolist()
-        removes = removed[removed_at[r] : removed_at[r + 1]].tolist()
+    for r, cost in enumerate(costs.tolist()):
+        adds, removes = (nodes[at[r] : at[r + 1]].tolist() for at, nodes in (added, removed))
         graph.add_node(r, cost=cost, adds=adds, removes=removes)
-    graph.add_edges_from(hierarchy.edges.tolist())
+    graph.add_edges_from(edges.tolist())
     return graph
 
 

@@ -93,7 +93,7 @@ class Units(ShortRepr):
         return self.exactly(number) / self.size
 
     def exactly(self, number: float) -> Fraction:
-        """What a number of cost units counts as: what it prints as; the double itself where units are no decimals."""
+        """What a number of cost units counts as: what it prints as; the double itself where units are not decimals."""
         return exactly(number) if self.decimal else Fraction(number)
 
 

@@ -21,9 +21,8 @@ from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
 from hra.model.units import rescale
-from hra.pooling.joint import join_problems
 from hra.pooling.limits import MemberLimits
-from hra.pooling.union import Unions
+from hra.pooling.union import Unions, join_problems
 from hra.solvers.duals import shortfall_of
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
@@ -110,7 +109,7 @@ class Shares:
     def _left_for(self, i: int) -> float:
         """What the others leave to a member: those that are held what they have, the free ones what they begin with.
 
-        Less than its limit only where members shrink: what the others may become cheaper by is not there yet.
+        Less than its limit only where members shrink: what the others may become cheaper by is not resident yet.
         """
         begin = [max(self._base(j), float(self.limits.low[j])) for j in range(len(self.problems))]
         others = np.delete(np.where(self.free, begin, self.reserved), i)

@@ -49,7 +49,7 @@ class Demand:
 
         Raises
         ------
-        HierarchyError : its hierarchy is no forest, or has refinements that cost less than nothing.
+        HierarchyError : its hierarchy is not a forest, or has refinements that cost less than nothing.
         MetricError : gains that no bound holds for.
         """
         hierarchy = problem.hierarchy

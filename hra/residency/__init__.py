@@ -1,14 +1,16 @@
-"""Residency over time: pools of bytes that are filled frame by frame, traces of demands, and judges of policies.
+"""Residency over time: pools of bytes that are filled frame by frame, traces of demands, and policies on them.
 
-Live, a lane holds textures and meshes in one pool and a loader reads ahead for it. Recorded, a trace states what
-frames demand, a policy serves it and writes a log, the pool loads and evicts for the policies of ours, and a verdict
-judges any log. Policies of other systems stand beside ours, one per file, and `policies` knows them by name. Made-up
-traces are in the lab; what a page or a tile is, the domains know.
+``live`` keeps textures and meshes in one pool and reads ahead for it. ``replay`` has recorded demands, policies that
+serve them, ours and those of other systems, and the evaluation of what each did. Synthetic traces are in the lab. The
+domains define pages and tiles.
 """
 
 from __future__ import annotations
 
 import lazy_loader
 
+from hra.moved import renamed
+
 # The names stand in the stub beside this file; each is imported when it is first used.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = renamed(__name__, __getattr__)

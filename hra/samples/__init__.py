@@ -34,10 +34,10 @@ def path(name: str) -> Path:
 
     Raises
     ------
-    FileError : there is no such sample.
+    FileError : the sample is unknown.
     """
     if name not in names():
-        raise FileError(f"there is no sample named {name!r}", fix=f"use one of {', '.join(names())}")
+        raise FileError(f"the sample {name!r} is unknown", fix=f"use one of {', '.join(names())}")
     return _folder() / name
 
 

@@ -1,8 +1,8 @@
 """Checks for people who write a hierarchy, a metric or a traversal of their own.
 
-Each raises `CheckFailed` at the first thing that does not hold, and says what, on which instance, and how to fix it.
-Whoever registers a plug-in can run them in a test of its own: they need no test framework. Here belong the checks, the
-small random instances that they run on, and answers by enumeration; nothing of it is used by the library itself.
+Each raises `CheckFailed` at the first violation, and says what is wrong, on which instance, and how to fix it. Authors
+of plug-ins can run them in tests of their own; they need no test framework. Here belong the checks, the small random
+instances that they run on, and answers by enumeration; nothing of it is used by the library itself.
 """
 
 from __future__ import annotations

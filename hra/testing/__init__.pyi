@@ -1,4 +1,4 @@
-from .failures import CheckFailed as CheckFailed
 from .hierarchy import check_hierarchy as check_hierarchy
+from .instances import CheckFailed as CheckFailed
 from .metric import check_metric as check_metric
 from .traversal import check_traversal as check_traversal

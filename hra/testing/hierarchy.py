@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from hra.model.hierarchy import Hierarchy
-from hra.testing.failures import require
-from hra.testing.instances import random_closed_set
+from hra.testing.instances import random_closed_set, require
 
 # Random cuts that are looked at: so many, or of larger hierarchies as many as have this many nodes together.
 _CUTS, _NODES = 100, 5_000_000

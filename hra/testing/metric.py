@@ -12,7 +12,7 @@ from hra.errors import HraError, RepairWarning
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
-from hra.testing.failures import CheckFailed, require
+from hra.testing.instances import CheckFailed, require
 
 
 def check_metric(metric: ErrorMetric, hierarchy: Hierarchy, contexts: Iterable[Any], *, monotone: bool = True) -> None:
@@ -41,7 +41,7 @@ def check_metric(metric: ErrorMetric, hierarchy: Hierarchy, contexts: Iterable[A
     """
     name = type(metric).__name__
     require(metric.kind in ("error", "gain"), f"kind is {metric.kind!r}", where=name, fix="'error' or 'gain'")
-    require(isinstance(metric.unit, str) and bool(metric.unit), "unit is no text", where=name, fix="name the unit")
+    require(isinstance(metric.unit, str) and bool(metric.unit), "unit is not text", where=name, fix="name the unit")
     for i, context in enumerate(contexts):
         _check_context(metric, hierarchy, context, f"{name}, context {i}", monotone)
 

@@ -49,7 +49,7 @@ class BestFirst(Traversal):
 
     def __post_init__(self) -> None:
         if self.by not in ("ratio", "error"):
-            raise HraError(f"there is no rule {self.by!r}", where="BestFirst", fix="use by='ratio' or by='error'")
+            raise HraError(f"the rule {self.by!r} is unknown", where="BestFirst", fix="use by='ratio' or by='error'")
 
     def select(self, problem: Problem) -> Solution:
         """Greedy choice from the base; refinements without gain, or without error, are left out."""

@@ -62,7 +62,7 @@ class Coherent(Traversal):
         selected = target.selected
         if self.max_churn is not None:
             selected = _approach(biased, previous, selected, self.max_churn)
-        # What bounds the biased gains is no bound on the true ones, but its price and shares prove one.
+        # What bounds the biased gains is not a bound on the true ones, but its price and shares prove one.
         return Solution(selected, target.price, target.tau, target.share)
 
 

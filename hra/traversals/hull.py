@@ -77,7 +77,7 @@ class Hull(Traversal):
         return best if relaxed.candidates is None else self._to_the_last(problem, best)
 
     def _to_the_last(self, problem: Problem, selected: np.ndarray) -> np.ndarray:
-        """Take what still fits among the refinements that were no candidates."""
+        """Take what still fits among the refinements that were not candidates."""
         left = problem.capacity - total(problem.cost, selected)
         if left < problem.hierarchy.least_unit_cost:
             return selected

@@ -18,7 +18,7 @@ from hra.traversals.base import Traversal
 class InTurn(Traversal):
     """Each rule takes its share of the budget from what the rules before it left; every count is met to the unit.
 
-    For flat hierarchies of equal costs. Diversity is no sum of gains: give it a metric that is not additive, and no
+    For flat hierarchies of equal costs. Diversity is not a sum of gains: give it a metric that is not additive, and no
     certificate is claimed.
 
     Parameters
@@ -29,7 +29,7 @@ class InTurn(Traversal):
     --------
     >>> import hra
     >>> from hra.solvers.picking.farthest import Farthest
-    >>> from hra.solvers.picking.top import Top
+    >>> from hra.solvers.picking.picker import Top
     >>> from hra.traversals.in_turn import InTurn
     >>> arrows = hra.Hierarchy.flat([1] * 4, attributes={"features": [[1.0, 0], [1, 0.1], [1, 0.2], [0, 1]]})
     >>> traversal = InTurn(((1, Top()), (1, Farthest())))

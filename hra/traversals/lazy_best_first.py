@@ -85,7 +85,7 @@ class LazyBestFirst:
     def improve(
         self, hierarchy: LazyHierarchy, metric: LazyMetric, budget: float, context: Any = None
     ) -> Iterator[LazyAllocation]:
-        """Better and better allocations; the limits count anew for each. Ends when nothing is left that fits."""
+        """Better and better allocations; the limits count again for each. Ends when nothing is left that fits."""
         tree = LazyTree(hierarchy, metric, context)
         search = _Search(tree, check_number(budget))
         fits = search.cost <= search.limit

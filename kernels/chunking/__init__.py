@@ -6,9 +6,7 @@ than a block of them.
 
 from __future__ import annotations
 
-from hra.kernels.chunking.files import Records, chunk_records
-from hra.kernels.chunking.octree import octree_cells
-from hra.kernels.chunking.partition import weighted_parts
-from hra.kernels.chunking.shared import shared_keys
+from hra.kernels.chunking.files import Records, chunk_records, weighted_parts
+from hra.kernels.chunking.octree import octree_cells, shared_keys
 
 __all__ = ["Records", "chunk_records", "octree_cells", "shared_keys", "weighted_parts"]

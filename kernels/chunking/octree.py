@@ -1,7 +1,11 @@
-"""Points on disk in cells of an octree that fit into memory."""
+"""Points on disk in cells of an octree that fit into memory.
+
+`shared_keys` finds keys of several chunks among more than fit into memory.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +16,52 @@ from hra.kernels.trees import morton_codes
 
 # Digits of a Morton code, and those that one counting grid tells apart: 128 cells along each axis, 16 MiB of counts.
 _DIGITS, _COUNTED = 21, 7
+# Bytes for each key while some are sorted.
+_KEY_BYTES = 48
+
+
+def shared_keys(files: Sequence[Path], memory: int) -> np.ndarray:
+    """The keys that stand in more than one of the ``files``.
+
+    Parameters
+    ----------
+    files : .npy files of rising different uint64.
+    memory : bytes that sorting may take at a time; what is shared takes its own.
+
+    Returns
+    -------
+    uint64 [n], rising.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from hra.kernels.chunking import shared_keys
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     files = [pathlib.Path(name, f"{k}.npy") for k in range(2)]
+    ...     for file, keys in zip(files, ([1, 5, 7], [2, 5, 9])):
+    ...         np.save(file, np.array(keys, np.uint64))
+    ...     shared_keys(files, 2**20).tolist()
+    [5]
+    """
+    highest = max((int(keys[-1]) for keys in map(_keys, files) if len(keys)), default=0)
+    total = sum(len(_keys(file)) for file in files)
+    passes = -(-total * _KEY_BYTES // memory) or 1
+    limits = [highest * number // passes for number in range(1, passes)] + [highest]
+    found, begins = [], [0] * len(files)
+    for limit in limits:
+        parts = []
+        for number, file in enumerate(files):
+            keys = _keys(file)
+            end = int(np.searchsorted(keys, np.uint64(limit), "right"))
+            parts.append(np.array(keys[begins[number] : end]))
+            begins[number] = end
+        keys = np.sort(np.concatenate(parts)) if parts else np.empty(0, np.uint64)
+        found.append(np.unique(keys[1:][keys[1:] == keys[:-1]]))
+    return np.concatenate(found)
+
+
+def _keys(file: Path) -> np.ndarray:
+    return np.load(file, mmap_mode="r", allow_pickle=False)
 
 
 def octree_cells(records: Records, bounds: np.ndarray, most: int, folder: Path) -> list[Records]:
@@ -46,7 +96,7 @@ def _split(records: Records, bounds: np.ndarray, most: int, folder: Path, digits
     """The cells within one that ``digits`` digits tell."""
     if digits == _DIGITS:
         what = f"{records.count:,} points lie at one place, more than the {most:,} of a part"
-        raise LimitExceeded(what, where=str(records.path), fix="allow more memory, or drop points that are there twice")
+        raise LimitExceeded(what, where=str(records.path), fix="allow more memory, or drop duplicate points")
     shift, last = np.uint64(3 * (_DIGITS - digits - _COUNTED)), np.uint64(8**_COUNTED - 1)
 
     def cells(rows: np.ndarray) -> np.ndarray:

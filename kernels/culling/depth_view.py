@@ -75,5 +75,5 @@ def _matrix(values: Any) -> np.ndarray:
         raise ArrayError(f"the matrix cannot be read: {error}", where="argument view_projection") from error
     if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
         fix = "pass finite numbers [4, 4]"
-        raise ArrayError(f"the matrix of shape {matrix.shape} is no view", where="argument view_projection", fix=fix)
+        raise ArrayError(f"the matrix of shape {matrix.shape} is not a view", where="argument view_projection", fix=fix)
     return matrix

@@ -7,6 +7,6 @@ more.
 from __future__ import annotations
 
 from hra.kernels.cut.forest import ForestCut, LevelForest
-from hra.kernels.cut.search import all_valid, check_gain, price_search, tree_sweep
+from hra.kernels.cut.search import all_valid, check_gain, hull_points, price_search, tree_sweep
 
-__all__ = ["ForestCut", "LevelForest", "all_valid", "check_gain", "price_search", "tree_sweep"]
+__all__ = ["ForestCut", "LevelForest", "all_valid", "check_gain", "hull_points", "price_search", "tree_sweep"]

@@ -59,8 +59,8 @@ class ForestCut:
     cost : float64 [B], the base included.
     gain : float64 [B].
     bound : float64 [B], best value of gain - price * (cost - base cost) at the prices of `tree_sweep`; for
-        `price_search`, what no set within the capacity can exceed, rounded outward.
-    price : float64 [B], gain per cost at which ``bound`` was found.
+        `price_search`, what no set within the capacity can exceed, rounded outward; None for `hull_points`.
+    price : float64 [B], gain per cost at which ``bound`` was found; for `hull_points`, that of the hull point.
     """
 
     selected: Any

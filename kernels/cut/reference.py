@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from hra.kernels.cut.forest import LevelForest
+from hra.kernels.cut.hull_rows import hull_row
 
 # Sums over roots that one step adds up, and how many prices are tried at most; ten to twenty are usual.
 GROUP, MAX_STEPS = 32, 200
@@ -32,6 +33,18 @@ def tree_sweep(forest: LevelForest, gain: np.ndarray, price: np.ndarray) -> Resu
 def price_search(forest: LevelForest, gain: np.ndarray, capacity: np.ndarray) -> Result:
     """See :func:`hra.kernels.cut.price_search`."""
     return _stack(forest, gain, [_search(forest, row, float(c)) for row, c in zip(gain, capacity, strict=True)])
+
+
+def hull_points(
+    forest: LevelForest, gain: np.ndarray, capacity: np.ndarray, slope_cost: np.ndarray, fill: bool, spend_all: bool
+) -> Result:
+    """See :func:`hra.kernels.cut.hull_points`."""
+    rows = gain.astype(np.float64)
+    pairs = zip(rows, capacity.tolist(), strict=True)
+    found = [hull_row(forest, slope_cost, row, limit, fill, spend_all) for row, limit in pairs]
+    selected = np.array([taken for taken, _ in found], np.bool_).reshape(rows.shape)
+    spent, gained = ((selected * values).sum(axis=1) for values in (forest.cost, rows))
+    return selected, forest.base_cost + spent, gained, np.array([price for _, price in found])
 
 
 def all_valid(gain: np.ndarray) -> bool:
@@ -100,7 +113,7 @@ def _middle(low: float, high: float) -> float:
 
 def _sweep(forest: LevelForest, gain: np.ndarray, price: float) -> np.ndarray:
     """Value, cost and gain [3, R] of the best set below and with each refinement; zero where it is not worth it."""
-    paid = np.multiply(price, forest.cost, where=forest.cost > 0, out=np.zeros(len(forest)))  # inf * 0 is no number
+    paid = np.multiply(price, forest.cost, where=forest.cost > 0, out=np.zeros(len(forest)))  # inf * 0 is not a number
     best = np.stack([gain - paid, forest.cost, gain.astype(np.float64)])
     for begin, end in reversed(forest.levels):
         first, last = forest.first_child[begin:end], forest.first_child[begin + 1 : end + 1]

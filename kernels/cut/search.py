@@ -62,6 +62,39 @@ def price_search(forest: LevelForest, gain: Any, capacity: Any, backend: str = "
     return _run("price_search", forest, gain, "capacity", capacity, backend)
 
 
+def hull_points(
+    forest: LevelForest,
+    gain: Any,
+    capacity: Any,
+    slope_cost: Any,
+    *,
+    fill: bool = True,
+    spend_all: bool = False,
+    backend: str = "auto",
+) -> ForestCut:
+    """What `hra.Hull` chooses for every member, to the bit: the hull point, filled with what still fits if ``fill``.
+
+    A member is one thread from the first slope to the last refinement, with 54 bytes of memory per refinement: for many
+    members of some thousands of refinements, not for a few large ones.
+
+    Parameters
+    ----------
+    forest, gain : as for `tree_sweep`; gains are finite and >= 0.
+    capacity : float64 [B] on the host or the same device, >= 0: what may be spent on refinements.
+    slope_cost : float64 [R], costs to divide by, > 0: see `hra.Hierarchy.slope_cost`.
+    spend_all : also take refinements that gain nothing while they fit.
+
+    Raises
+    ------
+    ArrayError : another shape or dtype. BackendUnavailable : the backend is missing or cannot read the device.
+    """
+    rows, values = _adopted(forest, gain, "capacity", capacity)
+    module = implementation(PACKAGE, backend, rows, _OFFERED)
+    found = module.hull_points(forest, rows, values, slope_cost, fill, spend_all)
+    selected, cost, gained, price = (give_back(array, gain) for array in found)
+    return ForestCut(selected, cost, gained, None, price)
+
+
 def all_valid(gain: Any) -> bool:
     """Whether all of ``gain`` [B, R], as `tree_sweep` takes it, is finite and >= 0; copies one number from CUDA."""
     adopted = adopt(gain, "gain")
@@ -69,13 +102,18 @@ def all_valid(gain: Any) -> bool:
 
 
 def _run(name: str, forest: LevelForest, gain: Any, label: str, per_member: Any, backend: str) -> ForestCut:
+    rows, values = _adopted(forest, gain, label, per_member)
+    result = getattr(implementation(PACKAGE, backend, rows, _OFFERED), name)(forest, rows, values)
+    return ForestCut(*(give_back(array, gain) for array in result))
+
+
+def _adopted(forest: LevelForest, gain: Any, label: str, per_member: Any) -> tuple[Any, Any]:
     rows, values = adopt(gain, "gain"), adopt(per_member, label)
     check_gain(rows, len(forest))
     if tuple(values.shape) != (rows.shape[0],) or dtype_of(values) != np.float64:
         what = f"{dtype_of(values)} of shape {tuple(values.shape)} is not float64 [{rows.shape[0]}]"
         raise ArrayError(what, where=f"argument {label}", fix="pass one float64 per row of gain")
-    result = getattr(implementation(PACKAGE, backend, rows, _OFFERED), name)(forest, rows, values)
-    return ForestCut(*(give_back(array, gain) for array in result))
+    return rows, values
 
 
 def check_gain(gain: Any, size: int) -> None:

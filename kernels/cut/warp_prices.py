@@ -1,6 +1,6 @@
 """Warp kernels of the search for a price: one thread per member, which reads the totals of the last sweep."""
 
-# Warp compiles this file itself, and its types are no Python types.
+# Warp compiles this file itself, and its types are not Python types.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 # pyright: reportIndexIssue=false

@@ -1,4 +1,7 @@
-"""The Laplacian pyramid: what each level of the Gaussian pyramid adds to the next coarser one."""
+"""The Gaussian and the Laplacian pyramid: blurred copies of half the size, and what each adds to the next coarser one.
+
+The blur is a 5 x 5 binomial, of which every second pixel is taken (Burt and Adelson 1983).
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,63 @@ from typing import Any
 
 from hra.kernels.arrays import adopt, check_image, give_back
 from hra.kernels.backends import implementation
-from hra.kernels.pyramids.gaussian import PACKAGE, gaussian_levels
 from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Pyramid
+
+# The module per backend that implements both steps of Burt and Adelson, REDUCE and EXPAND.
+PACKAGE = "hra.kernels.pyramids.burt"
+
+
+def gaussian_pyramid(image: Any, levels: int | None = None, backend: str = "auto") -> Pyramid:
+    """Blur and halve an image again and again, each level ceil(n / 2) pixels high and wide, down to a single pixel.
+
+    Pixel ``i`` of a level lies on pixel ``2i`` of the finer one and is the mean of pixels ``2i - 2`` to ``2i + 2``
+    weighted 1, 4, 6, 4, 1 along each axis. Beyond the border the image is mirrored about its outermost pixels
+    (... 2 1 0 1 2 ...). OpenCV's ``pyrDown`` computes the same.
+
+    Parameters
+    ----------
+    image : [..., H, W, C] float32, float16 or uint8; the last three axes are height, width, channels, the others a
+        batch. Any kind of array that :func:`build_pyramid` takes; it is copied. Bytes stay in 0 to 255.
+    levels : largest number of levels, level 0 (the image) included; None goes down to 1 x 1.
+    backend : "auto", "reference", "numba" or "warp".
+
+    Returns
+    -------
+    Pyramid : float32, of the same kind of array and on the same device as the image. Backends agree within 1e-6 of the
+        largest value.
+
+    Raises
+    ------
+    ArrayError : no array, fewer than three axes, or another dtype.
+    HraError : ``levels`` below 1.
+    BackendUnavailable : the backend is missing, cannot read the device, or has no Gaussian pyramid.
+
+    Notes
+    -----
+    Burt and Adelson, The Laplacian Pyramid as a Compact Image Code, IEEE Transactions on Communications 31(4), 1983,
+    with their parameter a = 3/8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gaussian_pyramid(np.ones((480, 640, 3), np.float32), levels=3).shapes
+    ((480, 640, 3), (240, 320, 3), (120, 160, 3))
+    """
+    adopted = adopt(image, "image")
+    check_image(adopted)
+    layout = Layout.of(tuple(adopted.shape), levels)
+    data = gaussian_levels(adopted, layout, implementation(PACKAGE, backend, adopted))
+    return Pyramid(give_back(data, image), layout, "gaussian")
+
+
+def gaussian_levels(image: Any, layout: Layout, burt: Any) -> Any:
+    """The flat buffer of all levels, float32, computed by the module ``burt``."""
+    data = burt.place(image, layout)
+    if layout.size:
+        for source, target in pairwise(layout.stacks(data)):
+            burt.reduce_level(source, target)
+    return data
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """Drawing with OpenGL, with or without a window: visibility and feedback buffers, Hi-Z, mipmaps, sharing with CUDA.
 
-Everything that needs a context of OpenGL belongs here, its shaders included; what is computed without one is in the
-packages beside it.
+Everything that needs an OpenGL context belongs here, with its shaders; code without one is in the packages beside it.
 
 >>> import numpy as np
 >>> from hra.kernels import raster
@@ -22,7 +21,7 @@ from hra.kernels.raster.feedback import FeedbackBuffer, FeedbackImage, TileReque
 from hra.kernels.raster.footprints import FootprintRenderer
 from hra.kernels.raster.hiz import HiZ
 from hra.kernels.raster.interop import warp_array
-from hra.kernels.raster.mipmaps import HardwareMipmaps
+from hra.kernels.raster.levels import HardwareMipmaps
 from hra.kernels.raster.overlap import Fence, overlap
 from hra.kernels.raster.textures import TextureTable
 from hra.kernels.raster.visibility import VisibilityBuffer, VisibilityImage

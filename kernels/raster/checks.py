@@ -40,7 +40,7 @@ def matrices(name: str, values: Any) -> np.ndarray:
     """``values`` as finite float64 [4, 4] or [N, 4, 4], or :class:`CameraError`."""
     array = _host(name, values)
     if array.ndim not in (2, 3) or array.shape[-2:] != (4, 4) or array.dtype.kind not in "fiu":
-        what = f"{array.dtype} {list(array.shape)} is no matrix [4, 4]"
+        what = f"{array.dtype} {list(array.shape)} is not a matrix [4, 4]"
         raise CameraError(what, where=f"argument {name}", fix="column vectors: projection @ view, as in hra.Camera")
     if not np.isfinite(array).all():
         raise CameraError("a matrix is not finite", where=f"argument {name}")
@@ -53,7 +53,7 @@ def image_size(context: Context, size: Any) -> tuple[int, int]:
     numbers = np.asarray(size)
     if numbers.shape != (2,) or numbers.dtype.kind not in "iu" or not (1 <= numbers.min() <= numbers.max() <= limit):
         fix = f"two whole numbers, width and height, in 1..{limit}"
-        raise CameraError(f"{size!r} is no size of an image", where="argument size", fix=fix)
+        raise CameraError(f"{size!r} is not a size of an image", where="argument size", fix=fix)
     return int(numbers[0]), int(numbers[1])
 
 

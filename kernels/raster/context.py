@@ -1,22 +1,67 @@
-"""An OpenGL context without a window, or the one of the caller's own program."""
+"""An OpenGL context without a window, or the one of the caller's own program.
+
+It finds a driver that is new enough, and reads the shaders' source texts.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from hra.errors import BackendUnavailable
+from hra.errors import BackendUnavailable, MissingExtra
 from hra.kernels.raster.functions import CONTEXT_LOST, NO_ERROR, OUT_OF_MEMORY, Functions
-from hra.kernels.raster.opening import new_enough, standalone
-from hra.kernels.raster.sources import shader_source
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     import moderngl
+
+VERSION = 450
+_INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
+
+
+"""OpenGL 4.5: compute shaders, clip control and direct state access; Mesa's software renderer has it, too."""
+DRIVER_FIX = (
+    "install a driver with OpenGL 4.5; without a GPU, on Debian or Ubuntu: "
+    "apt-get install libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri libglx-mesa0"
+)
+
+
+def standalone() -> moderngl.Context:
+    """A new context without a window; errors as in `Context`."""
+    try:
+        import moderngl
+    except ImportError as error:
+        raise MissingExtra.of("moderngl", "gl") from error
+    try:
+        return moderngl.create_context(require=VERSION, standalone=True, backend="egl")  # pyright: ignore[reportArgumentType]
+    except Exception as error:  # ModernGL raises plain Exception for whatever a driver lacks
+        reason = f"there is no OpenGL 4.5 context without a window: {error}"
+        raise BackendUnavailable(reason, where="EGL", fix=DRIVER_FIX) from error
+
+
+def new_enough(adopted: moderngl.Context) -> moderngl.Context:
+    """The context itself, or :class:`BackendUnavailable` if it is too old."""
+    if adopted.version_code < VERSION:
+        what = f"the context has OpenGL version {adopted.version_code / 100:.1f}; 4.5 is needed"
+        raise BackendUnavailable(what, where="argument adopted", fix="ask the window library for a 4.5 core context")
+    return adopted
+
+
+def shader_source(name: str, constants: Mapping[str, int]) -> str:
+    """The file ``name`` of the folder shaders, with its includes and with ``constants`` as macros."""
+    defines = "".join(f"#define {constant} {value}\n" for constant, value in constants.items())
+    text = _INCLUDE.sub(lambda found: _read(found[1]), _read(name))
+    return f"#version {VERSION} core\n{defines}{text}"
+
+
+def _read(name: str) -> str:
+    return files("hra.kernels.raster").joinpath("shaders", name).read_text("utf-8")
 
 
 class Context:
@@ -158,7 +203,7 @@ class Context:
 
     def _check_usable(self) -> None:
         if self._released:
-            raise BackendUnavailable("the OpenGL context was released", fix="make a new raster.Context()")
+            raise BackendUnavailable("the OpenGL context is released", fix="make a new raster.Context()")
         if threading.get_ident() != self._thread:
             fix = "make one raster.Context() per thread"
             raise BackendUnavailable("the OpenGL context belongs to another thread", fix=fix)

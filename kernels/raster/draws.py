@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.raster.buffers import upload
+from hra.kernels.raster.buffers import Resource, upload
 from hra.kernels.raster.checks import float_rows, index_rows, mask, matrices
 from hra.kernels.raster.context import Context
-from hra.kernels.raster.resource import Resource
 
 if TYPE_CHECKING:
     import moderngl

@@ -99,7 +99,7 @@ class FeedbackBuffer(Target):
         if not draws.has_uv:
             raise ArrayError("there are no texture coordinates", where="argument draws", fix="DrawList(..., uv=uv)")
         if len(draws) and draws.ids.max() >= len(self.textures):
-            what = f"draw {int(draws.ids.argmax())} has texture {draws.ids.max()} of {len(self.textures)}"
+            what = f"draw {int(draws.ids.argmax())} names texture {draws.ids.max()} of {len(self.textures)}"
             raise ArrayError(what, where="argument draws")
         with self.context.use():
             program = self.context.program("draws.vert", "feedback.frag", TEXTURED=1)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.raster.buffers import check_storage_size, upload
+from hra.kernels.raster.buffers import Resource, check_storage_size, upload
 from hra.kernels.raster.checks import float_rows, image_size, index_rows, matrices
 from hra.kernels.raster.context import Context
-from hra.kernels.raster.resource import Resource
 from hra.kernels.raster.target import drawing
 
 _COLUMNS = 14  # position 3, colour 3, opacity, radius, covariance 6

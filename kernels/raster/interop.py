@@ -38,7 +38,7 @@ def warp_array(context: Context, buffer: Any, dtype: Any, shape: tuple[int, ...]
     wp = load_warp()
     element = np.dtype(dtype)
     if element.itemsize * math.prod(shape) > buffer.size:
-        what = f"a buffer of {buffer.size} bytes does not hold {list(shape)} of {element}"
+        what = f"a buffer of {buffer.size} bytes is too small for {list(shape)} of {element}"
         raise ArrayError(what, where="argument shape")
     with context.use():
         registered = _register(wp, buffer) if wp.is_cuda_available() else None

@@ -10,10 +10,10 @@ import numpy as np
 
 from hra.errors import ArrayError, CameraError
 from hra.kernels.raster import functions
+from hra.kernels.raster.buffers import Resource
 from hra.kernels.raster.checks import image_size, matrices
 from hra.kernels.raster.context import Context
 from hra.kernels.raster.draws import EMPTY, DrawList
-from hra.kernels.raster.resource import Resource
 
 if TYPE_CHECKING:
     import moderngl

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hra.errors import BackendUnavailable, MissingExtra
-from hra.kernels.raster.context import Context
-from hra.kernels.raster.opening import DRIVER_FIX, VERSION
+from hra.kernels.raster.context import DRIVER_FIX, VERSION, Context
 
 if TYPE_CHECKING:
     from types import TracebackType

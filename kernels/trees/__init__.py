@@ -14,11 +14,9 @@ The tree itself is here, trees over points in ``points``, values of inner nodes 
 
 from __future__ import annotations
 
-from hra.kernels.trees.points.building import PointTree, build_tree
-from hra.kernels.trees.points.morton import morton_codes, sort_keys
+from hra.kernels.trees.points.building import PointTree, build_tree, morton_codes, sort_keys
 from hra.kernels.trees.tree import Tree, grid_tree
-from hra.kernels.trees.upward.reductions import boxes_up, reduce_up
-from hra.kernels.trees.upward.spheres import spheres_up
+from hra.kernels.trees.upward.reductions import boxes_up, reduce_up, spheres_up
 
 __all__ = [
     "PointTree",

@@ -83,7 +83,7 @@ def _checked_parents(parent: Any) -> np.ndarray:
         fix = "copy it to the host once; the tree goes back with Tree.to(device)"
         raise ArrayError("the parents lie on a CUDA device", where="argument parent", fix=fix)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise ArrayError(f"{array.dtype} of shape {array.shape} is no vector of integers", where="argument parent")
+        raise ArrayError(f"{array.dtype} of shape {array.shape} is not a vector of integers", where="argument parent")
     bad = np.flatnonzero((array < -1) | (array >= array.size))
     if bad.size:
         where = f"parent[{bad[0]}]"

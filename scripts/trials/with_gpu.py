@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hra.kernels.pyramids.gaussian import gaussian_pyramid
+from hra.kernels.pyramids.laplacian import gaussian_pyramid
 
 image = np.random.default_rng(0).random((61, 40, 3), np.float32)
 made, plain = (gaussian_pyramid(image, backend=name) for name in ("warp", "reference"))

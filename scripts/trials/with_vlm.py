@@ -2,7 +2,7 @@
 
 import transformers
 
-from hra.domains.tokens.learned.pretrained import sentence_embedder
+from hra.domains.tokens.embedding.pretrained import sentence_embedder
 
 asked, near, far = sentence_embedder()(["the date of birth", "when was she born?", "the price of oranges"])
 assert float(asked @ near) > float(asked @ far) + 0.1

@@ -13,10 +13,13 @@ from hra.cli import app
 from tests.helpers.scripts import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("[!_]*.md"))]
-PAGES += [*sorted((ROOT / "docs/tutorials").glob("*.md")), *sorted((ROOT / "docs/benchmarks").glob("*.md"))]
+PAGES += [*sorted((ROOT / "docs/tutorials").glob("*.md")), *sorted((ROOT / "examples/lab/docs").rglob("[!_]*.md"))]
 # Of the example of a plug-in, of a wish, and of prose.
 OTHERS = ("hra waveform", "hra points view", "hra follows")
-TYPED = re.compile(r"`(hra [a-z][^`\n]+)`|^(hra [a-z][^\n]+)$", re.MULTILINE)
+# In a sentence, and as a line of a block of code: "hra" also begins sentences.
+TYPED = re.compile(r"`(hra [a-z][^`\n]+)`")
+BLOCK = re.compile(r"^```.*?^```|^(?: {4}[^\n]*\n)+", re.MULTILINE | re.DOTALL)
+LINE = re.compile(r"^ *(hra [a-z][^\n]+)$", re.MULTILINE)
 
 
 def wrong(line: str) -> str:
@@ -35,9 +38,19 @@ def wrong(line: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_command_and_option_that_a_page_names_exists(page: Path) -> None:
-    found = ["".join(match) for match in TYPED.findall(page.read_text("utf-8"))]
+    text = page.read_text("utf-8")
+    found = [*TYPED.findall(text), *(line for block in BLOCK.findall(text) for line in LINE.findall(block))]
     missing = {line: wrong(line) for line in found if not line.startswith(OTHERS)}
     assert not {line: name for line, name in missing.items() if name}
+
+
+def test_commands_are_found_in_blocks_and_not_in_sentences() -> None:
+    page = "hra reads files.\n\n```\nhra mesh info a.hra\n```\n\n    hra doctor\n\nSo does `hra tokens cost`.\n"
+    assert [line for block in BLOCK.findall(page) for line in LINE.findall(block)] == [
+        "hra mesh info a.hra",
+        "hra doctor",
+    ]
+    assert TYPED.findall(page) == ["hra tokens cost"]
 
 
 def test_what_does_not_exist_is_found() -> None:

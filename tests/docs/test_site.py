@@ -20,15 +20,16 @@ GENERATED = shutil.ignore_patterns("_build", "_examples", "_extra", "evidence", 
 def copy(tmp_path: Path) -> Path:
     """The sources of the site beside what they link to."""
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=GENERATED)
-    for name in ("domains", "examples", "hra", "tests"):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=GENERATED)
+    for name in ("README.md", "domains", "hra", "kernels", "scripts", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 
 
-def build(copy: Path, *options: str) -> Path:
+def build(copy: Path, *options: str, docs: str = "docs") -> Path:
     """The folder of a built site; any warning fails."""
     out = copy / "site"
-    command = [sys.executable, "-m", "sphinx", "-W", "-q", *options, str(copy / "docs"), str(out)]
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", *options, str(copy / docs), str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return out
@@ -37,8 +38,13 @@ def build(copy: Path, *options: str) -> Path:
 def test_pages_are_built_without_a_warning(copy: Path) -> None:
     out = build(copy, "-b", "html", "-D", "hra_quick=1", "-D", "plot_gallery=0")
     page = (out / "start.html").read_text("utf-8")
-    assert "Ten lines" in page and (out / "evidence/core-2-core-cpu.html").exists()
+    assert "Ten lines" in page
     assert (out / "gallery/meshes/mesh_lod.html").exists() and (out / "searchindex.js").exists()
+
+
+def test_the_pages_of_the_laboratory_are_built_without_a_warning(copy: Path) -> None:
+    out = build(copy, "-b", "html", docs="examples/lab/docs")
+    assert (out / "evidence/core-2-core-cpu.html").exists() and (out / "decisions.html").exists()
 
 
 def test_no_page_asks_another_host(copy: Path) -> None:
@@ -57,8 +63,8 @@ def test_the_whole_reference_is_built_without_a_warning(copy: Path) -> None:
 
 
 def test_a_benchmark_page_has_every_row_and_reason() -> None:
-    evidence = script("docs/_ext/evidence.py")
-    for path in sorted((ROOT / "docs/benchmarks").glob("*.json")):
+    evidence = script("examples/lab/docs/_ext/evidence.py")
+    for path in sorted((ROOT / "examples/lab/docs/benchmarks").glob("*.json")):
         record = json.loads(path.read_text("utf-8"))
         page = evidence.page(path.stem, record)
         assert all(f"| `{row['name']}` |" in page for row in record["rows"])
@@ -84,3 +90,13 @@ def test_nothing_outside_of_a_list_is_parted() -> None:
     kept = list(lines)
     script("docs/_ext/reference.py").part_entries(None, "", "", None, None, lines)
     assert lines == kept
+
+
+def test_the_page_of_commands_has_every_command_and_option() -> None:
+    commands = script("docs/_ext/commands.py")
+    page = commands.page()
+    for name, command in commands.commands():
+        section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        assert f"| [`{name}`](#" in page
+        assert all(f"`{one}`" in section for option in command.params for one in option.opts if one.startswith("--"))
+    assert "hra mesh cut" in page and "`--triangles`" in page

@@ -25,7 +25,8 @@ def is_true(claims: Allocation) -> bool:
     exactly, selected = Exactly.of(claims.problem), claims.selected
     closed = all(selected[a] or not selected[b] for a, b in claims.hierarchy.edges.tolist())
     kept = all(taken or not pin for taken, pin in zip(selected.tolist(), exactly.pinned, strict=True))
-    valid = closed and kept and min(exactly.gain, default=Fraction(0)) >= 0 and claims.budget >= 0
+    valid = closed and kept and claims.problem.gain.min(initial=0) >= 0 and claims.budget >= 0
+    valid = valid and exactly.least_error >= 0
     spent, gained = exactly.spent(selected), exactly.gained(selected)
     residual = exactly.least_error + exactly.everything - gained
     numbers = ((claims.cost, spent), (claims.gain, gained), (claims.residual, residual))

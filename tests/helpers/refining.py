@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.patches.interpolation import refine
+from hra.domains.tokens.pyramid.interpolation import refine
 
 
 def refine_to(coarse: np.ndarray, shapes: list[tuple[int, int]]) -> np.ndarray:

@@ -60,7 +60,7 @@ class PlainStreamer:
         return found
 
     def may_go(self, page: int) -> bool:
-        """Whether it is no mip tail and has no child there."""
+        """Whether it is not a mip tail and has no child there."""
         return self.parent[page] >= 0 and not any(self.parent[p] == page for p in self.recent)
 
 

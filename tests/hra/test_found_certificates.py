@@ -230,7 +230,7 @@ def test_a_price_at_which_costs_overflow_proves_nothing(name):
 
 @pytest.mark.parametrize("name", [*TRAVERSALS])
 def test_free_refinements_count_beside_the_largest_gains(name):
-    """At a price of 2e300, which cannot be split into two halves, what costs nothing was no number."""
+    """At a price of 2e300, which cannot be split into two halves, what costs nothing was not a number."""
     added = np.array([0, 1, 2, 3, 6, 4, 5])
     free = Topology(7, added, np.full(7, -1), np.array([(0, 6)]))
     hierarchy = Hierarchy.from_topology(np.array([0.0, 0, 0, 0, 1, 0, 0]), free)

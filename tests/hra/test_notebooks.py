@@ -12,7 +12,7 @@ from PIL import Image
 
 import hra
 from hra.domains import meshes
-from hra.model.html_table import html_table
+from hra.model.short_repr import html_table
 from tests.helpers.allocators import Plain, Table
 
 TREE = hra.Hierarchy.tree([-1, 0, 0, 1, 1], [1] * 5, cost_unit="<tiles>")

@@ -1,7 +1,7 @@
 """Cluster meshes as files: one file, memory-mapped, checksummed, in pages that can be loaded one by one.
 
-Writing and reading that file belong here: the layout and its checks, packed tables and pages, and what streams pages
-in. docs/mesh-format.md describes every byte.
+Writing and reading that file belong here: the layout and its checks, packed tables and pages, and the code that streams
+pages in. docs/mesh-format.md describes every byte.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ def decode_page(data: memoryview, forms: Forms, counts: np.ndarray, corner_offse
 
     Raises
     ------
-    Corrupt : the bytes are none of such a page.
+    Corrupt : the bytes do not encode such a page.
     """
     parts = _parts(data, len(forms) + 3)
     count = int(parts[0])

@@ -76,7 +76,7 @@ def read_info(file: MappedFile, tables: Tables) -> dict[str, Any]:
 
     Raises
     ------
-    FileError : it is no such JSON object, or it describes another mesh.
+    FileError : it is not such a JSON object, or it describes another mesh.
     """
     try:
         text = file.section("info", Kind.BLOCK, "|u1").tobytes()
@@ -119,7 +119,7 @@ def read_materials(file: MappedFile, info: dict[str, Any]) -> tuple[Material, ..
 
     Raises
     ------
-    FileError : a record that is no material, or an image out of range.
+    FileError : a record that is not a material, or an image out of range.
     """
     records = info["materials"]
     images = file.section("images", Kind.BLOCK, "|u1").tobytes() if "images" in file.entries else b""
@@ -174,7 +174,7 @@ def material_of(record: dict[str, Any], images: bytes) -> Material:
 
     Raises
     ------
-    MeshError, TypeError, ValueError, KeyError, AttributeError : it is no record of a material, or an image is missing.
+    MeshError, TypeError, ValueError, KeyError, AttributeError : not a record of a material, or a missing image.
     """
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in record.items()

@@ -89,7 +89,7 @@ class AssetHeader:
         FileError : too short, another format, byte order, version or length, or a wrong checksum.
         """
         if bytes(data[:8]) != MAGIC:
-            raise FileError("this is not a mesh asset: it begins otherwise", where=where, fix=REBUILD)
+            raise FileError("this is not a mesh asset: it begins with other bytes", where=where, fix=REBUILD)
         if len(data) < HEADER_BYTES:
             raise FileError("the mesh asset ends within its header", where=where, fix=REBUILD)
         _, order, version, *counts, reserved, crc = _HEADER.unpack_from(data)

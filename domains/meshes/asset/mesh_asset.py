@@ -214,7 +214,7 @@ def _reopen(path: Path, header: AssetHeader, unit: CostUnit) -> MeshAsset:
     asset = open_asset(path)
     if asset._file.header != header:
         what = "the mesh asset has been replaced by another one since it was pickled"
-        raise FileError(what, where=str(path), fix="open it anew")
+        raise FileError(what, where=str(path), fix="open it again")
     return asset if asset.hierarchy.cost_unit == unit else asset.with_cost(unit)
 
 

@@ -12,10 +12,10 @@ from hra.allocating.allocation import Allocation
 from hra.domains.meshes.asset.pages import Page
 from hra.domains.meshes.asset.paging import PageAllocator
 from hra.model.budget import check_budget
-from hra.residency.explanation import Explanation
-from hra.residency.items import PagedItems
-from hra.residency.lane import Lane
-from hra.residency.reading import ReadFailure, Reading
+from hra.residency.live.explanation import Explanation
+from hra.residency.live.items import PagedItems
+from hra.residency.live.loading import ReadFailure, Reading
+from hra.residency.live.shared import SharedResidency
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,7 +26,7 @@ class MeshUpdate:
     ----------
     loads : pages to upload, what others wait for first; evictions : pages to drop, none of which is wanted.
     resident : bool [P], what is there after both.
-    wanted : int64 [n], the best pages for the view that fit into the pool; queued : those that are not there yet.
+    wanted : int64 [n], the best pages for the view that fit into the pool; queued : those that are not resident yet.
     cut : int64 [K], clusters to draw: the best that the resident pages hold, a whole surface in every frame.
     pages : what was read, by page, of the loads; empty without a reader.
     failures : reads that failed for the first time.
@@ -67,8 +67,8 @@ class MeshUpdate:
 class MeshStreamer:
     """Keeps a pool of a mesh's pages up to date, one frame after the other.
 
-    Each step allocates the pool anew, warm-started by the last one, and a `hra.residency.Lane` follows. Pages of the
-    coarsest level are always there. With ``reading`` no step waits for data (see `read_ahead`).
+    Each step allocates the pool again, warm-started by the last one, and a `hra.residency.SharedResidency` follows.
+    Pages of the coarsest level are always there. With ``reading`` no step waits for data (see `read_ahead`).
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class MeshStreamer:
 
     Raises
     ------
-    InvalidBudget : the pool is no number >= 0.
+    InvalidBudget : the pool is not a number >= 0.
     BudgetTooSmall : it does not hold the coarsest level beside what is in flight, or the upload limit not one slot.
 
     Examples
@@ -110,13 +110,13 @@ class MeshStreamer:
         self.allocator = allocator
         self.pool_bytes = check_budget(pool_bytes, allocator.paged.hierarchy)
         members = [PagedItems(allocator.paged)]
-        self._lane = Lane(members, self.pool_bytes, upload_bytes=upload_bytes, reading=reading)
+        self._shared = SharedResidency(members, self.pool_bytes, upload_bytes=upload_bytes, reading=reading)
         self._previous: Allocation | None = None
 
     @property
     def peak_bytes(self) -> int:
         """The most that was ever held."""
-        return self._lane.peak_bytes
+        return self._shared.peak_bytes
 
     def step(self, context: Any, upcoming: Sequence[Any] = ()) -> MeshUpdate:
         """One frame.
@@ -132,8 +132,8 @@ class MeshStreamer:
         MetricError : the metric returned unusable values; nothing has changed.
         FileError : a page of the coarsest level cannot be read, in the first step.
         """
-        allocation = self.allocator.allocate(context, self._lane.budget, previous=self._previous)
-        return self.follow(allocation, [self.allocator.allocate(ahead, self._lane.budget) for ahead in upcoming])
+        allocation = self.allocator.allocate(context, self._shared.budget, previous=self._previous)
+        return self.follow(allocation, [self.allocator.allocate(ahead, self._shared.budget) for ahead in upcoming])
 
     def follow(self, allocation: Allocation, upcoming: Sequence[Allocation] = ()) -> MeshUpdate:
         """One frame whose pages are chosen already, for instance as a part of a `hra.pool`.
@@ -143,7 +143,7 @@ class MeshStreamer:
         HierarchyError : an allocation of another asset.
         InvalidBudget : it is larger than the pool.
         """
-        frame = self._lane.advance([allocation], [[ahead] for ahead in upcoming])
+        frame = self._shared.advance([allocation], [[ahead] for ahead in upcoming])
         (part,), self._previous = frame.members, allocation
         pages = {page: data for (_, page), data in frame.data.items()}
         return MeshUpdate(
@@ -160,12 +160,12 @@ class MeshStreamer:
         )
 
     def explain(self, page: int) -> Explanation:
-        """Why a page is resident, queued or evicted; ArrayError if there is no such page."""
-        return self._lane.explain(page)
+        """Why a page is resident, queued or evicted; ArrayError if the page does not exist."""
+        return self._shared.explain(page)
 
     def close(self) -> None:
         """Cancel what is being read."""
-        self._lane.close()
+        self._shared.close()
 
 
 def read_ahead(allocator: PageAllocator, limit_bytes: int, *, threads: int = 2) -> Reading:

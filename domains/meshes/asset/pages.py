@@ -63,7 +63,7 @@ def read_page(file: MappedFile, tables: Tables, page: int) -> Page:
 
     Raises
     ------
-    FileError : its checksum is wrong, or it names a vertex that is not there.
+    FileError : its checksum is wrong, or it names a vertex that does not exist.
     """
     data = file.span(int(tables.page_offsets[page]), int(tables.page_bytes[page]), f"page {page}")
     if zlib.crc32(data) != tables.page_crc[page]:
@@ -77,7 +77,7 @@ def read_page(file: MappedFile, tables: Tables, page: int) -> Page:
     arrays = _split(file, data, int(vertex_offsets[-1]))
     vertices, corners = arrays.pop(""), np.frombuffer(data, np.uint8)[-int(corner_offsets[-1]) :]
     if int(vertices.max()) >= file.header.vertices or not _in_range(corners, vertex_offsets, corner_offsets):
-        raise file.error(f"page {page} of the mesh asset names a vertex that is not there")
+        raise file.error(f"page {page} of the mesh asset names a vertex that does not exist")
     return Page(tables.order[begin:end], vertices, arrays, corners, vertex_offsets, corner_offsets)
 
 
@@ -97,7 +97,7 @@ def _decode(
     except Corrupt as error:
         raise file.error(f"a page of the mesh asset cannot be decoded, with cluster {clusters[0]}") from error
     if int(found.vertices.max()) >= file.header.vertices:
-        raise file.error("a page of the mesh asset names a vertex that is not there")
+        raise file.error("a page of the mesh asset names a vertex that does not exist")
     streams = {name: frozen(stream[found.rows]) for name, stream in found.streams.items()}
     streams[POSITION] = frozen(grid.positions(streams[POSITION]))
     return Page(clusters, frozen(found.vertices), streams, frozen(found.corners), vertex_offsets, corner_offsets)

@@ -21,7 +21,7 @@ from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
 from hra.model.sets import drop_without_predecessors
 from hra.residency import Trace
-from hra.residency.paged import PagedHierarchy
+from hra.residency.live.paged import PagedHierarchy
 from hra.traversals.base import Traversal
 from hra.traversals.exact import Exact
 
@@ -106,13 +106,13 @@ def page_trace(asset: MeshAsset, allocations: Sequence[Allocation]) -> Trace:
     --------
     >>> import hra
     >>> from hra.domains import meshes
-    >>> from hra.residency import LRU, judge
+    >>> from hra.residency import LRU, evaluate
     >>> meshes.build(hra.samples.path("skull.ply")).save("skull.hra")
     >>> asset = meshes.open_asset("skull.hra")
     >>> allocator = meshes.MeshAllocator(asset)
     >>> cameras = [hra.Camera.orbit(asset.bounds, azimuth, up=(0, 0, 1)) for azimuth in (0, 90)]
     >>> trace = meshes.page_trace(asset, [allocator.allocate(camera, budget=20_000) for camera in cameras])
-    >>> judge(LRU(), trace, pool=2**20).refused
+    >>> evaluate(LRU(), trace, pool=2**20).refused
     0
     """
     parents = page_parents(asset)
@@ -205,7 +205,7 @@ class PageAllocator(HierarchicalResourceAllocator):
 
     def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """Evaluate the metric on the clusters, and join what they gain with the pages that they need."""
-        return self.paged.problem(self._clusters.problem_for(self.asset.hierarchy, context, budget), budget)
+        return self.paged.problem(Problem.of(self.asset.hierarchy, self.error_metric(context), context, budget), budget)
 
     def pages(self, allocation: Allocation) -> np.ndarray:
         """The pages that an allocation holds, int64 [n], ascending."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FORMS = {POSITION: (np.dtype(np.float32), (3,))}
 FORMS |= {name: (dtype, (columns,) if columns else ()) for name, (dtype, columns) in LAYOUT.items()}
-# Tables of clusters that are no node attributes.
+# Tables of clusters that are not node attributes.
 _LINKS = ("added_by", "removed_by", "triangle_count", "stored")
 # Node attributes that every asset has, and those that have a fixed form where they are there.
 _REQUIRED = ("center", "radius", "error", "area", "level", "vertex_count")
@@ -61,7 +61,7 @@ def vertex_attributes(streams: Mapping[str, np.ndarray], materials: tuple[Materi
 
     Raises
     ------
-    MeshError : the arrays are no valid attributes.
+    MeshError : the arrays are not valid attributes.
     """
     carried = {name: array for name, array in streams.items() if name != POSITION}
     return VertexAttributes(**carried, materials=materials) if carried else None

@@ -53,7 +53,7 @@ def save(mesh: ClusterMesh, path: str | Path, grid_bits: int | None = None) -> N
     RepairWarning : vertices at different positions fell together on the grid.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise FileError("cluster meshes are written as .hra", where=str(path), fix="give the file the suffix .hra")
+        raise FileError("cluster meshes are written as .hra", where=str(path), fix="use the suffix .hra")
     write_atomically(path, asset_bytes(mesh, grid_bits))
 
 

@@ -46,7 +46,7 @@ def build(
     cluster_size : triangles per cluster at most, a multiple of 4 from 16 to 128.
     group_size : clusters per group, 3 .. 64, above 8,192 triangles. A step of a budget is half a group there; smaller
         ones are finer, but more of their vertices are locked borders, so that the same triangles leave a larger error
-        (`docs/mesh-quality.md`).
+        (`examples/lab/docs/mesh-quality.md`).
     certified : also bound how far the source and each cluster are from each other ("hausdorff"; see
         `hra.domains.meshes.measures.deviation`). Without it a build takes three fifths of the time, and thresholds in
         pixels are estimates.
@@ -85,7 +85,7 @@ def build(
     geometry = Geometry.of(positions, attributes)
     triangles = without_degenerate(triangles, geometry.position_of)
     if not len(triangles):
-        raise MeshError("every triangle of the mesh has two equal corners", where=repr(mesh))
+        raise MeshError("all triangles of the mesh have two equal corners", where=repr(mesh))
     settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
     with Workers(threads or processors()) as workers:
         levels = build_levels(geometry, triangles, settings, workers, countdown)

@@ -153,7 +153,7 @@ def joined(corners: np.ndarray, step: np.ndarray, sign: np.ndarray) -> np.ndarra
     begin = np.unique(corners, return_inverse=True)[1].reshape(-1, 3)
     end, part = np.roll(begin, -1, axis=1).reshape(-1), np.repeat(np.arange(len(step)), 3)
     begin, places = begin.reshape(-1), int(begin.max(initial=0)) + 1
-# One key for an edge at a step, whichever way it is gone along: sorting brings its triangles together.
+    # One key for an edge at a step, whichever way it is gone along: sorting brings its triangles together.
     edge = (step[part] * places + np.minimum(begin, end)) * places + np.maximum(begin, end)
     order = np.argsort(edge, kind="stable")
     offsets = np.flatnonzero(np.concatenate([[True], np.diff(edge[order]) != 0, [True]]))
@@ -167,7 +167,7 @@ def joined(corners: np.ndarray, step: np.ndarray, sign: np.ndarray) -> np.ndarra
 @njit(cache=True)
 def _find(root, i):
     while root[i] != i:
-# Path halving (Tarjan and van Leeuwen, Worst-case analysis of set union algorithms, 1984).
+        # Path halving (Tarjan and van Leeuwen, Worst-case analysis of set union algorithms, 1984).
         root[i] = root[root[i]]
         i = root[i]
     return i
@@ -192,10 +192,10 @@ def _join_uneven(offsets, part, forward, sign, root):
         for i in range(offsets[e], offsets[e + 1]):
             own, net = _find(root, part[i]), 0
             for j in range(offsets[e], offsets[e + 1]):
-# The border of a label: an edge along which as much goes as comes is none of it.
+                # The border of a label: an edge along which as much goes as comes is none of it.
                 if _find(root, part[j]) == own:
                     net += sign[part[j]] if forward[j] else -sign[part[j]]
-# Two labels that leave one edge uneven close it only together.
+            # Two labels that leave one edge uneven close it only together.
             if net != 0:
                 if uneven >= 0 and _find(root, uneven) != own:
                     root[own] = _find(root, uneven)
@@ -240,7 +240,7 @@ def _trace(triangles, at, number, born, gone, row):
     """
     count, before = np.int64(0), np.int64(0)
     for m in range(at.size - 1):
-# The triangles of the mesh before, in a hash table that is at most half full.
+        # The triangles of the mesh before, in a hash table that is at most half full.
         size = 16
         while size < 2 * (at[m] - before):
             size *= 2
@@ -269,7 +269,7 @@ def _take(triangles, k, table):
     while table[slot] != _FREE:
         other = table[slot]
         if other != _TAKEN and _equal(triangles, k, other):
-# Not free again: searches that went past this place have to go on past it.
+            # Not free again: searches that went past this place have to go on past it.
             table[slot] = _TAKEN
             return other
         slot = (slot + 1) & (table.size - 1)
@@ -281,7 +281,7 @@ def _slot(triangles, k, size):
     """Where to look first: Fibonacci hashing of one corner after the other."""
     key = np.int64(0)
     for corner in range(3):
-# 2**32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+        # 2**32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
         key = ((key ^ np.int64(triangles[k, corner])) * 2654435769) & 0x7FFFFFFF
     return (key >> 7) & (size - 1)
 

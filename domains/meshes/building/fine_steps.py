@@ -42,7 +42,7 @@ _DEEPEST = 2
 # The error of a level beside that of one of its steps. There are twice as many triangles as vertices, and a vertex that
 # goes changes about six: until half of them are gone, a place is simplified about twice. Squared distances add up.
 _LEVEL_PER_STEP = math.sqrt(2)
-# Small steps leave less error than halves (`docs/mesh-quality.md`): eight to a halving.
+# Small steps leave less error than halves (`examples/lab/docs/mesh-quality.md`): eight to a halving.
 _SHARE = 2.0 ** (-1 / 8)
 
 
@@ -52,7 +52,7 @@ class FineSteps:
 
     Attributes
     ----------
-    top : the finest clusters, split by what is simplified at once; products : all others, coarse to fine, with
+    top : the finest clusters, split by the parts simplified at once; products : all others, coarse to fine, with
         ``made_by`` 0 .. G - 1.
     members : of each refinement, the clusters that it simplifies, ``top`` counted before ``products``.
     """

@@ -74,12 +74,12 @@ def _grow(places_of, changes_at, needed, sizes, waiting, region):
             total += saved[chosen]
             for k in range(needed[0][chosen], needed[0][chosen + 1]):
                 if needed[1][k] >= 0:
-# What takes this triangle away may now follow.
+                    # What takes this triangle away may now follow.
                     waiting[needed[1][k]] -= 1
             if total >= enough[first]:
                 break
             size = _reach(places_of, changes_at, chosen, count, reached, border, size)
-# Of what touches the region and waits for nothing, the earliest: changes are numbered in the order of steps.
+            # Of what touches the region and waits for nothing, the earliest: changes are numbered by steps.
             chosen = region.size
             for k in range(size):
                 other = border[k]

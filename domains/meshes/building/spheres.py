@@ -81,7 +81,7 @@ def enclosing_spheres(
     center float32 [G, 3], radius float32 [G], rounded up so that the inner spheres lie strictly inside.
     """
     center, radius = np.zeros((len(offsets) - 1, 3)), np.zeros(len(offsets) - 1)
-    # One kind of integers: every other one would be compiled anew.
+    # One kind of integers: every other one would be compiled again.
     sets = offsets.astype(np.int64, copy=False), items.astype(np.int64, copy=False)
     _enclose_all(centers.astype(np.float64), radii.astype(np.float64), *sets, center, radius)
     rounded = center.astype(np.float32)

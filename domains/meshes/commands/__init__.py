@@ -1,6 +1,6 @@
 """``hra mesh``: build a cluster hierarchy, look at it, cut it.
 
-One file for a command: options, a call of the library's public surface and what is printed. Nothing is computed here.
+One file for a command: options, a call of the library's public surface, and the output. Nothing is computed here.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ def build(
         bool, typer.Option(help="Measure how normals change, for cuts by --error appearance.")
     ] = False,
     grid_bits: Annotated[
-        int | None, typer.Option(min=8, max=16, help="Compress, with positions on a grid of so many bits.")
+        int | None, typer.Option(min=8, max=16, help="Compress, with positions on a grid of this many bits.")
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="All processors by default.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes, for the meshes of a folder.")] = 1,
     memory: Annotated[
-        str | None, typer.Option(help="What the build may hold: a larger mesh is built in parts on disk.")
+        str | None, typer.Option(help="Memory of the build; a larger mesh is built in parts on disk.")
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Build the cluster hierarchy of a mesh file, or of all that are in a folder.
+    """Build the cluster hierarchy of a mesh file, or of all mesh files in a folder.
 
-    A folder's meshes that cannot be built are listed, with exit code 1. Run it again after it was stopped: it goes on.
+    Lists the meshes of a folder that it cannot build, with exit code 1. A stopped run continues when you run it again.
     With --memory, binary PLY, STL and OBJ files that need more, and folders of parts of one mesh, are built in parts.
     """
     from hra.domains import meshes
@@ -68,7 +68,7 @@ def build(
     limits = DEFAULT if memory is None else Limits(memory_bytes=byte_count(memory))
     if in_parts(source, out, None if memory is None else limits.memory_bytes):
         if appearance:
-            raise HraError("what is built in parts has no appearance", where="--appearance", fix="leave it away")
+            raise HraError("a mesh built in parts has no appearance", where="--appearance", fix="leave it out")
         own = {**settings, "threads": threads, "jobs": jobs, "memory": limits.memory_bytes}
         return build_in_parts(source, out, own, grid_bits, json_file)
     if os.path.isdir(source):  # False for names that cannot be
@@ -88,7 +88,7 @@ def build(
 
 @app.command()
 def info(mesh: BuiltMesh, json_file: JsonOption = None) -> None:
-    """Show what is in a built mesh and how it was built; reads no page."""
+    """Show the content of a built mesh and how it was built; reads no page."""
     from hra.domains import meshes
 
     record = _facts(meshes.open_asset(mesh))
@@ -99,13 +99,11 @@ def info(mesh: BuiltMesh, json_file: JsonOption = None) -> None:
 @app.command()
 def check(
     mesh: BuiltMesh,
-    cuts: Annotated[int, typer.Option(min=1, help="Random cuts that are tried for cracks.")] = 200,
-    samples: Annotated[
-        int, typer.Option(min=1, help="Points of the source and of every tenth cut that are measured.")
-    ] = 2000,
+    cuts: Annotated[int, typer.Option(min=1, help="Random cuts to test for cracks.")] = 200,
+    samples: Annotated[int, typer.Option(min=1, help="Points to measure on the source and on every tenth cut.")] = 2000,
     json_file: JsonOption = None,
 ) -> None:
-    """Check a built mesh: monotone errors, nested bounds, no cracks, distances that hold. Exit code 1 if it fails."""
+    """Check a built mesh: monotone errors, nested bounds, no cracks, true distances. Exit code 1 if a check fails."""
     from hra.domains import meshes
 
     with running(f"checking {mesh.name}"):

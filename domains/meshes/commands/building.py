@@ -44,7 +44,7 @@ def build_in_parts(
     from hra.domains import meshes
 
     if grid_bits is not None:
-        raise HraError("what is built in parts is not compressed", where="--grid-bits", fix="leave it away")
+        raise HraError("a mesh built in parts cannot be compressed", where="--grid-bits", fix="leave it out")
     with counting(f"building {source.name} in parts", "triangles") as progress:
         report = meshes.build_out_of_core(source, out, **settings, progress=progress)
     record = {**asdict(report), "out": str(out)}

@@ -31,8 +31,8 @@ def cut(
 ) -> None:
     """Cut a built mesh to a triangle budget, a file size, a pixel error, or several of them.
 
-    Without a camera (--azimuth, --eye or --camera) the cut is the best from all sides, and pixels are counted from the
-    distance at which all of it is in view. Exit code 1 if the budget does not allow the pixel error.
+    Without a camera (--azimuth, --eye or --camera) the cut is the best from all sides, and pixels count from the
+    distance at which the whole mesh is in view. Exit code 1 if the budget does not allow the pixel error.
     """
     from hra.domains import meshes
 
@@ -96,7 +96,7 @@ def end_with_verdict(chosen: Cut) -> None:
 
 
 class Color(Enum):
-    """What colours stand for."""
+    """What the colours show."""
 
     shaded = "shaded"
     cluster = "cluster"
@@ -104,7 +104,7 @@ class Color(Enum):
     error = "error"
 
 
-ColorOption = Annotated[Color, typer.Option(help="What colours stand for.")]
+ColorOption = Annotated[Color, typer.Option(help="What the colours show.")]
 
 
 @with_option_lists
@@ -119,7 +119,7 @@ def render(
 ) -> None:
     """Draw a cut of a built mesh, or all of it, to a picture.
 
-    The cut is that of `hra mesh cut` with the same options: without a direction it is the same for all sides.
+    The cut is that of `hra mesh cut` with the same options; without a direction it is the best for all sides.
     """
     from hra.domains import meshes
     from hra.files.images import save_png

@@ -23,10 +23,10 @@ class Format(StrEnum):
 
 
 def export(
-    asset: Annotated[Path, typer.Argument(help="A mesh file, or what `hra mesh build` made of one.", metavar="ASSET")],
+    asset: Annotated[Path, typer.Argument(help="A mesh file, or a built mesh (.hra).", metavar="ASSET")],
     out: Annotated[Path, typer.Option("-o", "--out", help="A folder for 3dtiles, else a file.")],
     format: Annotated[Format, typer.Option(help="3D Tiles 1.1, GLB without or with levels (MSFT_lod), or USD.")],
-    tile_triangles: Annotated[int, typer.Option(help="Triangles of a tile, of 3dtiles.")] = 8192,
+    tile_triangles: Annotated[int, typer.Option(help="Triangles of a tile in 3dtiles.")] = 8192,
     json_file: JsonOption = None,
 ) -> None:
     """Write a mesh as 3D Tiles, GLB or USD, with errors that are bounds.
@@ -108,4 +108,4 @@ def _level_facts(chain: Any, out: Path) -> dict[str, Any]:
 
 def _check_suffix(out: Path, *suffixes: str) -> None:
     if out.suffix.lower() not in suffixes:
-        raise HraError(f"{out.name[:100]!r} is no such file", where="--out", fix=f"use {', '.join(suffixes)}")
+        raise HraError(f"{out.name[:100]!r} has another suffix", where="--out", fix=f"use {', '.join(suffixes)}")

@@ -38,7 +38,7 @@ _GIF_WIDTH, _GIF_MILLISECONDS = 480, 66
 
 
 class FrameColor(Enum):
-    """What colours stand for."""
+    """What the colours show."""
 
     shaded = "shaded"
     cluster = "cluster"
@@ -51,11 +51,11 @@ def fly(
     mesh: BuiltMesh,
     out: Annotated[Path, typer.Option("-o", "--out", callback=folder_or(), help="A folder for frames and plots.")],
     path: Annotated[str, typer.Option(help="ORBIT, or a file of poses in the KITTI or TUM format.")] = _ORBIT,
-    pool: Annotated[str, typer.Option(help="What the mesh's pages may take on the GPU.", metavar="SIZE")] = "64MB",
-    upload: Annotated[str | None, typer.Option(help="What one frame may upload; no limit by default.")] = None,
+    pool: Annotated[str, typer.Option(help="Memory for the pages of the mesh on the GPU.", metavar="SIZE")] = "64MB",
+    upload: Annotated[str | None, typer.Option(help="Upload limit of one frame; none by default.")] = None,
     frames: Annotated[int, typer.Option(min=1, help="Frames of an orbit.")] = 60,
     up: Annotated[str, typer.Option(help="The upward direction of an orbit.", metavar="X,Y,Z")] = "0,1,0",
-    color: Annotated[FrameColor, typer.Option(help="What colours stand for.")] = FrameColor.shaded,
+    color: Annotated[FrameColor, typer.Option(help="What the colours show.")] = FrameColor.shaded,
     viewport: Annotated[str, typer.Option(help="Size of the pictures.")] = "640x360",
     compare: Annotated[bool, typer.Option(help="Draw full detail too, and measure FLIP and PSNR.")] = True,
     json_file: JsonOption = None,
@@ -63,7 +63,7 @@ def fly(
     """Fly a camera through a mesh that is streamed through a pool: frames, residency over time, differences.
 
     Writes a PNG for each frame, all of them as fly.gif, residency.png and fly.json. The first frame has the coarsest
-    level; what is held never exceeds the pool. Needs OpenGL 4.5, of which a software driver is one.
+    level; the held pages never exceed the pool. Needs OpenGL 4.5; a software driver is enough.
     """
     from hra.domains import meshes
 
@@ -93,7 +93,7 @@ def fly(
 
 def _cameras(asset: MeshAsset, path: str, frames: int, up: str, viewport: tuple[int, int]) -> Sequence[Camera]:
     from hra.domains import meshes
-    from hra.residency.poses import load_poses
+    from hra.residency.replay.paths import load_poses
 
     if path.upper() == _ORBIT:
         return meshes.orbit(asset.bounds, frames, viewport, up=vector(up, "--up"))

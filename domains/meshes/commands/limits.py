@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hra.model.metrics import ErrorMetric
     from hra.traversals.base import Traversal
 
-BuiltMesh = Annotated[Path, typer.Argument(help="A mesh that was built by `hra mesh build`.", metavar="MESH.hra")]
+BuiltMesh = Annotated[Path, typer.Argument(help="A mesh built by `hra mesh build`.", metavar="MESH.hra")]
 TrianglesOption = Annotated[
     float | None, typer.Option(parser=count, help="Triangle budget, never exceeded: 10000, 10k, 2.5M.", metavar="N")
 ]
@@ -93,7 +93,7 @@ class CutOptions:
         from hra.domains.meshes import ScreenError
 
         if self.metric is None:
-            # Named anew, so that nothing warns a second time.
+            # Named again, so nothing warns a second time.
             return ScreenError(self._error_name(asset))
         if self.error is not None:
             raise HraError("two errors were given", where="hra mesh", fix="use --error or --metric")
@@ -106,7 +106,7 @@ class CutOptions:
         from hra.domains.meshes import ScreenError
         from hra.domains.meshes.selection.appearance import check_appearance
 
-        named = ScreenError(cast(Any, self.error)).resolve(asset.hierarchy)
+        named = ScreenError(cast("Any", self.error)).resolve(asset.hierarchy)
         if named.certified and "hausdorff" not in asset.hierarchy.node:
             fix = "`hra mesh build` without --no-certified makes bounds; or use --error quadric"
             raise HraError(f"the mesh was built without the bounds of --error {named.error}", where="--error", fix=fix)

@@ -25,13 +25,13 @@ _FIX = "--triangles 40k,10k,2.5k or --ratios .5,.25"
 
 
 def lods(
-    source: Annotated[Path, typer.Argument(help="A mesh file, or what `hra mesh build` made.", metavar="MESH")],
+    source: Annotated[Path, typer.Argument(help="A mesh file, or a built mesh (.hra).", metavar="MESH")],
     out: Annotated[
         Path, typer.Option("-o", "--out", callback=folder_or(".glb"), help="A folder, or one .glb with all levels.")
     ],
     triangles: Annotated[str, typer.Option(help="Triangles of each level: 40k,10k,2.5k.", metavar="N,N,..")] = "",
     ratios: Annotated[str, typer.Option(help="Shares of the source instead: .5,.25.", metavar="R,R,..")] = "",
-    pixels: Annotated[float, typer.Option(help="Error that a level may show where it takes over.")] = 1.0,
+    pixels: Annotated[float, typer.Option(help="Error of a level at the distance where it takes over.")] = 1.0,
     fov: Annotated[float, typer.Option(help="Vertical field of view, degrees.")] = 60.0,
     viewport: Annotated[str, typer.Option(help="Screen size.")] = VIEWPORT,
     json_file: JsonOption = None,
@@ -61,7 +61,7 @@ def _levels(triangles: str, ratios: str) -> list[float]:
     share = bool(ratios)
     if not all(0 < level < math.inf and (level <= 1) == share for level in levels):
         where = "--ratios" if share else "--triangles"
-        raise HraError(f"{(triangles or ratios)[:60]!r} are no such levels", where=where, fix=f"write {_FIX}")
+        raise HraError(f"{(triangles or ratios)[:60]!r} are not levels", where=where, fix=f"write {_FIX}")
     return sorted(levels, reverse=True)
 
 

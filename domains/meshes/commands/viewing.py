@@ -47,12 +47,12 @@ def view(
     metric: MetricOption = None,
     traversal: TraversalOption = None,
     pool: Annotated[
-        str | None, typer.Option(help="What the mesh's pages may take on the GPU; all by default.", metavar="SIZE")
+        str | None, typer.Option(help="Memory for the pages of the mesh on the GPU; all by default.", metavar="SIZE")
     ] = None,
     upload: Annotated[
-        str | None, typer.Option(help="What one frame may upload; a sixteenth of the pool by default.", metavar="SIZE")
+        str | None, typer.Option(help="Upload limit of one frame; a sixteenth of the pool by default.", metavar="SIZE")
     ] = None,
-    color: Annotated[FrameColor, typer.Option(help="What colours stand for.")] = FrameColor.cluster,
+    color: Annotated[FrameColor, typer.Option(help="What the colours show.")] = FrameColor.cluster,
     viewport: ViewportOption = VIEWPORT,
     screenshot: Annotated[
         Path | None, typer.Option(callback=written_as(".png"), help="Write a PNG instead of opening a window.")
@@ -60,9 +60,9 @@ def view(
 ) -> None:
     """Open a window on a built mesh, with sliders for the budget and the pool, statistics and frozen culling.
 
-    Drag turns the mesh, the right button moves it, the wheel goes nearer. Keys: 1 to 5 colours, up and down the budget,
-    m whether it counts triangles or pixels, left and right the pool, f freezes culling, h is home. Where OpenGL 4.5 or
-    the extra `window` is missing PyVista draws, with a slider for triangles and keys 1 to 4.
+    Drag to turn the mesh, drag with the right button to move it, use the wheel to go nearer. Keys: 1 to 5 colours, up
+    and down the budget, m switches between triangles and pixels, left and right the pool, f freezes culling, h is home.
+    Where OpenGL 4.5 or the extra `window` is missing PyVista draws, with a slider for triangles and keys 1 to 4.
     """
     from hra.domains import meshes
     from hra.domains.meshes.viewer.drawing import require_display

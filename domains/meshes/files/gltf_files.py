@@ -89,7 +89,7 @@ def _percent_decoded(text: str, begin: int) -> bytes:
 def split_glb(data: bytes, where: str) -> tuple[bytes, memoryview | None]:
     """The JSON chunk of a GLB file, and the binary chunk if there is one, not copied.
 
-    Lengths that are no multiples of 4 are read all the same, and so are bytes behind the stated length.
+    Lengths that are not multiples of 4 are read all the same, and so are bytes behind the stated length.
 
     Raises
     ------

@@ -94,7 +94,7 @@ def laid_out(material: Material, of: Mapping[str, int], where: str) -> Material:
     found = {name: getattr(material, name) for name in TEXTURES}
     lost = [name for name, texture in found.items() if texture is not None and name not in of]
     if lost:
-        what = f"{where}: {', '.join(lost)} needs coordinates beyond the two sets that are there, and was left out"
+        what = f"{where}: {', '.join(lost)} needs more than the two available sets of coordinates, and was left out"
         warnings.warn(what, RepairWarning, stacklevel=3)
     kept = {name: replace(found[name], coordinates=place) for name, place in of.items() if found.get(name) is not None}
     return replace(material, **{name: kept.get(name) for name in TEXTURES})

@@ -64,7 +64,7 @@ def check_compressed(header: dict[str, Any], where: str) -> None:
             _check_form(entry, view, place)
         source = buffers[(view if entry is None else entry)["buffer"]]
         if is_fallback(source):
-            raise FileError("a view reads a buffer that is there for other readers only", where=place)
+            raise FileError("a view reads a buffer that serves other readers only", where=place)
         if entry is not None and entry.get("byteOffset", 0) + entry["byteLength"] > source["byteLength"]:
             raise FileError("compressed data reaches beyond its buffer", where=place)
 

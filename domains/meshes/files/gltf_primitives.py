@@ -98,7 +98,7 @@ def _check_coordinates(header: dict[str, Any], primitive: dict[str, Any], where:
     there = coordinate_sets(primitive)
     # A texture without any coordinates shows its corner only; with another set in their place it would be a wrong one.
     if base is not None and there and coordinates_of(base, where).number not in there:
-        raise FileError("the texture coordinates of its material are not there", where=where)
+        raise FileError("the texture coordinates of its material are missing", where=where)
 
 
 def coordinate_sets(primitive: dict[str, Any]) -> list[int]:

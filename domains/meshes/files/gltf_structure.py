@@ -254,7 +254,7 @@ def check_structure(header: dict[str, Any], where: str) -> None:
         what = f"it requires {', '.join(map(repr, unreadable[:3]))}, which is not read"
         raise FileError(what, where=f"{where}, extensionsRequired", fix=fix)
     if not set(required) <= set(header.get("extensionsUsed", [])):
-        raise FileError("it requires an extension that it says it does not use", where=f"{where}, extensionsUsed")
+        raise FileError("it requires an extension that it does not declare as used", where=f"{where}, extensionsUsed")
 
 
 def _check_animation(animation: dict[str, Any], number: int) -> None:

@@ -69,7 +69,7 @@ class _LineByLine:
     def end(self) -> None:
         """Raise FileError if a line was to be continued."""
         if self.begun:
-            what = "the last line is to be continued, but the file ends"
+            what = "the last line continues, but the file ends"
             raise FileError(what, where=f"{self.where}, line {self._first}")
 
 

@@ -61,7 +61,7 @@ def _face(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
     if b"#" in line:
         words = line.partition(b"#")[0].split()
     if len(words) < 2 or b"_" in line:
-        raise FileError(f"this is no face: {quote(line)}", where=where)
+        raise FileError(f"this is not a face: {quote(line)}", where=where)
     if len(words) < 4:
         found.passed_over[SHORT] += 1
         return
@@ -77,7 +77,7 @@ def _face(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
                 for number, count in zip(numbers + [None] * (3 - len(numbers)), counts, strict=True)
             )
     except (ValueError, OverflowError) as error:
-        raise FileError(f"this is no face: {quote(line)}", where=where) from error
+        raise FileError(f"this is not a face: {quote(line)}", where=where) from error
     if len(kinds) > 1:
         raise FileError(f"corners of one face are of different kinds: {quote(line)}", where=where)
     found.sizes.append(len(words) - 1)

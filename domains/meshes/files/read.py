@@ -93,7 +93,7 @@ def load(path: str | Path, *, attributes: bool = True, repair: bool = False, lim
             parsed.attributes,
             repair=repair,
             where=str(path),
-            # Without attributes seams close up, which is no repair.
+            # Without attributes seams close up, which is not a repair.
             warn_duplicates=parsed.shares_vertices and attributes,
         )
 
@@ -181,7 +181,7 @@ def _counts(data: bytes, where: str) -> tuple[int, int, int, int]:
     counts = head["counts"].split()
     line = len(_LINE_END.findall(data, 0, head.end()))
     if len(counts) not in (2, 3) or not all(count.isdigit() and len(count) < 16 for count in counts):
-        what = f"these are no counts of an OFF file: {quote(head['counts'])}"
+        what = f"these are not counts of an OFF file: {quote(head['counts'])}"
         raise FileError(what, where=f"{where}, line {line}")
     return int(counts[0]), int(counts[1]), head.end(), line + 1
 
@@ -228,7 +228,7 @@ def read_stl(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
 
 
 def _binary_count(data: bytes) -> int | None:
-    """How many triangles a binary file has; None if it is no binary file."""
+    """How many triangles a binary file has; None if it is not a binary file."""
     if len(data) < _HEADER:
         return None
     (count,) = struct.unpack_from("<I", data, _HEADER - 4)

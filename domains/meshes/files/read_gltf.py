@@ -95,14 +95,14 @@ def _report_unread(header: dict[str, Any], where: str) -> None:
     nodes = [header["nodes"][number] for number, _ in shown(header)]
     skins = sum("skin" in node for node in nodes)
     if skins:
-        what = f"{where}: the skins of {skins} nodes are not read, their meshes come as they are stored (bind pose)"
+        what = f"{where}: the skins of {skins} nodes were left out; their meshes stay in the bind pose"
         warnings.warn(what, RepairWarning, stacklevel=4)
     primitives = [
         entry for number in {node["mesh"] for node in nodes} for entry in header["meshes"][number]["primitives"]
     ]
     morphed = sum("targets" in entry for entry in primitives)
     if morphed:
-        what = f"{where}: the morph targets of {morphed} primitives are not read, they come without any of them"
+        what = f"{where}: the morph targets of {morphed} primitives were left out"
         warnings.warn(what, RepairWarning, stacklevel=4)
 
 

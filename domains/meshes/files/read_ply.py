@@ -106,7 +106,7 @@ def _corner_uv(faces: Columns, offsets: np.ndarray, where: str) -> np.ndarray | 
         return None
     if np.array_equal(found.offsets, 2 * offsets):
         return found.values.reshape(-1, 2)
-    what = f"{where}: texture coordinates of another number than corners were left out"
+    what = f"{where}: texture coordinates were left out: their number differs from the corners'"
     warnings.warn(what, RepairWarning, stacklevel=2)
     return None
 

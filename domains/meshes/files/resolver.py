@@ -48,9 +48,9 @@ class SiblingFiles:
 
         Raises
         ------
-        FileError : the name leads out of the folder, or to something that is no regular file.
+        FileError : the name leads out of the folder, or to something that is not a regular file.
         LimitExceeded : a file that is too long.
-        MissingFile : there is no such file.
+        MissingFile : the file does not exist.
         """
         plain, where = unquote(name).replace("\\", "/"), name[:_SHOWN]
         if ":" in plain or "\0" in plain or plain.startswith("/"):
@@ -64,7 +64,7 @@ class SiblingFiles:
             raise _outside(where)
         if not there or file.is_dir():
             fix = "put it beside the mesh file, or embed it"
-            raise MissingFile("the mesh file names a file that is missing", where=f"{self._folder}/{where}", fix=fix)
+            raise MissingFile("the mesh file names a missing file", where=f"{self._folder}/{where}", fix=fix)
         if file not in self._known:
             self._known[file] = read_regular(file, self.limits)
             self.size += len(self._known[file])

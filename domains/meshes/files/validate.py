@@ -97,7 +97,7 @@ def _drop_degenerate(corners: np.ndarray, position_of: np.ndarray | None, where:
     kept = without_degenerate(corners, position_of)
     _report(len(corners) - len(kept), "faces with two equal corners (zero area) were dropped", where)
     if not len(kept):
-        raise MeshError("every triangle of the mesh has two equal corners", where=where)
+        raise MeshError("all triangles of the mesh have two equal corners", where=where)
     return kept
 
 

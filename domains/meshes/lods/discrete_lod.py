@@ -25,7 +25,7 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.selection.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError
 from hra.files.atomic_write import write_atomically
-from hra.model.html_table import html_table
+from hra.model.short_repr import html_table
 
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 _HEADER, _CHUNK_HEADER = 12, 8

@@ -189,7 +189,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
                     room = accepted - deviation[c]
                     reach = bound_by_quarters(corners, labels, known, start, room, surface, stacks)
                 bound = max(bound, deviation[c] + reach)
-                # The group's bound is no tighter than this triangle's: to cut the others further would be in vain.
+                # The group's bound is no tighter than this triangle's: to cut the others further would gain nothing.
                 if bound > accepted:
                     accepted = bound * TOLERANCE
         # Outward: distances are computed in float64, points of pieces are rounded as well.

@@ -123,7 +123,7 @@ def _spread(k):
     ----------
     Roberts, The unreasonable effectiveness of quasirandom sequences, 2018: R2, folded into the triangle.
     """
-# Multiples of 1 / g and 1 / g**2, where g**3 = g + 1.
+    # Multiples of 1 / g and 1 / g**2, where g**3 = g + 1.
     u, v = (0.5 + k * 0.7548776662466927) % 1.0, (0.5 + k * 0.5698402909980532) % 1.0
     return (u, v) if u + v <= 1.0 else (1.0 - u, 1.0 - v)
 
@@ -188,7 +188,7 @@ def _carry(surface, samples, adds, removes, removed_by, held, memory, carried, r
                 _normal(positions, first, second, third, normal)
             square += samples.weight[s] * _square_change(samples.normals, s, normal)
             area += samples.weight[s]
-# A mean by area, and no less than any finer group's, so that thresholds find cuts.
+        # A mean by area, and no less than any finer group's, so that thresholds find cuts.
         change = max(finer, np.sqrt(square / area) if area > 0.0 else 0.0)
         for k in range(removed_at[r], removed_at[r + 1]):
             result[removed[k]] = change
@@ -217,7 +217,7 @@ def _square_change(normals, s, normal):
     known = normals[s, 0] ** 2 + normals[s, 1] ** 2 + normals[s, 2] ** 2 > 0.0
     if not known or normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2 == 0.0:
         return 0.0
-# |a - b|**2 = 2 - 2 a.b of unit vectors; without its sign, so that both sides of a surface count alike.
+    # |a - b|**2 = 2 - 2 a.b of unit vectors; without its sign, so that both sides of a surface count alike.
     along = normals[s, 0] * normal[0] + normals[s, 1] * normal[1] + normals[s, 2] * normal[2]
     return max(0.0, 2.0 - 2.0 * abs(along))
 
@@ -231,7 +231,7 @@ def _normal(positions, a, b, c, normal):
     tx = np.float64(positions[c, 0]) - positions[a, 0]
     ty = np.float64(positions[c, 1]) - positions[a, 1]
     tz = np.float64(positions[c, 2]) - positions[a, 2]
-# The cross product of two sides is as long as twice the area.
+    # The cross product of two sides is as long as twice the area.
     normal[0], normal[1], normal[2] = sy * tz - sz * ty, sz * tx - sx * tz, sx * ty - sy * tx
     return 0.5 * _normalise(normal)
 
@@ -239,7 +239,7 @@ def _normal(positions, a, b, c, normal):
 @njit(cache=True)
 def _interpolate(normals, a, b, c, u, v, normal):
     """Write the unit normal at the place (u, v) of a triangle with vertex normals."""
-# As renderers shade: normals are interpolated linearly, then made unit length again (Phong 1975).
+    # As renderers shade: normals are interpolated linearly, then made unit length again (Phong 1975).
     for axis in range(3):
         normal[axis] = (1.0 - u - v) * normals[a, axis] + u * normals[b, axis] + v * normals[c, axis]
     _normalise(normal)
@@ -260,7 +260,7 @@ def _place_in(x, y, z, triangles, k):
     sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
     tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]
     ss, st, tt = sx * sx + sy * sy + sz * sz, sx * tx + sy * ty + sz * tz, tx * tx + ty * ty + tz * tz
-# The foot p = u s + v t solves ss u + st v = sp and st u + tt v = tp; Cramer's rule.
+    # The foot p = u s + v t solves ss u + st v = sp and st u + tt v = tp; Cramer's rule.
     sp, tp, area = sx * px + sy * py + sz * pz, tx * px + ty * py + tz * pz, ss * tt - st * st
     if not area > 0.0:
         return 1.0 / 3.0, 1.0 / 3.0

@@ -184,7 +184,7 @@ class Material:
             raise MeshError(f"normal_scale must be finite, got {self.normal_scale}", where=where)
         for name in TEXTURES:
             if not isinstance(getattr(self, name), Texture | None):
-                raise MeshError(f"{name} is no texture", where=where, fix="pass a Texture, or None")
+                raise MeshError(f"{name} is not a texture", where=where, fix="pass a Texture, or None")
 
     def __repr__(self) -> str:
         image = f", {self.image_type} of {len(self.image)} bytes" if self.image else ""

@@ -28,7 +28,7 @@ from hra.kernels.chunking import Records, chunk_records, shared_keys, weighted_p
 _CORNERS = 9
 # Rounds draw their borders at other places: a border of one is inside of a part of the next.
 _SHARES = (None, 0.41)
-# A round that leaves more than this share is in vain.
+# A round that leaves more than this share is not worth it.
 _VAIN = 0.9
 
 
@@ -113,7 +113,7 @@ def build_out_of_core(
     """
     target, share = local_path(out), Share.of(memory, jobs, threads or processors())
     if target.suffix.lower() != ".hra":
-        raise FileError("cluster meshes are written as .hra", where=str(target)[:500], fix="give it the suffix .hra")
+        raise FileError("cluster meshes are written as .hra", where=str(target)[:500], fix="use the suffix .hra")
     files, settings = source_files(source), Settings(cluster_size, group_size, certified)
     about = {**asdict(settings), "part_triangles": share.triangles, "files": _facts(files)}
     with scratch_folder(target, about, resumed=True) as folder:
@@ -122,7 +122,7 @@ def build_out_of_core(
         welded, counts = _welded(chunks, folder)
         total = sum(counts)
         if not total:
-            raise MeshError("every triangle of the mesh has two equal corners", where=str(source)[:500])
+            raise MeshError("all triangles of the mesh have two equal corners", where=str(source)[:500])
         numbering = Numbering.of(welded, folder, share.sorting)
         parts = build_rounds(welded, numbering, folder, settings, share, lambda left: progress(total - left, total))
         facts = assemble(parts, numbering.count, certified, target)

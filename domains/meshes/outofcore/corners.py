@@ -92,7 +92,7 @@ def _faces(lines: list[bytes], before: int, file: Path) -> tuple[np.ndarray, int
                 found += [(corners[0], b, c) for b, c in pairwise(corners[1:])]
         return np.array(found, np.int64).reshape(-1, 3), before
     except (ValueError, OverflowError) as error:
-        raise FileError("a face of the OBJ file is none", where=str(file)) from error
+        raise FileError("a face of the OBJ file is malformed", where=str(file)) from error
 
 
 def ply_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
@@ -116,7 +116,7 @@ def ply_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
         if not {entry.name for entry in vertex.properties} >= _SHAPE or any(e.length for e in vertex.properties):
             raise _refusal("the vertices of the PLY file are not rows with x, y and z", file)
         if len(vertex.properties) > len(_SHAPE):
-            what = f"{file}: what vertices carry beside positions was left out"
+            what = f"{file}: attributes of vertices other than positions were left out"
             warnings.warn(what, RepairWarning, stacklevel=2)
         kind = np.dtype([(entry.name, entry.dtype.newbyteorder(header.order)) for entry in vertex.properties])
         rows = Rows(stream, kind, header.begin, vertex.count, file)
@@ -160,7 +160,7 @@ def stl_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
         head = stream.read(_HEADER)
         count = int.from_bytes(head[80:84], "little")
         if len(head) < _HEADER or file.stat().st_size != _HEADER + count * _TRIANGLE.itemsize:
-            what = "this is no binary STL file, or the number of triangles in its header does not match its size"
+            what = "this is not a binary STL file, or the number of triangles in its header does not match its size"
             raise FileError(what, where=str(file), fix="export it as binary STL or binary PLY")
         for begin in range(0, count, _TRIANGLES_AT_ONCE):
             yield np.fromfile(stream, _TRIANGLE, min(_TRIANGLES_AT_ONCE, count - begin))["corners"].astype(np.float32)
@@ -185,7 +185,7 @@ def source_files(source: str | os.PathLike[str]) -> list[Path]:
         what = f"the format {path.suffix[:20]!r} is not read in blocks"
         raise FileError(what, where=str(path)[:500], fix="use binary PLY, binary STL or OBJ, or build it in memory")
     if not path.is_file():
-        raise FileError("there is no such file", where=str(path)[:500], fix="check the path")
+        raise FileError("the file does not exist", where=str(path)[:500], fix="check the path")
     return [path]
 
 

@@ -12,7 +12,7 @@ from hra.compiling import njit
 from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.domains.meshes.outofcore.part import GROUP_BITS
 from hra.domains.meshes.outofcore.pieces import load_arrays
-from hra.model.ordering import level_order
+from hra.model.topology import level_order
 
 _BLOCK = 2**16
 
@@ -67,7 +67,7 @@ class GroupOrder:
     def of(cls, parts: list[Path]) -> GroupOrder:
         """Of all parts of all rounds."""
         counts = np.array([len(load_arrays(part, ["group_sizes"])["group_sizes"]) for part in parts])
-        # The last run is the base, which is no group.
+        # The last run is the base, which is not a group.
         counts[-1] -= 1
         last = np.cumsum(counts[::-1])[::-1] - 1
         order = _level_order(parts, last).astype(np.int32)
@@ -92,7 +92,7 @@ class GroupOrder:
 
 
 def _level_order(parts: list[Path], last: np.ndarray) -> np.ndarray:
-    """See `hra.model.ordering.level_order`, which would hold all edges."""
+    """See `hra.model.topology.level_order`, which would hold all edges."""
     size, several = int(last[0]) + 1, False
     level, before = np.zeros(size, np.int32), np.full(size, -1, np.int32)
     for part, first in zip(parts[::-1], last[::-1].tolist(), strict=True):
@@ -116,7 +116,7 @@ def _descend(first, offsets, made, level, before):
     several = False
     for run in range(offsets.size - 2, -1, -1):
         own = first - run
-        # The base is no group: what it refines into stays on level 0.
+        # The base is not a group: what it refines into stays on level 0.
         if own < 0:
             continue
         for c in range(offsets[run], offsets[run + 1]):

@@ -23,7 +23,7 @@ def check_source(triangles: int, memory: int) -> None:
     """Raise HraError where what is held of all ``triangles`` at once would take more than ``memory`` bytes."""
     least = _PROCESS_BYTES + _SOURCE_BYTES * triangles
     if memory < least:
-        what = f"what parts of {triangles:,} triangles share takes more than {memory:,} bytes"
+        what = f"the shared data of parts of {triangles:,} triangles takes more than {memory:,} bytes"
         raise HraError(what, where="memory", fix=f"allow {-(-least // 2**20)} MiB or more")
 
 

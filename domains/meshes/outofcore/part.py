@@ -46,7 +46,7 @@ class PartWork:
     load: Callable[[int, Settings, Workers], tuple[Surface, np.ndarray]]
 
     def __call__(self, number: int) -> tuple[int, int]:
-        """Build a part that is not there yet; its number, and how many triangles wait for the next round."""
+        """Build a part that is not resident yet; its number, and how many triangles wait for the next round."""
         path = self.folder / f"{number}.npz"
         if not path.exists():
             with Workers(self.threads) as workers:

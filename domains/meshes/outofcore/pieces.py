@@ -13,6 +13,7 @@ from hra.domains.meshes.asset.packing import Packed
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
 from hra.files.atomic_write import write_atomically
+from hra.files.plain_arrays import plain_archive
 
 COLUMNS = ("center", "radius", "box", "error", "deviation", "hausdorff", "area", "level", "made_by", "vertex_count")
 
@@ -26,8 +27,8 @@ def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 def load_arrays(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Some of the arrays of an .npz."""
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in names}
+    with plain_archive(path) as archive:
+        return {name: archive.array(name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """One camera over many placed copies, in compiled loops: the camera of each copy, what is in view, and how large.
 
 The innermost loops run over copies and are vectorised: copies share the boxes, and each has its own matrix. What is
-computed is that of `hra.camera.boxes`, for many placements at once.
+computed is that of `hra.camera.view_bounds`, for many placements at once.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def _largest_stretch(matrix):
     determinant = (
         a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0])
     )
-# The characteristic cubic of A = S - mean I: with p**2 = tr(A A) / 6 the largest eigenvalue of S is
-# mean + 2 p cos(acos(det(A / p) / 2) / 3).
+    # The characteristic cubic of A = S - mean I: with p**2 = tr(A A) / 6 the largest eigenvalue of S is
+    # mean + 2 p cos(acos(det(A / p) / 2) / 3).
     angle = math.acos(min(max(determinant / 2.0, -1.0), 1.0)) / 3.0
     return math.sqrt(mean + 2.0 * spread * math.cos(angle))
 
@@ -119,8 +119,8 @@ def planes_of(eye, placement, planes):
         else:
             own = 1.0
         lost = _LOST * (own * magnitude[3, 3] + magnitude[axis, 3])
-# Sums and differences of rows of the matrix to clip space (Gribb and Hartmann, Fast extraction of viewing
-# frustum planes, 2001).
+        # Sums and differences of rows of the matrix to clip space (Gribb and Hartmann, Fast extraction of viewing
+        # frustum planes, 2001).
         for j in range(4):
             planes[p, j] = own * product[3, j] + sign * product[axis, j]
         length = math.sqrt(planes[p, 0] ** 2 + planes[p, 1] ** 2 + planes[p, 2] ** 2)
@@ -154,7 +154,7 @@ def copies_in_view(eye, placements, numbers, spheres, whole, sources, seen):
             continue
         inwards = _least_reach(world, centers[b, 0], centers[b, 1], centers[b, 2])
         slack = 1e-12 * (abs(centers[b, 0]) + abs(centers[b, 1]) + abs(centers[b, 2]) + radii[b])
-# A sphere is wholly in view if its centre is a radius inwards of all planes, and out of it a radius outwards.
+        # A sphere is wholly in view if its centre is a radius inwards of all planes, and out of it a radius outwards.
         if inwards >= radii[b] + slack:
             seen[b] = 2
         elif inwards >= -radii[b] - slack and seen[b] == 0:
@@ -173,7 +173,7 @@ def _least_reach(planes, x, y, z):
 
 @njit(cache=True, error_model="numpy")
 def _any_in_view(planes, boxes):
-    """Whether one of the ``boxes`` may be in view; tests as in `hra.camera.boxes`."""
+    """Whether one of the ``boxes`` may be in view; tests as in `hra.camera.view_bounds`."""
     out = 0
     for s in range(len(boxes)):
         # Boxes side by side are mostly out of view for the same reason.
@@ -193,7 +193,7 @@ def _plane_between(planes, box, first):
     for k in range(6):
         p = first + k if first + k < 6 else first + k - 6
         a, b, c, d = planes[p, 0], planes[p, 1], planes[p, 2], planes[p, 3]
-# The corner that lies farthest inwards: n.c + d + |n|.h of the box around c with half sizes h.
+        # The corner that lies farthest inwards: n.c + d + |n|.h of the box around c with half sizes h.
         inwards = a * x + b * y + c * z + d + abs(a) * wide + abs(b) * high + abs(c) * deep
         if inwards + 1e-14 * (size + abs(d)) < 0.0:
             return p
@@ -272,8 +272,8 @@ def square_pixels_per_unit(eye, rows, scale, box, result):
         inside = nearest > 0.0 and above < widest * below
         above, below = (above if inside else widest), (below if inside else 1.0)
         reached = nearest if nearest > eye.near else eye.near
-# At depth z and the angle t from the axis a unit covers at most f / (z cos(t)) pixels, whose square is
-# f**2 (1 + tan(t)**2) / z**2: the least depth and the largest angle of the box bound it.
+        # At depth z and the angle t from the axis a unit covers at most f / (z cos(t)) pixels, whose square is
+        # f**2 (1 + tan(t)**2) / z**2: the least depth and the largest angle of the box bound it.
         result[i] *= (below + above) / (below * reached * reached)
 
 

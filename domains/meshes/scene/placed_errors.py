@@ -72,7 +72,7 @@ def _weigh(eye, placements, boxes, area, links, weight_of_view, share, weight, s
         square_pixels_per_unit(eye, rows, scale, boxes[v], pixels)
         leave_out(between, boxes[v], pixels)
         _cover(pixels, np.float64(area[v]) * share, weight_of_view)
-# Sources on a grid have an error of their own, which no cut takes away.
+        # Sources on a grid have an error of their own, which no cut takes away.
         if links.source_error[s] > 0.0:
             _add(pixels, links.source_error[s], left)
         if r >= 0:
@@ -101,7 +101,7 @@ def _cover(squares, covered, weight):
 @njit(cache=True, error_model="numpy")
 def _spread(links, weight, saved, gain):
     """Pass weights [R, copies] on from fine to coarse, and fill ``gain`` with what of their errors each group saves."""
-# Groups are in level order: backwards, all that a group passes on is complete.
+    # Groups are in level order: backwards, all that a group passes on is complete.
     for r in range(links.first.size - 2, -1, -1):
         for k in range(links.first[r], links.first[r + 1]):
             _pass(weight[links.finer[k]], links.part[k], links.drop[k], weight[r], saved[r])
@@ -113,7 +113,7 @@ def _spread(links, weight, saved, gain):
 def _pass(finer, part, drop, own, saved):
     for i in range(own.size):
         own[i] += part * finer[i]
-# (d_own**2 - d_finer**2) times the weight beneath: summed over a cut these are the differences of its errors.
+        # (d_own**2 - d_finer**2) times the weight beneath: summed over a cut these are the differences of its errors.
         saved[i] += drop * finer[i]
 
 

@@ -27,14 +27,14 @@ from hra.domains.meshes.selection.allocator import Clusters, MeshAllocator
 from hra.model.arrays import frozen
 from hra.model.metrics import Combined, ErrorMetric, Scaled
 from hra.pooling.copies import allocate_copies, can_share
-from hra.pooling.copies_allocation import CopiesAllocation
-from hra.pooling.copies_members import Kind
+from hra.pooling.copies_allocation import CopiesAllocation, Kind
 from hra.pooling.pool import Pool, PooledAllocation
 from hra.pooling.union import Unions
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
-# Refinements of all instances in view from which on they are treated alike instead of joined (docs/decisions.md).
+# Refinements of all instances in view from which on they are treated alike instead of joined (docs of
+# the laboratory, decisions.md).
 _MANY = 4_000
 
 
@@ -242,7 +242,8 @@ def share_scene(
         own = own[np.argsort(-_sizes(placed, own, views), kind="stable")]
         hierarchy = placed.meshes[kind].hierarchy
         before = None if previous is None else taken_before(previous, names[own], hierarchy)
-        kinds.append(Kind(hierarchy, allocator.metric, PlacedViews(views, placed.matrices[own]), before))
+        seen_by = PlacedViews(views, placed.matrices[own])
+        kinds.append(Kind(hierarchy, allocator.error_metric(seen_by), seen_by, before))
         chosen.append(own)
     numbers = np.concatenate(chosen)
     price = None if previous is None else previous.last_price

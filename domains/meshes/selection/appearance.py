@@ -1,4 +1,4 @@
-"""Errors of clusters by what they change in a picture: where the surface is, and how it is lit.
+"""Errors of clusters by the change that they make in a picture: where the surface is, and how it is lit.
 
 A threshold on normals alone would draw most triangles where they help least: a rough place needs many of them to look a
 little better. Groups are ordered by what their triangles gain for the picture instead, and a group's error is the mean
@@ -17,7 +17,8 @@ from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 
 # A change of normals by n, a root mean square, looks as bad as a displacement by so many times its root in pixels. With
-# it a mean change of 1 is a mean FLIP of 0.013 to 0.019, see "Frames beside full detail" in docs/decisions.md.
+# it a mean change of 1 is a mean FLIP of 0.013 to 0.019, see "Frames beside full detail" in the
+# laboratory's decisions.md.
 _PIXELS_OF_NORMALS = 6.5
 # Clusters that face away as a whole may have triangles that do not.
 _LEAST_FACING = 0.02
@@ -27,7 +28,7 @@ _FIX = "build(.., appearance=True), `hra mesh build --appearance`, or meshes.wit
 def check_appearance(hierarchy: Hierarchy) -> None:
     """Raise `MetricError` if a mesh was built without what `appearance_errors` reads."""
     if not {"normal_change", "facing"} <= set(hierarchy.node):
-        what = "the mesh was built without what ScreenError('appearance') reads, how its normals change"
+        what = "the mesh was built without the changes of normals that ScreenError('appearance') reads"
         raise MetricError(what, where="metric", fix=_FIX)
 
 

@@ -94,7 +94,7 @@ class ScreenError(ErrorMetric):
         - "quadric": the simplifier's own estimate, which true displacements may exceed several times.
         - "appearance": as "certified", and how the surface is lit: a tolerance of 1 keeps displacements within a pixel,
           for certain, and the mean change of the picture, as an estimate, where FLIP is about 0.015 (at most 0.02 in 20
-          of 20 pictures of docs/frame-quality.md); see
+          of 20 pictures of examples/lab/docs/frame-quality.md); see
           `hra.domains.meshes.selection.appearance.appearance_errors`. The mesh needs
           ``build(.., appearance=True)``. Budgets minimise "quadric".
         - None: "certified" if the mesh carries bounds, as `build` makes them, else "quadric" with a warning.
@@ -130,7 +130,7 @@ class ScreenError(ErrorMetric):
 
     def __post_init__(self) -> None:
         if self.error is not None and self.error not in _ERRORS:
-            raise MetricError(f"clusters have no error {self.error!r}", fix=f"use one of {', '.join(_ERRORS)}")
+            raise MetricError(f"the error {self.error!r} is unknown", fix=f"use one of {', '.join(_ERRORS)}")
         if self.views not in ("sum", "max"):
             raise MetricError(f"views are joined by 'sum' or 'max', not {self.views!r}", where="ScreenError")
 

@@ -61,7 +61,7 @@ class SurfaceError(ErrorMetric):
         # Refuses what it does not know.
         ScreenError(self.error)
         if self.error == "appearance":
-            what = "the error 'appearance' is of what a camera sees, and here is none"
+            what = "the error 'appearance' needs a camera"
             raise MetricError(what, where="SurfaceError", fix="use ScreenError; on the command line --azimuth or --eye")
 
     @property
@@ -119,7 +119,7 @@ class AllSidesError(ErrorMetric):
         distances = SurfaceError(self.error).peak(hierarchy, None)
         reach, whole = reaches(hierarchy, self.center)
         if not whole < self.distance:
-            what = f"from a distance of {self.distance:g} the eye is within the mesh"
+            what = f"at a distance of {self.distance:g} the eye is inside the mesh"
             fix = f"use a distance above {whole:.6g}, or place the camera by --azimuth or --eye"
             raise CameraError(what, where="distance", fix=fix)
         # A point of the other surface is no farther out than this, and none of either beyond the whole.

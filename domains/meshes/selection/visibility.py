@@ -156,7 +156,7 @@ class VisibleScreenError(ErrorMetric):
         """Each view with the buffer that hides from it."""
         views = views_of(context)
         if len(views) != len(self._buffers):
-            what = f"a depth buffer is of one view: there are {len(self._buffers)} for {len(views)}"
+            what = f"each view needs a depth buffer: there are {len(self._buffers)} for {len(views)}"
             fix = "pass a tuple of buffers, None for a view without"
             raise MetricError(what, where="context", fix=fix)
         return list(zip(views, self._buffers, strict=True))

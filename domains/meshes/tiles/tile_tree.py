@@ -78,7 +78,7 @@ def build_tiles(
     geometry = Geometry.of(positions, attributes)
     triangles = without_degenerate(corners, geometry.position_of)
     if not len(triangles):
-        raise MeshError("every triangle of the mesh has two equal corners", where=repr(mesh))
+        raise MeshError("all triangles of the mesh have two equal corners", where=repr(mesh))
     moved = float(np.linalg.norm(snapped.astype(np.float64) - shaded.positions, axis=1).max())
     moved += known + _reach_of_lost(positions, geometry.by_position(corners), geometry.by_position(triangles))
     with Workers(processors()) as workers:

@@ -16,8 +16,7 @@ import numpy as np
 
 from hra.allocating.solve import solve
 from hra.camera import Camera
-from hra.camera.centred import is_centred
-from hra.camera.framing import fit_camera
+from hra.camera.framing import fit_camera, is_centred
 from hra.domains.meshes.files.resolver import MAX_PIXELS
 from hra.domains.meshes.mesh.materials import Material
 from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra
@@ -132,7 +131,7 @@ def add_cut(plotter: Any, clusters: Clusters, cut: np.ndarray, coloring: Colorin
     """Draw the clusters ``cut`` [K] with ``plotter`` in place of what it drew before."""
     if coloring not in get_args(Coloring):
         raise HraError(
-            f"nothing is coloured by {coloring!r}", where="color", fix=f"use {', '.join(get_args(Coloring))}"
+            f"the colouring {coloring!r} is unknown", where="color", fix=f"use {', '.join(get_args(Coloring))}"
         )
     mesh = clusters.mesh(cut)
     _remove_cut(plotter)

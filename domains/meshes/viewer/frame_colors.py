@@ -81,7 +81,7 @@ def check_coloring(coloring: Any) -> None:
     """HraError unless frames have such colours."""
     if coloring not in get_args(FrameColoring):
         fix = f"use {', '.join(get_args(FrameColoring))}"
-        raise HraError(f"nothing is coloured by {coloring!r}", where="coloring", fix=fix)
+        raise HraError(f"the colouring {coloring!r} is unknown", where="coloring", fix=fix)
 
 
 def _surface(material: Material) -> SurfaceColor:

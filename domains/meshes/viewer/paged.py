@@ -111,7 +111,7 @@ def paged(mesh: Clusters) -> PagedMesh:
     if isinstance(mesh, ClusterMesh):
         return MemoryPages(mesh)
     raise HraError(
-        f"a {type(mesh).__name__} has no pages", where="placed", fix="pass what `build` or `open_asset` gave"
+        f"a {type(mesh).__name__} has no pages", where="placed", fix="pass the result of `build` or `open_asset`"
     )
 
 

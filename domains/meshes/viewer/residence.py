@@ -42,7 +42,7 @@ class Residence:
 
     Raises
     ------
-    InvalidBudget, BudgetTooSmall : the pool is no positive number, or does not hold the coarsest level.
+    InvalidBudget, BudgetTooSmall : the pool is not a positive number, or does not hold the coarsest level.
     ArrayError, BackendUnavailable : see `Renderer`.
 
     Attributes
@@ -149,7 +149,7 @@ class ViewBudget:
         InvalidBudget, BudgetTooSmall : not a positive number, or fewer triangles than the coarsest cut has.
         """
         if kind not in self.ranges:
-            raise HraError(f"{kind!r} limits no view", where="kind", fix=f"use {' or '.join(self.ranges)}")
+            raise HraError(f"the limit {kind!r} is unknown", where="kind", fix=f"use {' or '.join(self.ranges)}")
         if not value > 0:
             raise InvalidBudget(f"a view cannot have {value} {kind}", where=kind, fix="pass a number > 0")
         least, most = self.ranges["triangles"]
@@ -166,5 +166,5 @@ class ViewBudget:
         """The best cut within the limit, for a camera; errors as `MeshAllocator.allocate`."""
         if self.kind == "triangles":
             return self._allocator.allocate(camera, self.value)
-        within = MeshAllocator(self._asset, self._allocator.metric, Threshold(self.value))
+        within = MeshAllocator(self._asset, self._allocator.error_metric(camera), Threshold(self.value))
         return within.allocate(camera, math.inf)

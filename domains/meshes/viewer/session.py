@@ -43,7 +43,7 @@ class ViewSession(OrbitView, InContext):
 
     Raises
     ------
-    CameraError : the camera is no pinhole that looks straight ahead.
+    CameraError : the camera is not a pinhole that looks straight ahead.
     InvalidBudget, BudgetTooSmall : budget or pool are not positive, or do not hold the coarsest level.
     HraError : another kind of asset, metric, traversal or colouring.
     ArrayError : not even the coarsest level is what a shader of this driver can reach.

@@ -44,7 +44,7 @@ class Panel:
         self._imgui = imgui
         flags = imgui.SliderFlags_
         self._slider = flags.logarithmic | flags.always_clamp
-        # Where the pool's slider is while it moves: each size starts a pool anew.
+        # Where the pool's slider is while it moves: each size starts a new pool.
         self._pool: float | None = None
 
     def draw(self, session: ViewSession, frame: ViewFrame) -> None:

@@ -41,7 +41,7 @@ def build(cloud: PointCloud | SplatCloud) -> CloudTree:
     (5, [['3.3', '0.0', '0.0']])
     """
     if not isinstance(cloud, PointCloud | SplatCloud):
-        what = f"a {type(cloud).__name__} is no cloud"
+        what = f"a {type(cloud).__name__} is not a cloud"
         raise HraError(what, where="build", fix="pass a PointCloud, a SplatCloud, or load_points(path)")
     grown = build_tree(cloud.positions)
     parent, leaf = grown.tree.parent, grown.tree.leaf

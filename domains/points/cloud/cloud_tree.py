@@ -51,7 +51,7 @@ class CloudTree:
         HraError : another cost.
         """
         if cost not in ("nodes", "bytes"):
-            raise HraError(f"{cost!r} is no cost", where="with_cost", fix="use 'nodes' or 'bytes'")
+            raise HraError(f"{cost!r} is not a cost", where="with_cost", fix="use 'nodes' or 'bytes'")
         return self.of(self.parent, dict(self.hierarchy.node), self.kind, cost)
 
     @property

@@ -22,10 +22,11 @@ _SIDE2 = 6.0
 # Points of the cell from which the radius of a point is known.
 NEIGHBOURS = 8
 # Squared radius of the disc that stands for a square, in traces: 1.5 is inscribed in it, 1.9 has its area, 3 reaches
-# its corners. Measured, see docs/decisions.md.
+# its corners. Measured, see examples/lab/docs/decisions.md.
 _DISC = 1.5
 # The share of a disc that sticks out of what it stands for: this times its squared size relative to the whole cloud's.
-# Measured, see docs/decisions.md: thickness and facing, which say more of the surface, gave worse pictures.
+# Measured, see examples/lab/docs/decisions.md: thickness and facing, which say more of the surface, gave worse
+# pictures.
 _OVERHANG = 1000.0
 _TINY = np.finfo(np.float32).tiny
 

@@ -32,7 +32,7 @@ from hra.errors import HraError
 _HEADER = 512
 
 app = typer.Typer(help="Points and Gaussian splats within a budget.", no_args_is_help=True)
-BuiltCloud = Annotated[Path, typer.Argument(help="A tree that was built by `hra points build`.", metavar="CLOUD.hpt")]
+BuiltCloud = Annotated[Path, typer.Argument(help="A tree built by `hra points build`.", metavar="CLOUD.hpt")]
 
 
 @dataclass(frozen=True)
@@ -81,19 +81,19 @@ def build(
     out: Annotated[Path, typer.Option("-o", "--out", callback=written_as(".hpt"), help="The built tree, .hpt.")],
     level: Annotated[
         int | None,
-        typer.Option(min=0, help="Finest level that is read of a COPC file, 0 for its root."),
+        typer.Option(min=0, help="Finest level to read of a COPC file; 0 is its root."),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(help="Build LAS or LAZ in parts that take no more, like 2GiB.", metavar="SIZE")
+        str | None, typer.Option(help="Build LAS or LAZ in parts within this memory, such as 2GiB.", metavar="SIZE")
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Build the tree over a cloud; with --memory one that is larger than memory, to the same file."""
+    """Build the tree over a cloud. With --memory the cloud may be larger than memory; the file is the same."""
     from hra.domains import points
 
     if memory is not None:
         if level is not None:
-            raise HraError("what is built in parts is read as a whole", where="--level", fix="leave one of them out")
+            raise HraError("a cloud built in parts is read as a whole", where="--level", fix="leave one of them out")
         with running(f"building {source.name} in parts"):
             report = points.build_out_of_core(source, out, memory=byte_count(memory))
         record = {"kind": "points", **asdict(report)}
@@ -107,7 +107,7 @@ def build(
 
 @app.command()
 def info(cloud: BuiltCloud, json_file: JsonOption = None) -> None:
-    """Show what is in a built tree."""
+    """Show the content of a built tree."""
     from hra.domains import points
 
     _report(points.load_tree(cloud), json_file, cloud.name)
@@ -141,7 +141,7 @@ def render(
     viewport: ViewportOption = "960x540",
     json_file: JsonOption = None,
 ) -> None:
-    """Draw a cut, or full detail without a budget."""
+    """Draw a cut; without a budget draw full detail."""
     from hra.domains import points
     from hra.files.images import save_png
 
@@ -164,8 +164,8 @@ def view(
 ) -> None:
     """Open a window on a built tree, with a slider for the budget.
 
-    Drag turns the cloud, the right button moves it, the wheel goes nearer. Keys: up and down the budget, f freezes the
-    cut, h is home.
+    Drag to turn the cloud, drag with the right button to move it, use the wheel to go nearer. Keys: up and down the
+    budget, f freezes the cut, h is home.
     """
     from hra.domains import points
     from hra.files.images import save_png

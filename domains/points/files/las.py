@@ -103,7 +103,7 @@ def read_nodes(stream: IO[bytes], size: int, claims: Claims, level: int | None, 
     Raises
     ------
     FileError : pages or points lie outside of the file of ``size`` bytes, pages lead back to each other, a node is
-        there twice or is none of an octree, or nodes hold other numbers of points than the header says.
+        there twice or is not one of an octree, or nodes hold other numbers of points than the header says.
     """
     deepest = _LEVELS if level is None else level
     found = np.concatenate([page[page["points"] != PAGE] for page in _pages(stream, size, deepest, where)])
@@ -146,9 +146,9 @@ def _check_keys(nodes: np.ndarray, where: str) -> None:
     for axis in "xyz":
         in_range &= (nodes[axis] >= 0) & (nodes[axis] < 1 << level.clip(0, _LEVELS))
     if not in_range.all():
-        raise refusal("a node is none of an octree", where)
+        raise refusal("a node does not belong to an octree", where)
     if len(np.unique(nodes[["level", "x", "y", "z"]])) < len(nodes):
-        raise refusal("a node is there twice", where)
+        raise refusal("a node appears twice", where)
 
 
 def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointCloud:
@@ -166,7 +166,7 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
     where = str(path)
     las_library()  # what is missing is said first
     if level is not None and (type(level) is not int or level < 0):
-        raise HraError(f"there is no level {level!r}", where="level", fix="use 0 for the root, or more")
+        raise HraError(f"level {level!r} is invalid", where="level", fix="use 0 for the root, or more")
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         claims = check_header(stream, size, where)

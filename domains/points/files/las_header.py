@@ -70,10 +70,10 @@ def check_header(stream: IO[bytes], size: int, where: str) -> Claims:
     FileError : no LAS file, or one that is shorter than it says.
     """
     if size < _HEADER or unpack(stream, 0, "4s") != (b"LASF",):
-        raise refusal("it is none, or its header is cut off", where)
+        raise refusal("it is not a LAS file, or its header is cut off", where)
     (minor,) = unpack(stream, 25, "B")
     if minor >= 4 and size < _HEADER_1_4:
-        raise refusal("it is none, or its header is cut off", where)
+        raise refusal("it is not a LAS file, or its header is cut off", where)
     begin, records, kind, length, points = unpack(stream, 96, "<2LBHL")
     extended = 0
     if minor >= 4:
@@ -123,7 +123,7 @@ def las_errors(where: str) -> Iterator[None]:
     """Turn what laspy and lazrs raise into FileError."""
     try:
         yield
-    except BaseException as error:  # a panic of Rust is no Exception
+    except BaseException as error:  # a panic of Rust is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError, HraError)):
             raise
         raise refusal(str(error), where) from error

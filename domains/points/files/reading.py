@@ -179,7 +179,7 @@ def read_sog(path: Path) -> SplatCloud:
 
 def _refused(what: str, where: str) -> FileError:
     fix = "write it again by splat-transform, or as PLY"
-    return FileError(f"this is no SOG file of version 2: {what}", where=where, fix=fix)
+    return FileError(f"this is not an SOG file of version 2: {what}", where=where, fix=fix)
 
 
 def _unpacked(text: bytes, read: Reader, where: str) -> SplatCloud:

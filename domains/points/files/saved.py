@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from typing import IO
 
 import numpy as np
@@ -14,7 +13,7 @@ from hra.errors import FileError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import enough_memory
 from hra.files.local_files import open_regular
-from hra.files.plain_arrays import save_plain
+from hra.files.plain_arrays import plain_archive, save_plain
 
 _COMMON = {"position": 3, "color": 3, "reach": 0, "size": 0, "color_loss": 0, "cover_loss": 0, "shift": 0}
 _KINDS = {"points": (PointCloud, _COMMON), "splats": (SplatCloud, {**_COMMON, "covariance": 6, "opacity": 0})}
@@ -66,25 +65,20 @@ def load_tree(path: str | os.PathLike[str]) -> CloudTree:
             parent = arrays.pop("parent")
             _check(parent, arrays, names)
             return CloudTree.of(parent, arrays, kind)
-        except (ValueError, KeyError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, HraError) as error:
+        except (ValueError, KeyError, OSError, HraError) as error:
             fix = "build it again with `hra points build`"
-            raise FileError(f"this is no tree of points: {error}", where=str(path), fix=fix) from error
+            raise FileError(f"this is not a tree of points: {error}", where=str(path), fix=fix) from error
 
 
 def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:
     """All arrays of an archive, one after the other: no more is held than they take."""
-    _check_archive(stream, os.fstat(stream.fileno()).st_size)
-    stream.seek(0)
-    with np.load(stream, allow_pickle=False) as found:
-        # What is no array comes as bytes.
-        return {name: np.asarray(found[name]) for name in found.files}
-
-
-def _check_archive(stream: IO[bytes], size: int) -> None:
-    """Nothing is unpacked that is larger than the file: `save_tree` compresses nothing."""
-    with zipfile.ZipFile(stream) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > size:
+    with plain_archive(stream) as archive:
+        # Nothing is unpacked that is larger than the file: `save_tree` compresses nothing.
+        if archive.unpacked > os.fstat(stream.fileno()).st_size:
             raise ValueError("it would unpack to more than it holds")
+        if archive.others:
+            raise ValueError(f"{archive.others[0][:60]} is not an array")
+        return {name: archive.array(name) for name in archive.names}
 
 
 def _check(parent: np.ndarray, arrays: dict[str, np.ndarray], names: dict[str, int]) -> None:

@@ -36,7 +36,7 @@ class PointAllocator(hra.HierarchicalResourceAllocator):
         self, tree: CloudTree, metric: hra.ErrorMetric | None = None, traversal: hra.Traversal | None = None
     ) -> None:
         if not isinstance(tree, CloudTree):
-            what = f"a {type(tree).__name__} is no tree of points"
+            what = f"a {type(tree).__name__} is not a tree of points"
             raise HraError(what, where="PointAllocator", fix="pass points.build(cloud) first")
         super().__init__(tree.hierarchy, metric or CloudError(), traversal or hra.Hull())
         self.tree = tree

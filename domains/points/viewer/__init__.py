@@ -1,4 +1,4 @@
 """A cloud in a window: the renderer by OpenGL, what a session holds, and the window around it.
 
-What people do to a view of a cloud belongs here; eye, window and panel are in `hra.viewer`.
+What is drawn of a cloud and what people do to a view of it belong here; eye, window and panel are in `hra.viewer`.
 """

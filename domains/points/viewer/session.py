@@ -79,7 +79,7 @@ class CloudSession(OrbitView, InContext):
 
     Raises
     ------
-    CameraError : the camera is no pinhole that looks straight ahead. InvalidBudget : a budget that is no number.
+    CameraError : the camera is not a pinhole that looks straight ahead. InvalidBudget : a budget that is not a number.
     ArrayError : a tree too large for the driver.
     MissingExtra, BackendUnavailable : there is no OpenGL 4.5, see `hra.kernels.raster.Context`.
 

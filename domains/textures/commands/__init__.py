@@ -1,6 +1,6 @@
 """``hra texture``: streaming within a pool of bytes.
 
-One file for a command: options, a call of the library's public surface and what is printed. Nothing is computed here.
+One file for a command: options, a call of the library's public surface, and the output. Nothing is computed here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def replay(
     policy: Annotated[
         str, typer.Option(help="All, or some of lru,belady,godot,bias,refuse,look-ahead,streaming.")
     ] = "all",
-    every: Annotated[int, typer.Option(min=1, help="Images: judge each n-th view by PSNR and FLIP.")] = 10,
+    every: Annotated[int, typer.Option(min=1, help="Images: rate each n-th view by PSNR and FLIP.")] = 10,
     frames: Annotated[int, typer.Option(min=1, max=10**6, help="Images: frames of the flight.")] = 60,
     seed: Annotated[int, typer.Option(help="Images: seed of the flight's track.")] = 0,
     viewport: Annotated[str, typer.Option(help="Images: screen size.")] = "960x540",
@@ -41,7 +41,7 @@ def replay(
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Replay a recorded trace, or a flight over an image as a ground, by several policies and judge each."""
+    """Replay a recorded trace, or a flight over an image as a ground, by several policies and compare them."""
     limit = byte_count(upload) if upload else None
     if source.suffix.lower() == ".npz":
         if metric or traversal:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hra.console import choose_metric, choose_traversal, running, show, write_json
-from hra.domains.textures.commands.verdicts import Judged, JudgedViews, show_judged, sizes, write_picture
+from hra.domains.textures.commands.replaying import Judged, JudgedViews, show_judged, sizes, write_picture
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ class FlightOptions:
     Attributes
     ----------
     predict : the path ahead is guessed from the last step instead of known.
-    policy : names as `hra.residency.policies` has them.
+    policy : names as `hra.residency.replay.policies` has them.
     every : frames from one judged view to the next.
     metric, traversal : of the allocations, by name.
     """
@@ -147,14 +147,14 @@ def _judge(
     flight: Flight, trace: ResidencyTrace, options: FlightOptions, progress: Callable[[str], None]
 ) -> Iterator[Judged]:
     """The allocation's replay first, then the policies."""
-    from hra.residency import Belady, judge
-    from hra.residency.policies import policies
-    from hra.residency.verdict import judge_log
+    from hra.residency import Belady, evaluate
+    from hra.residency.replay.evaluation import evaluate_log
+    from hra.residency.replay.policies import policies
 
     chosen, demands = policies(options.policy, flight.demands, options.upload, options.look_ahead), flight.demands
-    fewest, least = judge(Belady(), demands, options.pool), flight.least(options)
+    fewest, least = evaluate(Belady(), demands, options.pool), flight.least(options)
     logs = ((policy.name, policy.run(demands, options.pool)) for policy in chosen)
     for name, log in [(_OURS, trace.log), *logs]:
         progress(name)
         views = flight.views(log, least, options.every)
-        yield Judged(judge_log(name, log, demands, options.pool), fewest, views)
+        yield Judged(evaluate_log(name, log, demands, options.pool), fewest, views)

@@ -32,7 +32,7 @@ def trace(
 
 def _make(source: str, seed: int, step: int) -> Trace:
     from hra.residency import GroundTexture, load_poses
-    from hra.residency.drives import kitti_like, terrain_walk
+    from hra.residency.replay.paths import kitti_like, terrain_walk
 
     made_up = {"kitti_like": kitti_like, "terrain_walk": terrain_walk}
     if source in made_up:

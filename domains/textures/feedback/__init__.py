@@ -1,5 +1,4 @@
 """Which pages a view wants: by rays, from outlines, or drawn by OpenGL.
 
-Ways to learn which pages are wanted at which level, each giving a `Feedback`; what a choice of pages is then worth, the
-metrics say.
+Ways to learn which pages are wanted at which level, each giving a `Feedback`; the metrics then rate a choice of pages.
 """

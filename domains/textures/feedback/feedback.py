@@ -30,7 +30,7 @@ class Feedback(ShortRepr):
 
     Raises
     ------
-    MetricError : arrays of other lengths, pages that are no whole numbers, footprints below 1, areas or weights
+    MetricError : arrays of other lengths, pages that are not whole numbers, footprints below 1, areas or weights
         below 0, anything that is not finite.
 
     Examples

@@ -21,7 +21,7 @@ class GLFeedback:
     """Feedback of a scene of textured planes as a graphics card draws it, one sample per pixel of a feedback buffer.
 
     It equals `AnalyticFeedback` of the same stride up to rounding: footprints agree within 0.1 %, and fewer than two
-    pixels in a thousand, at outlines and borders of pages, fall to the other side. Where the viewport is no multiple of
+    pixels in a thousand, at outlines and borders of pages, go to the other side. If the viewport is not a multiple of
     the stride, the last samples of a row or column lie at the middle of whole cells.
 
     Release it, or use it in a ``with`` statement.

@@ -1,4 +1,7 @@
-"""What the header of an image file tells, checked before any texel is decoded."""
+"""What the header of an image file tells, checked before any texel is decoded.
+
+An EXIF orientation turns or mirrors each rectangle that is read, never the whole image.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ import numpy as np
 from hra.domains.textures import formats
 from hra.domains.textures.formats import TexelFormat
 from hra.domains.textures.sources.tile_cache import openimageio
-from hra.domains.textures.sources.upright import Orientation
 from hra.errors import FileError, ImageError, RepairWarning
 from hra.files.images.opening import as_image_error, corrupt_exif
 from hra.files.local_files import local_path, open_regular
@@ -35,6 +37,39 @@ _BLOCKS = {
     "BC6HS": formats.BC6H,
     "BC7": formats.BC7,
 }
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """How the upright image follows from the stored one: transposed first, then mirrored along its axes."""
+
+    transposed: bool = False
+    flip_rows: bool = False
+    flip_columns: bool = False
+
+    @classmethod
+    def of(cls, exif: int) -> Orientation:
+        """The meaning of an EXIF orientation from 1 to 8 (Exif 2.32, tag 0x0112)."""
+        return cls(exif >= 5, exif in (3, 4, 7, 8), exif in (2, 3, 6, 7))
+
+    def upright_size(self, height: int, width: int) -> tuple[int, int]:
+        """Height and width of the upright image from those of the stored one."""
+        return (width, height) if self.transposed else (height, width)
+
+    def store(self, rows: Span, columns: Span, size: tuple[int, int]) -> tuple[Span, Span]:
+        """The stored rows and columns that hold a rectangle of the upright image of ``size`` (height, width)."""
+        if self.flip_rows:
+            rows = size[0] - rows[1], size[0] - rows[0]
+        if self.flip_columns:
+            columns = size[1] - columns[1], size[1] - columns[0]
+        return (columns, rows) if self.transposed else (rows, columns)
+
+    def turn(self, texels: np.ndarray) -> np.ndarray:
+        """Stored texels [h, w, C] of a rectangle as they stand upright."""
+        if self.transposed:
+            texels = texels.swapaxes(0, 1)
+        return texels[:: -1 if self.flip_rows else 1, :: -1 if self.flip_columns else 1]
 
 
 @dataclass(frozen=True)
@@ -79,7 +114,7 @@ def _reopen(*values: Any) -> ImageHeader:
     with open_regular(header.path) as stream:
         if _stamp(stream) != header.stamp:
             what = "the image has been replaced by another one since it was pickled"
-            raise FileError(what, where=header.path, fix="open it anew")
+            raise FileError(what, where=header.path, fix="open it again")
     return header
 
 

@@ -12,12 +12,11 @@ from hra.domains.textures.formats import RGBA8, TexelFormat
 from hra.domains.textures.mips import build_mips, level_shapes
 from hra.domains.textures.pages import MipLevel
 from hra.domains.textures.sources.header import read_header
-from hra.domains.textures.sources.made import MadeLevel, MadeLevels
-from hra.domains.textures.sources.stored import StoredLevel
+from hra.domains.textures.sources.stored import MadeLevel, MadeLevels, StoredLevel
 from hra.domains.textures.sources.tile_cache import TileCache
 from hra.errors import MissingExtra
 from hra.files.images import MAX_PIXELS, load_image
-from hra.files.images.channels import unit_range
+from hra.files.images.arrays import unit_range
 from hra.files.limits import DEFAULT
 from hra.files.local_files import local_path
 

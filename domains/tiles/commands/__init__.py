@@ -1,6 +1,6 @@
 """``hra tiles``: tilesets of viewers within a cache of bytes.
 
-One file for a command: options, a call of the library's public surface and what is printed. Nothing is computed here.
+One file for a command: options, a call of the library's public surface, and the output. Nothing is computed here.
 """
 
 from __future__ import annotations

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @with_option_lists
 def plan(
-    tileset: Annotated[Path, typer.Argument(help="A tileset.json on this disk, whoever made it.", metavar="TILESET")],
+    tileset: Annotated[Path, typer.Argument(help="A tileset.json on this disk, from any tool.", metavar="TILESET")],
     placed: CameraOptions,
     cache: Annotated[str, typer.Option(help="Bytes of contents that the viewer may hold: 430MB.", metavar="SIZE")],
     viewport: ViewportOption = VIEWPORT,
-    pixels: Annotated[float, typer.Option(min=0.0, help="The error target of the viewers' own rules.")] = 16.0,
+    pixels: Annotated[float, typer.Option(min=0.0, help="Error target of the viewers' own rules.")] = 16.0,
     frames: Annotated[int, typer.Option(min=1, max=10_000, help="Frames of a turn around the tileset.")] = 60,
     json_file: JsonOption = None,
 ) -> None:
-    """The smallest error target whose tiles fit into a cache, and what the viewers' own rules do with it.
+    """Find the smallest error target whose tiles fit into a cache, beside the results of the viewers' own rules.
 
     The camera is placed as for meshes, in the tileset's frame; `--up 0,0,1` suits most. The rules of 3DTilesRendererJS
-    and CesiumJS are replayed on a turn around the tileset: how often tiles are fetched again, and how often refused.
+    and CesiumJS are replayed on a turn around the tileset: the output counts repeated fetches and refusals.
     """
     from hra.domains import tiles
 

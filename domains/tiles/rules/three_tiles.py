@@ -64,7 +64,7 @@ class _Viewer:
         arrived = missing[np.argsort(-seen.errors[missing], kind="stable")]
         for tile in arrived.tolist():
             if total >= self._rule.cache and self._bytes[tile]:
-                continue  # thrown away: fetched in vain
+                continue  # thrown away: fetched for nothing
             total += int(self._bytes[tile])
             self._held[tile] = True
         most = max(most, total)

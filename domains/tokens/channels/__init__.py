@@ -1,5 +1,5 @@
 """The texture array: numbered channels of an image that need no weights.
 
-What can be computed from pixels alone and serves several methods belongs here, one kind of channel per file. What
-depends on the query is relevance.
+Channels that follow from pixels alone and serve several methods belong here, one kind per file. What depends on the
+query is relevance.
 """

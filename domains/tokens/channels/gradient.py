@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.tokens.context.blocks import block_counts
+from hra.domains.tokens.pyramid.blocks import block_counts
 
 _OUTER, _INNER, _MIDDLE = (np.float32(weight / 16) for weight in (1, 4, 6))  # a binomial of five
 _NOISE = np.float32(1 / 255) ** 2  # a gradient of one step of 8-bit images has no orientation worth naming
@@ -137,7 +137,7 @@ def _add_blurred(row, total):
 
 @njit(cache=True, nogil=True)
 def _add_up(total, cell, sums):
-    """Add rows [k, w] to the cells of a row of them, [k, columns], and begin anew."""
+    """Add rows [k, w] to the cells of a row of them, [k, columns], and start again."""
     for k in range(total.shape[0]):
         for x in range(total.shape[1]):
             sums[k, x // cell] += total[k, x]

@@ -1,4 +1,8 @@
-"""The texture array: up to 40 named channels for every cell of an image, the input of relevance scorers."""
+"""The texture array: up to 40 named channels for every cell of an image, the input of relevance scorers.
+
+Below it, the channels from image pyramids (amplitudes by scale and by orientation), and those that depend on more than
+the pixels of one frame: motion and eccentricity.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.tokens.channels.bands import band_channels, oriented_channels
-from hra.domains.tokens.channels.color import color_channels
-from hra.domains.tokens.channels.frame import eccentricity, motion
+from hra.camera.eccentricity import Eccentricity
+from hra.domains.tokens.channels.color import color_channels, no_cells, square_means
 from hra.domains.tokens.channels.gradient import gradient_channels
-from hra.domains.tokens.context.features import check_features, project
-from hra.domains.tokens.relevance.saliency import saliency
-from hra.domains.tokens.relevance.text_likeness import text_likeness
-from hra.errors import ArrayError
-from hra.files.images.arrays import as_image
-from hra.files.images.channels import luma
+from hra.domains.tokens.channels.saliency import saliency
+from hra.domains.tokens.channels.text_likeness import text_likeness
+from hra.domains.tokens.embedding.features import check_features, project
+from hra.errors import ArrayError, ImageError
+from hra.files.images.arrays import as_image, luma
+from hra.files.images.arrays import luma as luma_of
+from hra.kernels import gaussian_pyramid, laplacian_pyramid, steerable_pyramid
 
 MODEL_CHANNELS = range(17, 33)
 """Numbers of the channels that hold features of a model."""
@@ -88,10 +92,10 @@ class TextureArray:
 
         Raises
         ------
-        ArrayError : there is no such channel.
+        ArrayError : the channel is unknown.
         """
         if name not in self.names:
-            raise ArrayError(f"there is no channel {name!r}", where="texture array", fix=f"one of {self.names}")
+            raise ArrayError(f"the channel {name!r} is unknown", where="texture array", fix=f"one of {self.names}")
         return self.values[..., self.names.index(name)]
 
     def complete(self) -> np.ndarray:
@@ -178,3 +182,128 @@ def _regional(cue: np.ndarray, size: tuple[int, ...], cell: int) -> np.ndarray:
     region = max(cell, _REGION)
     row, column = (np.arange(0, extent, cell) // region for extent in size)
     return cue[row[:, None], column]
+
+
+_BANDS = ("high_pass", "band_1", "band_2", "band_3")
+_ORIENTATIONS = ("oriented_0", "oriented_45", "oriented_90", "oriented_135")
+_SCALES = 2
+# Mirrored pixels around what the steerable pyramid takes as periodic; sizes become multiples, which transform fast.
+_MARGIN = 16
+
+
+def band_channels(luma: np.ndarray, cell: int) -> dict[str, np.ndarray]:
+    """Root mean square, by cell, of the four finest bands of the Laplacian pyramid.
+
+    Source: P. J. Burt and E. H. Adelson (1983), see `hra.kernels.laplacian_pyramid`.
+
+    Parameters
+    ----------
+    luma : float32 [H, W] in [0, 1].
+    cell : side of a cell in pixels.
+
+    Returns
+    -------
+    ``high_pass`` (what a blur over 5 x 5 pixels takes away), ``band_1``, ``band_2``, ``band_3`` (an octave each,
+    strongest for wavelengths of 8, 16 and 32 pixels), float32 [ceil(H/cell), ceil(W/cell)]; zeros where the image is
+    too small for a band.
+    """
+    bands = laplacian_pyramid(luma[..., None], levels=len(_BANDS) + 1).levels[:-1]
+    energies = [_energy(band[..., 0], level, luma.shape, cell) for level, band in enumerate(bands)]
+    missing = len(_BANDS) - len(energies)
+    energies += [no_cells(luma.shape, cell)] * missing
+    return {name: np.sqrt(energy) for name, energy in zip(_BANDS, energies, strict=True)}
+
+
+def oriented_channels(luma: np.ndarray, cell: int) -> dict[str, np.ndarray]:
+    """Root mean square, by cell, of waves along four directions, over the second and third finest octave together.
+
+    The finest octave would take four times as long; its orientation is in the structure tensor already.
+
+    Source: E. P. Simoncelli and W. T. Freeman (1995), see `hra.kernels.steerable_pyramid`.
+
+    Parameters
+    ----------
+    luma : float32 [H, W] in [0, 1].
+    cell : side of a cell in pixels.
+
+    Returns
+    -------
+    ``oriented_0`` (waves along x: vertical strokes), ``oriented_45``, ``oriented_90`` (waves along y: lines of text),
+    ``oriented_135``, float32 [ceil(H/cell), ceil(W/cell)]; angles run from +x towards +y, which points down.
+    """
+    halved = gaussian_pyramid(luma[..., None], levels=2).levels[-1]
+    margins = [(_MARGIN, _MARGIN + -extent % _MARGIN) for extent in halved.shape[:2]]
+    padded = np.pad(halved, [*margins, (0, 0)], mode="symmetric")
+    pyramid = steerable_pyramid(padded, scales=_SCALES, orientations=len(_ORIENTATIONS))
+    total = [no_cells(luma.shape, cell) for _ in _ORIENTATIONS]
+    for scale, bands in enumerate(pyramid.bands):
+        start = _MARGIN >> scale
+        height, width = (-(-extent >> scale) for extent in halved.shape[:2])
+        for orientation, band in enumerate(bands[:, start : start + height, start : start + width, 0]):
+            # Transforms are orthonormal: a coefficient of scale s carries the energy of 4**s pixels.
+            total[orientation] = total[orientation] + _energy(band, 1 + scale, luma.shape, cell) / 4**scale
+    return {name: np.sqrt(energy) for name, energy in zip(_ORIENTATIONS, total, strict=True)}
+
+
+def _energy(band: np.ndarray, level: int, size: tuple[int, ...], cell: int) -> np.ndarray:
+    """Mean square by cell of a band whose pixel i lies on pixel i * 2**level of an image of ``size``."""
+    squares, step = band * band, 2**level
+    if cell % step == 0:
+        return square_means(squares, cell // step)
+    fine = squares.repeat(step, axis=0)[: size[0]].repeat(step, axis=1)[:, : size[1]]
+    return square_means(fine, cell)
+
+
+def motion(luma: np.ndarray, previous: Any, cell: int) -> np.ndarray:
+    """Mean absolute change of luma since the previous frame; zero without one.
+
+    Source: the flicker channel of L. Itti, N. Dhavale and F. Pighin, "Realistic avatar eye and head animation using a
+    neurobiological model of visual attention" (SPIE 5200, 2003).
+
+    Parameters
+    ----------
+    luma : float32 [H, W] in [0, 1].
+    previous : the frame before, [H, W, 3] as `hra.files.images.as_image` takes it, or None.
+    cell : side of a cell in pixels.
+
+    Returns
+    -------
+    float32 [ceil(H/cell), ceil(W/cell)] in [0, 1].
+
+    Raises
+    ------
+    ImageError : an unusable frame, or one of another size.
+    """
+    if previous is None:
+        return no_cells(luma.shape, cell)
+    before = luma_of(as_image(previous))[..., 0]
+    if before.shape != luma.shape:
+        what = f"the previous frame has {before.shape} pixels, this one {luma.shape}"
+        raise ImageError(what, where="previous", fix="pass frames of one size")
+    return square_means(np.abs(luma - before), cell)
+
+
+def eccentricity(size: tuple[int, ...], gaze: tuple[float, float] | None, cell: int) -> np.ndarray:
+    """Distance of every cell's centre from the gaze, as a share of the image's longer side.
+
+    Proportional to the visual angle, whatever the field of view, as far as `hra.Eccentricity` takes it to be.
+
+    Parameters
+    ----------
+    size : (height, width) in pixels.
+    gaze : (x, y) in pixels; None for the centre.
+    cell : side of a cell in pixels.
+
+    Returns
+    -------
+    float64 [ceil(H/cell), ceil(W/cell)], >= 0.
+
+    Raises
+    ------
+    ArrayError : a gaze that is not two finite numbers.
+    """
+    height, width = size
+    y, x = ((np.arange(0, extent, cell) + np.minimum(np.arange(0, extent, cell) + cell, extent)) / 2 for extent in size)
+    centres = np.stack(np.broadcast_arrays(x, y[:, None]), axis=-1)
+    where = (width / 2, height / 2) if gaze is None else gaze
+    return Eccentricity(where, pixels_per_degree=max(size)).degrees(centres)

@@ -1,4 +1,7 @@
-"""``hra tokens``: which patches of an image a model should see."""
+"""``hra tokens``: which patches of an image a model should see.
+
+Options, output and the checks before an allocation belong here; every other command is a file of its own.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help
 
 ImageArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads.")]
 ImagesArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads, or a folder of them.")]
-QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer where tokens go.")]
+QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer the tokens.")]
 RelevanceOption = Annotated[
     str | None,
     typer.Option(help="phrase, layout, cues, imagenet, uniform, or model:NAME (CLIP, SigLIP). [default: phrase]"),
@@ -47,7 +50,7 @@ def allocate(
     image: ImagesArgument,
     query: QueryOption = "",
     method: Annotated[
-        str, typer.Option(help="How; `hra tokens methods` lists them.", metavar="NAME[:KEY=VALUE,..]")
+        str, typer.Option(help="The method; `hra tokens methods` lists all.", metavar="NAME[:KEY=VALUE,..]")
     ] = "pyramid",
     budget: BudgetOption = 273,
     relevance: RelevanceOption = None,
@@ -59,25 +62,25 @@ def allocate(
             "-o",
             "--out",
             callback=folder_or(".png"),
-            help="PNG: the tokens on the image, and what they give back. Of a folder: one for Parquet files.",
+            help="PNG: the tokens on the image and the image they give back. Folder: Parquet files.",
         ),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes, for the images of a folder.")] = 1,
-    bank: Annotated[int, typer.Option(help="Of a folder: so many images in a row share their tokens.")] = 1,
+    bank: Annotated[int, typer.Option(help="Folder: this many images in a row share their tokens.")] = 1,
     sample: Annotated[
         int | None,
-        typer.Option(help="Of a folder: all images share their tokens, by a price fixed on so many of them."),
+        typer.Option(help="Folder: all images share their tokens, by a price fixed on this many of them."),
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Allocate tokens to an image and a query, or to all images of a folder.
 
-    A folder's rows go to Parquet files, one row for each image, with its error where it has no tokens (exit code 1).
-    Run it again after it was stopped: it goes on.
+    The rows of a folder go to Parquet files, one row for each image, with its error if it has no tokens (exit code 1).
+    A stopped run continues when you run it again.
     """
     from hra.domains import tokens
     from hra.domains.tokens.corpus.command import allocate_images
-    from hra.domains.tokens.named import named_allocator
+    from hra.domains.tokens.methods.named import named_allocator
     from hra.files.images import load_image, psnr, save_png
 
     if os.path.isdir(image):  # False for names that cannot be

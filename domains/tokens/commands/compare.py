@@ -26,7 +26,7 @@ def compare(
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Compare methods at one budget: what they give back, cover and gain, and how long they take."""
+    """Compare methods at one budget: restored image, coverage, gain and time."""
     from hra.domains.tokens.measures.compare import compare as run
     from hra.domains.tokens.measures.compare import sheet_of
     from hra.files.images import load_image, save_png

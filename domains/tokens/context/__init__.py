@@ -1,4 +1,4 @@
 """The context of token allocation: an image, a question about it, and the features of its cells.
 
-What every method needs to know before it chooses belongs here.
+Everything that a method reads before it chooses belongs here.
 """

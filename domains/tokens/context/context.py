@@ -7,17 +7,15 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MethodType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from hra.domains.tokens.channels.texture_array import texture_array
-from hra.domains.tokens.context.blocks import block_counts
-from hra.domains.tokens.context.features import Encoder, check_features
-from hra.domains.tokens.patches.pyramid import PatchPyramid
-from hra.domains.tokens.relevance.base import Relevance, check_relevance
-from hra.domains.tokens.relevance.resample import resample
-from hra.domains.tokens.relevance.uniform import UniformRelevance
+from hra.domains.tokens.context.scores import check_relevance, resample
+from hra.domains.tokens.embedding.features import Encoder, check_features
+from hra.domains.tokens.pyramid.blocks import block_counts
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import HraWarning
 from hra.model.arrays import to_numpy
 from hra.model.builder import HierarchyBuilder
@@ -26,6 +24,13 @@ from hra.model.short_repr import ShortRepr
 
 Made = TypeVar("Made")
 _LEAST_PATCH = 2
+
+Relevance = Callable[["TokenContext"], Any]
+"""context (image, query, patch, what is known already) -> scores [h, w] of any sign, scale and grid over the image.
+
+A map of another grid than that of the finest patches is resampled by area; a flat sequence [N] is given with its grid,
+as a pair ``(scores, (rows, columns))``.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,7 +200,7 @@ class TokenContext(ShortRepr):
         """
         scores = check_relevance(self.scorer(self), self.grid, self.cover)
         if scores.size > 1 and np.ptp(scores) == 0 and not self._is_meant():
-            what = f"the relevance is {scores[0, 0]:g} everywhere, so that it decides nothing"
+            what = f"the relevance is {scores[0, 0]:g} everywhere, so it decides nothing"
             warnings.warn(f"{what}; say UniformRelevance() if that is meant", HraWarning, stacklevel=2)
         return scores if scores.any() else np.ones_like(scores)
 
@@ -236,6 +241,26 @@ class TokenContext(ShortRepr):
     def node_errors(self) -> tuple[np.ndarray, np.ndarray]:
         """Weighted error of every patch's region, shown by the patch and by its parent; two float64 [N]."""
         return self.pyramid.node_errors(self.pixel_weight)
+
+
+@dataclass(frozen=True)
+class UniformRelevance:
+    """The same relevance for every patch: the error itself decides (the oracle of reconstructions). Needs nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> tokens.UniformRelevance()(tokens.TokenContext.of(image)).shape
+    (8, 12)
+    """
+
+    in_threads: ClassVar[bool] = True
+
+    def __call__(self, context: TokenContext) -> np.ndarray:
+        """Ones [ceil(H/patch), ceil(W/patch)], float32."""
+        return np.ones(context.grid, np.float32)
 
 
 def _is_same(known: Encoder, encoder: Encoder) -> bool:

@@ -1,4 +1,4 @@
 """Folders of images: rows of tokens for each image, in shards, by several processes.
 
-What is chosen for one image is the business of the allocator; here are rows, tables, shards and what goes wrong.
+The allocator chooses for one image; here are rows, tables, shards and the handling of failures.
 """

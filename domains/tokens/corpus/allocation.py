@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.choice import Choice
 from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.token_builder import Choice
 from hra.domains.tokens.corpus.rows import Row, error_row, rows_of, table_of, token_row
-from hra.domains.tokens.named import named_allocator
+from hra.domains.tokens.methods.named import named_allocator
 from hra.errors import HraError, MissingExtra
 from hra.files.images.files import decode_image, load_image
 from hra.model.problem import Problem
@@ -43,7 +43,7 @@ class TokenAllocation:
 
     Raises
     ------
-    HraError : an unknown name, a budget or bank that is no whole number above 0, or a bank together with a price.
+    HraError : an unknown name, a budget or bank that is not a whole number above 0, or a bank together with a price.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class TokenAllocation:
     >>> allocate = TokenAllocation(budget=20, relevance="uniform")
     >>> table = allocate({"path": [str(hra.samples.path("photo.jpg")), "no.jpg"]})
     >>> [len(row or ()) for row in table["indices"].to_pylist()], table["error"].to_pylist()
-    ([20, 0], [None, 'invalid-file: there is no such file'])
+    ([20, 0], [None, 'invalid-file: the file does not exist'])
     """
 
     method: str = "pyramid"

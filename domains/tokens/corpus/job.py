@@ -1,26 +1,66 @@
-"""``allocate_folder``: token rows of all images of a folder, shard by shard, by several processes."""
+"""``allocate_folder``: token rows of all images of a folder, shard by shard, by several processes.
+
+Shards are Parquet files that are whole or not there.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from hra.domains.tokens.corpus.allocation import TokenAllocation
 from hra.domains.tokens.corpus.rows import pyarrow
-from hra.domains.tokens.corpus.shards import read_errors, write_shard
-from hra.errors import HraError
+from hra.errors import FileError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.file_list import FileList
 from hra.files.job_folder import open_job
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
-from hra.files.memory_reuse import keep_freed_memory
-from hra.files.processes import in_processes
+from hra.files.processes import in_processes, keep_freed_memory
 from hra.pooling.stream_price import Demand, common_price
+
+
+def write_shard(path: Path, table: Any) -> None:
+    """Write a table of PyArrow as Parquet (Zstandard); equal tables become equal bytes.
+
+    Raises
+    ------
+    FileError : see `write_atomically`.
+    """
+    pyarrow()
+    from pyarrow import BufferOutputStream, parquet
+
+    buffer = BufferOutputStream()
+    parquet.write_table(table, buffer, compression="zstd")
+    write_atomically(path, buffer.getvalue().to_pybytes())
+
+
+def read_errors(paths: Iterable[Path]) -> dict[str, str]:
+    """The images of shards that have no tokens, by id, and why.
+
+    Raises
+    ------
+    FileError : a shard that is not a Parquet file, or not one of these.
+    """
+    return {row["id"]: row["error"] for path in paths for row in _failed(path)}
+
+
+def _failed(path: Path) -> list[dict[str, str]]:
+    pyarrow()
+    from pyarrow import ArrowException, parquet
+
+    try:
+        table = parquet.read_table(path, columns=["id", "error"], memory_map=True)
+        return [row for row in table.to_pylist() if row["error"] is not None]
+    except (ArrowException, KeyError, OSError) as error:
+        what = f"the shard cannot be read: {str(error)[:200]}"
+        raise FileError(what, where=str(path)[:500], fix="remove the file and run the job again") from error
+
 
 SUFFIXES = frozenset((".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".png", ".ppm", ".tga", ".tif", ".tiff", ".webp"))
 Progress = Callable[[int, int], None]

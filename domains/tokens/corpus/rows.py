@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hra.allocating.allocation import ratio
-from hra.domains.tokens.context.choice import Choice
+from hra.domains.tokens.context.token_builder import Choice
 from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.errors import HraError, MissingExtra
 
@@ -40,7 +40,7 @@ def rows_of(batch: Any) -> list[Row]:
         return batch.to_pylist()
     if not isinstance(batch, Mapping):
         fix = "pass a table of PyArrow, or a dict from column to values"
-        raise HraError(f"{type(batch).__name__} is no batch of rows", where="batch", fix=fix)
+        raise HraError(f"{type(batch).__name__} is not a batch of rows", where="batch", fix=fix)
     if len({len(column) for column in batch.values()}) > 1:
         raise HraError("columns of different lengths", where="batch", fix="pass one value per image in each column")
     return [dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True)]

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, move_to, take_rows
-from hra.domains.tokens.embedding.overlaps import Overlaps, Regions
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, Overlaps, Regions, move_to, take_rows
 from hra.errors import ArrayError
 
 _SAME = 1e-6  # of a cell's area

@@ -1,7 +1,7 @@
 """Learnable parts of token allocation in torch (extra ``hra[torch]``): a relevance scorer, samplers and their losses.
 
-Whatever is made to be trained belongs here, and gradients through the choice of tokens; torch is imported with the
-package. What works without weights is in the folder of its subject.
+Trainable parts belong here, and gradients through the choice of tokens; torch is imported with the package. Parts
+without weights are in the folder of their subject.
 
 Nothing here is trained. The modules start from documented values, run, and pass gradients on.
 
@@ -21,14 +21,9 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra.of("torch", "torch") from error
 
-from hra.domains.tokens.learned.attention.low_rank import LowRankAttention
-from hra.domains.tokens.learned.attention.random_features import RandomFeatureAttention
-from hra.domains.tokens.learned.attention.windowed import WindowedAttention
+from hra.domains.tokens.learned.attention import LowRankAttention, RandomFeatureAttention, WindowedAttention
 from hra.domains.tokens.learned.coverage import coverage_loss, empty_cells, soft_top_k
-from hra.domains.tokens.learned.estimators.expected import Expected
-from hra.domains.tokens.learned.estimators.gumbel import GumbelCut
-from hra.domains.tokens.learned.estimators.reinforce import Reinforce
-from hra.domains.tokens.learned.estimators.straight_through import StraightThrough
+from hra.domains.tokens.learned.estimators import Expected, GumbelCut, Reinforce, StraightThrough
 from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler, dead_bin_penalty
 from hra.domains.tokens.learned.query_vector import query_vector
 from hra.domains.tokens.learned.resampler import Resampler

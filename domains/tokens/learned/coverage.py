@@ -12,7 +12,7 @@ from hra.solvers.soft.forest import SoftForest
 
 _CELLS = 8
 _WEIGHT = 0.1
-_HIGH = 40.0  # temperatures above the price at which an item is taken for certain, in float64
+_HIGH = 40.0  # temperatures above the price at which an item counts as certain, in float64
 _CERTAIN = 1 - 1e-6  # probabilities up to here keep the logarithm of their complement finite
 
 

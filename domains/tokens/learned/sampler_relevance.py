@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.scores import check_relevance
 from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler
-from hra.domains.tokens.methods.fixation.finders import FixationFinder, PeakFixation
-from hra.domains.tokens.relevance.base import Relevance, check_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.relevance.fixation import FixationFinder, PeakFixation
 
 
 @dataclass(frozen=True, eq=False)

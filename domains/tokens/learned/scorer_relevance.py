@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,12 +12,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from hra.domains.tokens.channels.texture_array import MODEL_CHANNELS, texture_array
-from hra.domains.tokens.context.features import Encoder, TextEncoder, check_features, project
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.embedding.features import Encoder, TextEncoder, check_features, project
 from hra.domains.tokens.learned.query_vector import query_vector
 from hra.domains.tokens.learned.scorer import RelevanceScorer
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.patches.pyramid import PatchPyramid
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import ArrayError
 from hra.solvers.soft.forest import SoftForest
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.context.cells import cell_labels
 from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.pyramid.blocks import cell_labels
 from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.errors import ArrayError
 

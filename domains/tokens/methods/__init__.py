@@ -1,5 +1,5 @@
 """Named compositions of hierarchy, metric and traversal: one file for each.
 
-A preset only composes; an algorithm that it needs belongs to the folder of its subject. `registry` lists them under the
-names that the command line takes.
+A preset only composes; its algorithms belong to the folder of their subject. `registry` lists them under the names that
+the command line takes.
 """

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.cells import cell_means
-from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.methods.fixation.confidence import normalised_entropy
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.methods.confidence import normalised_entropy
 from hra.domains.tokens.methods.stratified import Rule, StrataBuilder, StrataGrid
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.pyramid.blocks import cell_means
 from hra.errors import MetricError
 from hra.solvers.apportionment import remainder_to_largest
 from hra.traversals.apportion import Apportion

@@ -8,12 +8,11 @@ import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.channels.gradient import gradient_channels
-from hra.domains.tokens.context.blocks import block_sums
-from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
-from hra.files.images.channels import luma
+from hra.domains.tokens.pyramid.blocks import block_sums
+from hra.files.images.arrays import luma
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.traversals.hull import Hull

@@ -1,23 +1,57 @@
-"""Down-sampling as a method of its own: the baseline that every selection has to beat."""
+"""Down-sampling as a method of its own: the baseline that every selection has to beat.
+
+What a gestalt alone leaves wrong, patch by patch, says where its last tokens go.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.methods.gestalt.builder import GestaltBuilder
-from hra.domains.tokens.methods.gestalt.error import GestaltError
-from hra.domains.tokens.methods.gestalt.resized import ResizedGestalt
-from hra.domains.tokens.methods.gestalt.tokens import GestaltTokens
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, ResizedGestalt
+from hra.domains.tokens.methods.gestalt.tokens import GestaltBuilder, GestaltTokens
 from hra.domains.tokens.patches.builders import GridBuilder
-from hra.domains.tokens.patches.downsample import patch_grid
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.pyramid.blocks import block_squares
+from hra.domains.tokens.pyramid.downsample import patch_grid
 from hra.errors import HraError
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 from hra.traversals.hull import Hull
+
+
+@dataclass(frozen=True)
+class GestaltError(ErrorMetric):
+    """The weighted squared error that a finest patch takes away where only the gestalt was shown.
+
+    Weighed as `RelevanceError`: all patches together take away the relevance-weighted mean squared error of the image
+    that the gestalt shows.
+
+    Parameters
+    ----------
+    gestalt : the base tokens of the hierarchy.
+    """
+
+    gestalt: Gestalt
+    unit = "relevance-weighted mean squared error"
+    kind = "gain"
+
+    def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Error that each patch takes away, float64 [N]; base tokens, which are always there, take none."""
+        removed = context.pixel_weight * context.pyramid.once((self.gestalt, "error"), lambda: self._squares(context))
+        level, x, y = (hierarchy.attribute(name) for name in ("level", "x", "y"))
+        return np.where(level == 0, removed[y, x], 0.0)
+
+    def _squares(self, context: TokenContext) -> np.ndarray:
+        """Squared error of every finest patch while the gestalt shows it, float64 [rows, columns]."""
+        image, patch = context.pyramid.image, context.pyramid.patch
+        shown = self.gestalt.image(self.gestalt.base(context), image.shape[:2], patch)
+        return block_squares(np.subtract(shown, image, out=shown), patch)
 
 
 class Downsample(TokenAllocator[GestaltTokens]):
@@ -72,7 +106,7 @@ class Downsample(TokenAllocator[GestaltTokens]):
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """Refused: the grid follows from the budget."""
-        what = "a down-sampled image has no hierarchy without a budget, from which its grid follows"
+        what = "a down-sampled image needs a budget, which decides its grid"
         raise HraError(what, where="Downsample", fix="allocate with a budget; in pools and curves use PyramidSampling")
 
     def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:

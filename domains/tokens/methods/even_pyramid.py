@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.context.context import UniformRelevance
 from hra.domains.tokens.patches.builders import PyramidBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.traversals.hull import Hull
 
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.choice import Choice
+from hra.domains.tokens.context.context import Relevance
+from hra.domains.tokens.context.token_builder import Choice
 from hra.domains.tokens.patches.builders import PyramidBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
 from hra.domains.tokens.relevance.foveated import FoveatedRelevance
 from hra.traversals.hull import Hull
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.methods.gestalt.builder import GestaltBuilder
-from hra.domains.tokens.methods.gestalt.gestalt import Gestalt
-from hra.domains.tokens.methods.gestalt.resized import ResizedGestalt
-from hra.domains.tokens.methods.gestalt.tokens import GestaltTokens
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, ResizedGestalt
+from hra.domains.tokens.methods.gestalt.tokens import GestaltBuilder, GestaltTokens
 from hra.domains.tokens.methods.whole_image import covers, finest_base
 from hra.domains.tokens.patches.metrics import RelevanceGain
-from hra.domains.tokens.relevance.base import Relevance
 from hra.traversals.hull import Hull
 
 

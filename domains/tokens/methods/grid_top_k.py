@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.context.context import Relevance
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
 from hra.traversals.hull import Hull
 
 

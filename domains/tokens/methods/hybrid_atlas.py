@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.features import Encoder
+from hra.domains.tokens.context.context import Relevance
+from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.methods.regions.hybrid_regions import ForegroundRegions, RegionsByImageType
 from hra.domains.tokens.methods.regions.region_builders import RegionTreeBuilder
-from hra.domains.tokens.methods.regions.region_metrics import RegionError
-from hra.domains.tokens.methods.regions.region_tokens import RegionTokens
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.methods.regions.region_tokens import RegionError, RegionTokens
 from hra.errors import HraError
 from hra.traversals.hull import Hull
 

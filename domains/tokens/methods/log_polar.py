@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.attribute_gain import AttributeGain
-from hra.domains.tokens.methods.fixation.finders import FixationFinder
+from hra.domains.tokens.context.context import Relevance
 from hra.domains.tokens.methods.sampled.rings import RingBuilder
 from hra.domains.tokens.methods.sampled.tokens import SampledTokens
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.patches.metrics import AttributeGain
+from hra.domains.tokens.relevance.fixation import FixationFinder
 from hra.solvers.apportionment import largest_remainder
 from hra.traversals.apportion import Apportion
 

@@ -1,29 +1,109 @@
-"""Multiple fixations: an overview, then the target of the query, then what was missed."""
+"""Multiple fixations: an overview, then the target of the query, then what was missed.
+
+Its hierarchy is the patch pyramid in layers, where coarse patches stay when finer ones are added; its metric is the
+reconstruction error as it counts from one fixation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.methods.fixation.confidence import Confidence, ShownConfidence, is_confident
-from hra.domains.tokens.methods.fixation.error import FixatedError, Look
-from hra.domains.tokens.methods.fixation.finders import CentreFixation
-from hra.domains.tokens.methods.fixation.peak import coarse_peak
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.token_builder import TokenBuilder
+from hra.domains.tokens.methods.confidence import Confidence, ShownConfidence, is_confident
 from hra.domains.tokens.methods.whole_image import covers, finest_patches
-from hra.domains.tokens.patches.layered_builder import LayeredBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.relevance.fixation import CentreFixation, coarse_peak
+from hra.domains.tokens.relevance.foveated import FoveatedRelevance
 from hra.errors import ArrayError
 from hra.model.budget import check_budget
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 from hra.solvers.apportionment import largest_remainder
 from hra.traversals.hull import Hull
+
+
+@dataclass(frozen=True)
+class LayeredBuilder(TokenBuilder[PatchTokens]):
+    """Every patch is added to its parent, which stays: what was encoded once is never thrown away or encoded again.
+
+    It costs up to a third more tokens than `PyramidBuilder` for the same image, and lets an encoder work step by step.
+    """
+
+    def build(self, context: TokenContext) -> Hierarchy:
+        """An "add" tree with the attributes "level", "x" and "y"."""
+        pyramid = context.pyramid
+        level, x, y = pyramid.positions.T
+        attributes = {"level": level, "x": x, "y": y}
+        ones = np.ones(level.size)
+        return Hierarchy.tree(pyramid.parents, ones, mode="add", attributes=attributes, cost_unit="tokens")
+
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
+        """The patches of ``cut``."""
+        return PatchTokens.of(context, hierarchy, cut)
+
+
+class Look(NamedTuple):
+    """A fixation (x, y) in pixels, and the nodes int64 [K] that were shown after it."""
+
+    gaze: tuple[float, float]
+    cut: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FixatedError(ErrorMetric):
+    """`RelevanceError` with relevance foveated around one point, see `FoveatedRelevance`. Make it with `at`.
+
+    Attributes
+    ----------
+    seen : the context as it is seen from the fixation; the metric reads it in place of the one that it is given.
+    gaze : the fixation, (x, y) in pixels; before : the fixations before it, and what each one had shown.
+    """
+
+    seen: TokenContext
+    gaze: tuple[float, float]
+    before: tuple[Look, ...] = ()
+    unit = "foveated mean squared error"
+    additive = False  # gains of several fixations are not those of one: no certificate covers them all
+
+    @classmethod
+    def at(
+        cls,
+        gaze: tuple[float, float],
+        context: TokenContext,
+        field_of_view: float = 20.0,
+        before: tuple[Look, ...] = (),
+    ) -> FixatedError:
+        """The metric of a fixation at (x, y) in pixels; ``field_of_view`` is what the longer side spans, in degrees."""
+        relevance = FoveatedRelevance(
+            lambda seen: context.relevance,
+            field_of_view,
+            fixation=lambda image, query, relevance: gaze,
+        )
+        return cls(TokenContext(context.pyramid, context.query, relevance), gaze, before)
+
+    def fixations(self, cut: np.ndarray) -> np.ndarray:
+        """The fixation (x, y) that took each node of ``cut`` first, float64 [K, 2]."""
+        points = np.tile(np.array(self.gaze, np.float64), (len(cut), 1))
+        for look in self.before[::-1]:
+            points[np.isin(cut, look.cut)] = look.gaze
+        return points
+
+    def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Error while the patch itself shows its region, float64 [N]."""
+        return RelevanceError().evaluate(hierarchy, self.seen)
+
+    def inherited(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Error of the same region while its parent shows it, float64 [N]."""
+        return RelevanceError().inherited(hierarchy, self.seen)
+
 
 NextFixation = Callable[[TokenContext, PatchTokens], tuple[float, float]]
 """(context, tokens so far) -> where to look next, (x, y) in pixels; before the first there are no tokens."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.context.context import Relevance
 from hra.domains.tokens.patches.builders import PyramidBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
 from hra.traversals.hull import Hull
 from hra.traversals.level_shares import LevelShares
 

@@ -1,4 +1,7 @@
-"""Pyramid top-K: patches of every level scored alike, the best ones taken, whatever they cover."""
+"""Pyramid top-K: patches of every level scored alike, the best ones taken, whatever they cover.
+
+A coarser level is scored by what the level itself shows.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,14 @@ from typing import Any, Literal
 import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.attribute_gain import AttributeGain
-from hra.domains.tokens.context.blocks import block_means
-from hra.domains.tokens.context.choice import Choice
-from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.context.token_builder import DirectBuilder
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.scores import check_relevance
+from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, best_of
 from hra.domains.tokens.methods.whole_image import covers, finest_patches
-from hra.domains.tokens.patches.level_relevance import level_relevance
+from hra.domains.tokens.patches.metrics import AttributeGain
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.patches.top import best_of
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.pyramid.blocks import block_means
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import ArrayError
 from hra.model.arrays import numbers
 from hra.model.hierarchy import Hierarchy
@@ -27,6 +28,28 @@ from hra.model.metrics import ErrorMetric
 from hra.solvers.apportionment import largest_remainder
 from hra.traversals.apportion import Apportion
 from hra.traversals.hull import Hull
+
+
+def level_relevance(context: TokenContext, level: int) -> np.ndarray:
+    """Relevance of every patch of a level, seen as an image of its own: float64 [rows, columns], >= 0.
+
+    A scorer that says the same of every image, such as a given map, answers for the finest patches; their means count.
+
+    Raises
+    ------
+    MetricError : the scorer returned another shape, NaN or infinite values.
+    """
+    if level == 0:
+        return context.relevance
+    pyramid = context.pyramid
+    seen = TokenContext(
+        PatchPyramid(pyramid.levels[level:], pyramid.patch), context.query, context.scorer, context.encoder
+    )
+    scores = seen.scorer(seen)
+    if np.shape(scores) == pyramid.grids[0] != pyramid.grids[level]:
+        return block_means(context.relevance, 2**level)
+    return check_relevance(scores, seen.grid, seen.cover)
+
 
 LevelSplit = Callable[[TokenContext], Any]
 """context -> weight of every level of its pyramid [L], >= 0."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.traversals.hull import Hull

@@ -6,13 +6,12 @@ from functools import partial
 from typing import Literal
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.attribute_gain import AttributeGain
-from hra.domains.tokens.context.features import Encoder
-from hra.domains.tokens.methods.regions.patch_regions import PatchRegions
+from hra.domains.tokens.context.context import Relevance
+from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.methods.regions.region_builders import RegionCellsBuilder
-from hra.domains.tokens.methods.regions.region_source import RegionSource
+from hra.domains.tokens.methods.regions.region_sources import PatchRegions, RegionSource
 from hra.domains.tokens.methods.regions.region_tokens import RegionTokens
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.patches.metrics import AttributeGain
 from hra.errors import HraError
 from hra.solvers.apportionment import largest_remainder, tiers
 from hra.traversals.apportion import Apportion

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.features import Encoder
-from hra.domains.tokens.methods.regions.patch_regions import PatchRegions
+from hra.domains.tokens.context.context import Relevance
+from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.methods.regions.region_builders import RegionTreeBuilder
-from hra.domains.tokens.methods.regions.region_metrics import RegionError
-from hra.domains.tokens.methods.regions.region_source import RegionSource
-from hra.domains.tokens.methods.regions.region_tokens import RegionTokens
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.methods.regions.region_sources import PatchRegions, RegionSource
+from hra.domains.tokens.methods.regions.region_tokens import RegionError, RegionTokens
 from hra.traversals.hull import Hull
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.cells import cell_labels
-from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.pyramid.blocks import cell_labels
 from hra.errors import ArrayError
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.apportionment import remainder_to_largest
@@ -73,7 +72,7 @@ class Stratified(TokenAllocator[PatchTokens]):
     next most important; with a budget below the number of strata, the most important get one each.
 
     Source: J. Neyman, "On the two different aspects of the representative method" (1934), who deals samples out to
-    strata in proportion to what they contribute; here that is relevance, and the best patches are no random sample.
+    strata in proportion to what they contribute; here that is relevance, and the best patches are not random sample.
 
     Parameters
     ----------

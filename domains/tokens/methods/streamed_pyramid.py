@@ -8,12 +8,11 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.domains.tokens.context.blocks import block_means, block_sums
-from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.patches.pyramid import PatchPyramid
+from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.patches.streamed import StreamedImage
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.pyramid.blocks import block_means, block_sums
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy

@@ -1,28 +1,58 @@
-"""Two passes: encode coarsely, score what was seen, refine where the score is high."""
+"""Two passes: encode coarsely, score what was seen, refine where the score is high.
+
+The score becomes the order in which the cells of a gestalt are refined.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.methods.fixation.confidence import normalised_entropy
-from hra.domains.tokens.methods.gestalt.builder import GestaltBuilder
-from hra.domains.tokens.methods.gestalt.cell_rank import CellRank
-from hra.domains.tokens.methods.gestalt.gestalt import Gestalt
-from hra.domains.tokens.methods.gestalt.resized import ResizedGestalt
-from hra.domains.tokens.methods.gestalt.tokens import GestaltTokens
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.methods.confidence import normalised_entropy
+from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, ResizedGestalt
+from hra.domains.tokens.methods.gestalt.tokens import GestaltBuilder, GestaltTokens
 from hra.domains.tokens.methods.whole_image import covers, finest_base
 from hra.domains.tokens.patches.metrics import RelevanceGain
-from hra.domains.tokens.relevance.base import Relevance
 from hra.errors import ArrayError, MetricError
 from hra.model.arrays import to_numpy
 from hra.model.budget import check_budget
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
 from hra.traversals.hull import Hull
+
+
+@dataclass(frozen=True, eq=False)
+class CellRank(ErrorMetric):
+    """Finest patches in the order of their base tokens' scores, and within one by relevance.
+
+    Parameters
+    ----------
+    scores : float64 [B] of the base tokens, row by row.
+    """
+
+    scores: np.ndarray
+    unit = "rank"
+    kind = "gain"
+    additive = False  # a rank is not a quality
+
+    def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """The rank of every patch, the first to refine highest, float64 [N]; 0 for base tokens."""
+        parent, rank = hierarchy.node_parent, np.zeros(hierarchy.node_cost.size)
+        added = np.flatnonzero(hierarchy.added_by >= 0)
+        if parent is None or not added.size:
+            return rank
+        relevance = RelevanceGain().evaluate(hierarchy, context)[added]
+        # Of equal scores and relevance the first patch comes first; cells are refined one after the other.
+        order = np.lexsort((-added, relevance, -parent[added], self.scores[parent[added]]))
+        rank[added[order]] = 1.0 + np.arange(added.size)
+        return rank
+
 
 CellScore = Callable[[TokenContext, GestaltTokens], Any]
 """(context, base tokens) -> score of every base token [B], >= 0: a model's attention to it, for example."""

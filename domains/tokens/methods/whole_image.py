@@ -7,8 +7,8 @@ from typing import Any
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import TokenBuilder
-from hra.domains.tokens.methods.gestalt.builder import GestaltBuilder
-from hra.domains.tokens.methods.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.methods.gestalt.gestalt import ResizedGestalt
+from hra.domains.tokens.methods.gestalt.tokens import GestaltBuilder
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.traversals.hull import Hull

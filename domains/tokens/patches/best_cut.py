@@ -14,10 +14,10 @@ import numpy as np
 
 from hra.allocating.exact_batch import Forest, solve_forest
 from hra.compiling import njit
-from hra.domains.tokens.patches.quadtree import Quadtree
-from hra.model.child_chains import child_chains, sorted_siblings
+from hra.domains.tokens.pyramid.pyramid import Quadtree
 from hra.model.gains import step_gains
 from hra.model.hierarchy import FREE_COST
+from hra.model.topology import child_chains, sorted_siblings
 from hra.solvers.search.pareto import States, new_states
 
 # Enough for nearly all pyramids of some thousand patches, and 7 MB: memory that is touched again and again.

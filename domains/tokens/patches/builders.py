@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.context.choice import Choice
 from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.context.token_builder import DirectBuilder
+from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, best_of
 from hra.domains.tokens.patches.best_cut import best_cut
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.patches.top import best_of
 from hra.model.gains import warn_of_repairs
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric

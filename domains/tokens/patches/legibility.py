@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.context.blocks import block_sums
+from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.patches.metrics import pyramid_numbers
-from hra.domains.tokens.relevance.text_likeness import text_likeness
+from hra.domains.tokens.pyramid.blocks import block_sums
 from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric

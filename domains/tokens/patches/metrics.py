@@ -1,4 +1,7 @@
-"""Metrics of token hierarchies: what a patch leaves wrong, or what it is worth."""
+"""Metrics of token hierarchies: what a patch leaves wrong, or what it is worth.
+
+`AttributeGain` is a gain that the builder of a hierarchy already knows.
+"""
 
 from __future__ import annotations
 
@@ -80,3 +83,24 @@ def pyramid_numbers(hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
     level, x, y = (hierarchy.attribute(name) for name in ("level", "x", "y"))
     columns = np.array([columns for _, columns in context.pyramid.grids])
     return context.pyramid.offsets[level] + y * columns[level] + x
+
+
+@dataclass(frozen=True)
+class AttributeGain(ErrorMetric):
+    """A node attribute is what adding the node gains.
+
+    Parameters
+    ----------
+    attribute : name of the node attribute [N], >= 0.
+    unit : of its values.
+    additive : whether gains of different nodes add up; if not, no allocation claims a certificate.
+    """
+
+    attribute: str
+    unit: str = "gain"
+    additive: bool = False
+    kind = "gain"
+
+    def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
+        """The attribute [N]."""
+        return hierarchy.attribute(self.attribute)

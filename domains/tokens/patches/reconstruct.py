@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.context.blocks import block_sums
-from hra.domains.tokens.patches.halving import halve
-from hra.domains.tokens.patches.interpolation import refine
+from hra.domains.tokens.pyramid.blocks import block_sums
+from hra.domains.tokens.pyramid.interpolation import halve, refine
 
 _NO_TOKENS = np.float32(0.5)  # mid-grey, where there is not even a mean
 

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hra.domains.tokens.context.blocks import block_sums
-from hra.domains.tokens.patches.halving import halve
-from hra.domains.tokens.patches.pyramid import full_depth
+from hra.domains.tokens.pyramid.blocks import block_sums
+from hra.domains.tokens.pyramid.interpolation import halve
+from hra.domains.tokens.pyramid.pyramid import full_depth
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 
@@ -77,7 +77,7 @@ class StreamedImage:
         Raises
         ------
         ArrayError : no image, or an odd patch.
-        ImageError : pixels that are no image's.
+        ImageError : pixels that are not image's.
         """
         if patch < 2 or patch % 2:
             raise ArrayError(f"patch must be even and at least 2, got {patch}", where="patch")
@@ -107,7 +107,7 @@ class StreamedImage:
         return int(self.source.shape[0]), int(self.source.shape[1])
 
     def values(self, places: np.ndarray) -> np.ndarray:
-        """Pixel values of patches [K, 3] at (level, x, y), float32 [K, patch * patch * 3]; fine ones are read anew."""
+        """Pixel values of patches [K, 3] at (level, x, y), float32 [K, patch * patch * 3]; fine ones are read again."""
         return np.stack([self._value(*place) for place in places.tolist()]).reshape(len(places), -1)
 
     def _value(self, level: int, x: int, y: int) -> np.ndarray:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.patches.downsample import resize
 from hra.domains.tokens.pictures.lettering import GAP, written
+from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
 
 _LINE = 18  # pixels of a line

@@ -1,25 +1,54 @@
-"""One picture that explains a token set: where its tokens are, what they give back, and what the colours mean."""
+"""One picture that explains a token set: where its tokens are, what they give back, and what the colours mean.
+
+`overlay` is the first part: which patches became tokens, at which level.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from hra.domains.tokens.patches.downsample import resize
 from hra.domains.tokens.pictures.lettering import GAP, line_height, written
-from hra.domains.tokens.pictures.overlay import level_colours, overlay
-from hra.errors import HraError
+from hra.domains.tokens.pyramid.downsample import resize
+from hra.errors import ArrayError, HraError
+from hra.files.images.arrays import as_image
 from hra.files.images.files import png_bytes
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.token_sets.token_set import TokenSet
 
 # Pixels along the longer side: as much as two pictures side by side need on a screen.
 _MOST, _LEAST = 1600, 480
 
 
-def token_sheet(image: Any, tokens: TokenSet) -> np.ndarray:
+class TokenPlaces(Protocol):
+    """What a picture needs to know of a `TokenSet`: which pixels its tokens show, at which level, and what they give.
+
+    Token sets show themselves in notebooks, so pictures stand below them and see no more than this.
+    """
+
+    @property
+    def image_size(self) -> tuple[int, int]:
+        """Height and width of the image in pixels."""
+        ...
+
+    @property
+    def levels(self) -> np.ndarray:
+        """Level of each token, int [K]; 0 is the finest."""
+        ...
+
+    def __len__(self) -> int:
+        """Number of tokens."""
+        ...
+
+    def token_map(self) -> np.ndarray:
+        """The token that each pixel shows, int [H, W]; -1 where there is none."""
+        ...
+
+    def reconstruct(self) -> np.ndarray:
+        """The image that the tokens alone give back, float32 [H, W, 3]."""
+        ...
+
+
+def token_sheet(image: Any, tokens: TokenPlaces) -> np.ndarray:
     """The tokens' outlines on the image, the image that they alone give back, and below a legend of the levels.
 
     Parameters
@@ -50,7 +79,7 @@ def token_sheet(image: Any, tokens: TokenSet) -> np.ndarray:
     return _framed([overlay(image, tokens) / np.float32(255), shown], tokens)
 
 
-def portrait(tokens: TokenSet) -> bytes | None:
+def portrait(tokens: TokenPlaces) -> bytes | None:
     """A PNG for notebooks: outlines on what the tokens give back, for there is no image; None without Pillow."""
     try:
         shown = tokens.reconstruct()
@@ -59,7 +88,7 @@ def portrait(tokens: TokenSet) -> bytes | None:
         return None
 
 
-def _framed(pictures: list[np.ndarray], tokens: TokenSet) -> np.ndarray:
+def _framed(pictures: list[np.ndarray], tokens: TokenPlaces) -> np.ndarray:
     """Pictures [H, W, 3] in [0, 1] side by side above the legend."""
     framed = [np.pad(_fit(picture), ((GAP, GAP), (GAP, GAP), (0, 0)), constant_values=255) for picture in pictures]
     row = np.concatenate(framed, axis=1)
@@ -76,7 +105,7 @@ def _fit(picture: np.ndarray) -> np.ndarray:
     return np.rint(255 * np.clip(picture, 0, 1)).astype(np.uint8).repeat(times, 0).repeat(times, 1)
 
 
-def _legend(tokens: TokenSet, width: int) -> np.ndarray:
+def _legend(tokens: TokenPlaces, width: int) -> np.ndarray:
     """A line for each level that occurs, one for what no token shows, and one for the two pictures."""
     height = line_height(width)
     lines = [f"left: {len(tokens):,} tokens on the image; right: the image that they alone give back"]
@@ -99,3 +128,80 @@ def _legend(tokens: TokenSet, width: int) -> np.ndarray:
 
 def _detail(level: int) -> str:
     return "full detail" if level <= 0 else f"1/{2**level} of the detail"
+
+
+# From fine to coarse, then again from the start: M. Okabe and K. Ito, readable with colour-blindness.
+LEVEL_COLOURS = np.array(
+    [(213, 94, 0), (230, 159, 0), (0, 158, 115), (86, 180, 233), (0, 114, 178), (204, 121, 167), (240, 228, 66)],
+    np.uint8,
+)
+_DIMMED = 0.35  # brightness of what no token covers
+
+
+def overlay(image: Any, tokens: TokenPlaces) -> np.ndarray:
+    """The image with the outline of every token, coloured by level: orange is the finest.
+
+    Covered pixels keep their colour, all others are dimmed. Lines lie behind what is darker than they are on light
+    ground, and behind what is lighter on dark ground, so that they cross no text out.
+
+    Parameters
+    ----------
+    image : [H, W, 3], as `hra.files.images.as_image` takes it; the image that the tokens were made of.
+
+    Returns
+    -------
+    uint8 [H, W, 3].
+
+    Raises
+    ------
+    ArrayError : the image has another size than the tokens' image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> allocator = tokens.PyramidSampling()
+    >>> context = allocator.context(image, "what is at the top left?")
+    >>> chosen = allocator.realize(allocator.allocate(context, budget=20))
+    >>> tokens.overlay(image, chosen).shape
+    (128, 192, 3)
+    """
+    pixels = as_image(image)
+    if pixels.shape[:2] != tokens.image_size:
+        raise ArrayError(f"an image of {pixels.shape[:2]} for tokens of {tokens.image_size}", where="overlay")
+    shown = tokens.token_map()
+    picture = np.rint(255 * pixels * np.where(shown >= 0, 1, _DIMMED)[..., None]).astype(np.uint8)
+    light = _light(pixels, shown, len(tokens))
+    outline = _borders(shown, max(1, max(tokens.image_size) // 800)) & (shown >= 0)
+    picture[outline] = _behind(picture[outline], level_colours(tokens.levels)[shown[outline]], light[shown[outline]])
+    return picture
+
+
+def level_colours(levels: Any) -> np.ndarray:
+    """The colour of each of the ``levels`` (int [..]), uint8 [.., 3]."""
+    return LEVEL_COLOURS[np.asarray(levels, int) % len(LEVEL_COLOURS)]
+
+
+def _behind(pixels: np.ndarray, lines: np.ndarray, light: np.ndarray) -> np.ndarray:
+    """Lines uint8 [n, 3] behind the strokes of pixels uint8 [n, 3], on ``light`` ground or dark, bool [n]."""
+    return np.where(light[:, None], np.minimum(pixels, lines), np.maximum(pixels, lines))
+
+
+def _light(pixels: np.ndarray, shown: np.ndarray, count: int) -> np.ndarray:
+    """Whether the pixels [H, W, 3] that each of ``count`` tokens shows are light on average, bool [count]."""
+    number, brightness = shown.ravel() + 1, pixels.mean(axis=2).ravel()
+    total = np.bincount(number, brightness, count + 1)[1:]
+    return total > 0.5 * np.bincount(number, minlength=count + 1)[1:]
+
+
+def _borders(shown: np.ndarray, thickness: int) -> np.ndarray:
+    """Pixels within ``thickness`` of another token's region or of the image's border, bool [H, W]."""
+    padded = np.pad(shown, thickness, constant_values=-2)
+    height, width = shown.shape
+    border = np.zeros(shown.shape, bool)
+    for step in range(1, thickness + 1):
+        for dy, dx in ((-step, 0), (step, 0), (0, -step), (0, step)):
+            top, left = thickness + dy, thickness + dx
+            border |= padded[top : top + height, left : left + width] != shown
+    return border

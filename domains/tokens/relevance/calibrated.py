@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from hra.domains.tokens.relevance.base import Relevance, checked_scores
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.scores import checked_scores
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import MetricError
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 Calibration = Literal["rank", "minmax", "softmax", "softplus"]
 
@@ -55,7 +53,9 @@ class CalibratedRelevance:
     def __post_init__(self) -> None:
         if self.method not in get_args(Calibration):
             known = ", ".join(get_args(Calibration))
-            raise MetricError(f"there is no calibration {self.method!r}", where="calibrated", fix=f"use one of {known}")
+            raise MetricError(
+                f"the calibration {self.method!r} is unknown", where="calibrated", fix=f"use one of {known}"
+            )
         if not 0 < self.temperature < np.inf or not 0 <= self.floor < np.inf:
             what = f"temperature {self.temperature:g}, floor {self.floor:g}"
             raise MetricError(what, where="calibrated", fix="use a temperature above 0 and a floor of at least 0")

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.domains.tokens.relevance.base import Relevance, checked_scores
-from hra.domains.tokens.relevance.resample import resample
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.scores import checked_scores, resample
 from hra.errors import MetricError
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from hra.domains.tokens.context.features import Encoder, TextEncoder, check_features
+from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.embedding.features import Encoder, TextEncoder, check_features
 from hra.domains.tokens.relevance.together import encode_by_size
 from hra.model.arrays import numbers, to_numpy
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True)

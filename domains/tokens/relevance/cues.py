@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from hra.domains.tokens.relevance.saliency import centre_surround
+from hra.domains.tokens.channels.saliency import centre_surround
+from hra.domains.tokens.channels.text_likeness import text_likeness
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.relevance.spatial_words import spatial_words
-from hra.domains.tokens.relevance.text_likeness import text_likeness
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hra.camera.eccentricity import Eccentricity
-from hra.domains.tokens.methods.fixation.finders import FixationFinder, PeakFixation
-from hra.domains.tokens.relevance.base import Relevance, check_relevance
+from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.scores import check_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
+from hra.domains.tokens.relevance.fixation import FixationFinder, PeakFixation
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import ArrayError
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 
 @dataclass(frozen=True)

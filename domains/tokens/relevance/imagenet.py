@@ -128,12 +128,12 @@ class ImageNetRelevance:
 
     @cached_property
     def _embed(self) -> Callable[[list[str]], Tensor]:
-        from hra.domains.tokens.learned.pretrained import sentence_embedder
+        from hra.domains.tokens.embedding.pretrained import sentence_embedder
 
         return sentence_embedder()
 
     @cached_property
     def _classify(self) -> Callable[[Tensor], Tensor]:
-        from hra.domains.tokens.learned.pretrained import dense_classifier
+        from hra.domains.tokens.embedding.pretrained import dense_classifier
 
         return dense_classifier()

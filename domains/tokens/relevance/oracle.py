@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hra.domains.tokens.context.context import TokenContext
 from hra.errors import MetricError
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 _ELSEWHERE = 0.003  # so that what is left of a budget goes to errors elsewhere
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hra.domains.tokens.channels.text_likeness import text_likeness
+from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.spatial_words import spatial_words
-from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.domains.tokens.text import reader
 from hra.domains.tokens.text.labelled_values import labelled_values
 from hra.domains.tokens.text.likeness_lines import likeness_lines
@@ -18,9 +18,6 @@ from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.matching import match_scores, named_exactly
 from hra.domains.tokens.text.rows import patches_under, right_neighbour
 from hra.domains.tokens.text.running import paragraph_heads, running
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 _COARSE_SIDE = 512  # lines are found on the first level whose longer side is at most so many pixels
 _READ_WIDTH = 6000  # pixels of the recogniser's input at most, about half a second on a core

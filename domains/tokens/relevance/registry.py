@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.context.context import Relevance, UniformRelevance
 from hra.domains.tokens.relevance.calibrated import calibrated
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.imagenet import ImageNetRelevance
 from hra.domains.tokens.relevance.phrase import PhraseRelevance
 from hra.domains.tokens.relevance.text_image import TextImageRelevance
-from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.errors import HraError
 
 RELEVANCES: Mapping[str, Callable[[], Relevance]] = MappingProxyType(
@@ -50,5 +49,5 @@ def relevance_named(name: str) -> Relevance:
         return calibrated(TextImageRelevance(name.removeprefix(_MODEL)), "minmax", floor=0.01)
     if name not in RELEVANCES:
         known = ", ".join([*RELEVANCES, "model:NAME"])
-        raise HraError(f"there is no relevance called {name!r}", where="relevance", fix=f"use one of {known}")
+        raise HraError(f"the relevance {name!r} is unknown", where="relevance", fix=f"use one of {known}")
     return RELEVANCES[name]()

@@ -1,10 +1,142 @@
-"""Where a query says to look: "at the top left", "in the centre of the picture", "bottom-right corner" ..."""
+"""Where a query says to look: "at the top left", "in the centre of the picture", "bottom-right corner" ...
+
+A small grammar of English prepositional phrases says which words of a sentence name a place in the image.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 
-from hra.domains.tokens.relevance.place_grammar import place_words
+_ROWS, _COLUMNS = {"top", "upper", "bottom", "lower"}, {"left", "right"}
+_CENTRES = {"centre", "center", "middle"}
+# These are never nouns: they need a part to go with ("upper half") or another side ("upper left").
+_ADJECTIVES = {"upper", "lower", "central"}
+_SIDES = _ROWS | _COLUMNS | _CENTRES | _ADJECTIVES
+_PARTS = {
+    *("corner", "side", "half", "edge", "part", "third", "quarter", "margin", "area", "region", "border", "end"),
+    *("section", "portion"),
+}
+_IMAGES = {
+    *("image", "picture", "photo", "photograph", "page", "screen", "document", "frame", "scan", "sheet", "form"),
+    *("receipt", "invoice", "letter", "drawing", "painting", "map", "poster", "slide", "screenshot", "scene", "view"),
+}
+_PREPOSITIONS = {"at", "on", "in", "to", "from", "near", "towards", "toward", "along", "by", "around", "within", "of"}
+_ARTICLES = {"the", "this", "that", "a", "an", "very", "far", "extreme"}
+_OWNERS = {"his", "her", "my", "your", "their", "its", "our"}
+_MOTION = {
+    "turn",
+    "turns",
+    "turning",
+    "go",
+    "goes",
+    "going",
+    "move",
+    "moves",
+    "moving",
+    "drive",
+    "drives",
+    "lean",
+    "leans",
+}
+# What may follow a place; after "on the left" any other word is a noun that it describes ("on the left wall").
+_FOLLOWERS = {
+    *("is", "are", "was", "were", "do", "does", "did", "has", "have", "can", "say", "says", "said", "show", "shows"),
+    *(
+        "mean",
+        "means",
+        "read",
+        "reads",
+        "look",
+        "looks",
+        "hold",
+        "holds",
+        "holding",
+        "wear",
+        "wears",
+        "wearing",
+        "stand",
+    ),
+    *(
+        "stands",
+        "standing",
+        "and",
+        "or",
+        "but",
+        "in",
+        "on",
+        "at",
+        "with",
+        "that",
+        "which",
+        "who",
+        "there",
+        "here",
+        "it",
+    ),
+    *("from", "for", "called", "made", "doing", "cost", "costs", "written", "please", "visible", "shown", "as", "to"),
+}
+
+
+def place_words(sentence: str) -> list[str]:
+    """The words of ``sentence`` that name a place in the image, such as ["top", "left"]."""
+    tokens = re.findall(r"[a-z']+|[,.;:?!]", sentence.lower().replace("-", " "))
+    words = [token for token in tokens if token.isalpha()]
+    if words and all(word in _SIDES | _PARTS | _ARTICLES for word in words):
+        return [word for word in words if word in _SIDES]
+    found = []
+    for start, end in _runs(tokens):
+        if _is_place(tokens, start, end):
+            found += tokens[start:end]
+    return found
+
+
+def _runs(tokens: Sequence[str]) -> list[tuple[int, int]]:
+    """Stretches of neighbouring side words, [start, end)."""
+    inside = [token in _SIDES for token in tokens]
+    starts = [i for i, now in enumerate(inside) if now and not (i and inside[i - 1])]
+    return [(start, next((i for i in range(start, len(tokens)) if not inside[i]), len(tokens))) for start in starts]
+
+
+def _is_place(tokens: Sequence[str], start: int, end: int) -> bool:
+    run, after = set(tokens[start:end]), [*tokens[end:], "", ""]
+    before = _without_articles(tokens[:start])
+    if before and (before[-1] in _OWNERS or not _MOTION.isdisjoint(before[-3:])):
+        return False
+    if after[0] == "hand" and after[1] in _PARTS:
+        after = after[1:]
+    part = after[0] in _PARTS
+    after = after[part:]
+    if after[0] == "of":
+        return _of_the_image(after[1:])
+    if part or (run & _ROWS and run & _COLUMNS):
+        return part or _may_follow(after[0])
+    led_in = bool(before) and before[-1] in _PREPOSITIONS and _has_article(tokens, start)
+    return led_in and not run <= _ADJECTIVES and _may_follow(after[0])
+
+
+def _without_articles(tokens: Sequence[str]) -> list[str]:
+    kept = list(tokens)
+    while kept and kept[-1] in _ARTICLES:
+        kept.pop()
+    return kept
+
+
+def _has_article(tokens: Sequence[str], start: int) -> bool:
+    """Such as "on the left" and "at top"; but not "on top" (uppermost, finished) nor "in right" (a stray word)."""
+    return start > 0 and (tokens[start - 1] in _ARTICLES or tokens[start - 1] == "at")
+
+
+def _of_the_image(after: Sequence[str]) -> bool:
+    noun = next((token for token in after if token not in _ARTICLES), "")
+    return noun in _IMAGES or noun in _SIDES
+
+
+def _may_follow(token: str) -> bool:
+    return not token.isalpha() or token in _FOLLOWERS
+
 
 # Centres of the outer and the middle third of an axis, in [0, 1].
 _LOW, _MIDDLE, _HIGH = 1 / 6, 1 / 2, 5 / 6

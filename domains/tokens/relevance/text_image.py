@@ -133,6 +133,6 @@ def _projected_patches(model: Any, pixels: Tensor) -> Tensor:
         return model.visual_projection(model.vision_model.post_layernorm(hidden[:, 1:]))  # the first is the class token
     if hidden is not None and hasattr(tower, "head"):
         return model.vision_model.head(hidden.flatten(0, 1)[:, None]).unflatten(0, hidden.shape[:2])
-    what = f"{type(model).__name__} has no projection of patches that is known"
+    what = f"{type(model).__name__} has no known projection of patches"
     fix = "use a CLIP or SigLIP model, or CosineRelevance with an encoder of your own"
     raise MetricError(what, where="TextImageRelevance", fix=fix)

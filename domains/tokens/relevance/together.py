@@ -7,15 +7,12 @@ it with the contexts; one with a true ``in_threads`` has no state of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.embedding.batch_encoder import BatchEncoder
-from hra.domains.tokens.relevance.base import Relevance
-
-if TYPE_CHECKING:
-    from hra.domains.tokens.context.context import TokenContext
 
 
 def runs_in_threads(relevance: Relevance | None) -> bool:

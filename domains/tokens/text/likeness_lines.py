@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.tokens.text.lines import TextLine
 from hra.errors import MissingExtra
-from hra.files.images.channels import LUMA
+from hra.files.images.arrays import LUMA
 
 _STEP = 0.12  # least luma step of a stroke on a coarse copy
 _GAP = 5  # pixels of the coarse copy that a gap between words may have

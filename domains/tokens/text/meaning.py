@@ -50,6 +50,6 @@ def _meaning(text: str) -> np.ndarray:
 
 @cache
 def _embed() -> Any:
-    from hra.domains.tokens.learned.pretrained import sentence_embedder
+    from hra.domains.tokens.embedding.pretrained import sentence_embedder
 
     return sentence_embedder()

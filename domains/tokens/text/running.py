@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.tokens.text.lines import TextLine
 
-_LONG = 12.0  # aspect from which a line is no label and no value
+_LONG = 12.0  # aspect from which a line is not a label and no value
 _WIDE, _RATHER_LONG = 0.6, 8.0  # or this share of the width of all text: loose boxes make lines look shorter
 _APART = 1.25  # of the usual distance of lines
 

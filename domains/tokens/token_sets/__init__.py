@@ -1,4 +1,4 @@
 """Token sets: values, boxes, levels and position codes of the tokens that were chosen, for one image or a batch.
 
-What becomes of tokens after the choice, whatever method chose them, belongs here.
+The processing of tokens after the choice belongs here, for all methods.
 """

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.tokens.context.blocks import block_maxima
-from hra.domains.tokens.embedding.crops import encode_crops
+from hra.domains.tokens.embedding.batch_encoder import encode_crops
 from hra.domains.tokens.embedding.embeddings import pool_regions, select_cells
-from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid
-from hra.domains.tokens.embedding.overlaps import Regions
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, Regions
 from hra.domains.tokens.embedding.pictures import picture
 from hra.domains.tokens.embedding.positions import PositionKind, positions
+from hra.domains.tokens.pyramid.blocks import block_maxima
 
 
 class TokenSet(ABC):
@@ -165,7 +164,7 @@ class TokenSet(ABC):
 
         Raises
         ------
-        ArrayError : features that are no grid, a wrong image, or tokens without a region that a mean could stand for.
+        ArrayError : features that are not a grid, a wrong image, or tokens without a region for a mean.
         """
         return pool_regions(*self._below(features, image, grid))
 
@@ -186,7 +185,7 @@ class TokenSet(ABC):
 
         Raises
         ------
-        ArrayError : features that are no grid, an image that is missing or another one, tokens that are not pictures.
+        ArrayError : features that are not a grid, a missing or different image, tokens that are not pictures.
         """
         return encode_crops(self.values.reshape(len(self), self.patch, self.patch, 3), encoder)
 

@@ -1,17 +1,46 @@
-"""Images as arrays: one form inside the library, float32 [H, W, 3] in [0, 1]."""
+"""Images as arrays: one form inside the library, float32 [H, W, 3] in [0, 1].
+
+Whole numbers count as [0, 1], and alpha lies over white. Pillow's images of any mode are decoded strip by strip, so
+that temporary arrays stay small.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.errors import ArrayError, ImageError
-from hra.files.images.channels import over_white, unit_range
-from hra.files.images.decoding import decode
+from hra.errors import ArrayError, ImageError, RepairWarning
 from hra.model.arrays import to_numpy
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 _CHANNELS = (1, 3, 4)
+# Rec. 601, the grey of JPEG and of Pillow's mode L, applied to the encoded values as they do.
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+_STRIP_PIXELS = 2**18
+_SIXTEEN_BIT_MODES = ("I;16", "I;16L", "I;16B", "I;16N")
+
+
+def over_white(samples: np.ndarray) -> np.ndarray:
+    """Samples [H, W, 2 or 4] with straight alpha in the last channel, laid over white: [H, W, 1 or 3].
+
+    The encoded values are mixed, as browsers and image editors do.
+    """
+    alpha = samples[..., -1:]
+    return samples[..., :-1] * alpha + (1 - alpha)  # exact where alpha is 1
+
+
+def luma(samples: np.ndarray) -> np.ndarray:
+    """Grey [H, W, 1] of samples [H, W, 3]; the luma of the encoded values."""
+    return np.minimum(samples @ LUMA, 1)[..., None]
+
+
+def unit_range(values: np.ndarray) -> np.ndarray:
+    """uint8 or uint16 values as float32 in [0, 1]."""
+    return np.divide(values, np.float32(np.iinfo(values.dtype).max), dtype=np.float32)
 
 
 def as_image(array: Any) -> np.ndarray:
@@ -87,3 +116,75 @@ def _check(values: np.ndarray) -> np.ndarray:
         fix = "scale or clip the values to [0, 1]"
         raise ImageError(f"an image value is {values[index]:g}", where=f"array{list(index)}", fix=fix)
     return values
+
+
+def decode(image: Image.Image, channels: int) -> np.ndarray:
+    """Samples float32 [H, W, channels] in [0, 1], encoded as they are stored; alpha is laid over white.
+
+    Parameters
+    ----------
+    image : loaded, of any mode that Pillow converts to RGB.
+    channels : 1 for luma, 3 for RGB.
+
+    Raises
+    ------
+    ImageError : floating-point samples that are not finite, integers outside 16 bits.
+
+    Warns
+    -----
+    RepairWarning : floating-point samples outside [0, 1] were clipped.
+    """
+    _check_range(image)
+    width, height = image.size
+    result = np.empty((height, width, channels), np.float32)
+    rows = max(1, _STRIP_PIXELS // width)
+    for top in range(0, height, rows):
+        bottom = min(top + rows, height)
+        samples = _flat(_strip_samples(image.crop((0, top, width, bottom)), top))
+        result[top:bottom] = luma(samples) if channels < samples.shape[2] else samples
+    return result
+
+
+def _flat(samples: np.ndarray) -> np.ndarray:
+    return over_white(samples) if samples.shape[2] in (2, 4) else samples
+
+
+def _strip_samples(strip: Image.Image, top: int) -> np.ndarray:
+    """Samples [h, W, 1 to 4] of a strip whose first row is ``top``."""
+    if strip.mode == "F":
+        return _floats(strip, top)
+    if strip.mode in (*_SIXTEEN_BIT_MODES, "I"):
+        return _integers(strip)
+    opaque = "L" if strip.mode in ("1", "L") else "RGB"
+    values = np.asarray(strip.convert("RGBA" if strip.has_transparency_data else opaque))
+    return unit_range(values.reshape(*values.shape[:2], -1))
+
+
+def _integers(strip: Image.Image) -> np.ndarray:
+    values = np.asarray(strip).astype(np.uint16)
+    samples = unit_range(values)[..., None]
+    transparent = strip.info.get("transparency")  # the grey of a PNG's tRNS chunk, which Pillow applies to 8 bits only
+    if transparent is None:
+        return samples
+    return np.concatenate([samples, (values != transparent)[..., None]], axis=2, dtype=np.float32)
+
+
+def _floats(strip: Image.Image, top: int) -> np.ndarray:
+    values = np.asarray(strip)
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        row, column = bad[0].tolist()
+        where = f"row {top + row}, column {column}"
+        raise ImageError(f"an image value is {values[row, column]}", where=where, fix="write finite values")
+    return np.clip(values, 0, 1)[..., None]
+
+
+def _check_range(image: Image.Image) -> None:
+    if image.mode not in ("I", "F"):
+        return
+    low, high = (float(np.asarray(end)) for end in image.getextrema())
+    if image.mode == "I" and (low < 0 or high > 65535):
+        fix = "write 8 or 16 bits per sample, or floating point in [0, 1]"
+        raise ImageError(f"32-bit integers from {low:g} to {high:g} have no defined range", fix=fix)
+    if image.mode == "F" and (low < 0 or high > 1):
+        warnings.warn(f"image values from {low:g} to {high:g} were clipped to [0, 1]", RepairWarning, stacklevel=2)

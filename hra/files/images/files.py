@@ -13,8 +13,7 @@ import numpy as np
 
 from hra.errors import FileError, ImageError, MissingExtra
 from hra.files.atomic_write import write_atomically
-from hra.files.images.arrays import as_image
-from hra.files.images.decoding import decode
+from hra.files.images.arrays import as_image, decode
 from hra.files.images.opening import decoded_upright, open_upright
 from hra.files.limits import DEFAULT, enough_memory
 from hra.files.local_files import local_path

@@ -85,7 +85,7 @@ def _orientation(image: Image.Image) -> int:
 
     exif = image.getexif()  # or XMP; a TIFF has turned itself when it was loaded
     if "exif" in image.info:
-        # Parsed anew: Image.open has swallowed the errors of a JPEG's EXIF data and keeps it as empty.
+        # Parsed again: Image.open has swallowed the errors of a JPEG's EXIF data and keeps it as empty.
         exif = Exif()
         exif.load(image.info["exif"])
     orientation = exif.get(_ORIENTATION, 1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ImageError, MissingExtra
-from hra.files.images.channels import luma
+from hra.files.images.arrays import luma
 from hra.model.arrays import numbers, to_numpy
 
 _WINDOW = 11  # pixels that the Gaussian of `ssim` reaches over

@@ -1,7 +1,7 @@
 """PLY files as tables: every element with its properties as columns, checked before memory is taken.
 
-What the columns mean is told by the domains: vertices and faces, points, splats. The rows of numbers in text that PLY
-shares with other formats are here too.
+The domains say what the columns mean: vertices and faces, points, splats. The rows of numbers in text that PLY shares
+with other formats are here too.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def read_binary(data: bytes, header: PlyHeader, order: ByteOrder, where: str) ->
     for element in header.elements:
         found[element.name], at = _binary_columns(data, at, element, order, where)
     if at != len(data):
-        what = f"{len(data) - at} bytes follow behind the last row that the header promises"
+        what = f"{len(data) - at} bytes follow the last row that the header promises"
         raise FileError(what, where=where, fix="copy or export it again")
     return found
 

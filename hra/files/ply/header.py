@@ -89,7 +89,7 @@ def parse_ply_header(data: bytes, where: str, limits: Limits, size: int | None =
     for number, line in enumerate(lines[1:], 2):
         header.read(line, number)
     if header.unknown:
-        what = f"{where}: {len(header.unknown)} lines of the header were passed over: {quote(header.unknown[0])}"
+        what = f"{where}: {len(header.unknown)} lines of the header were skipped: {quote(header.unknown[0])}"
         warnings.warn(what, RepairWarning, stacklevel=3)
     found = PlyHeader(header.order(), header.elements(), tuple(header.comments), end.end(), len(lines) + 1)
     for element in found.elements:

@@ -66,7 +66,7 @@ def _type_values(values: np.ndarray, dtype: np.dtype, entry: Property, rows: Row
     info = np.iinfo(dtype)
     bad = np.flatnonzero(~((values >= info.min) & (values <= info.max) & (values == np.floor(values))))
     if bad.size:
-        what = f"the property {entry.name!r} has the value {values[bad[0]]:g}, which is no {dtype.name}"
+        what = f"the property {entry.name!r} has the value {values[bad[0]]:g}, which is not {dtype.name}"
         raise FileError(what, where=where)
     return values.astype(dtype)
 
@@ -75,6 +75,6 @@ def _lengths(numbers: np.ndarray, room: np.ndarray, entry: Property, where: str)
     lengths = numbers.astype(np.int64)
     bad = np.flatnonzero((lengths < 0) | (lengths > room))
     if bad.size:
-        what = f"row {bad[0]} has a list {entry.name!r} of {lengths[bad[0]]} numbers, which are not there"
+        what = f"row {bad[0]} has a list {entry.name!r} of {lengths[bad[0]]} numbers, which are missing"
         raise FileError(what, where=where, fix="copy or export it again")
     return lengths

@@ -74,7 +74,7 @@ def _piece_end(text: bytes, begin: int) -> int:
     """Behind the last line end of the next piece."""
     end = begin + _PIECE
     while end < len(text):
-        # The last byte of the piece is no line end if it is \r: it may be the first of two.
+        # The last byte of the piece is not a line end if it is \r: it may be the first of two.
         last = max(text.rfind(b"\n", begin, end), text.rfind(b"\r", begin, end - 1))
         if last >= begin:
             return last + 1
@@ -164,7 +164,7 @@ def whole_numbers(name: str, values: np.ndarray, where: str) -> np.ndarray:
     """
     bad = np.flatnonzero(~((values == np.floor(values)) & (np.abs(values) < 2.0**32)))
     if bad.size:
-        raise FileError(f"{name} is {values[bad[0]]:g}, which is no whole number of 32 bits", where=where)
+        raise FileError(f"{name} is {values[bad[0]]:g}, which is not a whole number of 32 bits", where=where)
     return values.astype(np.int64)
 
 

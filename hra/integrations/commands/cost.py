@@ -13,10 +13,10 @@ from hra.console import JsonOption, print_wide, size, write_json
 
 def cost(
     model: Annotated[str, typer.Option(help="A config.json, or llava-1.5-7b, qwen2.5-vl-7b, gemma-3-4b ...")],
-    tokens: Annotated[int, typer.Option(help="Visual tokens that are kept of each picture.")] = 273,
+    tokens: Annotated[int, typer.Option(help="Visual tokens to keep of each picture.")] = 273,
     text: Annotated[int, typer.Option(help="Tokens of the prompt beside them.")] = 64,
     answer: Annotated[int, typer.Option(help="Tokens of the answer.")] = 128,
-    pictures: Annotated[int, typer.Option(help="Pictures, or tiles where the processor cuts them.")] = 1,
+    pictures: Annotated[int, typer.Option(help="Pictures, or tiles if the processor cuts them.")] = 1,
     image: Annotated[str, typer.Option(help="Pixels, WxH; for encoders of any size.")] = "1024x1024",
     json_file: JsonOption = None,
 ) -> None:

@@ -89,7 +89,9 @@ class ReducedModel(lmms):
         ------
         HraError : always.
         """
-        raise HraError("no likelihoods of answers", where="loglikelihood", fix="use tasks that generate answers")
+        raise HraError(
+            "likelihoods of answers are not supported", where="loglikelihood", fix="use tasks that generate answers"
+        )
 
     def generate_until_multi_round(self, requests: Sequence[Any]) -> list[str]:
         """Not there: a further round would continue a cache that lacks the tokens which its question needs.
@@ -98,7 +100,9 @@ class ReducedModel(lmms):
         ------
         HraError : always.
         """
-        raise HraError("no further rounds", where="generate_until_multi_round", fix="use tasks of one round")
+        raise HraError(
+            "further rounds are not supported", where="generate_until_multi_round", fix="use tasks of one round"
+        )
 
     def _answered(
         self, context: str, to_messages: Any, options: Mapping[str, Any], doc: Any, task: str, split: str

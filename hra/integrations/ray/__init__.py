@@ -1,7 +1,7 @@
 """Ray (extra ``hra[ray]``): token rows of images by a pool of actors, as a step of a pipeline of Ray Data or alone.
 
-`TokenAllocation` is the callable that ``hra tokens allocate FOLDER`` runs in processes; here it is one actor's. What
-belongs here is how Ray starts it, and nothing of what it does. Ray Data is not imported: actors alone do not need it.
+`TokenAllocation` is the callable that ``hra tokens allocate FOLDER`` runs in processes; here it is one actor's. Only
+the way in which Ray starts it belongs here. Ray Data is not imported, because actors alone do not need it.
 """
 
 from __future__ import annotations

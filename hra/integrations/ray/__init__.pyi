@@ -1,2 +1,2 @@
-from .remaining import remaining as remaining
 from .token_allocation import TokenAllocation as TokenAllocation
+from .token_allocation import remaining as remaining

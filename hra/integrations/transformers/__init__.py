@@ -1,6 +1,6 @@
 """Hugging Face models with fewer visual tokens (extra ``hra[hf]``): any allocator, one hook, no patched code.
 
-How inputs, features and positions of these models are laid out belongs here; torch is imported with the package. Which
+The layout of inputs, features and positions of these models belongs here; torch is imported with the package. Which
 tokens to keep is the business of `hra.domains.tokens`.
 """
 

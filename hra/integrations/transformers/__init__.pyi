@@ -9,5 +9,5 @@ from .inside.reallocating import Reallocating as Reallocating
 from .inside.reallocation import dyrate as dyrate
 from .inside.stage import INSIDE as INSIDE
 from .inside.stage import Stage as Stage
+from .reduce import Reduced as Reduced
 from .reduce import reduce as reduce
-from .reduced import Reduced as Reduced

@@ -14,9 +14,9 @@ from hra.allocating.allocation import Allocation
 from hra.domains.tokens import Reducer, TokenAllocator, TokenContext, TokenSet
 from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder
-from hra.domains.tokens.patches.downsample import resize
+from hra.domains.tokens.pyramid.downsample import resize
 from hra.files.images.arrays import as_image
-from hra.integrations.transformers.encoding import Grid
+from hra.integrations.transformers.layouts import Grid
 
 Realisation = Literal["select", "pool", "encode"]
 
@@ -47,12 +47,14 @@ class Given:
     ----------
     grid : (rows, columns) of the model's tokens.
     levels : features [N, D] of the connector, then of each DeepStack level.
+    query : the question about it.
     image : the picture, for allocators that see it.
     relevance, signals : what a reducer reads, see `hra.domains.tokens.Reducer`.
     """
 
     grid: Grid
     levels: tuple[Tensor, ...]
+    query: str = ""
     image: Any = None
     relevance: np.ndarray | None = None
     signals: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -72,13 +74,11 @@ class Choosing:
     allocator : of `hra.domains.tokens`. Reducers read the model's features and attention, all others the pictures.
     realize : "select", the model's own tokens, for cuts of cells; "pool", the mean of those below each token;
         "encode", what the encoder makes of each level of the image, see `TokenSet.encode`.
-    query : the question.
     encoder : picture -> features [rows, columns, D] of all levels side by side, for "encode".
     """
 
     allocator: TokenAllocator[Any]
     realize: Realisation
-    query: str
     encoder: Callable[[np.ndarray], Tensor]
 
     def choose(self, given: Given, budget: float) -> Chosen:
@@ -100,11 +100,11 @@ class Choosing:
         if reads_features(self.allocator):
             features = given.levels[0].detach().float().cpu().numpy().reshape(*given.grid, -1)
             scorer = None if given.relevance is None else lambda context: given.relevance
-            return TokenContext.of_features(features, self.query, relevance=scorer, signals=given.signals)
+            return TokenContext.of_features(features, given.query, relevance=scorer, signals=given.signals)
         size = (given.grid[0] * self.allocator.patch, given.grid[1] * self.allocator.patch)
         pixels = as_image(load_if_path(given.image))
         pixels = pixels if pixels.shape[:2] == size else np.clip(resize(pixels, size), 0, 1)
-        return self.allocator.context(pixels, self.query)
+        return self.allocator.context(pixels, given.query)
 
     def _features(self, tokens: TokenSet, features: Tensor, grid: Grid, pixels: np.ndarray) -> Tensor:
         if self.realize == "encode":

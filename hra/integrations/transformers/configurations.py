@@ -66,7 +66,7 @@ def configuration(source: str) -> Any:
     Raises
     ------
     HraError : no file and no known name.
-    FileError : a file that is no configuration of a known kind.
+    FileError : a file that is not a configuration of a known kind.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def configuration(source: str) -> Any:
         return _made(dict(CONFIGURATIONS[source]), source)
     if not Path(source).suffix:
         fix = f"pass a config.json, or one of {', '.join(CONFIGURATIONS)}"
-        raise HraError(f"there is no configuration called {source[:200]!r}", where="model", fix=fix)
+        raise HraError(f"the configuration {source[:200]!r} is unknown", where="model", fix=fix)
     return _made(parse_object(read_regular(source), "a configuration", source), source)
 
 
@@ -87,5 +87,5 @@ def _made(values: dict[str, Any], where: str) -> Any:
     try:
         return AutoConfig.for_model(kind, **values)
     except Exception as error:  # the package checks fields in many ways
-        what = f"this is no configuration that transformers knows: {str(error)[:200]}"
+        what = f"transformers does not know this configuration: {str(error)[:200]}"
         raise FileError(what, where=where, fix="pass the config.json of a model of this release") from error

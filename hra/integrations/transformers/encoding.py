@@ -6,16 +6,13 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import isqrt
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from hra.errors import ArrayError
-
-Grid = tuple[int, int]
-"""(rows, columns) of the tokens that a model makes of one image, or of one tile of it."""
+from hra.integrations.transformers.layouts import Grid, Layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +23,12 @@ class Encoded:
     ----------
     output : what the encoder returned; a copy of its type carries fewer tokens to the model.
     levels : [N, D] of the connector, then of each DeepStack level.
-    grids : (rows, columns) of each image or tile.
+    layout : which of them are the cells of each image or tile.
     """
 
     output: Any
     levels: tuple[Tensor, ...]
-    grids: tuple[Grid, ...]
+    layout: Layout
 
     @classmethod
     def of(cls, model: Any, inputs: Mapping[str, Any], grids: Sequence[Grid] | None = None, **options: Any) -> Encoded:
@@ -44,25 +41,50 @@ class Encoded:
         output = _run(model, inputs, options)
         pooled = flat(output.pooler_output)
         levels = (pooled, *(flat(level) for level in getattr(output, "deepstack_features", None) or ()))
-        known = tuple(grids) if grids is not None else _grids(model, inputs, output, len(pooled))
-        if sum(rows * columns for rows, columns in known) != len(pooled):
-            what = f"grids {known} have another number of cells than the {len(pooled)} features"
+        layout = Layout.of_grids(grids) if grids is not None else Layout.stated(model, inputs, output, len(pooled))
+        if len(layout.owners) != len(pooled):
+            what = f"grids {layout.grids} have another number of cells than the {len(pooled)} features"
             raise ArrayError(what, where="grids", fix="pass (rows, columns) of each image or tile, in their order")
-        return cls(output, levels, known)
+        return cls(output, levels, layout)
 
     @property
-    def bounds(self) -> list[slice]:
-        """Which features are those of each grid."""
-        sizes = [rows * columns for rows, columns in self.grids]
-        return [slice(sum(sizes[:i]), sum(sizes[: i + 1])) for i in range(len(sizes))]
+    def grids(self) -> tuple[Grid, ...]:
+        """(rows, columns) of each image or tile."""
+        return self.layout.grids
 
-    def with_features(self, parts: Sequence[Sequence[Tensor]]) -> Any:
-        """The encoder's output with other features: of each grid, [K, D] for every level.
+    def counts(self, slots: Sequence[Any]) -> Tensor:
+        """How many tokens take the place of each feature, int64 [N]; a line break stays where its row has some.
+
+        Parameters
+        ----------
+        slots : int64 [K] of each grid, the cells whose places its tokens take.
+        """
+        result = torch.zeros(len(self.layout.owners), dtype=torch.int64)
+        for places, taken in zip(self.layout.places, slots, strict=True):
+            result.index_add_(0, places[torch.as_tensor(taken)], torch.ones(len(taken), dtype=torch.int64))
+        for feature, number, row in self.layout.breaks:
+            columns = self.layout.grids[number][1]
+            result[feature] = int(bool((torch.as_tensor(slots[number]) // columns == row).any()))
+        return result
+
+    def with_features(self, slots: Sequence[Any], parts: Sequence[Sequence[Tensor]]) -> Any:
+        """The encoder's output with other features: of each grid, [K, D] for every level, at ascending ``slots``.
 
         A list stays a list. Where the model reads one tensor, each token is an entry of its own, [K, 1, D]: `generate`
         then finds out which tokens belong to which prompt when it repeats prompts for beams.
         """
-        pooled, *deep = zip(*parts, strict=True)
+        counts = self.counts(slots)
+        kept = [[] for _ in self.layout.images]
+        for image, numbers in enumerate(self.layout.images):
+            places = [self.layout.places[number][torch.as_tensor(slots[number])] for number in numbers]
+            ends = torch.tensor(
+                [f for f, number, _ in self.layout.breaks if number in numbers and counts[f]], dtype=torch.int64
+            )
+            order = torch.cat([*places, ends]).argsort(stable=True)
+            for level, whole in enumerate(self.levels):
+                own = [parts[number][level] for number in numbers]
+                kept[image].append(torch.cat([*own, whole[ends.to(whole.device)]])[order.to(whole.device)])
+        pooled, *deep = zip(*kept, strict=True)
         one = isinstance(self.output.pooler_output, Tensor)
         fields = {"pooler_output": torch.cat(list(pooled))[:, None] if one else list(pooled)}
         if deep:
@@ -115,18 +137,3 @@ def _run(model: Any, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> A
 def image_arguments(model: Any) -> set[str]:
     """Names of inputs that only the encoder reads; beside its outputs the model wants none of them."""
     return set(_parameters(_function(encoder_of(model)))) | {"pixel_values"}
-
-
-def _grids(model: Any, inputs: Mapping[str, Any], output: Any, count: int) -> tuple[Grid, ...]:
-    """The grids that a processor states, or else equal squares: one for each picture that the encoder saw."""
-    stated = inputs.get("image_grid_thw")
-    if stated is not None:
-        merge = model.config.vision_config.spatial_merge_size
-        return tuple((t * h // merge, w // merge) for t, h, w in stated.tolist())
-    pictures = len(output.last_hidden_state)
-    side = isqrt(count // pictures)
-    if side * side * pictures != count:
-        what = f"{count} features of {pictures} pictures are not squares of one size"
-        fix = "pass grids=[(rows, columns), ...]; models that put line breaks between features are not supported"
-        raise ArrayError(what, where=type(model).__name__, fix=fix)
-    return ((side, side),) * pictures

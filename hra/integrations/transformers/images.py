@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,16 +10,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.patches.downsample import resize
+from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
+from hra.integrations.transformers.layouts import Layout
 
 
-def shown(model: Any, inputs: Mapping[str, Any], processor: Any) -> list[np.ndarray]:
+def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout | None = None) -> list[np.ndarray]:
     """What each image, or tile of one, looks like to the encoder: float32 [H, W, 3] in [0, 1].
 
     Parameters
     ----------
     inputs : of the model's processor.
+    layout : of the features, for models whose tiles are one picture or whose pictures have different sizes.
     processor : has ``image_mean`` and ``image_std``, or an ``image_processor`` that has them.
 
     Raises
@@ -39,12 +42,14 @@ def shown(model: Any, inputs: Mapping[str, Any], processor: Any) -> list[np.ndar
     mean, deviation = statistics(processor)
     if stated is not None:
         pictures = _unpacked(pixels, stated.tolist(), model.config.vision_config)
+    elif layout is not None and inputs.get("image_sizes") is not None:
+        pictures = _sized(model, pixels, inputs["image_sizes"].tolist(), layout)
     elif pixels.ndim in (4, 5):
         # Tiles of shorter prompts are padded by pictures of zeros, which the models leave out.
         tiles = pixels.reshape(-1, *pixels.shape[-3:])
         pictures = [tile for tile in tiles if pixels.ndim == 4 or bool(tile.any())]
     else:
-        what = f"pixel values of shape {tuple(pixels.shape)} are no pictures"
+        what = f"pixel values of shape {tuple(pixels.shape)} are not pictures"
         raise ArrayError(what, where="pixel_values", fix="pass images=[...], one for each image or tile")
     return [np.clip(each.permute(1, 2, 0).numpy() * deviation + mean, 0, 1).astype(np.float32) for each in pictures]
 
@@ -54,7 +59,7 @@ def statistics(processor: Any) -> tuple[np.ndarray, np.ndarray]:
     source = getattr(processor, "image_processor", processor)
     mean, deviation = getattr(source, "image_mean", None), getattr(source, "image_std", None)
     if mean is None or deviation is None:
-        what = "how the processor normalised the colours is not known"
+        what = "the processor does not state how it normalised the colours"
         fix = "pass processor=, with image_mean and image_std"
         raise ArrayError(what, where="processor", fix=fix)
     return np.asarray(mean, np.float64), np.asarray(deviation, np.float64)
@@ -101,4 +106,20 @@ def _unpacked(pixels: Tensor, grids: list[list[int]], config: Any) -> list[Tenso
         blocks = part.reshape(rows // merge, columns // merge, merge, merge, 3, patch, patch)
         pictures.append(blocks.permute(4, 0, 2, 5, 1, 3, 6).reshape(3, rows * patch, columns * patch))
         start += rows * columns
+    return pictures
+
+
+def _sized(model: Any, pixels: Tensor, sizes: list[list[int]], layout: Layout) -> list[Tensor]:
+    """What each grid shows [3, h, w]: a picture without its padding, or an image small and its tiles as one picture."""
+    if not hasattr(model.base_model, "pack_image_features"):
+        return [picture[:, :height, :width] for picture, (height, width) in zip(pixels, sizes, strict=True)]
+    module, config = sys.modules[type(model.base_model).__module__], model.base_model.config
+    pictures, side = [], config.vision_config.image_size
+    for tiles, size, grids in zip(pixels, sizes, layout.images, strict=True):
+        pictures.append(tiles[0])
+        if len(grids) > 1:
+            rows, columns = module.get_anyres_image_grid_shape(size, config.image_grid_pinpoints, side)
+            fine = tiles[1 : 1 + rows * columns].reshape(rows, columns, 3, side, side)
+            whole = fine.permute(2, 0, 3, 1, 4).reshape(3, rows * side, columns * side)
+            pictures.append(module.unpad_image(whole, size))
     return pictures

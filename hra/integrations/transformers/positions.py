@@ -1,4 +1,4 @@
-"""Positions that the tokens of reduced prompts keep, or get anew.
+"""Positions that the tokens of reduced prompts keep, or get new ones.
 
 *Original* positions are those that a token has in the whole prompt: what was dropped leaves a hole, and text after an
 image stays where it was. *Compact* ones close the holes. In models with three position axes (M-RoPE) rows, columns and

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from hra.errors import ArrayError
-from hra.integrations.transformers.encoding import Grid, image_arguments
+from hra.integrations.transformers.encoding import image_arguments
 from hra.integrations.transformers.positions import Positions, compacted, for_model, whole_positions
 
 # Inputs with one entry for each token.
@@ -36,8 +36,12 @@ class Prompts:
     slots: Tensor
 
     @classmethod
-    def of(cls, model: Any, inputs: Mapping[str, Any], grids: Sequence[Grid]) -> Prompts:
+    def of(cls, model: Any, inputs: Mapping[str, Any], owners: Tensor) -> Prompts:
         """Find the placeholders.
+
+        Parameters
+        ----------
+        owners : int64 [N], the number of the image or tile of each feature.
 
         Raises
         ------
@@ -48,12 +52,11 @@ class Prompts:
         mask = inputs.get("attention_mask")
         mask = torch.ones_like(ids) if mask is None else mask
         slots = (ids == model.config.image_token_id).nonzero()
-        sizes = torch.tensor([rows * columns for rows, columns in grids], device=ids.device)
-        if len(slots) != int(sizes.sum()):
-            what = f"{len(slots)} placeholders for {int(sizes.sum())} features"
+        if len(slots) != len(owners):
+            what = f"{len(slots)} placeholders for {len(owners)} features"
             raise ArrayError(what, where="input_ids", fix="pass ids and pixels of one call of the processor")
         image = torch.full_like(ids, -1)
-        image[slots[:, 0], slots[:, 1]] = torch.arange(len(sizes), device=ids.device).repeat_interleave(sizes).to(ids)
+        image[slots[:, 0], slots[:, 1]] = owners.to(ids)
         return cls(inputs, mask, image, slots)
 
     def columns(self, counts: Tensor) -> list[Tensor]:

@@ -1,9 +1,11 @@
-"""Fewer visual tokens for an unmodified model."""
+"""Fewer visual tokens for an unmodified model: its inputs, and what was done to them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any, get_args
 
 import numpy as np
@@ -12,15 +14,75 @@ from torch import Tensor
 
 from hra.compiling import Stopwatch
 from hra.domains.tokens import Reducer, TokenAllocator
-from hra.errors import ArrayError
+from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
-from hra.integrations.transformers.encoding import Encoded, Grid
+from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.images import as_inputs, shown
+from hra.integrations.transformers.layouts import Grid, Layout
 from hra.integrations.transformers.positions import Positions
 from hra.integrations.transformers.prompts import Prompts, padded
-from hra.integrations.transformers.reduced import Reduced
 from hra.integrations.transformers.signals import Signals, on_grid, recorded
 from hra.model.kinds import require_kind
+from hra.solvers.apportionment import largest_remainder
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """Prompts with fewer visual tokens. Rows are padded on the left.
+
+    Attributes
+    ----------
+    prompt : input ids, masks and positions.
+    columns : int64 [B, L], the token of the whole prompt that stands here, -1 for padding. A token that stands for
+        several has the place of the one at or before the middle of them.
+    chosen : what was kept of each image or tile, in the order of the placeholders.
+    encoded : the encoder's whole output.
+    following : int64 [B], position of the first token after each prompt.
+    seconds : "encoding", and "selection": from features to inputs; by the clock, and with "_cpu" of all processors.
+
+    Examples
+    --------
+    See `reduce`.
+
+    >>> from hra.integrations.transformers import Reduced
+    >>> sorted(Reduced.__dataclass_fields__)
+    ['chosen', 'columns', 'encoded', 'following', 'prompt', 'seconds']
+    """
+
+    prompt: Mapping[str, Tensor]
+    columns: Tensor
+    chosen: tuple[Chosen, ...]
+    encoded: Encoded
+    following: Tensor
+    seconds: Mapping[str, float]
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """For ``model(**inputs)`` and ``model.generate(**inputs)``; made again each time: `generate` edits them."""
+        outputs = {
+            "image": self.encoded.with_features(
+                [each.slots for each in self.chosen], [each.levels for each in self.chosen]
+            )
+        }
+        return {**self.prompt, "mm_encoder_outputs": outputs}
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Tokens that enter the language model, of each image or tile."""
+        return tuple(len(each.slots) for each in self.chosen)
+
+    def mask(self, step: int) -> Tensor:
+        """The attention mask of the ``step``-th token after the prompts, from 0: int64 [B, L + step + 1]."""
+        mask = self.prompt["attention_mask"]
+        return torch.cat([mask, mask.new_ones(len(mask), step + 1)], dim=1)
+
+    def positions(self, step: int) -> Tensor:
+        """Position ids of that token, [B, 1] or [4, B, 1]: a model would count from what it sees, or saw last."""
+        places = (self.following + step)[:, None]
+        if self.prompt["position_ids"].ndim == 2:
+            return places
+        order = self.prompt["attention_mask"].sum(dim=1)[:, None] + step
+        return torch.stack([order, places, places, places])
 
 
 def reduce(
@@ -32,7 +94,7 @@ def reduce(
     realize: Realisation = "pool",
     positions: Positions = "original",
     images: Sequence[Any] | None = None,
-    query: str = "",
+    query: str | Sequence[str] = "",
     processor: Any = None,
     grids: Sequence[Grid] | None = None,
 ) -> Reduced:
@@ -47,13 +109,16 @@ def reduce(
     model : a ``...ForConditionalGeneration``.
     inputs : what its processor returns: ids, mask, pixels ... of any number of prompts and images.
     allocator : see `hra.domains.tokens`; its finest patches are the model's own tokens.
-    budget : tokens of each image, or of each tile where the processor cuts tiles; or one number for each of them.
+    budget : whole number of tokens of each image, or of each tile that is a grid of its own; or one for each of them.
+        An image with line breaks (AnyRes of LLaVA-NeXT and OneVision) has one budget for its small copy and its tiles,
+        by their cells; breaks stay with rows that keep tokens and are not counted.
     realize, positions : see `Choosing` and `hra.integrations.transformers.positions`.
     images : what each image or tile shows, in any form that `TokenAllocator.context` takes; by default what
         `shown` makes of the pixels with the help of ``processor``. `hra.domains.tokens.REDUCERS` look at none.
-    query : the question, for allocators that read it.
+    query : the question, for allocators that read it; or one for each prompt.
     processor : states how colours were normalised; needed for "encode", and where ``images`` are left out.
-    grids : (rows, columns) of the model's tokens of each image, where it neither says so nor has squares.
+    grids : (rows, columns) of the model's tokens of each image, where nothing states them
+        (`hra.integrations.transformers.layouts`).
 
     Raises
     ------
@@ -89,12 +154,13 @@ def reduce(
         torch.cuda.synchronize()  # or what the encoder takes would be counted as selection
     seconds = {"encoding": watch.wall, "encoding_cpu": watch.cpu}
     watch = Stopwatch()
-    prompts = Prompts.of(model, inputs, encoded.grids)
+    prompts = Prompts.of(model, inputs, encoded.layout.owners)
     pictures = [None] * len(encoded.grids) if reads else _pictures(model, inputs, images, processor, encoded)
-    given = _given(allocator, Signals(model, inputs, encoded, prompts, projected), pictures)
-    choosing = Choosing(allocator, realize, query, partial(_encode, model, inputs, processor))
-    chosen = [choosing.choose(*pair) for pair in zip(given, _budgets(budget, len(given)), strict=True)]
-    columns = prompts.columns(_counts(chosen, encoded.grids).to(prompts.mask.device))
+    given = _given(allocator, Signals(model, inputs, encoded, prompts, projected), pictures, query)
+    choosing = Choosing(allocator, realize, partial(_encode, model, inputs, processor))
+    budgets = _budgets(budget, encoded.layout)
+    chosen = [choosing.choose(*pair) for pair in zip(given, budgets, strict=True)]
+    columns = prompts.columns(encoded.counts([one.slots for one in chosen]).to(prompts.mask.device))
     prompt, following = prompts.reduced(model, columns, positions)
     seconds |= {"selection": watch.wall, "selection_cpu": watch.cpu}
     return Reduced(prompt, padded(columns), tuple(chosen), encoded, following, seconds)
@@ -105,7 +171,9 @@ def _read(allocator: TokenAllocator[Any]) -> tuple[str, ...]:
     return (allocator.reads, *allocator.signals) if isinstance(allocator, Reducer) else ()
 
 
-def _given(allocator: TokenAllocator[Any], signals: Signals, pictures: Sequence[Any]) -> list[Given]:
+def _given(
+    allocator: TokenAllocator[Any], signals: Signals, pictures: Sequence[Any], query: str | Sequence[str]
+) -> list[Given]:
     """What the allocator gets to know of each image or tile."""
     encoded, count = signals.encoded, len(pictures)
     relevance, further = [None] * count, [{}] * count
@@ -116,46 +184,73 @@ def _given(allocator: TokenAllocator[Any], signals: Signals, pictures: Sequence[
     if isinstance(allocator, Reducer) and allocator.reads == "attention" and allocator.merges:
         keys = signals.keys()
         further = [{**one, "keys": on_grid(keys[i], encoded.grids[i])} for i, one in enumerate(further)]
-    levels = [tuple(level[part] for level in encoded.levels) for part in encoded.bounds]
-    parts = zip(encoded.grids, levels, pictures, relevance, further, strict=True)
+    levels = [tuple(level[places.to(level.device)] for level in encoded.levels) for places in encoded.layout.places]
+    queries = _queries(query, signals.prompts, count)
+    parts = zip(encoded.grids, levels, queries, pictures, relevance, further, strict=True)
     return [Given(*each) for each in parts]
+
+
+def _queries(query: str | Sequence[str], prompts: Prompts, count: int) -> list[str]:
+    """The question about each of ``count`` images or tiles: that of its prompt."""
+    if isinstance(query, str):
+        return [query] * count
+    if len(query) != len(prompts.mask) or not all(isinstance(each, str) for each in query):
+        what = f"{len(query)} questions for {len(prompts.mask)} prompts"
+        raise ArrayError(what, where="query", fix="pass one text for all prompts, or one for each")
+    numbers = prompts.image[prompts.slots[:, 0], prompts.slots[:, 1]].tolist()
+    rows = dict(zip(numbers, prompts.slots[:, 0].tolist(), strict=True))
+    return [query[rows[number]] for number in range(count)]
 
 
 def _check(realize: str, positions: str, allocator: Any) -> None:
     require_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
     for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
         if value not in get_args(known):
-            raise ArrayError(f"there is no {name}={value!r}", where=name, fix=f"use one of {get_args(known)}")
+            raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")
 
 
-def _budgets(budget: float | Sequence[float], count: int) -> list[float]:
-    """The budget of each image or tile."""
-    budgets: list[float] = list(budget) if isinstance(budget, Sequence) else [budget] * count
-    if len(budgets) != count:
-        what = f"{len(budgets)} budgets for {count} images or tiles"
+def _budgets(budget: float | Sequence[float], layout: Layout) -> list[float]:
+    """The budget of each grid: as given, or its share of that of its image."""
+    images, count = layout.images, len(layout.grids)
+    budgets: list[float] = list(budget) if isinstance(budget, Sequence) else [budget] * len(images)
+    for number in budgets:
+        if isinstance(number, bool) or not (number >= 1 and (number == inf or number == int(number))):
+            fix = "pass a whole number of at least 1, or math.inf for all tokens"
+            raise InvalidBudget(f"{number!r} tokens cannot be kept", where="budget", fix=fix)
+    if len(budgets) == count:
+        return budgets
+    if len(budgets) != len(images):
+        what = f"{len(budgets)} budgets for {len(images)} images or {count} images and tiles"
         raise ArrayError(what, where="budget", fix="pass one number for all, or one for each")
-    return budgets
+    cells = [rows * columns for rows, columns in layout.grids]
+    shares: list[float] = []
+    for number, grids in zip(budgets, images, strict=True):
+        if number < len(grids):
+            raise BudgetTooSmall(
+                f"an image of {len(grids)} grids needs a token of each",
+                where="budget",
+                fix=f"pass at least {len(grids)}",
+            )
+        sizes = np.array([cells[grid] for grid in grids])
+        whole = int(min(number, sizes.sum()))
+        shares += largest_remainder(sizes, whole, sizes).tolist()
+    return shares
 
 
 def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any, encoded: Encoded) -> list[Any]:
     count = len(encoded.grids)
-    pictures = shown(model, inputs, processor) if images is None else list(images)
+    pictures = shown(model, inputs, processor, encoded.layout) if images is None else list(images)
     if len(pictures) != count:
         what = f"{len(pictures)} pictures for {count} images or tiles"
         raise ArrayError(what, where="images", fix="pass one for each, in the order of the prompts")
     return pictures
 
 
-def _counts(chosen: Sequence[Chosen], grids: Sequence[Grid]) -> Tensor:
-    """How many tokens take the place of each placeholder, int64 [N]."""
-    each = [
-        np.bincount(one.slots, minlength=rows * columns) for one, (rows, columns) in zip(chosen, grids, strict=True)
-    ]
-    return torch.as_tensor(np.concatenate(each))
-
-
 def _encode(model: Any, inputs: Mapping[str, Any], processor: Any, picture: np.ndarray) -> Tensor:
     """Features of another picture [rows, columns, D], levels side by side."""
+    if inputs.get("image_sizes") is not None:
+        what = "pictures of other sizes are not encoded again by models that take image_sizes"
+        raise ArrayError(what, where="realize", fix='use realize="pool" or "select"')
     again = Encoded.of(model, as_inputs(model, inputs, picture, processor))
     if len(again.grids) != 1:
         raise ArrayError(f"the encoder made {len(again.grids)} grids of one picture", where="encode")

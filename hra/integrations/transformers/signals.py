@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.context.features import check_features
+from hra.domains.tokens.embedding.features import check_features
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.language_attention import last_token_attention
@@ -61,13 +61,16 @@ class Signals:
         ------
         ArrayError : an encoder or language model whose layers are not known.
         """
+        if name in _LAYERS and any(len(grids) > 1 for grids in self.encoded.layout.images):
+            what = f"the encoder attends to single tiles, but {type(self.model).__name__} packs them into one picture"
+            raise ArrayError(what, where="allocator", fix="use a method that reads no attention, such as divprune")
         if name in ("attention", "shallow"):
             return list(self._encoder_attention(*_LAYERS[name](len(_layers(self.model)))))
         if name == "flow":
             return list(self._flow())
         flat = self._text() if name == "text" else self._language()
-        pairs = zip(self.encoded.bounds, self.encoded.grids, strict=True)
-        return [flat[part].reshape(grid) for part, grid in pairs]
+        pairs = zip(self.encoded.layout.places, self.encoded.grids, strict=True)
+        return [flat[places.numpy()].reshape(grid) for places, grid in pairs]
 
     def keys(self) -> list[np.ndarray]:
         """Keys of the next-to-last layer of the encoder, the mean over heads, [h, w, D] of each image or tile."""

@@ -64,7 +64,7 @@ def reduction_of(config: Any) -> Reduction:
     """
     made = Reduction.of(getattr(config, "hra", None) or {"method": "divprune"})
     if not reads_features(made.allocator) or (isinstance(made.allocator, Reducer) and made.allocator.reads):
-        what = f"{made.method!r} reads what the engine does not give"
+        what = f"the engine does not give the data that {made.method!r} reads"
         raise HraError(what, where="hra.method", fix="use divprune or tome here, or embedding_prompt for any method")
     return made
 
@@ -77,7 +77,9 @@ def reduced(embeddings: Iterable[Any], reduction: Reduction) -> tuple[Any, ...]:
 def _reduced(embeddings: Any, reduction: Reduction) -> Any:
     side = isqrt(len(embeddings))
     if side * side != len(embeddings):
-        raise HraError(f"{len(embeddings)} tokens are no square", where="pixel_values", fix="use images of one size")
+        raise HraError(
+            f"{len(embeddings)} tokens do not form a square", where="pixel_values", fix="use images of one size"
+        )
     features = embeddings.detach().float().cpu().numpy().reshape(side, side, -1)
     allocator = reduction.allocator
     allocation = allocator.allocate(TokenContext.of_features(features), reduction.count(len(embeddings)))

@@ -79,8 +79,8 @@ def _check(model: Any, inputs: Mapping[str, Any], reduction: Reduction) -> None:
         what = f"vLLM does not count the embeddings of {family!r} as they are"
         raise ArrayError(what, where="model", fix=f"use a model of {', '.join(_COUNTED)}, or run it with transformers")
     if reduction.positions != "compact":
-        what = f"positions={reduction.positions!r} in an engine that counts tokens"
-        raise ArrayError(what, where="reduction", fix="say positions='compact'")
+        what = f"the engine counts tokens, so positions={reduction.positions!r} cannot work"
+        raise ArrayError(what, where="reduction", fix="pass positions='compact'")
     ids, pixels = inputs["input_ids"], inputs["pixel_values"]
     if len(ids) != 1 or pixels.ndim != 4 or len(pixels) != _runs(ids[0] == model.config.image_token_id):
         what = "several prompts, tiles, or images without a word between them"

@@ -20,8 +20,7 @@ from hra.pages.explore.meshes import MOST_TRIANGLES, drawn_mesh
 from hra.pages.explore.textures import drawn_ground, ground
 from hra.pages.explore.tokens import drawn_tokens
 from hra.pages.explore.track import STEPS, Number, Track, allocate_all, budgets_between, slider
-from hra.pooling.joint import join_problems
-from hra.pooling.union import union
+from hra.pooling.union import join_problems, union
 from hra.traversals.base import Traversal
 from hra.traversals.best_first import BestFirst
 from hra.traversals.hull import Hull

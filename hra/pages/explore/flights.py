@@ -1,4 +1,8 @@
-"""A flight over a textured ground: the pages that each method holds in every frame, at every pool of bytes."""
+"""A flight over a textured ground: the pages that each method holds in every frame, at every pool of bytes.
+
+A step of the page's track is one frame with one pool. A recorded trace is shown in the same way: what each policy
+holds along it, and what was not there when wanted.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,10 @@ import numpy as np
 
 from hra.domains import textures
 from hra.pages.explore.packed import packed
-from hra.pages.explore.paths import Held, path_slider, path_track, pools_of
 from hra.pages.explore.textures import drawn_ground
-from hra.residency import LRU, GodotRule, Log, Policy, Refusing, Trace, UniformBias
-from hra.residency.verdict import judge_log
+from hra.pages.explore.track import STEPS, Number, Track, budgets_between, slider
+from hra.residency import LRU, Belady, GodotRule, Log, Policy, Refusing, Streaming, Trace, UniformBias, evaluate
+from hra.residency.replay.evaluation import evaluate_log
 
 FRAMES = 24
 _OURS = "hra: an allocation for every frame"
@@ -24,6 +28,101 @@ _RULES: dict[str, Policy] = {
     "Godot's rule": GodotRule(),
     "the same bias for all, as engines have it": UniformBias(),
 }
+# Points of the page's path; frames between two of them are averaged.
+_POINTS = 120
+_TRACE_RULES: dict[str, Policy] = {
+    "hra: parents first, by gain per byte": Streaming(),
+    "LRU: the least recently used goes": LRU(),
+    "refuse while full, as 3DTilesRenderer": Refusing(),
+    "Godot's rule": GodotRule(),
+    "Belady: knows the whole path": Belady(),
+}
+
+
+def trace_view(trace: Trace, budget: int) -> dict[str, Any]:
+    """What a page needs to show what policies hold along a trace.
+
+    Parameters
+    ----------
+    budget : bytes where the slider begins, one of its steps.
+    """
+    pools = pools_of(trace, budget)
+    starts = points(len(trace))
+    wanted = _means([trace.cost[trace.frame(frame)].sum() for frame in range(len(trace))], starts)
+    tracks = [
+        path_track(name, pools, [held_along(policy, trace, pool, starts) for pool in pools])
+        for name, policy in _TRACE_RULES.items()
+    ]
+    return {
+        "kind": "trace",
+        "name": "trace",
+        "bound": "",
+        **path_slider(pools, budget, starts.size, "bytes that a frame wanted and that were not there, mean"),
+        "wanted": packed(wanted),
+        "tracks": tracks,
+    }
+
+
+def points(frames: int) -> np.ndarray:
+    """The frames at which at most 120 points of a path begin, int64 [S]."""
+    return np.unique(np.linspace(0, frames, min(frames, _POINTS), endpoint=False).astype(np.int64))
+
+
+def held_along(policy: Policy, trace: Trace, pool: float, starts: np.ndarray) -> Held:
+    """What ``policy`` holds at each point of the path, mean bytes of its frames."""
+    verdict = evaluate(policy, trace, int(pool))
+    numbers = (verdict.resident_bytes, verdict.loaded_bytes, verdict.missing_bytes)
+    held, loaded, missing = (_means(values, starts) for values in numbers)
+    return Held(held, loaded, missing, np.full(starts.size, np.nan))
+
+
+def _means(values: Any, starts: np.ndarray) -> np.ndarray:
+    """The mean of the frames from each start to the next, float64 [S]."""
+    sums = np.add.reduceat(np.asarray(values, np.float64), starts)
+    return sums / np.diff([*starts, len(values)])
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What one method holds along F frames with one pool.
+
+    Attributes
+    ----------
+    held, loaded : int64 [F], bytes at the end of each frame, and those that it loaded.
+    error : float64 [F], what is left of each frame's error; ``least`` as `Track` has it.
+    cuts : int64 [K] each, what each frame draws; empty where nothing is drawn.
+    """
+
+    held: np.ndarray
+    loaded: np.ndarray
+    error: np.ndarray
+    least: np.ndarray
+    cuts: Sequence[np.ndarray] = ()
+
+
+def path_track(name: str, pools: np.ndarray, rows: Sequence[Held], number: Number = np.asarray) -> dict[str, Any]:
+    """One method's answers at P pools [P] as the page reads them, pool by pool, each frame by frame."""
+    frames = rows[0].held.size
+    held, error, least = (
+        np.concatenate([getattr(row, part) for row in rows], dtype=float) for part in ("held", "error", "least")
+    )
+    loaded = np.concatenate([row.loaded for row in rows]).astype(np.float32)
+    cuts = [cut for row in rows for cut in row.cuts]
+    track = Track(name, np.repeat(pools, frames), held, error, least, cuts, {"loaded": packed(loaded)})
+    return track.record(number)
+
+
+def path_slider(pools: np.ndarray, start: float, frames: int, error: str) -> dict[str, Any]:
+    """What a view along a path says of its two sliders, see `slider`; the second begins in the middle."""
+    return {**slider(pools, start, "bytes", error), "pools": packed(pools), "frames": frames}
+
+
+def pools_of(trace: Trace, start: float) -> np.ndarray:
+    """Pools from little more than what is always there to all that is ever wanted, float64 [P]."""
+    fixed = np.zeros(0) if trace.parents is None else trace.cost[trace.parents < 0]
+    wanted = trace.cost[np.unique(trace.demands)]
+    least = fixed.sum() + 2 * wanted.max(initial=1)
+    return budgets_between(least, max(least, wanted.sum() + fixed.sum()), STEPS, (start,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +169,7 @@ class Flight:
         return self.scene.textures.hierarchy.added_by < 0
 
     def _held(self, name: str, log: Log, pool: float, least: np.ndarray) -> Held:
-        loaded = judge_log(name, log, self.trace, int(pool)).loaded_bytes
+        loaded = evaluate_log(name, log, self.trace, int(pool)).loaded_bytes
         there = [items | self._tails for items in log.residents(self._tails.size)]
         drawn = [textures.ResidentTextures.drawable(self.scene.textures, items) for items in there]
         pairs = zip(drawn, self.seen, strict=True)

@@ -1,12 +1,34 @@
-"""Arrays in JSON."""
+"""Arrays and pictures as a page holds them in its JSON."""
 
 from __future__ import annotations
 
 import base64
+import io
 
 import numpy as np
 
+from hra.errors import MissingExtra
+
 _NAMES = {"u1": "Uint8Array", "u2": "Uint16Array", "u4": "Uint32Array", "f4": "Float32Array", "f8": "Float64Array"}
+# Colours as fine as brightness: in a coarse level each pixel is a part of the picture that counts.
+_QUALITY = 82
+
+
+def jpeg(pixels: np.ndarray) -> str:
+    """An image, uint8 or float in [0, 1], [H, W, 3], as the URI of a JPEG file.
+
+    Raises
+    ------
+    MissingExtra : Pillow is not installed.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise MissingExtra.of("pillow", "tokens") from error
+    whole = pixels if pixels.dtype == np.uint8 else np.rint(255 * pixels).astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(whole).save(file, "JPEG", quality=_QUALITY, subsampling=0)
+    return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
 
 def packed(array: np.ndarray) -> dict[str, str]:

@@ -7,7 +7,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from hra.domains.tokens.pictures.overlay import LEVEL_COLOURS
+from hra.domains.tokens.pictures.sheet import LEVEL_COLOURS
 
 _PROGRAMS = ("unpack", "curve", "strip", "tokens", "mesh", "texture", "flight", "pool", "page")
 

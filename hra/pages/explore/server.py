@@ -66,7 +66,7 @@ class Asked:
 
         Raises
         ------
-        HraError : an angle that is no finite number within its range, a question that is too long.
+        HraError : an angle that is not a finite number within its range, a question that is too long.
         """
         azimuth = _angle("azimuth", fields.get("azimuth", first.azimuth), 360)
         elevation = _angle("elevation", fields.get("elevation", first.elevation), 89)
@@ -89,7 +89,7 @@ def application(make: Callable[[Asked], str], first: Asked) -> Starlette:
 
     async def answer(request: Request) -> Response:
         if not waiting.acquire(blocking=False):
-            return message(503, HraError("too many pages are being made", fix="wait for those that were asked for"))
+            return message(503, HraError("too many pages are in work", fix="wait for the pages that were requested"))
         try:
             return HTMLResponse(await run_in_threadpool(made, await _asked(request, first)), headers=_HEADERS)
         except HraError as error:
@@ -98,7 +98,7 @@ def application(make: Callable[[Asked], str], first: Asked) -> Starlette:
             raise
         except Exception:
             _LOG.exception("a page could not be made")
-            return message(500, HraError("the page could not be made", fix="the terminal of the server says why"))
+            return message(500, HraError("the page could not be made", fix="see the terminal of the server"))
         finally:
             waiting.release()
 
@@ -158,7 +158,7 @@ class _Limited:
             part = await receive()
             read += len(part.get("body", b""))
             if read > MOST_BYTES:
-                what = f"more than {MOST_BYTES // 2**20} MiB were sent"
+                what = f"the form sent more than {MOST_BYTES // 2**20} MiB"
                 raise HraError(what, where="image", fix="send a smaller file, or name it on the command line")
             return part
 
@@ -177,4 +177,4 @@ def _angle(name: str, value: Any, most: float) -> float:
 
 async def _refused(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    return message(status, HraError(f"status {status}: there is nothing here", fix="the page is at /"))
+    return message(status, HraError(f"status {status}: this page does not exist", fix="the page is at /"))

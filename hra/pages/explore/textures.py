@@ -9,8 +9,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains import textures
-from hra.pages.explore.packed import packed
-from hra.pages.explore.pictures import jpeg
+from hra.pages.explore.packed import jpeg, packed
 from hra.pages.explore.track import STEPS, Number, budgets_between, slider, tracks
 
 

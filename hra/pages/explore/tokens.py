@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from hra.domains import tokens
-from hra.domains.tokens.patches.downsample import patch_grid
 from hra.domains.tokens.patches.metrics import pyramid_numbers
+from hra.domains.tokens.pyramid.downsample import patch_grid
 from hra.files.images.arrays import as_image
-from hra.pages.explore.packed import packed
-from hra.pages.explore.pictures import jpeg
+from hra.pages.explore.packed import jpeg, packed
 from hra.pages.explore.track import STEPS, USUAL, Track, allocate_all, budgets_between, slider, tracks
 from hra.traversals.hull import Hull
 

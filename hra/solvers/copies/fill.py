@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from hra.compiling import njit
-from hra.solvers.copies.lanes import LANES, count_of, lanes_of
+from hra.solvers.copies.blocks import LANES, count_of, lanes_of
 
 # How far each window reaches down, as a share of the best priority that is left; the last one reaches the bottom.
 _WINDOWS = (0.98, 0.95, 0.9, 0.8, 0.6, 0.3, 0.0)

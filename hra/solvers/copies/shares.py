@@ -6,8 +6,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.solvers.copies.at_price import pass_on
-from hra.solvers.copies.blocks import shares_of
-from hra.solvers.copies.lanes import LANES, count_of, lanes_of
+from hra.solvers.copies.blocks import LANES, count_of, lanes_of, shares_of
 
 # Lets a share that was driven to zero come back.
 _FLOOR = 1e-4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.solvers.copies.lanes import LANES
+from hra.solvers.copies.blocks import LANES
 
 
 @njit(cache=True)

@@ -13,7 +13,7 @@ from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.units import exactly
 from hra.solvers.lazy.visited_tree import VisitedError, VisitedTree
 
-# Rounding of equal sums is no repair worth a warning.
+# Rounding of equal sums is not a repair worth a warning.
 _TOLERANCE = 1 + 1e-6
 
 

@@ -1,7 +1,7 @@
 """Local search over down-closed sets that must meet several needs: mend what is missing, then gain more.
 
 A step takes a refinement with what it still lacks, drops one with what builds on it, or does both at once. Refinements
-are ranked by what they are worth at the prices of the needs, so that what comes first costs least of the bound; of
+are ranked by their worth at the prices of the needs, so that what comes first costs least of the bound; of
 every kind (which needs it helps, which it hurts) the first few are tried in all pairs.
 """
 

@@ -100,7 +100,7 @@ def penalties(relaxed, capacity):
         for k in range(relaxed.before[r], relaxed.before[r + 1]):
             p = relaxed.predecessors[k]
             out, within, paid = min(out, loss_out[p]), max(within, loss_in[p]), max(paid, spent[p])
-        # Without r a set has all of its predecessors, to which its surplus flowed in vain, or lacks one of them. One
+        # Without r a set has all its predecessors, to which its surplus flowed for nothing, or lacks one of them. One
         # chain of what must come first costs no more than all of it.
         loss_out[r], spent[r] = out, paid + max(relaxed.cost[r], 0.0)
         # The deficit of r and those above it are different terms of one sum.

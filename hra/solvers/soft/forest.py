@@ -15,7 +15,7 @@ from hra.errors import HierarchyError
 from hra.model import topology
 from hra.model.arrays import indices, numbers, offsets_of
 from hra.model.hierarchy import Hierarchy
-from hra.model.ordering import level_order
+from hra.model.topology import level_order
 from hra.model.units import Units
 
 

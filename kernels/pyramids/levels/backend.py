@@ -26,6 +26,7 @@ class Backend(Protocol):
     ) -> Any:
         """The conservative extremum [K] within each rectangle; ``batch_index`` None is image 0 for all.
 
-        With ``against`` [K], any value that is on the same side of it as the extremum ``FINER`` levels below.
+        With ``against`` [K], ``against`` where the extremum ``FINER`` levels below is not beyond it (NaN is not), else
+        the `identity`.
         """
         ...

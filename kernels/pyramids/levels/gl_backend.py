@@ -18,6 +18,7 @@ from hra.errors import BackendUnavailable
 from hra.kernels.arrays import require_host
 from hra.kernels.pyramids.levels.layout import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce
+from hra.kernels.pyramids.levels.reference import one_of_two
 from hra.kernels.raster.buffers import check_storage_size, upload
 from hra.kernels.raster.context import Context
 from hra.kernels.raster.levels import rect_extremum, reduce_levels
@@ -56,7 +57,7 @@ def rect_reduce(
         buffer = upload(gl, np.pad(data, (0, -data.size % 4)) if data.itemsize == 1 else data)
         result = rect_extremum(context, buffer, layout, data.dtype, rects, batch_index, reduce, against)
         buffer.release()
-    return result
+    return result if against is None else one_of_two(result, rects, layout.sizes[0], against, reduce)
 
 
 def _check_supported(dtype: np.dtype, reduce: Reduce) -> None:

@@ -1,23 +1,136 @@
-"""The Numba backend: loops over blocks of rows, the fastest on a CPU. Large images take a thread per core."""
+"""The Numba backend: loops over blocks of rows, the fastest on a CPU. Large images take a thread per core.
+
+Each reduction and dtype reduces a block of rows directly, or by way of float32.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from hra.kernels.arrays import require_host
-from hra.kernels.pyramids.levels import numba_rectangles
+from hra.kernels.pyramids.levels import numba_rectangles, numba_rows
 from hra.kernels.pyramids.levels.layout import Layout
-from hra.kernels.pyramids.levels.numba_reductions import BlockReduction, block_reduction
-from hra.kernels.pyramids.levels.reductions import Reduce, identity
+from hra.kernels.pyramids.levels.reductions import (
+    BINS_PER_STEP,
+    Reduce,
+    byte_tables,
+    colors,
+    identity,
+    to_linear,
+    to_srgb,
+)
 from hra.kernels.pyramids.levels.reference import FINER
 from hra.kernels.row_blocks import Block, for_each, ranges, split
 
 Tables = tuple[np.ndarray, np.ndarray, np.ndarray]
 # What shows that Numba and its compiler work here; compiling all reductions would make `hra doctor` wait for seconds.
 SELF_TEST: tuple[Reduce, ...] = ("max",)
+# (source, origin, target, first, height), see numba_rows.
+BlockReduction = Callable[[np.ndarray, int, np.ndarray, int, int], None]
+
+
+class Codec(Protocol):
+    """A conversion of rows [K, rows, W * C] to float32, in which they are averaged, and back."""
+
+    def decode(self, stored: np.ndarray) -> np.ndarray:
+        """The float32 values of what is stored."""
+        ...
+
+    def encode(self, values: np.ndarray, stored: np.ndarray) -> None:
+        """Write ``values`` to ``stored``, rounded to nearest."""
+        ...
+
+
+@dataclass(frozen=True)
+class HalfCodec:
+    """float16, of which Numba has none on the CPU."""
+
+    def decode(self, stored: np.ndarray) -> np.ndarray:
+        """See :class:`Codec`."""
+        return stored.astype(np.float32)
+
+    def encode(self, values: np.ndarray, stored: np.ndarray) -> None:
+        """See :class:`Codec`."""
+        stored[...] = values
+
+
+@dataclass(frozen=True)
+class SrgbCodec:
+    """Floats in sRGB."""
+
+    channels: int
+
+    def decode(self, stored: np.ndarray) -> np.ndarray:
+        """See :class:`Codec`."""
+        values = stored.astype(np.float32)
+        light = self._colors(values)
+        light[...] = to_linear(light)
+        return values
+
+    def encode(self, values: np.ndarray, stored: np.ndarray) -> None:
+        """See :class:`Codec`."""
+        light = self._colors(values)
+        light[...] = to_srgb(light)
+        stored[...] = values
+
+    def _colors(self, values: np.ndarray) -> np.ndarray:
+        return values.reshape(-1, self.channels)[:, : colors(self.channels)]
+
+
+@dataclass(frozen=True)
+class SrgbByteCodec:
+    """Bytes in sRGB, by tables."""
+
+    channels: int
+    linear: np.ndarray
+    thresholds: np.ndarray
+    first: np.ndarray
+
+    def decode(self, stored: np.ndarray) -> np.ndarray:
+        """See :class:`Codec`."""
+        values = np.empty(stored.shape, np.float32)
+        numba_rows.decode(self._pixels(stored), self._pixels(values), colors(self.channels), self.linear)
+        return values
+
+    def encode(self, values: np.ndarray, stored: np.ndarray) -> None:
+        """See :class:`Codec`."""
+        pixels = self._pixels(values), self._pixels(stored)
+        numba_rows.encode(*pixels, colors(self.channels), self.thresholds, self.first, BINS_PER_STEP)
+
+    def _pixels(self, rows: np.ndarray) -> np.ndarray:
+        return rows.reshape(-1, self.channels)
+
+
+def block_reduction(reduce: Reduce, dtype: np.dtype, channels: int) -> BlockReduction:
+    """The function that reduces blocks of images of ``dtype`` with ``channels`` channels."""
+    if reduce in ("max", "min"):
+        direct = partial(numba_rows.extremum_rows, channels=channels, smallest=reduce == "min")
+        return partial(_by_way_of_floats, direct, HalfCodec()) if dtype == np.float16 else direct
+    codec = _mean_codec(reduce, dtype, channels)
+    if codec is None:
+        return partial(numba_rows.byte_mean_rows if dtype == np.uint8 else numba_rows.mean_rows, channels=channels)
+    return partial(_by_way_of_floats, partial(numba_rows.mean_rows, channels=channels), codec)
+
+
+def _mean_codec(reduce: Reduce, dtype: np.dtype, channels: int) -> Codec | None:
+    if reduce == "srgb_mean":
+        return SrgbByteCodec(channels, *byte_tables()) if dtype == np.uint8 else SrgbCodec(channels)
+    return HalfCodec() if dtype == np.float16 else None
+
+
+def _by_way_of_floats(
+    write: BlockReduction, codec: Codec, source: np.ndarray, origin: int, target: np.ndarray, first: int, height: int
+) -> None:
+    # Block by block: what is decoded is still in the cache when it is reduced.
+    values = np.empty(target.shape, np.float32)
+    write(codec.decode(source), origin, values, first, height)
+    codec.encode(values, target)
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
@@ -57,7 +170,7 @@ def rect_reduce(
 def _compare(
     data: np.ndarray, layout: Layout, tables: Tables, rects: Any, image: Any, reduce: Reduce, against: Any
 ) -> np.ndarray:
-    """``against`` where a pixel of its image reaches it, else the next value beyond all pixels."""
+    """``against`` where a pixel of its image reaches it, else the identity."""
     result = np.empty(len(rects), data.dtype)
     height, width = layout.sizes[0]
 
@@ -66,19 +179,10 @@ def _compare(
         numba_rectangles.clip(rects[part], width, height, windows)
         given = windows, image[part], against[part], FINER, reduce == "min"
         numba_rectangles.any_reaches(data, tables, *given, found)
-        nothing = identity(reduce, data.dtype)
-        # The caller may only compare with ``against``, so that it stands for everything that reaches it.
-        numba_rectangles.bound(windows, found, against[part], _beyond(against[part], reduce), nothing, result[part])
+        numba_rectangles.bound(found, against[part], identity(reduce, data.dtype), result[part])
 
     for_each(ranges(len(rects)), rects.nbytes, work)
     return result
-
-
-def _beyond(values: np.ndarray, reduce: Reduce) -> np.ndarray:
-    """The next smaller value of each, for minima the next larger one."""
-    if values.dtype == np.uint8:
-        return np.where(values < 255, values + 1, 255) if reduce == "min" else np.where(values > 0, values - 1, 0)
-    return np.nextafter(values, values.dtype.type(np.inf if reduce == "min" else -np.inf))
 
 
 def look_up_tables(layout: Layout) -> Tables:
@@ -92,12 +196,7 @@ def _in_single_precision(
     data: np.ndarray, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None
 ) -> np.ndarray:
     limit = None if against is None else against.astype(np.float32)
-    found = rect_reduce(data.astype(np.float32), layout, rects, batch_index, reduce, limit)
-    result = found.astype(np.float16)
-    if against is None:
-        return result
-    # What lies beyond ``against`` by a float32 would become equal to it, and so reach it.
-    return np.where((result == against) & (found != limit), _beyond(against, reduce), result)
+    return rect_reduce(data.astype(np.float32), layout, rects, batch_index, reduce, limit).astype(np.float16)
 
 
 def _reduce_level(

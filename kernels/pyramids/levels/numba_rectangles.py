@@ -106,7 +106,7 @@ def _try_centers(data, rects, index, against, smallest, found):
 
 @njit(cache=True, nogil=True)
 def _list_open(rects, found, listed):
-    """List rectangles that hold pixels, none of which is found; the last entry may be written in vain."""
+    """List rectangles that hold pixels, none of which is found; the last entry may be written without need."""
     count = 0
     for k in range(len(rects)):
         # Written always, counted only if open: a condition in its place could not be foretold.
@@ -175,10 +175,10 @@ def clip(rects, width, height, clipped):
 
 
 @njit(cache=True, nogil=True)
-def bound(rects, found, against, beyond, nothing, result):
-    """``against`` where something was found, ``beyond`` where not, ``nothing`` for empty rectangles."""
-    for k in range(len(rects)):
-        result[k] = nothing if rects[k, 0] > rects[k, 2] else (against[k] if found[k] else beyond[k])
+def bound(found, against, nothing, result):
+    """``against`` where something was found, else ``nothing``."""
+    for k in range(len(found)):
+        result[k] = against[k] if found[k] else nothing
 
 
 @njit(cache=True)

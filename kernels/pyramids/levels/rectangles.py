@@ -27,9 +27,10 @@ def rect_max(
     batch_index : [K] int32, the image that each rectangle refers to (row-major over the leading axes); may be omitted
         for a single image.
     backend : as in :func:`build_pyramid`.
-    against : [K], of the pyramid's dtype: what the result will be compared with, and all that it may be used for. Where
-        the bound is not below it, up to 16 x 16 pixels are read, up to three levels finer, and only as far as it
-        takes to decide: the result is below ``against`` only where all pixels are.
+    against : [K], of the pyramid's dtype: what the result is compared with. Where the bound is not below it, up to
+        16 x 16 pixels are read, up to three levels finer, and only as far as it takes to decide. The result is then
+        ``against`` itself where some pixel may reach it, and that of an empty rectangle where none does: so every
+        comparison has one answer on every backend.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def adopt_pyramid(pyramid: Pyramid, reduce: Reduce) -> Any:
     """The buffer of a complete pyramid of one channel; raises :class:`ArrayError` if it is another."""
     where, fix = "argument pyramid", f"build_pyramid(image[..., None], reduce={reduce!r})"
     if not isinstance(pyramid, Pyramid):
-        raise ArrayError(f"{type(pyramid).__name__} is no Pyramid", where=where, fix=fix)
+        raise ArrayError(f"{type(pyramid).__name__} is not a Pyramid", where=where, fix=fix)
     if pyramid.reduce != reduce:
         raise ArrayError(f"a {reduce!r} pyramid is needed, not {pyramid.reduce!r}", where=where, fix=fix)
     if pyramid.layout.channels != 1:

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from hra.kernels.arrays import require_host
-from hra.kernels.pyramids.levels.color import colors, to_linear, to_srgb
 from hra.kernels.pyramids.levels.layout import Layout
-from hra.kernels.pyramids.levels.reductions import Reduce, identity
+from hra.kernels.pyramids.levels.reductions import Reduce, colors, identity, to_linear, to_srgb
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
@@ -40,7 +39,14 @@ def rect_reduce(
     for finer in range(1, FINER + 1):
         undecided = ~(result < against) if reduce == "max" else ~(result > against)
         result[undecided] = _look_up(data, layout, rects[undecided], image[undecided], reduce, finer)
-    return result
+    return one_of_two(result, rects, layout.sizes[0], against, reduce)
+
+
+def one_of_two(result: np.ndarray, rects: np.ndarray, size: Any, against: np.ndarray, reduce: Reduce) -> np.ndarray:
+    """``against`` [K] where the extrema reach it, else the identity, also of empty rectangles."""
+    x0, y0, x1, y1 = _clip(rects, *size)
+    beyond = (result < against if reduce == "max" else result > against) | (x0 > x1) | (y0 > y1)
+    return np.where(beyond, np.array(identity(reduce, result.dtype), result.dtype), against)
 
 
 def _look_up(

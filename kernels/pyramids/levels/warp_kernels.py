@@ -1,6 +1,6 @@
 """Warp kernels, one thread per output value; a level is [B, H, W, C]."""
 
-# Warp compiles this file itself: its types are no Python types, functions are overloaded by redefinition, and variables
+# Warp compiles this file itself: its types are not Python types, functions are overloaded by redefinition, variables
 # that a loop changes are declared by a cast.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
@@ -183,7 +183,7 @@ def rect_extremum(
     """Extremum of at most 2 x 2 pixels, at the finest level where the rectangle spans no more; else ``nothing``.
 
     Where that reaches ``against`` (may be empty), look again at up to ``finer`` further levels, in each as far as the
-    first pixel that does.
+    first pixel that does; the result is then ``against``, else ``nothing``.
     """
     k = wp.tid()
     image = batch_index[k]
@@ -219,4 +219,6 @@ def rect_extremum(
                         x = sizes[level, 1]
                         y = sizes[level, 0]
                 y += 1
+        if against.shape[0] > 0:
+            best = wp.where(_reaches(best, against[k], smallest), against[k], nothing)
     result[k] = best

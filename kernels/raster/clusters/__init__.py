@@ -2,5 +2,5 @@
 
 Data runs one way: geometry in slots (`store`), instances and their cuts as bits (`placed_cuts`), those as candidates
 (`candidates`), what a pass keeps of them (`culling`), one draw per pass (`renderer`), colours from what is visible
-(`shading`). No triangle, matrix or cut goes up twice that did not change.
+(`shading`). Nothing unchanged is uploaded twice: no triangle, matrix or cut.
 """

@@ -10,12 +10,10 @@ import numpy as np
 from hra.kernels.culling.depth_view import QUANTUM
 from hra.kernels.pyramids.levels.reductions import identity
 from hra.kernels.pyramids.levels.reference import FINER
-from hra.kernels.raster.buffers import download, groups, upload
-from hra.kernels.raster.clusters.placed_cuts import PlacedCuts
-from hra.kernels.raster.clusters.prefix_sums import PrefixSums, blocks_of
+from hra.kernels.raster.buffers import Resource, download, groups, upload
+from hra.kernels.raster.clusters.placed_cuts import PlacedCuts, PrefixSums, blocks_of
 from hra.kernels.raster.hiz import HiZ
 from hra.kernels.raster.levels import level_shapes
-from hra.kernels.raster.resource import Resource
 
 if TYPE_CHECKING:
     import moderngl
@@ -56,7 +54,7 @@ class ClusterCulling(Resource):
             self._shapes = self.own(upload(gl, level_shapes(hiz.layout)))
 
     def begin_frame(self, to_depth: np.ndarray, to_clip: np.ndarray) -> None:
-        """Take another camera, matrices [4, 4] of the world, and count anew; the context is current."""
+        """Take another camera, matrices [4, 4] of the world, and count again; the context is current."""
         self.place(to_depth, to_clip)
         self._cuts.list_candidates()
         self._counters.clear()
@@ -77,7 +75,7 @@ class ClusterCulling(Resource):
         """What a pass draws to an image of ``size``; the context is current, the frame begun."""
         room, count = self._room, self._cuts.count
         if room is None:  # no frame was begun
-            raise RuntimeError("begin_frame comes first")
+            raise RuntimeError("call begin_frame first")
         self._mark(kind, room, count, size)
         room.sums.run(room.flags, count)
         listed = room.second if kind is Pass.NOT_HIDDEN else room.first

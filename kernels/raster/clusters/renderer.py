@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from hra.errors import ArrayError
+from hra.kernels.raster.buffers import Resource
 from hra.kernels.raster.checks import matrices
 from hra.kernels.raster.clusters.culling import ClusterCulling, Listed, Pass
 from hra.kernels.raster.clusters.placed_cuts import PlacedCuts
 from hra.kernels.raster.draws import EMPTY
 from hra.kernels.raster.hiz import HiZ
-from hra.kernels.raster.resource import Resource
 from hra.kernels.raster.visibility import VisibilityBuffer
 
 Culling = Literal["occlusion", "frustum", "none"]
@@ -112,7 +112,9 @@ class ClusterRenderer(Resource):
         BackendUnavailable : the context fails.
         """
         if culling not in ("occlusion", "frustum", "none"):
-            raise ArrayError(f"{culling!r} is no culling", where="culling", fix="use occlusion, frustum or none")
+            raise ArrayError(
+                f"the culling {culling!r} is unknown", where="culling", fix="use occlusion, frustum or none"
+            )
         seconds: dict[str, float] | None = {} if timed else None
         self.target.clear()
         with self.context.use():

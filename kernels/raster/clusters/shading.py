@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from hra.kernels.pyramids.levels.pyramid import build_pyramid
-from hra.kernels.raster.buffers import check_storage_size, groups, upload
+from hra.kernels.raster.buffers import Resource, check_storage_size, groups, upload
 from hra.kernels.raster.clusters.renderer import ClusterRenderer
-from hra.kernels.raster.resource import Resource
 
 _MATERIAL = np.dtype(
     [("color", "<f4", 4), ("first_level", "<u4"), ("levels", "<u4"), ("wrap_u", "<u4"), ("wrap_v", "<u4")]

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.raster.buffers import check_storage_size, upload
+from hra.kernels.raster.buffers import Resource, check_storage_size, upload
 from hra.kernels.raster.clusters.geometry import CLUSTER, NOWHERE, ClusterGeometry
 from hra.kernels.raster.context import Context
-from hra.kernels.raster.resource import Resource
 
 
 class ClusterStore(Resource):
@@ -90,7 +89,7 @@ class ClusterStore(Resource):
         """
         geometry, size = self.meshes[mesh], len(content)
         if page in self._slot_of[mesh]:
-            raise ArrayError(f"page {page} is there already", where="argument page")
+            raise ArrayError(f"page {page} is already resident", where="argument page")
         if size > 4 * geometry.slot_words:
             raise ArrayError(f"{size} bytes do not fit into a slot of {geometry.slot_bytes}", where="content")
         if not self._free[mesh]:
@@ -108,7 +107,7 @@ class ClusterStore(Resource):
     def drop(self, mesh: int, page: int) -> None:
         """Free a page's slot; :class:`ArrayError` if it is not there."""
         if page not in self._slot_of[mesh]:
-            raise ArrayError(f"page {page} is not there", where="argument page")
+            raise ArrayError(f"page {page} is not resident", where="argument page")
         self._free[mesh].append(self._slot_of[mesh].pop(page))
         with self.context.use():
             self._set_word(mesh, page, NOWHERE)

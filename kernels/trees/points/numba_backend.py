@@ -15,7 +15,7 @@ def extent(points: np.ndarray) -> np.ndarray:
 
 
 def morton_codes(points: np.ndarray, low: np.ndarray, side: float, bits: int, dtype: np.dtype) -> np.ndarray:
-    """See :func:`hra.kernels.trees.points.morton.morton_codes`; ``bits`` per axis."""
+    """See :func:`hra.kernels.trees.points.building.morton_codes`; ``bits`` per axis."""
     codes = np.zeros(len(points), dtype)
     if side > 0:
         _morton_codes(points, low, side, 2.0**bits, codes)
@@ -23,7 +23,7 @@ def morton_codes(points: np.ndarray, low: np.ndarray, side: float, bits: int, dt
 
 
 def sort_keys(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See :func:`hra.kernels.trees.points.morton.sort_keys`."""
+    """See :func:`hra.kernels.trees.points.building.sort_keys`."""
     return _radix_sort(np.array(keys), np.arange(keys.size, dtype=np.int32))
 
 

@@ -13,7 +13,7 @@ def extent(points: np.ndarray) -> np.ndarray:
 
 
 def morton_codes(points: np.ndarray, low: np.ndarray, side: float, bits: int, dtype: np.dtype) -> np.ndarray:
-    """See :func:`hra.kernels.trees.points.morton.morton_codes`; ``bits`` per axis."""
+    """See :func:`hra.kernels.trees.points.building.morton_codes`; ``bits`` per axis."""
     cells = np.floor((points - low) / (side or 1.0) * 2.0**bits).clip(0, 2.0**bits - 1).astype(np.uint64)
     cells = cells if side else np.zeros_like(cells)
     codes, axes = np.zeros(len(points), np.uint64), points.shape[1]
@@ -24,7 +24,7 @@ def morton_codes(points: np.ndarray, low: np.ndarray, side: float, bits: int, dt
 
 
 def sort_keys(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See :func:`hra.kernels.trees.points.morton.sort_keys`."""
+    """See :func:`hra.kernels.trees.points.building.sort_keys`."""
     order = np.argsort(keys, kind="stable")
     return keys[order], order.astype(np.int32)
 

@@ -31,7 +31,7 @@ def extent(points: Any) -> np.ndarray:
 
 
 def morton_codes(points: Any, low: np.ndarray, side: float, bits: int, dtype: np.dtype) -> Any:
-    """See :func:`hra.kernels.trees.points.morton.morton_codes`; ``bits`` per axis."""
+    """See :func:`hra.kernels.trees.points.building.morton_codes`; ``bits`` per axis."""
     rows = view(points)
     codes = zeros(rows.shape[0], wp.dtype_from_numpy(dtype), rows.device)
     if side > 0:
@@ -42,7 +42,7 @@ def morton_codes(points: Any, low: np.ndarray, side: float, bits: int, dtype: np
 
 
 def sort_keys(keys: Any) -> tuple[Any, Any]:
-    """See :func:`hra.kernels.trees.points.morton.sort_keys`."""
+    """See :func:`hra.kernels.trees.points.building.sort_keys`."""
     source = view(keys)
     count, device = source.shape[0], source.device
     # The sort needs as much memory again behind both arrays.

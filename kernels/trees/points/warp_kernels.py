@@ -1,6 +1,6 @@
 """Warp kernels of codes and trees over points: one thread per point or node."""
 
-# Warp compiles this file itself, and its types are no Python types.
+# Warp compiles this file itself, and its types are not Python types.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 # pyright: reportIndexIssue=false
@@ -22,7 +22,7 @@ def group_extent(
     least: wp.array2d(dtype=wp.float64),
     most: wp.array2d(dtype=wp.float64),
 ):
-    """Least low and largest high coordinates of each ``group`` of rows; NaN if one is no finite number."""
+    """Least low and largest high coordinates of each ``group`` of rows; NaN if one is not a finite number."""
     i, axis = wp.tid()
     begin = i * group
     small, large = wp.float64(low[begin, axis]), wp.float64(high[begin, axis])

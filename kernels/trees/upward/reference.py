@@ -53,7 +53,7 @@ def mean_up(tree: Tree, leaves: np.ndarray, weight: np.ndarray | None) -> np.nda
 
 
 def spheres_up(tree: Tree, center: np.ndarray, radius: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """See :func:`hra.kernels.trees.upward.spheres.spheres_up`; ``center`` [B, L, 3], ``radius`` [B, L, 1] or None."""
+    """See :func:`hra.kernels.trees.spheres_up`; ``center`` [B, L, 3], ``radius`` [B, L, 1] or None."""
     given = np.zeros((*center.shape[:2], 1), np.float32) if radius is None else radius
     centers, radii = _place(tree, center), _place(tree, given)
     for position in reversed(range(len(tree))):
@@ -85,7 +85,7 @@ def _extremum_up(tree: Tree, leaves: np.ndarray, function: np.ufunc, worst: floa
 
 
 def _enclosing(centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.float32]:
-    """A small sphere around spheres [K]; see :func:`hra.kernels.trees.upward.spheres.spheres_up`."""
+    """A small sphere around spheres [K]; see :func:`hra.kernels.trees.upward.reductions.spheres_up`."""
     largest = int(np.argmax(radii))
     center = centers[largest]
     best, far = _farthest(centers, radii, center)

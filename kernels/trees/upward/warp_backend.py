@@ -39,7 +39,7 @@ def mean_up(tree: Tree, leaves: Any, weight: Any) -> Any:
 
 
 def spheres_up(tree: Tree, center: Any, radius: Any) -> tuple[Any, Any]:
-    """See :func:`hra.kernels.trees.upward.spheres.spheres_up`; ``center`` [B, L, 3], ``radius`` [B, L, 1] or None."""
+    """See :func:`hra.kernels.trees.spheres_up`; ``center`` [B, L, 3], ``radius`` [B, L, 1] or None."""
     centers = _place(tree, view(center))
     shape = (*centers.shape[:2], 1)
     points = wp.zeros(shape, dtype=wp.float32, device=centers.device)

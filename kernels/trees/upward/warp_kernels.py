@@ -3,7 +3,7 @@
 Products and sums are not fused, so that the CPU, CUDA and the reference agree to the bit.
 """
 
-# Warp compiles this file itself, and its types are no Python types.
+# Warp compiles this file itself, and its types are not Python types.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 # pyright: reportIndexIssue=false

@@ -83,7 +83,7 @@ def test_another_file_of_the_same_name_is_refused(asset: meshes.MeshAsset) -> No
     with pytest.raises(FileError, match="replaced by another"):
         pickle.loads(pickled)
     os.unlink(path)
-    with pytest.raises(FileError, match="no such file"):
+    with pytest.raises(FileError, match="the file does not exist"):
         pickle.loads(pickled)
 
 

@@ -187,7 +187,7 @@ def test_pages_stay_wanted_with_a_coherent_traversal(allocator: TextureAllocator
 BAD: dict[str, tuple[dict[str, Any], type[HraError]]] = {
     "pool below the tails": ({"pool_bytes": 10}, BudgetTooSmall),
     "upload below a page": ({"upload_bytes": 100}, BudgetTooSmall),
-    "pool that is no number": ({"pool_bytes": float("nan")}, InvalidBudget),
+    "pool that is not a number": ({"pool_bytes": float("nan")}, InvalidBudget),
     "negative upload": ({"upload_bytes": -1}, InvalidBudget),
 }
 
@@ -205,7 +205,7 @@ BAD_FEEDBACK: dict[str, dict[str, Any]] = {
     "fewer footprints than pages": {"footprint": [1.0]},
     "fewer areas than pages": {"pixels": [1.0]},
     "texel of no size": {"footprint": [1.0, 0.0]},
-    "footprint that is no number": {"footprint": [1.0, np.nan]},
+    "footprint that is not a number": {"footprint": [1.0, np.nan]},
     "negative area": {"pixels": [1.0, -1.0]},
     "half a page": {"page": [0, 0.5]},
     "page beyond 32 bits": {"page": [0, 2**32]},

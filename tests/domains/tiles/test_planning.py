@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import hra
 from hra.domains import tiles
 from hra.domains.tiles.planning import held_tiles
-from hra.domains.tiles.volumes import Volumes
+from hra.domains.tiles.tileset import Volumes
 from hra.errors import BudgetTooSmall
 from tests.helpers.command import run_hra
 

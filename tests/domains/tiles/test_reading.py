@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hra.domains import tiles
-from hra.domains.tiles.files.bounding import volume_of
 from hra.domains.tiles.files.implicit import part_of
+from hra.domains.tiles.files.reading import volume_of
 from hra.errors import FileError, HraError, LimitExceeded
 
 BOX = [0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0, 8]

@@ -86,7 +86,7 @@ def test_what_has_no_short_way_is_allocated_alone(smooth_noise):
     assert by_threshold.allocate_batch([(image, "")], 64)[0].allocation is not None
     (choice,) = tokens.PyramidSampling().allocate_batch([(image, "")], 64)
     assert choice.allocation is None
-    with pytest.raises(ArrayError, match="carries none"):
+    with pytest.raises(ArrayError, match="has none"):
         tokens.TokenDAG().realize_batch([choice])
 
 

@@ -48,7 +48,7 @@ def test_allocate_by_name(method: str, picture: Path):
     [
         (("--method", "best"), "'best'"),
         (("--method", "foveated:patches=3"), "no option 'patches'"),
-        (("--method", "foveated:patch=fine"), "'fine' is no value"),
+        (("--method", "foveated:patch=fine"), "'fine' is not a value"),
         (("--traversal", "best"), "'best'"),
         (("--metric", "texel_error"), "feedback"),
         (("--metric", "screen_error"), "Camera"),

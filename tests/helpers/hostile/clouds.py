@@ -50,7 +50,7 @@ def shards() -> tuple[tuple[bytes, str], ...]:
     """A shard with one image that failed."""
     import pyarrow
 
-    from hra.domains.tokens.corpus.shards import write_shard
+    from hra.domains.tokens.corpus.job import write_shard
 
     table = pyarrow.table({"id": ["a", "b"], "error": [None, "it is cut off"], "gain": [0.5, None]})
     return (_written(lambda path: write_shard(path, table), ".parquet"),)

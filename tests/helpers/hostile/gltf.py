@@ -467,7 +467,7 @@ def _refused() -> dict[str, dict[str, Any]]:
         "scene node -1": {"scenes.0.nodes": [-1]},
         "scene node beyond": {"scenes.0.nodes": [99]},
         "scene node twice": {"scenes.0.nodes": [0, 0]},
-        "scene node that is no root": {"nodes.0.children": [2]},
+        "scene node that is not a root": {"nodes.0.children": [2]},
         "meshes empty": {"meshes": []},
         "mesh without primitives": {"meshes.0.primitives": REMOVE},
         "mesh of no primitives": {"meshes.0.primitives": []},

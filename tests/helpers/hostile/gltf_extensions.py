@@ -142,7 +142,7 @@ def cases() -> Iterator[Case]:
         yield Case(f"gltf {name}", text(header), ".gltf", TETRAHEDRON)
     header = edited({"buffers.0.uri": REMOVE}, compressed())
     yield Case("glb with meshopt compression", glb(header, packed_bytes()), ".glb", TETRAHEDRON)
-    # What only other readers take is not looked at: these zeros are no tetrahedron.
+    # What only other readers take is not looked at: these zeros are not tetrahedron.
     spare = {"buffers.1.uri": "zeros.bin", "extensionsRequired": ["KHR_mesh_quantization"]}
     header = edited(spare, compressed())
     zeros = {"zeros.bin": bytes(header["buffers"][1]["byteLength"])}
@@ -211,7 +211,7 @@ def _refused() -> dict[str, dict[str, Any]]:
         "without a count": {first["count"]: REMOVE},
         "of another count than the view": {first["count"]: 5},
         "of count 0": {first["count"]: 0},
-        "of a stride that is no multiple of four": {first["byteStride"]: 6, first["count"]: 8},
+        "of a stride that is not a multiple of four": {first["byteStride"]: 6, first["count"]: 8},
         "of a stride of 512": {first["byteStride"]: 512},
         "of another stride than the view": {first["byteStride"]: 4, first["count"]: 12},
         "beyond the buffer": {first["byteLength"]: 10_000},
@@ -228,7 +228,7 @@ def _refused() -> dict[str, dict[str, Any]]:
         "of eleven corners": {second["count"]: 11, "bufferViews.1.byteLength": 22, "accessors.1.count": 9},
         "with damaged bytes": {"buffers.0.uri": octets(damaged)},
         "with zeros for data": {"buffers.0.uri": octets(bytes(len(content)))},
-        "with a fallback that is no flag": {"buffers.1.extensions.EXT_meshopt_compression.fallback": 1},
+        "with a fallback that is not a flag": {"buffers.1.extensions.EXT_meshopt_compression.fallback": 1},
         "with a view into the fallback": {"bufferViews.0.extensions": REMOVE},
         "of 2 GB": {
             first["count"]: 2**31 // 12,

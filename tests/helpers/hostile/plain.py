@@ -52,7 +52,7 @@ def _off() -> Iterator[Case]:
         "a count of 5,000 digits": OFF.replace("4 4 6", "9" * 5000 + " 4 6"),
         "a count of -4": OFF.replace("4 4 6", "-4 4 6"),
         "a count of 4.5": OFF.replace("4 4 6", "4.5 4 6"),
-        "no counts": "OFF\n",
+        "not counts": "OFF\n",
         "no word": OFF.replace("OFF", "FOO"),
         "four dimensions": OFF.replace("OFF", "4OFF").replace(" 0\n", " 0 1\n"),
         "binary": "OFF BINARY\n" + "\0" * 40,

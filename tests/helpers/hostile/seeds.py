@@ -191,6 +191,6 @@ def _point_tree(path: Path) -> Any:
 
 
 def _shard(path: Path) -> Any:
-    from hra.domains.tokens.corpus.shards import read_errors
+    from hra.domains.tokens.corpus.job import read_errors
 
     return read_errors([path])

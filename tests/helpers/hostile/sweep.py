@@ -46,7 +46,7 @@ LENIENCIES = {
 }
 # Reasons of refusals of what the validator calls valid: nothing to show, or what it only warns of.
 NOT_READ = (
-    *("the mesh has no triangles", "every triangle of the mesh has two equal corners"),
+    *("the mesh has no triangles", "all triangles of the mesh have two equal corners"),
     *("vertices give no whole triangles", "neither a file nor data", "which is not read"),
 )
 

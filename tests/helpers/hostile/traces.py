@@ -52,7 +52,7 @@ def cases() -> Iterator[Case]:
         "whose header has 5,000 digits": archive({"header.json": b'{"version": ' + b"9" * 5000 + b"}"}),
         "of pickled objects": archive({"cost.npy": _npy(np.array([{}, 1], object), pickled=True)}),
         "whose member has no header": archive({"cost.npy": b"x" * len(head)}),
-        "whose member's header is no Python": archive({"cost.npy": head[:10] + b"{'descr': (" + head[21:]}),
+        "whose member's header is not a Python": archive({"cost.npy": head[:10] + b"{'descr': (" + head[21:]}),
         "whose member's header is open text": archive({"cost.npy": head[:10] + b"'''" + b" " * 115 + head[128:]}),
         "whose member's header calls": archive(
             {"cost.npy": head[:10] + b"__import__('os').getcwd()".ljust(117) + b"\n" + head[128:]}

@@ -14,10 +14,9 @@ class Room:
 
 
 _READING = (
-    "tests/hra/ply",
+    "tests/hra/files/ply",
     "tests/domains/meshes/files",
     "tests/domains/points/files",
-    "tests/domains/points/files/test_files.py",
     "tests/domains/tiles/files",
     "tests/domains/tiles/test_reading.py",
 )
@@ -32,6 +31,17 @@ ROOMS = {
             "tests/hra/test_found_certificates.py",
             "tests/hra/test_determinism.py",
             "tests/domains/tokens/learned/test_estimators.py",
+        ),
+    ),
+    "checker": Room(
+        ("hra/allocating/verification.py", "hra/files/plain_arrays.py"),
+        (
+            "tests/hra/allocating/test_verification.py",
+            "tests/hra/allocating/test_allocation_file.py",
+            "tests/hra/files/test_plain_arrays.py",
+            "tests/hra/adversary/test_forger.py",
+            "tests/hra/model/test_units.py",
+            "tests/hra/test_found_certificates.py",
         ),
     ),
     "pool": Room(("hra/pooling/*.py",), ("tests/hra/pooling",)),

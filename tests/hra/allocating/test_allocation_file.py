@@ -219,17 +219,29 @@ def test_arrays_that_fit_nothing_are_refused(tmp_path, kind):
         assert str(path) in str(refusal.value)
 
 
+def test_a_chain_without_its_edge_is_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    hra.solve(hra.Hierarchy.tree([-1, 0, 1], [1, 2, 3]), 3, errors=[8.0, 4.0, 1.0]).save(path)
+    header, arrays = contents(path)
+    assert arrays["edges"].tolist() == [[0, 1]]
+    rewrite(path, header, {**arrays, "edges": arrays["edges"][:0], "flow": arrays["flow"][:0]})
+    with pytest.raises(HierarchyError, match="before it is added"):
+        Allocation.load(path)
+
+
 BAD_HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a later version": lambda h: {**h, "version": 3},
     "an earlier version": lambda h: {**h, "version": 0},
     "another format": lambda h: {**h, "format": "hra-mesh"},
     "no budget": lambda h: {name: value for name, value in h.items() if name != "budget"},
-    "a budget that is no number": lambda h: {**h, "budget": "many"},
+    "a budget that is not a number": lambda h: {**h, "budget": "many"},
     "a budget that is NaN": lambda h: {**h, "budget": "nan"},
     "a negative budget": lambda h: {**h, "budget": "-1.0"},
     "an error that is NaN": lambda h: {**h, "least_error": "nan"},
     "no unit": lambda h: {**h, "certificate_unit": ["1", "0"]},
     "a unit of words": lambda h: {**h, "certificate_unit": ["one", "two"]},
+    "a truth value that is text": lambda h: {**h, "additive": "False"},
+    "a truth value that is a number": lambda h: {**h, "restricted": 0},
     "half a unit": lambda h: {**h, "certificate_unit": ["1"]},
     "a list": lambda h: [h],
     "nothing": lambda h: None,

@@ -85,6 +85,55 @@ def test_one_budget_serves_all_rows(backend):
     assert (batch.gain >= 0.9 * batch.upper_bound).all()
 
 
+HULLS = (Hull(), Hull(spend_all=True), Hull(finish="none"))
+
+
+def rows_with_ties(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Gains [5, R]: mixed, small whole numbers, without ties, tenths (which tie but for rounding), heavy tails."""
+    tied = rng.integers(0, 4, size).astype(np.float64), rng.random(size), rng.integers(0, 5, size) * 0.1
+    return np.stack([random_values(rng, size), *tied, rng.pareto(1.0, size)])
+
+
+def assert_one_answer(kind: str, seed: int, nodes: int) -> None:
+    hierarchy, _, rng = case(kind, seed, nodes)
+    gain = rows_with_ties(rng, len(hierarchy))
+    budgets = hierarchy.base_cost + rng.integers(0, int(hierarchy.cost.sum()) + 2, len(gain))
+    for traversal in HULLS:
+        expected = allocate_batch(hierarchy, gain, budgets, traversal=traversal, backend="numba")
+        for backend in ("reference", "warp"):
+            found = allocate_batch(hierarchy, gain, budgets, traversal=traversal, backend=backend)
+            np.testing.assert_array_equal(found.selected, expected.selected, err_msg=backend)
+            for name in ("cost", "gain"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=backend)
+            # Where slopes tie, the reference may add up a block in another order.
+            for name in ("price", "upper_bound"):
+                np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-14, err_msg=backend)
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+@given(seed=seeds)
+def test_every_backend_takes_the_same_refinements(kind, seed):
+    pytest.importorskip("warp")
+    assert_one_answer(kind, seed, 14)
+
+
+@pytest.mark.slow
+def test_every_backend_takes_the_same_refinements_of_10000_problems():
+    pytest.importorskip("warp")
+    for seed in range(2000):  # of 5 rows each, and three ways to spend the budget
+        assert_one_answer(FORESTS[seed % len(FORESTS)], seed, 5 + seed % 56)
+
+
+@pytest.mark.parametrize("backend", ["reference", "warp"])
+def test_what_backends_of_rows_cannot_fill_they_refuse_by_name(backend):
+    hierarchy = Hierarchy.flat(np.ones(20_000))
+    gain = np.random.default_rng(0).random((1, 20_000))
+    with pytest.raises(BackendUnavailable, match="filled by Numba alone"):
+        allocate_batch(hierarchy, gain, 100, backend=backend)
+    found = allocate_batch(hierarchy, gain, 100, traversal=Hull(finish="none"), backend=backend)
+    assert found.cost == 100
+
+
 def test_auto_is_hull_row_by_row():
     hierarchy, gain = pyramid()
     batch = allocate_batch(hierarchy, gain, 100)
@@ -116,20 +165,23 @@ def test_torch_and_warp_in_and_out(backend, dtype):
             np.testing.assert_array_equal(getattr(found, name).numpy(), getattr(expected, name))
 
 
-def test_the_path_of_device_arrays_is_the_hull_point(monkeypatch):
+def test_the_path_of_device_arrays_is_that_of_the_host(monkeypatch):
     warp = pytest.importorskip("warp")
     hierarchy, gain = pyramid()
     # Warp arrays are what a CUDA array is adopted as; on the CPU they take the same path.
     for module in (hra.allocating.batch, hra.kernels.cut.search):
         monkeypatch.setattr(module, "adopt", lambda array, name: array)
-    found = allocate_batch(hierarchy, warp.array(gain, device="cpu"), 200)
-    columns = [getattr(found, name).numpy() for name in FIELDS]
-    for row, selected, cost, gained, bound, _ in zip(gain, *columns, strict=True):
-        expected = relaxation(problem_of(hierarchy, row, 200))
-        np.testing.assert_array_equal(selected, expected.selected)
-        assert cost == hierarchy.base_cost + hierarchy.cost[expected.selected].sum()
-        assert gained == pytest.approx(row[expected.selected].sum(), rel=1e-12)
-        assert bound == pytest.approx(expected.upper_bound, rel=1e-9)
+    for traversal in HULLS:
+        found = allocate_batch(hierarchy, warp.array(gain, device="cpu"), 200, traversal=traversal)
+        columns = [getattr(found, name).numpy() for name in FIELDS]
+        for row, selected, cost, gained, bound, price in zip(gain, *columns, strict=True):
+            problem = problem_of(hierarchy, row, 200)
+            expected = traversal.solve(problem)
+            np.testing.assert_array_equal(selected, expected.selected)
+            assert cost == hierarchy.base_cost + hierarchy.cost[expected.selected].sum()
+            assert gained == pytest.approx(row[expected.selected].sum(), rel=1e-12)
+            assert bound == pytest.approx(relaxation(problem).upper_bound, rel=1e-9)
+            assert price == expected.price
     gain[0, 0] = np.nan
     with pytest.raises(ArrayError, match="not a number"):
         allocate_batch(hierarchy, warp.array(gain, device="cpu"), 200)

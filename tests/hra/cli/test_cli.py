@@ -55,9 +55,9 @@ BAD_INPUT = {
     "not an image": ("tokens", "allocate", "text.ply"),
     "budget below the base": ("tokens", "allocate", "tiny.png", "--budget", "0"),
     "negative budget": ("tokens", "allocate", "tiny.png", "--budget", "-1"),
-    "pool that is no number": ("texture", "replay", "tiny.png", "--pool", "many"),
+    "pool that is not a number": ("texture", "replay", "tiny.png", "--pool", "many"),
     "output folder missing": ("tokens", "allocate", "tiny.png", "--json", "no/such/folder.json"),
-    "viewport that is no size": ("texture", "replay", "tiny.png", "--viewport", "big"),
+    "viewport that is not a size": ("texture", "replay", "tiny.png", "--viewport", "big"),
 }
 
 
@@ -66,7 +66,7 @@ def test_bad_input_is_three_lines_and_code_2(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.ply").write_text("this is no mesh")
+    (tmp_path / "text.ply").write_text("this is not a mesh")
     Image.new("RGB", (40, 30)).save("tiny.png")
     before = sorted(tmp_path.iterdir())
     assert run_hra(*arguments) == 2

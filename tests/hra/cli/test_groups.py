@@ -70,8 +70,8 @@ def test_commands_of_others_are_called(command: str, capsys: pytest.CaptureFixtu
         ("broken", "No module named 'others.missing'"),
         ("broken --any option", "No module named 'others.missing'"),
         ("others broken", "has no attribute 'nothing'"),
-        ("unreadable", "'unreadable' is no command"),
-        ("number", "'number' is no command"),
+        ("unreadable", "'unreadable' is not a command"),
+        ("number", "'number' is not a command"),
     ],
 )
 def test_a_broken_command_says_why_and_breaks_no_other(command: str, what: str, capsys: pytest.CaptureFixture[str]):

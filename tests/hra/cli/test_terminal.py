@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hra import samples
-from hra.cli.failing import coloured
+from hra.cli.command_line import coloured
 from tests.helpers.command import run_hra
 
 pty = pytest.importorskip("pty")

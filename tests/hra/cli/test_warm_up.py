@@ -10,7 +10,7 @@ import pytest
 import hra
 from hra.cli import solve_everything as core
 from hra.cli import warm_up
-from hra.console.progress import _is_compiling
+from hra.console.output import _is_compiling
 from hra.plugins import available
 from tests.helpers.command import run_hra
 

@@ -49,21 +49,21 @@ REFUSED = {
     "": ("nothing is registered as ''", "best_first"),
     "best_first:speed=3": ("no option 'speed'", "it has by"),
     "hull:finnish=none": ("no option 'finnish'", "finish, spend_all"),
-    "hull:finish=None": ("'None' is no value", "fill or none"),
-    "hull:spend_all=yes": ("'yes' is no value", "true or false"),
+    "hull:finish=None": ("'None' is not a value", "fill or none"),
+    "hull:spend_all=yes": ("'yes' is not a value", "true or false"),
     "hull:spend_all": ("'spend_all' is not an option", "KEY=VALUE"),
     "hull:=none": ("'=none' is not an option", "KEY=VALUE"),
     "hull:spend_all=true,spend_all=false": ("'spend_all' is given twice", "leave one"),
-    "hull:spend_all.x=true": ("is no value", "true or false"),
-    "hull:finish=none,finish.x=fill": ("'none' is no value", "fill or none"),
-    "exact:max_states=1.5": ("'1.5' is no value", "int"),
+    "hull:spend_all.x=true": ("is not a value", "true or false"),
+    "hull:finish=none,finish.x=fill": ("'none' is not a value", "fill or none"),
+    "exact:max_states=1.5": ("'1.5' is not a value", "int"),
     "exact:max_states=0": ("at least 1", ""),
     "threshold:tau=-1": ("tau must be", ""),
     "soft_cut": ("'soft_cut' cannot be made", "temperature"),
-    "apportion:rule=tiers": ("'tiers' is no value", ""),
+    "apportion:rule=tiers": ("'tiers' is not a value", ""),
     "coherent:traversal=best": ("nothing is registered as 'best'", "hull"),
-    "level_shares:shares=3": ("'3' is no value", "OPTION.ITEM=VALUE"),
-    "level_shares:shares.x=0.1": ("is no value", ""),
+    "level_shares:shares=3": ("'3' is not a value", "OPTION.ITEM=VALUE"),
+    "level_shares:shares.x=0.1": ("is not a value", ""),
 }
 
 
@@ -85,7 +85,7 @@ def test_any_text_makes_a_traversal_or_is_refused(text: str):
 
 @dataclass(frozen=True)
 class Odd:
-    """A plug-in that is no traversal, or fails when it is made."""
+    """A plug-in that is not a traversal, or fails when it is made."""
 
     weights: Mapping[str, float] | None = None
     label: str | None = None
@@ -112,9 +112,9 @@ def test_options_are_what_the_annotations_say():
 
 @pytest.mark.usefixtures("odd")
 def test_what_is_no_traversal_is_refused():
-    with pytest.raises(HraError, match="makes a Odd, which is no Traversal"):
+    with pytest.raises(HraError, match="makes a Odd, which is not a Traversal"):
         choose_traversal("odd")
     with pytest.raises(HraError, match="'odd' cannot be made: out of range"):
         choose_traversal("odd:fail=true")
-    with pytest.raises(HraError, match="'3' is no value"):
+    with pytest.raises(HraError, match="'3' is not a value"):
         choose_traversal("odd:other=3")

@@ -107,7 +107,10 @@ def test_files_are_listed_by_name_whatever_their_case(tmp_path: Path):
     assert found.shard(1, 2) == ["c.png"] and found.sample(2) == ["a.png", "b/1.PNG"] and len(found.sample(9)) == 3
     (tmp_path / "a.png").write_text("longer text")
     assert FileList.of(tmp_path, frozenset({".png"})).digest != found.digest
-    for root, what in ((tmp_path / "nowhere", "no such folder"), (tmp_path / "b" / "1.PNG", "no such folder")):
+    for root, what in (
+        (tmp_path / "nowhere", "the folder does not exist"),
+        (tmp_path / "b" / "1.PNG", "the folder does not exist"),
+    ):
         with pytest.raises(FileError, match=what):
             FileList.of(root, frozenset({".png"}))
     with pytest.raises(FileError, match="no file for it"):

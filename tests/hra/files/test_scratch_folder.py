@@ -53,7 +53,6 @@ def test_what_is_no_job_is_left_alone(tmp_path: Path):
 def test_a_job_that_was_killed_before_it_had_a_name_goes_on(tmp_path: Path):
     (tmp_path / "out.parts").mkdir()
     (tmp_path / "out.parts" / ".hra-0123456789ab-0123456789ab.tmp").write_text("{")
-    (tmp_path / "out.parts.gone").mkdir()
     with scratch_folder(tmp_path / "out", FACTS, resumed=True):
         pass
     assert names(tmp_path) == []
@@ -77,3 +76,22 @@ def test_others_wait_and_start_anew(tmp_path: Path):
         assert names(folder) == [JOB, "piece"]
     thread.join(30)
     assert seen == [[JOB]] and names(tmp_path) == []
+
+
+def test_a_folder_of_the_user_beside_it_stays(tmp_path: Path) -> None:
+    mine = tmp_path / "out.parts.gone"
+    mine.mkdir()
+    (mine / "notes.txt").write_text("mine")
+    with scratch_folder(tmp_path / "out", FACTS, resumed=True):
+        pass
+    assert (mine / "notes.txt").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.parts.gone"]
+
+
+def test_a_link_is_refused_and_what_it_points_to_stays(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (tmp_path / "out.parts").symlink_to(other)
+    with pytest.raises(FileError, match="is a link"), scratch_folder(tmp_path / "out", FACTS, resumed=True):
+        pass
+    assert (tmp_path / "out.parts").is_symlink() and other.is_dir()

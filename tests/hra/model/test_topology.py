@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from hra.errors import HierarchyError
 from hra.model import topology
-from hra.model.ordering import level_order
+from hra.model.hierarchy import Hierarchy
+from hra.model.topology import level_order
 from tests.helpers.hierarchies import random_edges, random_group_table, random_parents
 
 seeds = st.integers(0, 2**32 - 1)
@@ -110,3 +111,39 @@ def test_a_cycle_that_is_named_exists(seed):
     if "..." not in named:
         assert named[0] == named[-1]
         assert all(graph.has_edge(int(coarse), int(fine)) for fine, coarse in pairwise(named))
+
+
+# ---- nodes that go before they come ----
+
+
+@given(seed=seeds)
+def test_a_node_comes_before_it_goes_where_a_path_leads_there(seed: int):
+    rng = np.random.default_rng(seed)
+    size, nodes = int(rng.integers(1, 9)), int(rng.integers(1, 6))
+    edges = random_edges(rng, size, 0.3).astype(np.int32).reshape(-1, 2)
+    added, removed = rng.integers(-1, size, (2, nodes)).astype(np.int32)
+    graph = networkx.DiGraph(edges.tolist())
+    graph.add_nodes_from(range(size))
+    early = [
+        v
+        for v in range(nodes)
+        if min(added[v], removed[v]) >= 0
+        and (added[v] == removed[v] or not networkx.has_path(graph, added[v], removed[v]))
+    ]
+    shape = topology.Topology(size, added, removed, edges)
+    if early:
+        with pytest.raises(HierarchyError, match=f"node {early[0]} can be removed before it is added"):
+            Hierarchy.from_topology(np.ones(nodes), shape)
+    else:
+        made = Hierarchy.from_topology(np.ones(nodes), shape)
+        assert len(made) == size
+
+
+def test_what_only_many_steps_would_tell_is_refused_with_the_edge_that_tells_it(monkeypatch: pytest.MonkeyPatch):
+    chain = np.array([(0, 1), (1, 2), (2, 3)], np.int32)
+    added, removed = np.array([0], np.int32), np.array([3], np.int32)
+    assert len(Hierarchy.from_topology(np.ones(1), topology.Topology(4, added, removed, chain))) == 4
+    monkeypatch.setattr(topology, "_STEPS", 0)
+    with pytest.raises(HierarchyError, match="too many steps") as caught:
+        Hierarchy.from_topology(np.ones(1), topology.Topology(4, added, removed, chain))
+    assert "(0, 3)" in caught.value.fix

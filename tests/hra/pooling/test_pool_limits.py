@@ -14,9 +14,8 @@ import hra
 from hra.errors import BudgetTooSmall, HraError, InvalidBudget
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
-from hra.pooling.bound import clearing_price, dual_bound, relaxed_value
 from hra.pooling.limits import MemberLimits
-from hra.pooling.pool import PooledAllocation, pool
+from hra.pooling.pool import PooledAllocation, clearing_price, dual_bound, pool, relaxed_value
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.hierarchies import FORESTS, KINDS, case
 from tests.helpers.references import closed_sets

@@ -1,4 +1,4 @@
-"""A pool whose metrics, builders and traversal raise or talk nonsense now and then, beside one that is made anew."""
+"""A pool whose metrics, builders and traversal raise or talk nonsense now and then, beside one that is made again."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from hra.errors import ArrayError, FileError, HraError
 from hra.residency import GroundTexture, Trace, load_poses
-from hra.residency.drives import kitti_like, terrain_walk
-from hra.residency.ground import _key, _with_ancestors
+from hra.residency.replay.ground import _key, _with_ancestors
+from hra.residency.replay.paths import kitti_like, terrain_walk
 
 KITTI = "1 0 0 2 0 1 0 3 0 0 1 4\n0 0 1 5 0 1 0 6 -1 0 0 7\n"
 TUM = "# time tx ty tz qx qy qz qw\n0.0 1 2 3 0 0 0 1\n0.1 4 5 6 0 0.70710678 0 0.70710678\n"
@@ -55,7 +55,7 @@ BAD = {
     "words": KITTI.replace("2", "two"),
     "not a number": KITTI.replace("7", "nan"),
     "infinite": KITTI.replace("7", "inf"),
-    "no rotation": KITTI.replace("-1", "-2"),
+    "not a rotation": KITTI.replace("-1", "-2"),
     "mirrored": "1 0 0 2 0 1 0 3 0 0 -1 4\n",
     "zero quaternion": "0 1 2 3 0 0 0 0\n",
 }

@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.model.hierarchy import Hierarchy
-from hra.solvers.forest.blocks import blocks
 from hra.solvers.forest.bracket import hull_point
-from hra.solvers.forest.pava import hull_slopes, relaxed_gain
-from hra.solvers.forest.sampled_price import sampled_price
-from hra.solvers.relaxation import relaxation
+from hra.solvers.forest.pava import blocks, hull_slopes, relaxed_gain
+from hra.solvers.relaxation import relaxation, sampled_price
 from hra.solvers.selection import select_threshold
 from hra.traversals.hull import Hull
 from tests.helpers.allocators import problem_of

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import hra
 from hra.errors import BudgetTooSmall, HierarchyError, HraError, InvalidBudget, MetricError, RepairWarning
 from hra.model.hierarchy import Hierarchy
-from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
-from hra.model.lazy_quadtree import LazyQuadtree
+from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric, LazyQuadtree
 from hra.traversals.lazy_best_first import LazyBestFirst
 from tests.helpers.allocators import Plain, problem_of
 from tests.helpers.references import best_gain

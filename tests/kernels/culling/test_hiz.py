@@ -1,4 +1,7 @@
-"""Occlusion culling of drawn scenes: nothing that owns a pixel is hidden, and most of what is hidden is found."""
+"""Occlusion culling of drawn scenes: nothing that owns a pixel is hidden, and most of what is hidden is found.
+
+Two passes over frames in which things move, appear and leave: each frame shows what drawing everything would.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import ArrayError
-from hra.kernels import build_pyramid, depth_pyramid, rect_max, rect_min, row_blocks, visible_boxes, visible_spheres
-from hra_lab.inputs.occluders import small_occluders
+from hra.kernels import (
+    TwoPassFrame,
+    build_pyramid,
+    depth_pyramid,
+    draw_in_two_passes,
+    rect_max,
+    rect_min,
+    row_blocks,
+    visible_boxes,
+    visible_spheres,
+)
+from hra_lab.inputs.occluders import box_triangles, small_occluders
 from tests.helpers.views import KINDS, View, camera_of, random_boxes
 
 BACKENDS = ("reference", "numba", "warp")
@@ -52,7 +65,7 @@ def test_no_pinhole_is_missed_by_25000_rectangles(size):
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 2**32 - 1), width=st.integers(1, 150), height=st.integers(1, 110))
 def test_whatever_owns_a_pixel_is_kept(kind, seed, width, height):
-    """Random scenes around the eye, some objects through the near plane, sizes that are no powers of two."""
+    """Random scenes around the eye, some objects through the near plane, sizes that are not powers of two."""
     rng = np.random.default_rng(seed)
     view = View.of_boxes(camera_of(kind, (width, height)), random_boxes(rng, 80), 24 if seed % 2 else None)
     kept = visible_boxes(view.hiz, view.boxes, view.matrix, backend=rng.choice(BACKENDS))
@@ -143,3 +156,51 @@ def test_bad_pyramids_are_refused(hiz, message):
 def test_bad_depth_buffers_are_refused(depth):
     with pytest.raises(ArrayError):
         depth_pyramid(depth)
+
+
+def frame(view: View, previous: np.ndarray) -> tuple[TwoPassFrame, np.ndarray]:
+    """One frame, and the identity buffer that it leaves."""
+    target = view.blank()
+
+    def draw(objects: np.ndarray) -> np.ndarray:
+        chosen = np.repeat(objects, 12)
+        target.draw(view.triangles[chosen], view.ids[chosen], view.matrix)
+        return target.depth
+
+    def test(hiz):
+        return visible_boxes(hiz, view.boxes, view.matrix)
+
+    return draw_in_two_passes(draw, test, previous, reversed_depth=view.camera.reversed_depth), target.ids
+
+
+@pytest.mark.parametrize("kind", ["perspective", "reversed"])
+def test_every_frame_shows_everything(kind):
+    boxes = small_occluders(camera_of(kind, (480, 270)), 15_000, seed=2)
+    rng = np.random.default_rng(2)
+    present, visible = rng.random(len(boxes)) < 0.8, np.zeros(len(boxes), bool)
+    drawn = []
+    for step in range(6):
+        x = [0, 0.3, 0.6, 0.6, 30, 30][step]  # moves, rests, jumps and rests
+        present ^= rng.random(len(boxes)) < 0.02  # some leave, some appear
+        now = boxes.copy()
+        now[~present] = 1e6
+        view = View.of_boxes(camera_of(kind, (480, 270), (x, 0, 0), (x, 0, -1)), now)
+        result, ids = frame(view, visible)
+        np.testing.assert_array_equal(ids, view.drawn.ids)
+        assert result.visible[view.seen].all()
+        assert not (result.first & result.second).any()
+        drawn.append((result.first | result.second).sum())
+        visible = result.visible
+    assert drawn[0] > drawn[3]  # with an empty buffer nothing hides anything
+
+
+def test_the_first_frame_draws_all_that_is_in_view_in_the_second_pass():
+    camera = camera_of("perspective", (100, 75))
+    boxes = np.array([[[-1, -1, -6], [1, 1, -5]], [[-1, -1, -9], [1, 1, -8]], [[-1, -1, 5], [1, 1, 6]]], np.float32)
+    view = View(camera, box_triangles(boxes), np.repeat(np.arange(3), 12), boxes)
+    first, _ = frame(view, np.zeros(3, bool))
+    assert [part.tolist() for part in first] == [[False] * 3, [True, True, False], [True, True, False]]
+    second, _ = frame(view, first.visible)
+    assert second.visible.tolist() == [True, False, False]
+    third, _ = frame(view, second.visible)
+    assert third.first.tolist() == [True, False, False] and not third.second.any()

@@ -112,7 +112,7 @@ def test_the_same_kind_of_array_comes_back(backend, make_image):
 def test_the_path_of_device_arrays_gives_the_same(dtype, make_image):
     warp = pytest.importorskip("warp")
     from hra.kernels.pyramids.burt import warp_backend
-    from hra.kernels.pyramids.gaussian import gaussian_levels
+    from hra.kernels.pyramids.laplacian import gaussian_levels
     from hra.kernels.pyramids.levels.layout import Layout
 
     image = make_image((2, 9, 12, 3), dtype)

@@ -7,7 +7,7 @@ import pytest
 
 from hra import Camera
 from hra.kernels import visible_boxes
-from hra.kernels.culling.two_pass import draw_in_two_passes
+from hra.kernels.culling.hiz import draw_in_two_passes
 from hra.kernels.raster import EMPTY, DrawList, HiZ, VisibilityBuffer
 
 CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])

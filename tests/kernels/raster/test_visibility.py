@@ -285,7 +285,7 @@ def test_bad_draws_are_refused(context, vertices, rows, options, message):
 @pytest.mark.parametrize(
     ("matrix", "where", "message"),
     [
-        (np.eye(3), None, "no matrix"),
+        (np.eye(3), None, "not a matrix"),
         (np.full((4, 4), np.nan), None, "not finite"),
         (np.zeros((1, 4, 4)), None, "one matrix"),
         (np.eye(4), [True, False], r"not bool \[1\]"),

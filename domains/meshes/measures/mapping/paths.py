@@ -132,7 +132,7 @@ def shortest_path(u, w, sides, homes, coarse, behind, path, begin, queue, came, 
             return _way_back(k, path, begin, came)
         for side in range(3 * k, 3 * k + 3):
             other = behind[side] // 3
-# The first way to a triangle is one of the fewest sides.
+            # The first way to a triangle is one of the fewest sides.
             if behind[side] >= 0 and seen[other] != stamp:
                 queue[waiting], seen[other], came[other] = other, stamp, side
                 waiting += 1

@@ -62,7 +62,7 @@ def link_sides(corners, sides, keys, values, behind, fans):
         if keys[slot] != key:
             keys[slot], values[slot] = key, side
             continue
-# A third side at this edge, or one in the same direction, is no surface.
+        # A third side at this edge, or one in the same direction, is no surface.
         other = values[slot]
         if other < 0 or corners[other] == a:
             return False
@@ -85,7 +85,7 @@ def ends_everywhere(sides, behind, queue, seen, stamp):
         if behind[side] < 0 and seen[side // 3] != stamp:
             seen[side // 3], queue[waiting] = stamp, side // 3
             waiting += 1
-# From all borders at once, over sides, breadth first.
+    # From all borders at once, over sides, breadth first.
     while at < waiting:
         for side in range(3 * queue[at], 3 * queue[at] + 3):
             other = behind[side] // 3
@@ -132,7 +132,7 @@ def number_edges(fine_sides, coarse_sides, memory):
         if keys[slot] != key:
             return -1
         balance[values[slot]] -= 1 if a < b else -1
-# Inner edges are gone along once either way and cancel: what is left must be the coarse border, which took it off.
+    # Inner edges are gone along once either way and cancel: what is left must be the coarse border, which took it off.
     for edge in range(count):
         if balance[edge] != 0:
             return -1

@@ -9,12 +9,12 @@ from typing import Any, final
 
 import numpy as np
 
-from hra.domains.tokens.context.blocks import block_squares
-from hra.domains.tokens.context.features import Encoder
-from hra.domains.tokens.embedding.overlaps import Regions
+from hra.domains.tokens.embedding.feature_grid import Regions
+from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.methods.frequency.frames import Band, Frame
-from hra.domains.tokens.patches.pyramid import PatchPyramid
-from hra.domains.tokens.token_sets.token_boxes import finest_on_top
+from hra.domains.tokens.pyramid.blocks import block_squares
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
+from hra.domains.tokens.token_sets.position_codes import finest_on_top
 from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.errors import ArrayError
 
@@ -75,13 +75,13 @@ class BandTokens(TokenSet):
         return np.clip(self.frame.synthesise(coefficients, self.image_size, self.patch), 0, 1)
 
     def encode(self, encoder: Encoder, image: Any = None) -> Any:
-        """Refused: coefficients are no picture.
+        """Refused: coefficients are not picture.
 
         Raises
         ------
         ArrayError : always.
         """
-        raise ArrayError("coefficients of bands are no pictures", where="BandTokens.encode", fix=_OTHER)
+        raise ArrayError("coefficients of bands are not pictures", where="BandTokens.encode", fix=_OTHER)
 
     @property
     def _regions(self) -> Regions:
@@ -92,7 +92,7 @@ class BandTokens(TokenSet):
         ArrayError : a band-pass token, which is a difference of means; the low-pass rest is one.
         """
         if (self.places[:, 0] != len(self._bands) - 1).any():
-            what = "band-pass tokens are differences, for which no mean of features stands"
+            what = "band-pass tokens are differences, so a mean of features cannot represent them"
             raise ArrayError(what, where="BandTokens", fix=_OTHER)
         return super()._regions
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tokens.patches.pyramid import full_depth
+from hra.domains.tokens.pyramid.pyramid import full_depth
 from hra.kernels import LaplacianPyramid, SteerablePyramid, laplacian_pyramid, steerable_pyramid
 from hra.kernels.pyramids.levels.layout import Layout
 

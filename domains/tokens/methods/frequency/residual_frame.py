@@ -10,8 +10,8 @@ import numpy as np
 
 from hra.domains.tokens.methods.frequency.band_tokens import band_values
 from hra.domains.tokens.methods.frequency.frames import Band, Frame
-from hra.domains.tokens.patches.halving import halve
-from hra.domains.tokens.patches.pyramid import PatchPyramid, full_depth
+from hra.domains.tokens.pyramid.interpolation import halve
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid, full_depth
 from hra.errors import ArrayError
 
 

@@ -8,12 +8,12 @@ from typing import Any, final
 
 import numpy as np
 
-from hra.domains.tokens.context.cells import cell_borders, cell_labels, cell_means
 from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.context.features import Encoder, check_features
+from hra.domains.tokens.embedding.features import Encoder, check_features
 from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, Size
-from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.patches.reconstruct import reconstruct
+from hra.domains.tokens.pyramid.blocks import cell_borders, cell_labels, cell_means
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import MetricError
 from hra.model.arrays import to_numpy
 

@@ -1,22 +1,27 @@
-"""Tokens of a gestalt, and finest patches laid over it."""
+"""Tokens of a gestalt, and finest patches laid over it; their hierarchy, in which the gestalt is always there.
+
+Also one vector for a whole image, from its base tokens.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Literal, final, get_args
 
 import numpy as np
 
 from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.context.features import Encoder
-from hra.domains.tokens.embedding.crops import stack_rows
+from hra.domains.tokens.context.token_builder import TokenBuilder
+from hra.domains.tokens.embedding.batch_encoder import stack_rows
+from hra.domains.tokens.embedding.feature_grid import is_torch
+from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, boxes_between, cells_between
-from hra.domains.tokens.methods.gestalt.vector import GestaltKind, gestalt_vector
-from hra.domains.tokens.patches.encoding import encode_levels, pyramid_of
-from hra.domains.tokens.patches.pyramid import patch_boxes
 from hra.domains.tokens.patches.reconstruct import reconstruct
-from hra.domains.tokens.token_sets.token_boxes import mean_over_boxes
+from hra.domains.tokens.patches.tokens import encode_levels, pyramid_of
+from hra.domains.tokens.pyramid.pyramid import patch_boxes
+from hra.domains.tokens.token_sets.position_codes import mean_over_boxes
 from hra.domains.tokens.token_sets.token_set import TokenSet
+from hra.errors import ArrayError
 from hra.model.hierarchy import Hierarchy
 
 
@@ -131,3 +136,94 @@ class GestaltTokens(TokenSet):
         over = np.full((-(-height // self.patch), -(-width // self.patch)), -1, np.int32)
         over[self.saccades[:, 1], self.saccades[:, 0]] = len(self.base) + np.arange(len(self.saccades))
         return over.repeat(self.patch, axis=0)[:height].repeat(self.patch, axis=1)[:, :width]
+
+
+GestaltKind = Literal["mean", "cls", "attention"]
+
+
+def gestalt_vector(base: Any, kind: GestaltKind = "mean", *, query: Any = None, cls: Any = None) -> Any:
+    """Pool the base tokens of an image.
+
+    Parameters
+    ----------
+    base : [B, D], NumPy or torch.
+    kind : "mean"; "attention", the mean weighed by ``softmax(base @ query / sqrt(D))``; "cls", what the encoder's class
+        token says.
+    query : [D], for "attention": a learned vector, or the embedding of the question.
+    cls : [D], for "cls".
+
+    Returns
+    -------
+    [D], NumPy float32, or torch with its gradient.
+
+    Raises
+    ------
+    ArrayError : unknown kind, or a vector that is missing or of another width.
+
+    Notes
+    -----
+    Attention pooling as in A. Radford et al., "Learning transferable visual models from natural language supervision"
+    (ICML 2021), with one head and without projections.
+    """
+    if kind not in get_args(GestaltKind):
+        fix = "use 'mean', 'cls' or 'attention'"
+        raise ArrayError(f"unknown kind of gestalt vector {kind!r}", where="kind", fix=fix)
+    if kind == "cls":
+        return _vector("cls", cls, base)
+    if kind == "mean":
+        return base.mean(0)
+    scores = base @ _vector("query", query, base) / base.shape[1] ** 0.5
+    weights = (scores - scores.max()).softmax(0) if is_torch(scores) else _softmax(scores)
+    return weights @ base
+
+
+def _vector(name: str, vector: Any, base: Any) -> Any:
+    width = base.shape[1]
+    if vector is None or tuple(vector.shape) != (width,):
+        found = "nothing" if vector is None else f"shape {tuple(vector.shape)}"
+        raise ArrayError(f"{name} is {found}", where=name, fix=f"pass a vector [{width}] of the encoder")
+    return vector
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    weights = np.exp(scores - scores.max())
+    return weights / weights.sum()
+
+
+@dataclass(frozen=True)
+class GestaltBuilder(TokenBuilder[GestaltTokens]):
+    """The base tokens of a gestalt are the base; every finest patch refines the one that shows its centre.
+
+    Where the gestalt shows the image itself there is nothing to add: nothing is encoded twice.
+
+    Parameters
+    ----------
+    gestalt : the base tokens.
+    """
+
+    gestalt: Gestalt
+
+    def build(self, context: TokenContext) -> Hierarchy:
+        """An "add" tree with the attributes "level" (-1 for base tokens), "x", "y" (in cells or finest patches)."""
+        pyramid = context.pyramid
+        size, patch = pyramid.image.shape[:2], pyramid.patch
+        rows, columns = self.gestalt.grid(size, patch)
+        count = pyramid.offsets[1] if self.gestalt.detail(size, patch) > 0 else 0
+        fine = pyramid.positions[:count]
+        row, column = np.divmod(np.arange(rows * columns), columns)
+        base = np.stack([np.full_like(row, -1), column, row], axis=1)
+        level, x, y = np.concatenate([base, fine]).astype(np.int32).T
+        parent = np.r_[np.full(rows * columns, -1), self._cells(fine, size, patch)]
+        attributes = {"level": level, "x": x, "y": y}
+        return Hierarchy.tree(parent, np.ones(level.size), mode="add", attributes=attributes, cost_unit="tokens")
+
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> GestaltTokens:
+        """All base tokens, and the patches of ``cut``."""
+        return GestaltTokens.of(context, self.gestalt, hierarchy, cut)
+
+    def _cells(self, fine: np.ndarray, size: tuple[int, int], patch: int) -> np.ndarray:
+        """The base token that shows the centre of each finest patch [K, 3], int64 [K]."""
+        down, across = self.gestalt.borders(size, patch)
+        x, y = np.minimum((fine[:, 1:] + 0.5) * patch, np.array(size[::-1]) - 0.5).T
+        row, column = np.searchsorted(down, y, "right") - 1, np.searchsorted(across, x, "right") - 1
+        return row * (across.size - 1) + column

@@ -9,7 +9,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.methods.regions.region_builders import RegionTreeBuilder
-from hra.domains.tokens.methods.regions.region_source import RegionSource, patch_labels
+from hra.domains.tokens.methods.regions.region_sources import RegionSource, patch_labels
 from hra.domains.tokens.methods.regions.region_tree import RegionTree
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -106,7 +106,7 @@ class MergeOrder(ErrorMetric):
     """The numbers of all merges below a node: a cut by them undoes the last ones."""
 
     unit = "merge"
-    additive = False  # an order is no quality
+    additive = False  # an order is not a quality
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """The sum over the merges of every node [N]."""

@@ -8,26 +8,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
+from hra.domains.tokens.context.context import Relevance, TokenContext, UniformRelevance
 from hra.domains.tokens.methods.reducers.bipartite_regions import BipartiteRegions, MergeOrder, MergeTreeBuilder
 from hra.domains.tokens.methods.reducers.merges import Clustered, Contextual, KeyNeighbours, Nearest
-from hra.domains.tokens.methods.reducers.predicted import PredictedRelevance
 from hra.domains.tokens.methods.reducers.reducer import Reducer
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
-from hra.domains.tokens.relevance.base import Relevance
-from hra.domains.tokens.relevance.uniform import UniformRelevance
-from hra.solvers.picking.bands import Bands
+from hra.model.arrays import to_numpy
+from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
-from hra.solvers.picking.strided import Strided
-from hra.solvers.picking.top import Top
-from hra.solvers.picking.windows import Windows
+from hra.solvers.picking.picker import Bands, Strided, Top, Windows
 from hra.traversals.hull import Hull
+
+
+@dataclass(frozen=True)
+class PredictedRelevance:
+    """How far each finest patch is from what the patches before it predict: the largest difference of a pixel.
+
+    The prediction is the patch on the left, or the one above where the patch above left is like the left one and unlike
+    the one above: an edge goes down there. In the first row it is the one on the left, in the first column the one
+    above, and the first patch is not predicted and counts 1. A patch of 0 is a duplicate, and nothing is lost without
+    it.
+
+    Source: PixelPrune (arXiv 2604.00886), the predictor of LOCO-I (M. J. Weinberger et al., 2000) for whole patches.
+    """
+
+    in_threads: ClassVar[bool] = True
+
+    def __call__(self, context: TokenContext) -> np.ndarray:
+        """[rows, columns] in [0, 1], float32."""
+        pyramid = context.pyramid
+        whole = pyramid.values(pyramid.positions[: pyramid.offsets[1]]).reshape(*context.grid, -1)
+        predicted = np.empty_like(whole)
+        predicted[0, 1:], predicted[1:, 0] = whole[0, :-1], whole[:-1, 0]
+        left, above, corner = whole[1:, :-1], whole[:-1, 1:], whole[:-1, :-1]
+        edge = (corner == left).all(axis=2) & (corner != above).any(axis=2)
+        predicted[1:, 1:] = np.where(edge[..., None], above, left)
+        far = np.abs(whole - predicted).max(axis=2)
+        far[0, 0] = 1
+        return far
 
 
 def divprune(*, patch: int = 16) -> Reducer:
@@ -172,3 +200,37 @@ REDUCERS: Mapping[str, Callable[..., TokenAllocator[Any]]] = MappingProxyType(
     }
 )
 """Name to composition; by the same names they are methods of the command line."""
+
+
+def hired_budgets(attention: Any, tiles: tuple[int, int], total: int, *, overview: float = 0.5) -> list[int]:
+    """Tokens of the overview and of each tile, by the attention that the tile's part of the overview gets.
+
+    Source: K. H. I. Arif et al., "HiRED: attention-guided token dropping for efficient inference of high-resolution
+    vision-language models" (AAAI 2025): the class token's attention in the first layer; the overview gets its share
+    before.
+
+    Parameters
+    ----------
+    attention : [h, w] of the overview, >= 0.
+    tiles : (rows, columns) of tiles that the processor cut.
+    total : tokens of the whole image.
+    overview : share of the overview.
+
+    Returns
+    -------
+    The overview's count, then those of the tiles row by row; they add up to ``total``.
+
+    Raises
+    ------
+    ArrayError : attention that is negative or not finite.
+
+    Examples
+    --------
+    >>> from hra.domains import tokens
+    >>> tokens.hired_budgets([[3, 1], [0, 4]], tiles=(2, 2), total=32)
+    [16, 6, 2, 0, 8]
+    """
+    rows = np.array_split(to_numpy(attention).astype(np.float64), tiles[0], axis=0)
+    sums = np.array([part.sum() for row in rows for part in np.array_split(row, tiles[1], axis=1)])
+    first, rest = largest_remainder(np.array([overview, 1 - overview]), total, minimum=0)
+    return [int(first), *largest_remainder(sums, int(rest), minimum=0).tolist()]

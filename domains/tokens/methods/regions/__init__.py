@@ -14,17 +14,18 @@ region, and how regions are painted back.
 from __future__ import annotations
 
 from hra.domains.tokens.methods.regions.agglomeration import Linkage
-from hra.domains.tokens.methods.regions.grid_regions import GridRegions
+from hra.domains.tokens.methods.regions.descriptors import importance
 from hra.domains.tokens.methods.regions.hybrid_regions import ForegroundRegions, RegionsByImageType
-from hra.domains.tokens.methods.regions.importance import importance
-from hra.domains.tokens.methods.regions.mask_regions import MaskRegions
-from hra.domains.tokens.methods.regions.patch_regions import PatchRegions
 from hra.domains.tokens.methods.regions.region_builders import RegionCellsBuilder, RegionTreeBuilder
-from hra.domains.tokens.methods.regions.region_metrics import RegionError
-from hra.domains.tokens.methods.regions.region_source import RegionSource
-from hra.domains.tokens.methods.regions.region_tokens import RegionTokens
+from hra.domains.tokens.methods.regions.region_sources import (
+    GridRegions,
+    MaskRegions,
+    PatchRegions,
+    RegionSource,
+    SlicRegions,
+)
+from hra.domains.tokens.methods.regions.region_tokens import RegionError, RegionTokens
 from hra.domains.tokens.methods.regions.region_tree import RegionTree
-from hra.domains.tokens.methods.regions.slic_regions import SlicRegions
 
 __all__ = [
     "ForegroundRegions",

@@ -1,4 +1,7 @@
-"""What regions are compared by: colour and texture, or features of an encoder, pooled over regions."""
+"""What regions are compared by: colour and texture, or features of an encoder, pooled over regions.
+
+And how important regions are to a query.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from hra.domains.tokens.channels.color import color_channels
 from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.methods.regions.region_tree import run_end
-from hra.files.images.channels import luma
+from hra.files.images.arrays import luma
 
 _STEPS = 100.0  # black to white, as in CIELAB: the scale on which areas / 10,000 are small against colours
 
@@ -80,3 +83,21 @@ def _pool(features, labels, count, patch):
                     total[region, k] += shared[region] * features[row, column, k]
                 shared[region] = 0
     return total, area
+
+
+_QUERY, _GRADIENT = 0.6, 0.4
+
+
+def importance(context: TokenContext) -> np.ndarray:
+    """0.6 relevance + 0.4 gradient saliency of every finest patch, each divided by its largest value.
+
+    With a relevance that is the cosine of query and patch, this is 0.6 cosine + 0.4 saliency; the saliency is the mean
+    length of the luma gradient.
+
+    Returns
+    -------
+    float64 [rows, columns] in [0, 1].
+    """
+    edges = gradients(context)["edges"].astype(np.float64)
+    relevance = context.relevance
+    return _QUERY * relevance / relevance.max() + _GRADIENT * edges / max(float(edges.max()), 1 / 255)

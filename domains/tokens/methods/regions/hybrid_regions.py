@@ -6,20 +6,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hra.domains.tokens.context.blocks import block_counts
+from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.methods.regions.adjacency import region_edges
 from hra.domains.tokens.methods.regions.agglomeration import Linkage, agglomerate
-from hra.domains.tokens.methods.regions.grid_regions import GridRegions, grid_merges
-from hra.domains.tokens.methods.regions.importance import importance
-from hra.domains.tokens.methods.regions.merged_labels import patch_features
-from hra.domains.tokens.methods.regions.patch_regions import PatchRegions
-from hra.domains.tokens.methods.regions.region_source import RegionSource, patch_grid, patch_labels
+from hra.domains.tokens.methods.regions.descriptors import importance
+from hra.domains.tokens.methods.regions.region_sources import (
+    GridRegions,
+    PatchRegions,
+    RegionSource,
+    grid_merges,
+    patch_features,
+    patch_grid,
+    patch_labels,
+    region_edges,
+)
 from hra.domains.tokens.methods.regions.region_tree import RegionTree, parents_of, sum_up
-from hra.domains.tokens.relevance.text_likeness import text_likeness
+from hra.domains.tokens.pyramid.blocks import block_counts
 from hra.kernels.trees import Tree
 
-# Mean text-likeness from which on an image is taken for a document: the shipped page has 0.016, the photos 0.0013.
+# Mean text-likeness from which on an image counts as a document: the shipped page has 0.016, the photos 0.0013.
 _DOCUMENT = 0.005
 
 

@@ -1,4 +1,4 @@
-"""Tokens that are regions of any shape."""
+"""Tokens that are regions of any shape, and what a region leaves wrong."""
 
 from __future__ import annotations
 
@@ -7,11 +7,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.embedding.overlaps import Regions, runs
+from hra.domains.tokens.embedding.feature_grid import Regions, runs
 from hra.domains.tokens.methods.regions.descriptors import pool_patches
 from hra.domains.tokens.methods.regions.painting import paint, region_values
 from hra.domains.tokens.methods.regions.region_tree import region_boxes
 from hra.domains.tokens.token_sets.token_set import TokenSet
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+
+
+@dataclass(frozen=True)
+class RegionError(ErrorMetric):
+    """Squared error of a region that its own token shows, weighted by relevance.
+
+    ``sum over the region's pixels of relevance (image - shown)**2 / sum of relevance``. Regions of a cut are disjoint
+    and each is painted by its own token only: together they give the relevance-weighted mean squared error of the
+    reconstruction, except that a region counts at least the errors of its parts.
+    """
+
+    unit = "relevance-weighted mean squared error"
+
+    def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
+        """Error of every node, float64 [N]."""
+        return hierarchy.attribute("error")
+
 
 _NO_TOKENS = np.float32(0.5)  # mid-grey, as for patches
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.tokens.context.blocks import block_counts
+from hra.domains.tokens.pyramid.blocks import block_counts
 from hra.kernels.trees import Tree, boxes_up, reduce_up
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import TokenBuilder
-from hra.domains.tokens.methods.fixation.finders import FixationFinder, PeakFixation
 from hra.domains.tokens.methods.sampled.arcs import (
     STEPS,
     VisibleArcs,
@@ -20,6 +19,7 @@ from hra.domains.tokens.methods.sampled.arcs import (
     visible_areas,
 )
 from hra.domains.tokens.methods.sampled.tokens import SampledTokens
+from hra.domains.tokens.relevance.fixation import FixationFinder, PeakFixation
 from hra.errors import ArrayError
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.apportionment import largest_remainder

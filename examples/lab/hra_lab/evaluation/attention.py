@@ -23,7 +23,7 @@ _PAGE = Template("""# Attention over the tokens of a pyramid
 
 Written by one command; seconds are processor time of one core of the machine that ran it, the best of three:
 
-    hra eval attention --out docs
+    hra eval attention --out examples/lab/docs
 
 Tokens are cuts of `photo.jpg` by `PyramidSampling`, in the order of the pyramid (coarse after fine, row by row) and in
 the order of their places (along a Z curve). Queries, keys and values are their pixels under random projections, 4 heads

@@ -21,7 +21,7 @@ _PAGE = Template("""# Codebooks of tokens
 
 Written by one command:
 
-    hra eval codebooks --out docs
+    hra eval codebooks --out examples/lab/docs
 
 Patches of 8 x 8 pixels of photos become numbers of the nearest of so many codes (`Codebook`, k-means in batches).
 PSNR of the pixels, on patches that the codes were learned from and on those of other crops and photos; *adapted* to

@@ -14,7 +14,7 @@ _PAGE = Template("""# What each rule loses
 
 Written by one command, which takes less than a minute and gives the same page and pictures every time:
 
-    hra eval core --out docs
+    hra eval core --out examples/lab/docs
 
 Every rule gets the same problems, budgets and costs. Its answer is compared with the least upper bound that any rule
 proves for the problem. In $proven of $problems problems a set reached that bound: there it is the best possible, and

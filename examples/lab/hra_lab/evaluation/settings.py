@@ -12,8 +12,7 @@ import numpy as np
 
 from hra.domains import tokens
 from hra.domains.tokens.methods.multi_fixation import look_at_centre, look_at_gaps, look_at_target
-from hra.domains.tokens.methods.regions.grid_regions import GridRegions
-from hra.domains.tokens.methods.regions.slic_regions import SlicRegions
+from hra.domains.tokens.methods.regions.region_sources import GridRegions, SlicRegions
 from hra.errors import BudgetTooSmall, InfeasibleShares, MissingExtra
 from hra_lab.evaluation.token_methods.images import Picture, pictures
 from hra_lab.evaluation.token_methods.run import budget_for
@@ -27,7 +26,7 @@ _PAGE = Template("""# Settings of token methods
 
 Written by one command:
 
-    hra eval settings --out docs
+    hra eval settings --out examples/lab/docs
 
 Means over $documents crops of documents and $photos of photos of $side x $side pixels, at the same share of the
 patches as 273 is of 4,096 (529 with a base): PSNR in dB of the picture that the tokens give back, and their gain,

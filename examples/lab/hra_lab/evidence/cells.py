@@ -11,7 +11,7 @@ import numpy as np
 
 from hra.domains import tokens
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.relevance.base import Relevance
+from hra.domains.tokens.context.context import Relevance
 from hra.errors import HraError
 from hra_lab.evidence.canvas import PATCH, Canvas
 from hra_lab.evidence.questions import Question

@@ -1,4 +1,4 @@
-"""The tests of docs/hypotheses.md, in its order, from the record of answers."""
+"""The tests of examples/lab/docs/hypotheses.md, in its order, from the record of answers."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def text(record: dict[str, Any]) -> str:
     lines = [
         "# Does it help? Answers of trained readers",
         "",
-        "Made by `hra eval tokens --out docs --json docs/evidence.json`; " + _made(record),
+        "Made by `hra eval tokens --out examples/lab/docs --json examples/lab/docs/evidence.json`; " + _made(record),
         "",
         _HOW,
         *_gates(record),

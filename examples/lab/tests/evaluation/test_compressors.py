@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.context.cells import cell_means
+from hra.domains.tokens.pyramid.blocks import cell_means
 from hra_lab.evaluation.compressors.decoder import Decoder
 from hra_lab.evaluation.compressors.page import findings, render
 from hra_lab.evaluation.compressors.run import SMALL, run

@@ -38,7 +38,7 @@ from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import KINDS, case
 from tests.helpers.references import best_gain
 
-DOCS = Path(__file__).parents[4] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 seeds = st.integers(0, 2**32 - 1)
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -257,5 +257,5 @@ def test_the_command_writes_page_pictures_and_figures(tmp_path: Path):
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert "best first" in result.output
-    assert (tmp_path / "docs/pictures/ablation_mesh.png").exists()
+    assert (tmp_path / "examples/lab/docs/pictures/ablation_mesh.png").exists()
     assert len(json.loads((tmp_path / "eval.json").read_text())["rows"]) == 3 * len(RULES)

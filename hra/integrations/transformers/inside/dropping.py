@@ -10,9 +10,15 @@ from torch import Tensor
 
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import encoder_of
-from hra.integrations.transformers.inside.limits import earliest, real_tokens, require_alone, require_growing, strictest
 from hra.integrations.transformers.inside.prompt_run import PromptRun
-from hra.integrations.transformers.inside.stage import Stage
+from hra.integrations.transformers.inside.stage import (
+    Stage,
+    earliest,
+    real_tokens,
+    require_alone,
+    require_growing,
+    strictest,
+)
 from hra.integrations.transformers.language_attention import decoder_layers
 
 Cut = Literal["shorten", "mask"]
@@ -66,7 +72,7 @@ class Dropping:
 
     def __post_init__(self) -> None:
         if self.cut not in get_args(Cut):
-            raise ArrayError(f"there is no cut={self.cut!r}", where="cut", fix=f"use one of {get_args(Cut)}")
+            raise ArrayError(f"cut={self.cut!r} is unknown", where="cut", fix=f"use one of {get_args(Cut)}")
         encoder_of(self.model)
         depth, first = len(decoder_layers(self.model)), earliest(self.model)
         self.stages = tuple(strictest(self.stages))

@@ -10,8 +10,8 @@ from torch import Tensor
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import encoder_of
 from hra.integrations.transformers.inside.answer_run import AnswerRun
-from hra.integrations.transformers.inside.limits import earliest, real_tokens, require_alone, require_growing
 from hra.integrations.transformers.inside.reallocation import Rate, Reallocation, traversal_of
+from hra.integrations.transformers.inside.stage import earliest, real_tokens, require_alone, require_growing
 from hra.integrations.transformers.language_attention import decoder_layers
 
 Gone = Literal["mask", "remove"]
@@ -72,7 +72,7 @@ class Reallocating:
 
     def __post_init__(self) -> None:
         if self.gone not in get_args(Gone):
-            raise ArrayError(f"there is no gone={self.gone!r}", where="gone", fix=f"use one of {get_args(Gone)}")
+            raise ArrayError(f"gone={self.gone!r} is unknown", where="gone", fix=f"use one of {get_args(Gone)}")
         if self.budget < 0:
             raise ArrayError(f"a budget of {self.budget}", where="budget", fix="pass 0 or more")
         encoder_of(self.model)

@@ -1,4 +1,4 @@
-"""Which visual tokens a step of an answer sees: allocated anew from the attention of the step before."""
+"""Which visual tokens a step of an answer sees: allocated again from the attention of the step before."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Asset {
     let corner = 0, row = 0;
     for (const cluster of clusters) {
       for (let i = 0; i < 3 * triangles[cluster]; i++, corner++) {
-        if (local[corner] >= vertices[cluster]) throw new AssetError("a corner is no vertex of its cluster");
+        if (local[corner] >= vertices[cluster]) throw new AssetError("a corner is not a vertex of its cluster");
         corners[corner] = row + local[corner];
       }
       row += vertices[cluster];
@@ -149,7 +149,7 @@ class Asset {
     const raw = new Uint8Array(4 * size);
     this.decoder.decodeIndexBuffer(raw, size, 4, content.subarray(at, at + head[parts]));
     const corners = new Uint32Array(raw.buffer);
-    if (corners.some((corner) => corner >= count)) throw new AssetError("a corner is no vertex of its page");
+    if (corners.some((corner) => corner >= count)) throw new AssetError("a corner is not a vertex of its page");
     return { count, streams, corners };
   }
 
@@ -208,7 +208,7 @@ function readDirectory(data, header) {
 }
 
 async function readTable(source, { name, type, columns, offset, rows, checksum, kind }) {
-  if (![BLOCK, CLUSTERS, PAGES].includes(kind) || !(type in TYPES)) throw new AssetError(`section ${name} is no table`);
+  if (![BLOCK, CLUSTERS, PAGES].includes(kind) || !(type in TYPES)) throw new AssetError(`section ${name} is not a table`);
   const data = await source.read(offset, offset + rows * columns * TYPES[type].BYTES_PER_ELEMENT);
   check(data, checksum, `section ${name}`);
   return new TYPES[type](data.buffer);

@@ -97,7 +97,7 @@ def use(path: Path) -> None:
 
 HUGE = 2**62
 HEADERS = {
-    "wrong magic": ({"magic": b"\x89PNG\r\n\x1a\n"}, "begins otherwise"),
+    "wrong magic": ({"magic": b"\x89PNG\r\n\x1a\n"}, "begins with other bytes"),
     "big-endian": ({"byte_order": 0x04030201}, "not little-endian"),
     "older version": ({"version": 0}, "version 0"),
     "future version": ({"version": 3}, "version 3"),
@@ -189,7 +189,7 @@ def test_inconsistent_tables_are_refused(name: str, change, target: Path, tiny_f
 def test_pages_that_name_other_vertices_are_refused(target: Path, tiny_file: Path) -> None:
     content = tiny_file.read_bytes()
     for at, value in ((3, 255), (-1, 255)):  # the number of the first vertex, the last corner
-        refused(target, mesh_file.with_page_byte(content, 0, at, value), "not there")
+        refused(target, mesh_file.with_page_byte(content, 0, at, value), "does not exist")
 
 
 def test_copies_of_a_vertex_that_differ_are_refused(target: Path, tiny: meshes.ClusterMesh, tiny_file: Path) -> None:

@@ -339,12 +339,12 @@ BAD_INPUT = {
     "a viewport without pixels": ("cut", "ball.hra", "--pixels", 1, "--viewport", "0x10"),
     "a point that is none": ("cut", "ball.hra", "--pixels", 1, "--eye", "1,2"),
     "an eye in its target": ("cut", "ball.hra", "--pixels", 1, "--eye", "1,2,3", "--target", "1,2,3"),
-    "an eye that is no number": ("cut", "ball.hra", "--pixels", 1, "--eye", "nan,0,5"),
+    "an eye that is not a number": ("cut", "ball.hra", "--pixels", 1, "--eye", "nan,0,5"),
     "a target without an eye": ("cut", "ball.hra", "--pixels", 1, "--target", "1,2,3"),
     "no direction up": ("cut", "ball.hra", "--pixels", 1, "--up", "0,0,0"),
     "two cameras": ("cut", "ball.hra", "--pixels", 1, "--eye", "1,2,3", "--camera", "camera.json"),
     "a missing camera file": ("cut", "ball.hra", "--pixels", 1, "--camera", "no.json"),
-    "a camera file that is no JSON": ("cut", "ball.hra", "--pixels", 1, "--camera", "text.ply"),
+    "a camera file that is not a JSON": ("cut", "ball.hra", "--pixels", 1, "--camera", "text.ply"),
     "a camera file that is a list": ("cut", "ball.hra", "--pixels", 1, "--camera", "list.json"),
     "a camera file of other keys": ("cut", "ball.hra", "--pixels", 1, "--camera", "keys.json"),
     "a camera file without a camera": ("cut", "ball.hra", "--pixels", 1, "--camera", "camera.json"),
@@ -359,8 +359,8 @@ BAD_INPUT = {
     "levels as OBJ": ("lods", "ball.hra", "-o", "x.obj", "--triangles", "2k"),
     "levels into a file": ("lods", "ball.hra", "-o", "text", "--triangles", "2k"),
     "a distance within the mesh": ("cut", "ball.hra", "--pixels", 1, "--distance", 0.5),
-    "a picture that is no PNG": ("render", "ball.hra", "-o", "r.jpg"),
-    "a screenshot that is no PNG": ("view", "ball.hra", "--screenshot", "r.jpg"),
+    "a picture that is not a PNG": ("render", "ball.hra", "-o", "r.jpg"),
+    "a screenshot that is not a PNG": ("view", "ball.hra", "--screenshot", "r.jpg"),
     "a source mesh instead of a built one": ("cut", "ball.ply", "--triangles", 500),
     "a skewed camera": ("render", "ball.hra", "-o", "x.png", "--camera", "skewed.json"),
     "a colour that is none": ("render", "ball.hra", "-o", "x.png", "--color", "mood"),
@@ -386,7 +386,7 @@ def test_bad_input_is_three_lines_and_code_2(
     for name in ("ball.ply", "ball.hra", "plain.hra"):
         (tmp_path / name).write_bytes((ball / name).read_bytes())
     for name in ("text.ply", "text.hra", "text"):
-        (tmp_path / name).write_text("this is no mesh")
+        (tmp_path / name).write_text("this is not a mesh")
     for name, record in CAMERAS.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(record))
     before = sorted(tmp_path.iterdir())

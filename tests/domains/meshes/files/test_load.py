@@ -85,14 +85,14 @@ def test_stl_counts_beyond_a_limit_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "line"), [("OFF x\n", 1), ("\nOFF x\n", 2), ("\r\n# c\rOFF\n\n1 x 2\n", 5)])
 def test_off_counts_that_are_none_are_named_with_their_line(text: str, line: int, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="these are no counts of an OFF file") as caught:
+    with pytest.raises(FileError, match="these are not counts of an OFF file") as caught:
         meshes.load(written(tmp_path, "a.off", text))
     assert caught.value.where == f"{tmp_path / 'a.off'}, line {line}"
 
 
 @pytest.mark.parametrize("text", ["nan", "0.5", "4294967296", "-4294967296", "1e300"])
 def test_off_numbers_of_vertices_are_whole_and_of_32_bits(text: str, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"a vertex number is .*, which is no whole number of 32 bits"):
+    with pytest.raises(FileError, match=r"a vertex number is .*, which is not a whole number of 32 bits"):
         meshes.load(written(tmp_path, "a.off", OFF.replace("3 0 1 2", f"3 0 1 {text}")))
     with pytest.raises(MeshError, match="triangle 0 refers to vertices"):
         meshes.load(written(tmp_path, "b.off", OFF.replace("3 0 1 2", "3 0 1 4294967295")))

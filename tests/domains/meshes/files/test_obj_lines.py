@@ -139,7 +139,7 @@ def test_what_is_left_out_is_counted_by_name(tmp_path: Path) -> None:
     assert messages == ["5 lines that begin with 'one', 'two', 'three' were left out"]
     _, messages = load(tmp_path, TRIANGLE + "f 1 2 3\n" + "x" * 21 + "\n")
     assert messages == [f"1 lines that begin with '{'x' * 20}' were left out"]
-    with pytest.raises(FileError, match="this is no face: 'f '"):
+    with pytest.raises(FileError, match="this is not a face: 'f '"):
         load(tmp_path, TRIANGLE + "f \n")
 
 

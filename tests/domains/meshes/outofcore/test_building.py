@@ -157,7 +157,7 @@ def test_another_job_in_the_folder_is_not_taken_for_this_one(tmp_path: Path):
 
 def test_too_little_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("hra.domains.meshes.outofcore.memory._SOURCE_BYTES", 1)
-    with pytest.raises(HraError, match="share takes more"):
+    with pytest.raises(HraError, match="shared data of parts"):
         meshes.build_out_of_core(hra.samples.path("skull.ply"), tmp_path / "a.hra", memory=PART)
     with pytest.raises(HraError, match="too little"):
         meshes.build_out_of_core(hra.samples.path("skull.ply"), tmp_path / "a.hra", memory=0)

@@ -10,9 +10,9 @@ import pytest
 from hra.camera.view import views_of
 from hra.domains import meshes
 from hra.domains.meshes.scene.placed_errors import PlacedViews, links_of
-from hra.model.gains_each import gains_each
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
+from hra.pooling.copies import gains_each
 from tests.domains.meshes.scene.test_scene_culling import shaped
 from tests.helpers.cameras import random_camera
 

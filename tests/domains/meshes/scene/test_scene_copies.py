@@ -12,8 +12,8 @@ from hra.domains import meshes
 from hra.domains.meshes.scene import scene as scene_module
 from hra.domains.meshes.scene.placed_errors import PlacedViews
 from hra.errors import BudgetTooSmall, HierarchyError, HraError
-from hra.model.gains_each import gains_each
 from hra.model.problem import Problem
+from hra.pooling.copies import gains_each
 from hra.pooling.copies_allocation import CopiesAllocation
 from tests.domains.meshes.scene.test_scene import random_placements
 from tests.domains.meshes.scene.test_scene_culling import shaped

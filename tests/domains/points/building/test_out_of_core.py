@@ -114,7 +114,7 @@ def test_what_cannot_be_built_is_refused(tmp_path: Path):
     refused(write_las(tmp_path / "none.las", np.empty((0, 3))), FileError, "no points")
     (tmp_path / "a.ply").write_bytes(b"ply\n")
     refused(tmp_path / "a.ply", FileError, "only LAS and LAZ")
-    refused(tmp_path / "missing.las", FileError, "no such file")
+    refused(tmp_path / "missing.las", FileError, "the file does not exist")
 
 
 def test_a_folder_of_another_job_is_left_alone(tmp_path: Path):

@@ -68,13 +68,13 @@ def test_hierarchies_that_lie_are_refused(pages: list, head: dict, what: str, tm
 @pytest.mark.parametrize(
     ("field", "value", "what"),
     [
-        ("level", -1, "none of an octree"),
-        ("x", 2, "none of an octree"),
+        ("level", -1, "does not belong to an octree"),
+        ("x", 2, "does not belong to an octree"),
         ("place", 2**63, "outside of the file"),
         ("place", 3, "outside of the file"),
         ("bytes", 2**30, "outside of the file"),
         ("bytes", -5, "outside of the file"),
-        ("points", -2, "none of an octree"),
+        ("points", -2, "does not belong to an octree"),
         ("points", 2**30, "hold"),
         ("points", 7, "hold"),
     ],

@@ -81,11 +81,11 @@ def test_broken_files_are_refused(cloud: PointCloud, tmp_path: Path):
     whole = (tmp_path / "tree.hpt").read_bytes()
     for content in (b"", b"PK", whole[: len(whole) // 2], b"\x80\x04N."):
         (tmp_path / "bad.hpt").write_bytes(content)
-        with pytest.raises(FileError, match="no tree of points"):
+        with pytest.raises(FileError, match="not a tree of points"):
             load_tree(tmp_path / "bad.hpt")
     with pytest.raises(FileError) as caught:
         load_tree(tmp_path / "missing.hpt")
-    assert caught.value.what == "there is no such file"
+    assert caught.value.what == "the file does not exist"
     (tmp_path / "bad.ply").write_bytes(b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n")
     with pytest.raises(FileError, match="no vertices with x, y and z"):
         load_points(tmp_path / "bad.ply")
@@ -99,5 +99,5 @@ def test_arrays_that_do_not_fit_are_refused(cloud: PointCloud, tmp_path: Path):
     for name, values in changes.items():
         with (tmp_path / "bad.hpt").open("wb") as file:
             np.savez(file, **{**arrays, name: values})
-        with pytest.raises(FileError, match="no tree of points"):
+        with pytest.raises(FileError, match="not a tree of points"):
             load_tree(tmp_path / "bad.hpt")

@@ -1,4 +1,4 @@
-"""Saved trees: archives whose parents are no tree are refused."""
+"""Saved trees: archives whose parents are not tree are refused."""
 
 from __future__ import annotations
 

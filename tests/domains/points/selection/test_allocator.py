@@ -112,7 +112,7 @@ def test_what_is_of_another_tree_is_refused(tree: CloudTree):
     allocation = PointAllocator(other).allocate(hra.Camera.orbit(other.bounds), 2)
     with pytest.raises(HierarchyError, match="another hierarchy"):
         PointAllocator(tree).realize(allocation)
-    with pytest.raises(HraError, match="no tree of points"):
+    with pytest.raises(HraError, match="not a tree of points"):
         PointAllocator(tree.hierarchy)  # pyright: ignore[reportArgumentType]
     with pytest.raises(MetricError, match="contrast"):
         CloudError(-1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hra.camera import Camera
 from hra.camera.occlusion import Occlusion, window_matrix
 from hra.domains.textures import AnalyticFeedback, BoundsFeedback, PlaneScene
-from hra.domains.textures.feedback.page_bounds import cell_corners
+from hra.domains.textures.feedback.bounds import cell_corners
 from tests.helpers.rasterizer import Target
 
 

@@ -319,7 +319,7 @@ class TestRefused:
                 open_image(path)
 
     @pytest.mark.parametrize(
-        "content", [b"", b"this is no image", b"\x89PNG\r\n\x1a\n", b"DDS ", b"II*\0\xff\xff\xff\xff"]
+        "content", [b"", b"this is not an image", b"\x89PNG\r\n\x1a\n", b"DDS ", b"II*\0\xff\xff\xff\xff"]
     )
     def test_no_image(self, tmp_path: Path, content: bytes) -> None:
         for name in ("a.png", "a.dds", "a.tif", "a.exr", "a.null", "a"):

@@ -60,5 +60,5 @@ def test_another_file_of_that_name_is_refused(path: Path) -> None:
     with pytest.raises(FileError, match="replaced"):
         pickle.loads(pickled)
     path.unlink()
-    with pytest.raises(FileError, match="no such file"):
+    with pytest.raises(FileError, match="the file does not exist"):
         pickle.loads(pickled)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from hra.domains.tokens.channels.texture_array import CHANNELS, TextureArray, texture_array
-from hra.domains.tokens.context.blocks import block_means
+from hra.domains.tokens.pyramid.blocks import block_means
 from hra.errors import ArrayError, ImageError, MetricError
 
 LINEAR = [

@@ -117,7 +117,7 @@ def test_settings_are_refused_at_once(settings: dict[str, Any], what: str):
 @pytest.mark.parametrize(
     ("batch", "what"),
     [
-        ([], "no batch of rows"),
+        ([], "not a batch of rows"),
         ({"path": ["a"], "id": []}, "different lengths"),
         ({"id": ["a"]}, "without an image"),
         ({"bytes": [b""]}, "without a name"),

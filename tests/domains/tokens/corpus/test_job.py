@@ -75,7 +75,7 @@ def test_a_folder_of_another_job_is_refused(pictures: Path, tmp_path: Path):
         ({"sample": 0}, "sample of 0"),
         ({"allocation": tokens.TokenAllocation(relevance="uniform", bank=3)}, "shards of 256"),
         ({"allocation": tokens.TokenAllocation(relevance="uniform", bank=2), "sample": 4}, "beside a bank"),
-        ({"images": "nowhere"}, "no such folder"),
+        ({"images": "nowhere"}, "the folder does not exist"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(pictures: Path, tmp_path: Path, settings: dict, what: str):

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.domains.tokens.embedding.embeddings import pool_regions
-from hra.domains.tokens.embedding.feature_grid import FeatureGrid
-from hra.domains.tokens.embedding.overlaps import Regions
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Regions
 from hra.errors import ArrayError
 
 SIZES = {"multiple": (96, 128), "odd": (100, 230)}
@@ -157,7 +156,7 @@ def test_bands_are_refused_but_for_the_low_pass_rest(smooth_noise, name):
     for refused in (chosen.pool, chosen.select):
         with pytest.raises(ArrayError, match="band-pass tokens are differences"):
             refused(np.zeros((6, 8, 2)))
-    with pytest.raises(ArrayError, match="no pictures"):
+    with pytest.raises(ArrayError, match="not pictures"):
         chosen.encode(patch_means)
     rest = chosen.places[:, 0] == chosen.places[:, 0].max()
     low = replace(chosen, values=chosen.values[rest], places=chosen.places[rest], relevance=chosen.relevance[rest])

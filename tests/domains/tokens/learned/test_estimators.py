@@ -9,8 +9,7 @@ torch = pytest.importorskip("torch")
 
 from hra.domains import tokens  # noqa: E402
 from hra.domains.tokens import learned  # noqa: E402
-from hra.domains.tokens.learned.estimators.base import cuts  # noqa: E402
-from hra.domains.tokens.learned.estimators.reinforce import log_probability  # noqa: E402
+from hra.domains.tokens.learned.estimators import cuts, log_probability  # noqa: E402
 from hra.errors import ArrayError  # noqa: E402
 from hra.solvers.soft.forest import SoftForest  # noqa: E402
 

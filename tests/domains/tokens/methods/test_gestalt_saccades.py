@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.tokens.methods.gestalt.compressed import CompressedGestalt
-from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, boxes_between, cells_between
-from hra.domains.tokens.methods.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, ResizedGestalt, boxes_between, cells_between
 from hra.domains.tokens.methods.gestalt_saccades import GestaltSaccades
 from hra.errors import ArrayError, BudgetTooSmall, MetricError
 

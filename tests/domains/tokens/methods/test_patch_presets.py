@@ -16,7 +16,7 @@ from hra.domains.tokens.methods.adaptive_stratified import AdaptiveStratified
 from hra.domains.tokens.methods.difficulty_aware import DifficultyAware
 from hra.domains.tokens.methods.downsample import Downsample
 from hra.domains.tokens.methods.gestalt.compressed import CompressedGestalt
-from hra.domains.tokens.methods.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.methods.gestalt.gestalt import ResizedGestalt
 from hra.domains.tokens.methods.gestalt_saccades import GestaltSaccades
 from hra.domains.tokens.methods.multi_fixation import MultiFixation
 from hra.domains.tokens.methods.pyramid_top_k import PyramidTopK

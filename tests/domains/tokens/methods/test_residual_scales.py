@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hra.domains.tokens.context.context import UniformRelevance
 from hra.domains.tokens.methods.frequency.band_tokens import paste
 from hra.domains.tokens.methods.frequency.residual_frame import HaarFrame
 from hra.domains.tokens.methods.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.methods.residual_scales import ResidualScales
-from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.files.images import psnr
 
 

@@ -12,7 +12,7 @@ from hra.domains.tokens.methods.frequency_aware import FrequencyAware
 from hra.domains.tokens.methods.log_polar import LogPolar
 from hra.domains.tokens.methods.residual_scales import ResidualScales
 from hra.domains.tokens.methods.vortex import Vortex
-from hra.domains.tokens.pictures.overlay import overlay
+from hra.domains.tokens.pictures.sheet import overlay
 from hra.errors import BudgetTooSmall, ImageError, MetricError
 
 BUDGETS = [16, 64, 137, 150, 273, 529]

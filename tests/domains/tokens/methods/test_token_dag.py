@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.methods.token_dag import TokenDAG
-from hra.domains.tokens.patches.dag_builder import TokenDAGBuilder
+from hra.domains.tokens.methods.token_dag import TokenDAG, TokenDAGBuilder
 from hra.errors import BudgetTooSmall, ImageError, MetricError
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hra.domains import tokens
-from hra.domains.tokens.methods.gestalt.resized import ResizedGestalt
+from hra.domains.tokens.methods.gestalt.gestalt import ResizedGestalt
 from hra.domains.tokens.methods.gestalt.tokens import GestaltTokens
 from hra.domains.tokens.methods.two_pass import TwoPass
 from hra.errors import ArrayError, BudgetTooSmall, MetricError

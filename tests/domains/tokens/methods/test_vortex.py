@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.methods.sampled.spiral import SpiralBuilder
-from hra.domains.tokens.methods.vortex import Vortex
+from hra.domains.tokens.methods.vortex import SpiralBuilder, Vortex
 from hra.errors import ArrayError
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from hra import Hierarchy
 from hra.domains import tokens
 from hra.domains.tokens.patches.best_cut import best_cut
-from hra.domains.tokens.patches.level_errors import error_sums
-from hra.domains.tokens.patches.pyramid import PatchPyramid
-from hra.domains.tokens.patches.quadtree import quadtree
+from hra.domains.tokens.pyramid.level_errors import error_sums
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid, quadtree
 from hra.errors import RepairWarning
 from hra.model.gains import gains_from_errors
 

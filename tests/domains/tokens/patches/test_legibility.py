@@ -13,7 +13,7 @@ from PIL import Image
 import hra
 from hra import samples
 from hra.domains import tokens
-from hra.domains.tokens.relevance.text_likeness import text_likeness
+from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.errors import MetricError
 from hra.files.images import load_image
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.patches.builders import GridBuilder, PyramidBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
-from hra.domains.tokens.patches.pyramid import PatchPyramid
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.model.hierarchy import Hierarchy
 from tests.helpers.refining import refine_to
 

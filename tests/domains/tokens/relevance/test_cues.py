@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.context.context import TokenContext
-from hra.domains.tokens.relevance.base import check_relevance
+from hra.domains.tokens.channels.saliency import saliency
+from hra.domains.tokens.channels.text_likeness import text_likeness
+from hra.domains.tokens.context.context import TokenContext, UniformRelevance
+from hra.domains.tokens.context.scores import check_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
-from hra.domains.tokens.relevance.saliency import saliency
 from hra.domains.tokens.relevance.spatial_words import spatial_words
-from hra.domains.tokens.relevance.text_likeness import text_likeness
-from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.errors import HraWarning, MetricError
 
 

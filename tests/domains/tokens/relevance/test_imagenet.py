@@ -25,7 +25,7 @@ def test_classes_near_the_query_are_where_the_network_sees_them(monkeypatch, que
     """With stand-ins for both networks: of two classes, one left and one right."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(imagenet, "find_spec", lambda name: sys)
-    from hra.domains.tokens.learned import pretrained
+    from hra.domains.tokens.embedding import pretrained
 
     def embed(sentences: list[str]):
         return torch.tensor([[float("ball" in sentence), float("dog" in sentence)] for sentence in sentences])

@@ -237,7 +237,7 @@ class TestOrientation:
     @pytest.mark.parametrize(
         "exif",
         [
-            b"Exif\0\0garbage that is no TIFF header",
+            b"Exif\0\0garbage that is not a TIFF header",
             b"Exif\0\0II*\0\x08\0\0\0\xff\xff\x12\x01",  # 65535 entries, cut short
             b"Exif\0\0MM\0*\xff\xff\xff\xff",  # a directory far beyond the end
             b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x09\0\0\0\0\0\0\0",  # orientation 9
@@ -268,7 +268,7 @@ class TestAnimated:
 
 
 class TestRefused:
-    """Case 42, pixel bombs, 43, truncated files, and what is no image at all."""
+    """Case 42, pixel bombs, 43, truncated files, and what is not an image at all."""
 
     @pytest.mark.case(42)
     @pytest.mark.parametrize("size", [(8192, 8192), (30000, 30000), (2**31 - 1, 2**31 - 1)])

@@ -52,7 +52,7 @@ def masked(name: str, inputs: Any, small: Reduced) -> dict[str, Any]:
 
 
 def there(small: Reduced, logits: Any) -> Any:
-    """Rows of the reduced prompts' logits that are no padding."""
+    """Rows of the reduced prompts' logits that are not padding."""
     return logits[small.columns >= 0]
 
 

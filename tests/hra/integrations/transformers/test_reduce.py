@@ -11,7 +11,7 @@ import torch
 import transformers
 
 from hra.domains import tokens
-from hra.errors import ArrayError, BudgetTooSmall, HraError
+from hra.errors import ArrayError, HraError, InvalidBudget
 from hra.integrations.transformers import reduce, shown
 from hra.integrations.transformers.encoding import Encoded
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
@@ -100,7 +100,7 @@ def test_something_else_than_an_allocator_is_refused():
 
 
 def test_budgets_below_the_least_are_refused():
-    with pytest.raises(BudgetTooSmall):
+    with pytest.raises(InvalidBudget):
         reduce(model_of("llava"), prompts("llava"), allocator=tokens.Downsample(), budget=0, processor=PROCESSOR)
 
 

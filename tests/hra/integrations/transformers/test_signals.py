@@ -35,7 +35,7 @@ def signals_of(name: str, inputs: Any) -> tuple[Any, Signals]:
     model = model_of(name)
     with recorded(model, ("attention", "shallow")) as projected:
         encoded = Encoded.of(model, inputs)
-    return model, Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.grids), projected)
+    return model, Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.layout.owners), projected)
 
 
 @pytest.mark.parametrize("name", ["llava", "internvl", "gemma3", "smolvlm"])

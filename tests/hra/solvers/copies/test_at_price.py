@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.copies.at_price import sets_at_price, surplus_at_price
-from hra.solvers.copies.blocks import Shares, all_rows, even_shares, shares_of_copy
+from hra.solvers.copies.blocks import LANES, Shares, all_rows, even_shares, in_blocks, in_rows, lanes_of, shares_of_copy
 from hra.solvers.copies.copies import Copies
-from hra.solvers.copies.lanes import LANES, in_blocks, in_rows, lanes_of
 from hra.solvers.copies.shares import improve_shares
 from hra.solvers.copies.states import are_down_closed
 from hra.solvers.dag.max_closure import max_closure

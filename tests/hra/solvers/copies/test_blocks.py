@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.solvers.copies.blocks import even_shares, shares_after, shares_of_copy
+from hra.solvers.copies.blocks import LANES, even_shares, shares_after, shares_of_copy
 from hra.solvers.copies.copies import Copies
-from hra.solvers.copies.lanes import LANES
 from tests.hra.solvers.copies.test_at_price import random_copies
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.model.hierarchy import Hierarchy
-from hra.solvers.copies.lanes import LANES
+from hra.solvers.copies.blocks import LANES
 from hra.solvers.copies.states import are_down_closed, count_changes, counts_of, cuts_of
 from tests.helpers.hierarchies import KINDS, case
 from tests.hra.solvers.copies.test_at_price import random_copies

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.solvers.dag import dag_relaxation
-from hra.solvers.dag.chord import Chord
-from hra.solvers.dag.dag_relaxation import price_range
+from hra.solvers.dag.dag_relaxation import Chord, price_range
 from hra.solvers.dag.max_closure import max_closure
 from hra.solvers.dag.split_flow import closure, even_shares, surplus_bound
 from hra.solvers.relaxation import Relaxation, relaxation

@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 import hra
 from hra.errors import HierarchyError, MetricError
 from hra.solvers.picking import determinant, farthest
-from hra.solvers.picking.bands import Bands
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
-from hra.solvers.picking.picker import Picker, attribute
-from hra.solvers.picking.strided import Strided
-from hra.solvers.picking.top import Top
-from hra.solvers.picking.windows import Windows
+from hra.solvers.picking.picker import Bands, Picker, Strided, Top, Windows, attribute
 from hra.traversals.in_turn import InTurn
 
 

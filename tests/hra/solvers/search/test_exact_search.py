@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.dag.split_flow import surplus_bound
 from hra.solvers.search.deepening import improve
-from hra.solvers.search.pareto import new_states
+from hra.solvers.search.pareto import new_states, preorder
 from hra.solvers.search.penalties import Relaxed, find_undecided, penalties, relax
-from hra.solvers.search.preorder import preorder
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import FORESTS, KINDS, case
 from tests.helpers.references import affordable_sets, best_gain, closed_sets

@@ -190,7 +190,7 @@ def test_other_arrays_and_rows_with_gaps():
 def test_the_path_of_device_arrays_gives_the_same():
     warp = pytest.importorskip("warp")
     from hra.kernels.trees.points import warp_backend
-    from hra.kernels.trees.points.morton import codes_of
+    from hra.kernels.trees.points.building import codes_of
 
     # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
     points = np.random.default_rng(3).random((700, 3), dtype=np.float32)

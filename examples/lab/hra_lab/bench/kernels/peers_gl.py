@@ -15,7 +15,7 @@ from hra_lab.bench.harness import Contender
 
 if TYPE_CHECKING:
     from hra.kernels.raster.context import Context
-    from hra.kernels.raster.mipmaps import HardwareMipmaps
+    from hra.kernels.raster.levels import HardwareMipmaps
 
 # Threads besides the calling one, for Mesa's llvmpipe.
 _LLVMPIPE_THREADS = "LP_NUM_THREADS"
@@ -32,7 +32,7 @@ def mipmaps(device: Device) -> Iterator[Contender]:
 
 
 def _upload(image: np.ndarray) -> HardwareMipmaps:
-    from hra.kernels.raster.mipmaps import HardwareMipmaps
+    from hra.kernels.raster.levels import HardwareMipmaps
 
     texture = HardwareMipmaps(_context(), image)
     texture.build()

@@ -15,6 +15,7 @@ import numpy as np
 
 from hra.domains import meshes
 from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.files.plain_arrays import plain_archive
 from hra_lab.bench.memory import peak_bytes
 
 _WARM_UP = 512  # triangles that are built first, so that compiled code is loaded
@@ -37,10 +38,9 @@ def fresh_build_bytes(mesh: meshes.TriangleMesh, certified: bool) -> int | None:
 
 def main(file: str, certified: str) -> None:
     """Build in this process and write the bytes."""
-    with np.load(file, allow_pickle=False) as stored:
-        normals = stored.get("normals")
-        attributes = None if normals is None else VertexAttributes(normals=normals)
-        mesh = meshes.TriangleMesh(stored["positions"], stored["triangles"], attributes)
+    with plain_archive(file) as stored:
+        attributes = VertexAttributes(normals=stored.array("normals")) if "normals" in stored.names else None
+        mesh = meshes.TriangleMesh(stored.array("positions"), stored.array("triangles"), attributes)
     small = meshes.TriangleMesh(mesh.positions, mesh.triangles[:_WARM_UP], attributes)
     meshes.build(small, certified=certified == "1")
     peak = peak_bytes(lambda: meshes.build(mesh, certified=certified == "1"))

@@ -11,7 +11,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains import meshes
 from hra.model.arrays import offsets_of
-from hra.residency import LRU, AgeEviction, Policy, Refusing, Streaming, Trace, judge
+from hra.residency import LRU, AgeEviction, Policy, Refusing, Streaming, Trace, evaluate
 from hra.traversals.coherent import Coherent
 from hra.traversals.threshold import Threshold
 
@@ -81,5 +81,5 @@ def _pixel_trace(allocator: meshes.PageAllocator, path: Sequence[Camera]) -> Tra
 
 
 def _held(policy: Policy, trace: Trace, pool: int, failed: int = 0) -> Held:
-    verdict = judge(policy, trace, pool)
-    return Held(list(policy.run(trace, pool).residents(trace.cost.size)), verdict.loads, failed)
+    result = evaluate(policy, trace, pool)
+    return Held(list(policy.run(trace, pool).residents(trace.cost.size)), result.loads, failed)

@@ -14,7 +14,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains import meshes, textures
 from hra.pooling.pool import pool
-from hra.residency import ForestItems, Lane, PagedItems
+from hra.residency import ForestItems, PagedItems, SharedResidency
 from hra_lab.bench.residency.mesh_row import GRID_BITS
 from hra_lab.bench.suite import Scale
 from hra_lab.inputs.mesh_paths import mesh_path
@@ -124,15 +124,15 @@ class Scene:
     def joint(self, views: Sequence[View], budget: float) -> tuple[list[float], list[float], int]:
         """What one pool leaves in each frame, what no choice within it undercuts, and the most that it held."""
         shared = pool(self.pages, self.tiles)
-        lane = Lane([PagedItems(self.pages.paged), ForestItems(self.tiles.textures.hierarchy)], budget)
+        holder = SharedResidency([PagedItems(self.pages.paged), ForestItems(self.tiles.textures.hierarchy)], budget)
         errors, bounds, before = [], [], None
         for view in views:
-            before = shared.allocate(view, lane.budget, previous=before)
-            frame = lane.advance(before.members)
+            before = shared.allocate(view, holder.budget, previous=before)
+            frame = holder.advance(before.members)
             geometry, tiles = before.members
             errors.append(self.pages.residual(geometry, frame.members[0].resident) + tiles.residual)
             bounds.append(before.whole.least_residual)
-        return errors, bounds, lane.peak_bytes
+        return errors, bounds, holder.peak_bytes
 
     def fixed(self, views: Sequence[View], budget: float, split: float) -> float | None:
         """The mean error if geometry always has this share of the bytes; None if one of the two then lacks its base."""

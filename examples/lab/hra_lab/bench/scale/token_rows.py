@@ -24,7 +24,7 @@ seconds of it that start and end what it runs on."""
 
 @dataclass(frozen=True)
 class JobsRow:
-    """Seconds of whole jobs, processes started anew: ``ours`` one way, the peer another.
+    """Seconds of whole jobs, processes started fresh: ``ours`` one way, the peer another.
 
     Attributes
     ----------

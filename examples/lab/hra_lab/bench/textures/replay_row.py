@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from hra.residency import LRU, Belady, LookAhead, Policy, Refusing, Streaming, Trace, Verdict, judge
-from hra.residency.drives import kitti_like
-from hra.residency.policies import policies
+from hra.residency import LRU, Belady, LookAhead, Policy, PolicyResult, Refusing, Streaming, Trace, evaluate
+from hra.residency.replay.paths import kitti_like
+from hra.residency.replay.policies import policies
 from hra_lab.bench.harness import Case, Contender, measure
 from hra_lab.bench.suite import Scale
 from hra_lab.bench.textures.timed_row import timed_row
@@ -41,7 +41,7 @@ class ReplayBenchmark:
             (kitti_like(), (2000, 8000), 500) if scale == "full" else (kitti_like(60), (400, 800), 100)
         )
         streaming = Streaming(_FRAMES_AHEAD, _UPLOADS * _TILE, prefetch=_PREFETCHED)
-        results = _results(trace, pools, judge(streaming, trace, pools[0] * _TILE))
+        results = _results(trace, pools, evaluate(streaming, trace, pools[0] * _TILE))
         row = timed_row(self.name, _timing(trace, pools[0], [streaming]), None, repeat, results)
         return {
             **row,
@@ -52,7 +52,7 @@ class ReplayBenchmark:
 
 
 def _timing(trace: Trace, tiles: int, chosen: list[Policy]) -> Case:
-    """Policies in turns; `judge` checks every step of their logs, outside of the clock."""
+    """Policies in turns; `evaluate` checks every step of their logs, outside of the clock."""
     contenders = [Contender(policy.name, partial(_run, policy, tiles * _TILE)) for policy in chosen]
     return Case(tuple(contenders), lambda _: trace, lambda *_: {}, trace.demands.size, 0)
 
@@ -69,25 +69,25 @@ def _rates(trace: Trace, tiles: int, repeat: int) -> dict[str, float]:
 
 def _loads(trace: Trace, pool: int) -> dict[str, int]:
     curve = (LRU(), *(LookAhead(frames) for frames in (0, 30, _FRAMES_AHEAD, None)), Belady())
-    return {policy.name: judge(policy, trace, pool).loads for policy in curve}
+    return {policy.name: evaluate(policy, trace, pool).loads for policy in curve}
 
 
-def _results(trace: Trace, pools: tuple[int, ...], streaming: Verdict) -> dict[str, float]:
+def _results(trace: Trace, pools: tuple[int, ...], streaming: PolicyResult) -> dict[str, float]:
     pool = pools[0] * _TILE
-    usual = judge(LRU(), trace, pool)
+    usual = evaluate(LRU(), trace, pool)
     return {
         "refused": streaming.refused,
         **{f"excess_removed_{tiles}": _excess_removed(trace, tiles * _TILE, 0.0) for tiles in pools},
         **{f"by levels, {tiles}": _excess_removed(trace, tiles * _TILE, 1.0) for tiles in pools},
-        "thrash": judge(LookAhead(_FRAMES_AHEAD), trace, pool).thrash,
+        "thrash": evaluate(LookAhead(_FRAMES_AHEAD), trace, pool).thrash,
         "thrash of streaming": streaming.thrash,
         "thrash of LRU": usual.thrash,
         "fault rate": streaming.fault_rate,
         "fault rate of LRU": usual.fault_rate,
-        "refused by a cache that refuses": judge(Refusing(), trace, 800 * _TILE).refused,
+        "refused by a cache that refuses": evaluate(Refusing(), trace, 800 * _TILE).refused,
     }
 
 
 def _excess_removed(trace: Trace, pool: int, level_weight: float) -> float:
-    least, usual = judge(Belady(), trace, pool).loads, judge(LRU(), trace, pool).loads
-    return (usual - judge(LookAhead(_FRAMES_AHEAD, level_weight), trace, pool).loads) / max(usual - least, 1)
+    least, usual = evaluate(Belady(), trace, pool).loads, evaluate(LRU(), trace, pool).loads
+    return (usual - evaluate(LookAhead(_FRAMES_AHEAD, level_weight), trace, pool).loads) / max(usual - least, 1)

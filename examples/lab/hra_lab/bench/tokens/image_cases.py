@@ -9,7 +9,7 @@ import numpy as np
 
 from hra import samples
 from hra.domains import tokens
-from hra.domains.tokens.patches.downsample import patch_grid, resize, restore
+from hra.domains.tokens.pyramid.downsample import patch_grid, resize, restore
 from hra.files.images import load_image, psnr
 from hra_lab.bench.devices import Device
 from hra_lab.bench.harness import Case, Contender, Gaps

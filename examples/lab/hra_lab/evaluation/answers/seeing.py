@@ -49,7 +49,7 @@ def _classify() -> Callable[[np.ndarray], np.ndarray]:
     """From an image [224, 224, 3] to the probability of each of 1000 classes, float32."""
     import torch
 
-    from hra.domains.tokens.learned.pretrained import dense_classifier
+    from hra.domains.tokens.embedding.pretrained import dense_classifier
 
     network = dense_classifier()
 

@@ -49,7 +49,7 @@ READING = Template(
 
 Written by one command, with the scores of every page in `reading.json`:
 
-    hra eval reading --out docs
+    hra eval reading --out examples/lab/docs
 
 Asked: $tasks made receipts, forms and letters whose words and boxes are known, one field of each, in the words of
 its label. Tokens are made an image again, and the recogniser of RapidOCR reads the place of the answer. The answer is
@@ -73,7 +73,7 @@ SEEING = Template(
 
 Written by one command, with the scores of every scene in `seeing.json`:
 
-    hra eval seeing --out docs
+    hra eval seeing --out examples/lab/docs
 
 Asked: $tasks scenes of 1,024 pixels with five photographed things of 112 to 240 pixels on a texture, one of
 them asked for.

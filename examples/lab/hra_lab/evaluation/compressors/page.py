@@ -8,8 +8,8 @@ from typing import Any
 _PAGE = Template("""\
 # Selection and compression
 
-Made by `hra eval compressors --out docs`. Selection keeps some of an encoder's tokens; compression makes few of all of
-them, $cells to $base here. The two are parts of their own and combine freely:
+Made by `hra eval compressors --out examples/lab/docs`. Selection keeps some of an encoder's tokens; compression makes
+few of all of them, $cells to $base here. The two are parts of their own and combine freely:
 
 | | allocator |
 | --- | --- |
@@ -18,10 +18,10 @@ them, $cells to $base here. The two are parts of their own and combine freely:
 | both | the same at any larger budget: what is beyond the base are single patches |
 
 `CompressedGestalt(compressor=...)` takes the mean over each cell by default, or a learned compressor such as
-[`Resampler`](../domains/tokens/learned/resampler.py): cross-attention from each token to the features around it, which
-starts as pooling. It is trained here on parts of the three samples and judged on others, for $steps steps of some ten
-milliseconds. The features are $width projected numbers of each patch's pixels, **not those of a vision encoder**, and
-nothing was asked of a language model: this shows what the parts do, not what they are worth in a model.
+[`Resampler`](../../../domains/tokens/learned/resampler.py): cross-attention from each token to the features around
+it, which starts as pooling. It is trained here on parts of the three samples and judged on others, for $steps steps
+of some ten milliseconds. The features are $width projected numbers of each patch's pixels, **not those of a vision
+encoder**, and nothing was asked of a language model: this shows what the parts do, not what they are worth in a model.
 
 What is left: the share of the features' variance that the tokens do not tell, over all $cells patches and over the
 tenth of most relevance. Single patches tell theirs exactly. Every other patch is taken for the kept one next to it

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hra.domains import tokens
-from hra.domains.tokens.context.cells import cell_means
 from hra.domains.tokens.methods.gestalt.compressed import Compressor
+from hra.domains.tokens.pyramid.blocks import cell_means
 from hra.model.arrays import to_numpy
 from hra_lab.evaluation.compressors.decoder import Decoder
 from hra_lab.evaluation.compressors.inputs import PATCH, Pictures, encoder

@@ -20,7 +20,7 @@ _PAGE = Template("""# What frames of a mesh look like
 
 Written by one command, which needs OpenGL 4.5 (Mesa's software renderer will do) and, for the scans, `make data`:
 
-    hra eval frames --out docs
+    hra eval frames --out examples/lab/docs
 
 Scans are used only where their SHA-256 is the one in `hra_lab.evaluation.frames.subjects`. Drawn by $driver.
 

@@ -14,7 +14,7 @@ _PAGE = Template("""# What cuts of a mesh look like
 
 Written by one command, which needs OpenGL 4.5 (Mesa's software renderer will do) and, for the scans, `make data`:
 
-    hra eval meshes --out docs
+    hra eval meshes --out examples/lab/docs
 
 Every method draws each mesh with at most the same number of triangles. Its depth and normals are compared with those of
 the source, pixel by pixel, in $views views of $width x $height pixels: from all around, with the whole mesh in view,

@@ -13,7 +13,7 @@ _PAGE = Template("""# Cuts of clouds beside other viewers' rules
 
 Written by one command (`make data` fetches the scans, `examples/lab/scripts/fit_splats.py` fits the splats):
 
-    hra eval points --out docs
+    hra eval points --out examples/lab/docs
 
 Mean PSNR in dB and FLIP of $views views against full detail, $width x $height pixels on white, at equal counts. All
 but *random* and *grid*, which make the whole cloud smaller, cut the same tree: ours *by the picture* (`PictureError`,

@@ -8,7 +8,7 @@ PAGE = Template("""# Tokens that know the question
 
 Written by one command; choices are the same every time, seconds are those of the machine, in processor time:
 
-    hra eval questions --out docs
+    hra eval questions --out examples/lab/docs
 
 Every image was made from a seed (`hra_lab.inputs.documents`), so that the answers and their places are known.
 

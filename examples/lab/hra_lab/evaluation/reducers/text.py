@@ -24,11 +24,12 @@ model gives them, features and attention, is replaced on the command line by col
 
 Measured on $cells cells with $width features each, a projection of a photo's patches, and a made-up attention: times
 say something, quality does not. Processor milliseconds of selection and merging at $budget tokens, relevance given;
-beside them the paper's algorithm written in plain torch ([`reducers`](../hra_lab/bench/tokens/reducers.py)). Counts
-were checked at $budgets tokens. *Entering* and *layer average* are the two numbers that papers quote, for a language
-model of 32 layers: these drop nothing inside it, so that the two differ only by the layers that run twice. Times are
-whole: features checked, tokens chosen, merged and pooled; ToMe's is that of the whole merge tree, which serves every
-budget, while the plain one stops at the count. All on one thread (`OPENBLAS_NUM_THREADS=1`).
+beside them the paper's algorithm written in plain torch
+([`reducers`](../examples/lab/hra_lab/bench/tokens/reducers.py)). Counts were checked at $budgets tokens. *Entering*
+and *layer average* are the two numbers that papers quote, for a language model of 32 layers: these drop nothing
+inside it, so that the two differ only by the layers that run twice. Times are whole: features checked, tokens chosen,
+merged and pooled; ToMe's is that of the whole merge tree, which serves every budget, while the plain one stops at the
+count. All on one thread (`OPENBLAS_NUM_THREADS=1`).
 
 | method | exact count | ms | ms, plain torch | entering | layer average | needs | positions |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -64,7 +65,7 @@ number of tokens.
 ## What is not here
 
 - Videos: `prunevid` merges the cells of a picture, and
-  [`prunevid_frames`](../../../domains/tokens/methods/reducers/prunevid_frames.py) those of frames, with an exact
+  [`prunevid_frames`](../domains/tokens/methods/reducers/prunevid_frames.py) those of frames, with an exact
   count; what gives models fewer tokens of pictures refuses videos.
 - Dropping inside the encoder: `flowcut` scores by all of its layers and lets them run whole, `pixelprune` chooses by
   pixels what an encoder that takes any set of patches need not see. Both save the language model's time alone.

@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.meshes.asset.body import near_order
 from hra.domains.meshes.asset.packing import page_ends
-from hra.kernels.trees.points.morton import morton_codes
+from hra.kernels.trees.points.building import morton_codes
 from hra.model.hierarchy import Hierarchy
 
 Order = Callable[[Hierarchy, np.ndarray, int], np.ndarray]

@@ -16,7 +16,7 @@ leave least error, or least of the error that matters to a question. The count i
 | a method | `even-pyramid` shows the whole image best; `pyramid` follows a question; `downsample` is the baseline to beat | |
 
 The command says so where it could not use the question. Relevance moves tokens to what a question is about, so the error of
-the whole image may rise: measure what you need. [Tokens that know the question](questions.md) measures how often answers
+the whole image may rise: measure what you need. [Tokens that know the question](../examples/lab/docs/questions.md) measures how often answers
 stay readable, the [tutorial](tutorials/273-tokens.md) goes through it in Python.
 
 What follows is the record: every method, compared on real images.

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from hra.domains import tokens
 from hra.domains.tokens.commands import app
+from hra.domains.tokens.methods.named import named_allocator
 from hra.domains.tokens.methods.reducers.bipartite_regions import bipartite_merges
-from hra.domains.tokens.named import named_allocator
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.errors import ArrayError, MetricError
 

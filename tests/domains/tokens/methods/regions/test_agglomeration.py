@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import ward
 
-from hra.domains.tokens.methods.regions.adjacency import region_edges
 from hra.domains.tokens.methods.regions.agglomeration import Linkage, agglomerate
+from hra.domains.tokens.methods.regions.region_sources import region_edges
 
 
 def distance(linkage: Linkage, first: np.ndarray, second: np.ndarray, sizes: list[float]) -> float:

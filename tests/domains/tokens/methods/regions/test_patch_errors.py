@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.methods.regions.patch_sums import patch_sums, rectangle
-from hra.domains.tokens.methods.regions.region_errors import region_errors
+from hra.domains.tokens.methods.regions.patch_errors import patch_sums, rectangle
+from hra.domains.tokens.methods.regions.region_builders import region_errors
 from hra.domains.tokens.methods.regions.region_tree import RegionTree
 
 

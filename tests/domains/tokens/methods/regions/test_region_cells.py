@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.methods.regions.cells import split_regions
+from hra.domains.tokens.methods.regions.region_builders import split_regions
 
 
 @given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 4), st.integers(0, 20))

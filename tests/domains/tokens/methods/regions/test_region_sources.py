@@ -18,7 +18,7 @@ from hra.domains.tokens.methods.regions import (
     importance,
 )
 from hra.domains.tokens.methods.regions.hybrid_regions import is_document
-from hra.domains.tokens.methods.regions.mask_regions import object_labels
+from hra.domains.tokens.methods.regions.region_sources import object_labels
 from hra.errors import ArrayError
 
 

@@ -11,7 +11,7 @@ from hra.domains import tokens
 from hra.domains.tokens import SemanticTree
 from hra.domains.tokens.methods.regions import GridRegions, Linkage, PatchRegions, RegionTokens, RegionTreeBuilder
 from hra.domains.tokens.methods.regions.descriptors import pool_patches
-from hra.domains.tokens.methods.regions.region_errors import region_errors
+from hra.domains.tokens.methods.regions.region_builders import region_errors
 
 LINKAGES = list(Linkage)
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.methods.regions.adjacency import region_edges
-from hra.domains.tokens.methods.regions.grid_regions import grid_merges
 from hra.domains.tokens.methods.regions.hybrid_regions import smaller_first
+from hra.domains.tokens.methods.regions.region_sources import grid_merges, region_edges
 from hra.domains.tokens.methods.regions.region_tree import RegionTree, region_boxes
 
 

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.domains.tokens.methods.log_polar import LogPolar
-from hra.domains.tokens.methods.sampled.gaps import fill_gaps
-from hra.domains.tokens.methods.sampled.tokens import SampledTokens
-from hra.domains.tokens.token_sets.token_boxes import mean_over_boxes
+from hra.domains.tokens.methods.sampled.tokens import SampledTokens, fill_gaps
+from hra.domains.tokens.token_sets.position_codes import mean_over_boxes
 
 
 def context_of(image: np.ndarray) -> tokens.TokenContext:

@@ -11,7 +11,7 @@ import torch
 from hra.domains import tokens
 from hra.errors import ArrayError
 from hra.integrations.transformers import INSIDE, Dropping, Stage, reduce
-from hra.integrations.transformers.inside.limits import earliest
+from hra.integrations.transformers.inside.stage import earliest
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts, row_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")

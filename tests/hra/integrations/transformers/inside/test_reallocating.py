@@ -1,4 +1,4 @@
-"""Visual tokens allocated anew in every step: by hand, with masks and with smaller caches."""
+"""Visual tokens allocated again in every step: by hand, with masks and with smaller caches."""
 
 from __future__ import annotations
 

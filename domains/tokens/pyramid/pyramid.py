@@ -1,0 +1,216 @@
+"""The patch pyramid: square patches of an image at every level of detail, and who lies under whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from hra.domains.tokens.pyramid.blocks import block_means
+from hra.domains.tokens.pyramid.interpolation import halve
+from hra.domains.tokens.pyramid.level_errors import error_sums, squared_errors
+from hra.errors import ArrayError
+from hra.files.images.arrays import as_image
+from hra.kernels import build_pyramid
+from hra.model.arrays import frozen
+from hra.model.short_repr import ShortRepr
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PatchPyramid(ShortRepr):
+    """Patches (level, y, x) of an image; level 0 is the image, each further level halves it by the mean of 2 x 2.
+
+    The patch (level, y, x) covers the pixels from (y, x) * patch * 2**level, and has up to four children one level
+    below. If the image is not a multiple of the patch, the last patches repeat the edge; patches that would lie fully
+    outside do not exist. Patches are numbered level by level from fine to coarse, row by row. Build with `build`.
+
+    Attributes
+    ----------
+    levels : float32 [ceil(H / 2**l), ceil(W / 2**l), 3] for l = 0, 1, ...
+    patch : side of a patch in pixels of its level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
+    >>> pyramid = tokens.PatchPyramid.build(image, patch=16)
+    >>> len(pyramid.levels), pyramid.positions.shape, pyramid.grids
+    (5, (129, 3), [(8, 12), (4, 6), (2, 3), (1, 2), (1, 1)])
+    """
+
+    levels: tuple[np.ndarray, ...]
+    patch: int = 16
+
+    @classmethod
+    def build(cls, image: Any, *, patch: int = 16, levels: int | None = None) -> PatchPyramid:
+        """The pyramid of one image.
+
+        Parameters
+        ----------
+        image : [H, W, 3] of any size, floats in [0, 1], or any other form that `hra.files.images.as_image` takes.
+        patch : side of a patch in pixels, even.
+        levels : how many, at most; by default as many as it takes until one patch shows the whole image.
+
+        Raises
+        ------
+        ImageError : wrong layout, dtype or values.
+        ArrayError : patch or levels out of range.
+        """
+        pixels = np.ascontiguousarray(as_image(image))
+        if patch < 2 or patch % 2:
+            raise ArrayError(f"patch must be even and at least 2, got {patch}", where="patch")
+        if levels is not None and levels < 1:
+            raise ArrayError(f"levels must be at least 1, got {levels}", where="levels")
+        depth = full_depth(pixels.shape[:2], patch)
+        depth = depth if levels is None else min(levels, depth)
+        return cls(tuple(_halvings(pixels, depth)), patch)
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What ``make`` returned when first asked for ``key``: anything that the image alone decides."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    @cached_property
+    def _made(self) -> dict[Hashable, Any]:
+        return {}
+
+    @property
+    def image(self) -> np.ndarray:
+        """The image itself, float32 [H, W, 3]."""
+        return self.levels[0]
+
+    @cached_property
+    def grids(self) -> list[tuple[int, int]]:
+        """Rows and columns of patches at each level."""
+        return [(-(-level.shape[0] // self.patch), -(-level.shape[1] // self.patch)) for level in self.levels]
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """Number of the first patch of each level and the count of all, int64 [L + 1]."""
+        return np.cumsum([0] + [rows * columns for rows, columns in self.grids])
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """(level, x, y) of every patch, int32 [N, 3]."""
+        parts = []
+        for level, (rows, columns) in enumerate(self.grids):
+            y, x = np.divmod(np.arange(rows * columns, dtype=np.int32), np.int32(columns))
+            parts.append(np.stack([np.full_like(x, level), x, y], axis=1))
+        return np.concatenate(parts)
+
+    @property
+    def parents(self) -> np.ndarray:
+        """Number of the patch one level coarser that covers each patch, -1 at the coarsest level, int32 [N]."""
+        return self.tree.parent
+
+    @property
+    def tree(self) -> Quadtree:
+        """The quadtree of the patches; the same object for all images of one size, as long as it is kept."""
+        return quadtree(tuple(self.grids))
+
+    @cached_property
+    def patch_means(self) -> np.ndarray:
+        """Mean of every finest patch, [rows, columns, 3]: a level of the pyramid where all patches are whole."""
+        level = self.patch.bit_length() - 1
+        whole = 1 << level == self.patch and not any(extent % self.patch for extent in self.image.shape[:2])
+        return self.levels[level] if whole and level < len(self.levels) else block_means(self.image, self.patch)
+
+    @property
+    def errors_by_level(self) -> np.ndarray:
+        """Squared error of each finest patch while a level shows all, [L, rows, columns]; see `squared_errors`."""
+        # Python 3.11 computes a cached property of one object at a time, whatever the thread.
+        return self.once("errors", lambda: squared_errors(self.levels, self.patch))
+
+    def boxes(self, positions: np.ndarray) -> np.ndarray:
+        """Pixels (x0, y0, x1, y1), end excluded, that patches [K, 3] at (level, x, y) cover, int32 [K, 4]."""
+        height, width = self.image.shape[:2]
+        return patch_boxes(positions, self.patch, height, width)
+
+    def values(self, positions: np.ndarray) -> np.ndarray:
+        """Pixel values of patches [K, 3] at (level, x, y), row by row: float32 [K, patch * patch * 3]."""
+        values = np.empty((len(positions), self.patch, self.patch, 3), np.float32)
+        for level in np.unique(positions[:, 0]):
+            here = positions[:, 0] == level
+            x, y = positions[here, 1], positions[here, 2]
+            values[here] = self._blocks(int(level))[y, :, x]
+        return values.reshape(len(positions), 3 * self.patch**2)
+
+    def node_errors(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted squared error over the region of every patch, and the same one level coarser.
+
+        Parameters
+        ----------
+        weight : [rows, columns] of the finest patches, >= 0.
+
+        Returns
+        -------
+        own : float64 [N], while the patch itself shows the region.
+        inherited : float64 [N], while its parent does (at the coarsest level: the patch itself).
+        """
+        return error_sums(self.errors_by_level, np.asarray(weight, np.float64), self.offsets)
+
+    def _blocks(self, level: int) -> np.ndarray:
+        """The level cut into patches, edge repeated: a view [rows, patch, columns, patch, 3]."""
+        pixels, (rows, columns) = self.levels[level], self.grids[level]
+        pad = (rows * self.patch - pixels.shape[0], columns * self.patch - pixels.shape[1])
+        # A level of whole patches is not copied: `np.pad` would do so even for nothing.
+        padded = np.pad(pixels, ((0, pad[0]), (0, pad[1]), (0, 0)), mode="edge") if any(pad) else pixels
+        return padded.reshape(rows, self.patch, columns, self.patch, 3)
+
+
+def _halvings(pixels: np.ndarray, depth: int) -> list[np.ndarray]:
+    """An image, copied since the caller may reuse its buffer, and its halvings: at once as far as sizes are even."""
+    even = min((extent & -extent).bit_length() for extent in pixels.shape[:2])
+    stack = list(build_pyramid(pixels, reduce="mean", levels=min(even, depth)).levels)
+    while len(stack) < depth:
+        stack.append(halve(stack[-1]))
+    return stack
+
+
+def full_depth(image_size: tuple[int, ...], patch: int) -> int:
+    """Levels that it takes until one patch shows the whole image of (height, width) pixels."""
+    return 1 + (-(-max(image_size) // patch) - 1).bit_length()
+
+
+def patch_boxes(positions: np.ndarray, patch: int, height: int, width: int) -> np.ndarray:
+    """Pixels (x0, y0, x1, y1), end excluded, that patches [K, 3] at (level, x, y) cover in an image, int32 [K, 4]."""
+    size = patch << positions[:, 0].astype(np.int64)
+    x0, y0 = positions[:, 1] * size, positions[:, 2] * size
+    return np.stack([x0, y0, np.minimum(x0 + size, width), np.minimum(y0 + size, height)], axis=1).astype(np.int32)
+
+
+Grids = tuple[tuple[int, int], ...]
+
+
+class Quadtree(NamedTuple):
+    """Who lies under whom in a patch pyramid, numbered as in `PatchPyramid`.
+
+    parent : int32 [N], -1 for the coarsest level, whose first patch is number ``first_root``.
+    offsets, children : int32 [N + 1] and [N - roots], the children of each patch in ascending order.
+    """
+
+    parent: np.ndarray
+    offsets: np.ndarray
+    children: np.ndarray
+    first_root: int
+
+
+@lru_cache(maxsize=32)
+def quadtree(grids: Grids) -> Quadtree:
+    """The quadtree of levels of (rows, columns) patches, from fine to coarse; kept for a few sizes."""
+    begin = np.cumsum([0] + [rows * columns for rows, columns in grids])
+    parent = np.full(begin[-1], -1, np.int32)
+    for level, (rows, columns) in enumerate(grids[:-1]):
+        y, x = np.divmod(np.arange(rows * columns), columns)
+        parent[begin[level] : begin[level + 1]] = begin[level + 1] + y // 2 * grids[level + 1][1] + x // 2
+    child = np.flatnonzero(parent >= 0)
+    offsets = np.append(0, np.cumsum(np.bincount(parent[child], minlength=parent.size))).astype(np.int32)
+    children = child[np.argsort(parent[child], kind="stable")].astype(np.int32)
+    return Quadtree(frozen(parent), frozen(offsets), frozen(children), int(begin[-2]))

@@ -1,0 +1,169 @@
+"""Where the features of each picture lie, as the model, its configuration and its inputs state it; nothing is guessed.
+
+Three things are stated: sizes of grids or of pictures among the inputs, the model's own function that packs tiles and
+line breaks (AnyRes of LLaVA-NeXT and OneVision), or encoders that see pictures of one size, cut them into patches and
+merge a stated number of these. What states none of it needs ``grids``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import isqrt
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hra.errors import ArrayError
+
+Grid = tuple[int, int]
+"""(rows, columns) of the tokens that a model makes of one image, or of one tile of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The cells of each grid among the features, which stand in the order of the placeholders.
+
+    Attributes
+    ----------
+    grids : (rows, columns) of each.
+    places : int64 [rows * columns] of each grid, the feature of each cell, row by row.
+    images : the grids of each image that share its budget: one, or the whole image small and its tiles as one picture.
+    breaks : (feature, grid, row) of each line break; a break at the end of an image without tiles ends its last row.
+    """
+
+    grids: tuple[Grid, ...]
+    places: tuple[Tensor, ...]
+    images: tuple[tuple[int, ...], ...]
+    breaks: tuple[tuple[int, int, int], ...] = ()
+
+    @classmethod
+    def of_grids(cls, grids: Sequence[Grid]) -> Layout:
+        """Grids one behind the other, each an image of its own."""
+        ends = accumulate((rows * columns for rows, columns in grids), initial=0)
+        places = tuple(torch.arange(*pair) for pair in pairwise(ends))
+        return cls(tuple(map(tuple, grids)), places, tuple((i,) for i in range(len(places))))
+
+    @classmethod
+    def stated(cls, model: Any, inputs: Mapping[str, Any], output: Any, count: int) -> Layout:
+        """What is known of ``count`` features.
+
+        Parameters
+        ----------
+        output : of the encoder.
+
+        Raises
+        ------
+        ArrayError : nothing is stated, or what is stated does not fit the features.
+        """
+        if inputs.get("image_grid_thw") is not None:
+            merge = model.config.vision_config.spatial_merge_size
+            return cls.of_grids([(t * h // merge, w // merge) for t, h, w in inputs["image_grid_thw"].tolist()])
+        if hasattr(model.base_model, "pack_image_features") and inputs.get("image_sizes") is not None:
+            return _packed(
+                model.base_model, inputs["image_sizes"].tolist(), [len(each) for each in output.pooler_output]
+            )
+        vision = getattr(model.config, "vision_config", None)
+        if getattr(vision, "model_type", "") == "pixtral" and inputs.get("image_sizes") is not None:
+            side = vision.patch_size * getattr(model.config, "spatial_merge_size", 1)
+            return cls.of_grids([(height // side, width // side) for height, width in inputs["image_sizes"].tolist()])
+        return cls.of_grids(_equal(model, vision, inputs, output, count))
+
+    @property
+    def owners(self) -> Tensor:
+        """The number of the grid of each feature, a line break's too, int64 [N]."""
+        result = torch.empty(sum(map(len, self.places)) + len(self.breaks), dtype=torch.int64)
+        for number, places in enumerate(self.places):
+            result[places] = number
+        for feature, number, _ in self.breaks:
+            result[feature] = number
+        return result
+
+
+def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -> Layout:
+    """AnyRes: the model's own function packs numbers in place of features, and says so where each of them went."""
+    vision = base.config.vision_config
+    side = vision.image_size // vision.patch_size
+    module = sys.modules[type(base).__module__]
+    options = {
+        name: getattr(base.config, name, None) for name in ("vision_feature_select_strategy", "vision_aspect_ratio")
+    }
+    taken = inspect.signature(base.pack_image_features).parameters
+    options = {name: value for name, value in options.items() if name in taken and value is not None}
+    grids: list[Grid] = []
+    places, images, breaks, start = [], [], [], 0
+    for size, length in zip(sizes, lengths, strict=True):
+        tiles = 0
+        if length > side * side + 1:
+            tiles = _cells(
+                module.get_anyres_image_grid_shape(size, base.config.image_grid_pinpoints, vision.image_size)
+            )
+        numbers = torch.arange((1 + tiles) * side * side, dtype=torch.float32).reshape(1 + tiles, side * side, 1)
+        packed = base.pack_image_features([numbers], [size], image_newline=-torch.ones(1), **options)[0][0][:, 0]
+        if len(packed) != length:
+            what = f"an image of {size[0]} x {size[1]} pixels has {length} features, {len(packed)} by its size"
+            raise ArrayError(what, where="image_sizes", fix="pass sizes and pixels of one call of the processor")
+        first, fine = len(grids), packed[side * side :]
+        grids.append((side, side))
+        places.append(start + torch.arange(side * side))
+        ends = (fine == -1).nonzero()[:, 0].tolist()
+        if tiles:
+            rows = len(ends) or 1
+            columns = (len(fine) - len(ends)) // rows
+            grids.append((rows, columns))
+            places.append(start + side * side + (fine != -1).nonzero()[:, 0])
+            breaks += [(start + side * side + end, first + 1, row) for row, end in enumerate(ends)]
+        else:
+            breaks += [(start + side * side + end, first, side - 1) for end in ends]
+        images.append(tuple(range(first, len(grids))))
+        start += length
+    return Layout(tuple(grids), tuple(places), tuple(images), tuple(breaks))
+
+
+def _cells(shape: Sequence[int]) -> int:
+    """Rows times columns."""
+    return int(shape[0]) * int(shape[1])
+
+
+def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, count: int) -> list[Grid]:
+    """Grids of pictures of one size: patches, merged as the configuration says.
+
+    Raises
+    ------
+    ArrayError : the configuration has no patches, or the features are others.
+    """
+    pixels, patch = inputs["pixel_values"], _pair(getattr(vision, "patch_size", None))
+    pictures, grid = len(output.last_hidden_state), None
+    if patch is not None and pixels.ndim >= 4:
+        rows, columns = pixels.shape[-2] // patch[0], pixels.shape[-1] // patch[1]
+        merged = getattr(model.config, "mm_tokens_per_image", None)
+        if merged is not None:
+            grid = (isqrt(merged), isqrt(merged))
+        else:
+            step = _step(model.config)
+            grid = (rows // step, columns // step)
+        if grid[0] * grid[1] * pictures == count:
+            return [grid] * pictures
+    expected = "its configuration states none" if grid is None else f"by its configuration {grid[0]} x {grid[1]}"
+    what = f"the places of {count} features of {pictures} pictures are unknown: {expected} each"
+    fix = (
+        "pass grids=[(rows, columns), ...]; the features of a resampler have no places, so use a method that needs none"
+    )
+    raise ArrayError(what, where=type(model).__name__, fix=fix)
+
+
+def _step(config: Any) -> int:
+    """How many patches become one token along each side."""
+    factor = getattr(config, "scale_factor", None) or getattr(config, "downsample_factor", None)
+    ratio = getattr(config, "downsample_ratio", None)
+    return int(factor) if factor else round(1 / ratio) if ratio else 1
+
+
+def _pair(size: Any) -> tuple[int, int] | None:
+    if size is None:
+        return None
+    return (size[0], size[1]) if isinstance(size, (list, tuple)) else (size, size)

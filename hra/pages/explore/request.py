@@ -1,0 +1,123 @@
+"""What a page is to show, and the views that are made for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from hra.camera.framing import fit_camera
+from hra.domains import meshes
+from hra.domains.tokens.relevance.registry import relevance_named
+from hra.files.images import load_image
+from hra.files.images.files import decode_image
+from hra.pages.explore.common_pool import of_image, of_mesh, of_texture, pool_view
+from hra.pages.explore.flights import flight_view, trace_view
+from hra.pages.explore.meshes import mesh_view
+from hra.pages.explore.textures import texture_view
+from hra.pages.explore.tokens import token_view
+from hra.residency import load_trace
+
+# Where sliders begin: tokens, triangles, bytes.
+_BUDGETS = {"tokens": 273, "mesh": 10_000, "texture": 2**20, "flight": 2**21, "trace": 2**24, "pool": 2**20}
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """What a page is to show.
+
+    Attributes
+    ----------
+    sources : files, and as what each is shown.
+    query, budget, pool : the command's options.
+    azimuth, elevation : of the meshes' camera, degrees.
+    image : content of a file in place of the first image.
+    """
+
+    sources: tuple[tuple[Path, str], ...]
+    query: str
+    budget: int | None
+    pool: bool
+    azimuth: float = 30.0
+    elevation: float = 10.0
+    image: bytes | None = None
+
+    @property
+    def title(self) -> str:
+        """The inputs' names."""
+        names = ", ".join(path.name for path, _ in self.sources)
+        return names if self.image is None else f"an uploaded image in place of the first of {names}"
+
+
+def views_of(request: PageRequest, progress: Callable[[str], None]) -> list[dict[str, Any]]:
+    """A view for each source, or one for all in a pool; ``progress`` is told what is being made."""
+    if request.pool:
+        return [_pool(request, progress)]
+    views = []
+    for path, kind in request.sources:
+        progress(f"{path.name}: every budget of {kind}")
+        views.append(_VIEWS[kind](path, request))
+    return views
+
+
+def _pool(request: PageRequest, progress: Callable[[str], None]) -> dict[str, Any]:
+    members = []
+    for path, kind in request.sources:
+        progress(f"{path.name}: {kind} of a common pool")
+        if kind == "mesh":
+            members.append(of_mesh(*_seen(path, request)))
+        elif kind == "texture":
+            members.append(of_texture(path))
+        else:
+            members.append(of_image(_image(path, request), request.query, _relevance()))
+    progress("every common budget")
+    return pool_view(members, request.budget or _BUDGETS["pool"])
+
+
+def _mesh(path: Path, request: PageRequest) -> dict[str, Any]:
+    return mesh_view(*_seen(path, request), request.budget or _BUDGETS["mesh"])
+
+
+def _texture(path: Path, request: PageRequest) -> dict[str, Any]:
+    return texture_view(path, None, request.budget or _BUDGETS["texture"])
+
+
+def _flight(path: Path, request: PageRequest) -> dict[str, Any]:
+    return flight_view(path, request.budget or _BUDGETS["flight"])
+
+
+def _trace(path: Path, request: PageRequest) -> dict[str, Any]:
+    return trace_view(load_trace(path), request.budget or _BUDGETS["trace"])
+
+
+def _tokens(path: Path, request: PageRequest) -> dict[str, Any]:
+    return token_view(_image(path, request), request.query, request.budget or _BUDGETS["tokens"], _relevance())
+
+
+def _seen(path: Path, request: PageRequest) -> tuple[Any, Any]:
+    """A mesh in clusters, and the camera that it is seen by."""
+    mesh = _clusters(path)
+    return mesh, fit_camera(mesh.positions, request.azimuth, request.elevation, viewport=(1920, 1080))
+
+
+@lru_cache(maxsize=4)  # a server builds its meshes once
+def _clusters(path: Path) -> Any:
+    return meshes.load_clusters(path) if path.suffix.lower() == ".hra" else meshes.build(path)
+
+
+def _image(path: Path, request: PageRequest) -> Any:
+    """The image of a file, or the uploaded one in place of the first."""
+    first = next(source for source, kind in request.sources if kind == "tokens")
+    if request.image is not None and path == first:
+        return decode_image(request.image, name="the uploaded image")
+    return load_image(path)
+
+
+@cache
+def _relevance() -> Any:
+    return relevance_named("phrase")
+
+
+_VIEWS = {"mesh": _mesh, "texture": _texture, "flight": _flight, "trace": _trace, "tokens": _tokens}

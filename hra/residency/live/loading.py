@@ -1,0 +1,264 @@
+"""Reads items ahead of their upload: on threads, within bounded memory, with failures that are retried.
+
+A `Reading` says by what, within how many bytes, and when again after a failure.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from hra.errors import BudgetTooSmall, FileError, HraError
+from hra.model.arrays import frozen, numbers
+
+
+class Future(Protocol):
+    """What an executor gives back, such as `concurrent.futures.Future`."""
+
+    def done(self) -> bool:
+        """Whether the call has ended."""
+        ...
+
+    def cancel(self) -> bool:
+        """Keep the call from beginning; whether that was in time."""
+        ...
+
+    def result(self) -> Any:
+        """What the call returned; raises what it raised."""
+        ...
+
+
+class Executor(Protocol):
+    """What runs reads, such as `concurrent.futures.ThreadPoolExecutor`."""
+
+    def submit(self, call: Callable[[int], Any], item: int, /) -> Future:
+        """Call ``call(item)`` some time later."""
+        ...
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """When a read that failed is tried again: after ``first`` seconds, then each time twice as long, at most ``most``.
+
+    Raises
+    ------
+    HraError : a time that is not above 0.
+
+    Examples
+    --------
+    >>> from hra.residency import Backoff
+    >>> [Backoff(first=0.5, most=3.0).seconds(failures) for failures in (1, 2, 3, 4)]
+    [0.5, 1.0, 2.0, 3.0]
+    """
+
+    first: float = 0.25
+    most: float = 30.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.first <= self.most < np.inf:
+            raise HraError(
+                f"cannot wait from {self.first} to {self.most} seconds",
+                where="Backoff",
+                fix="use 0 < first <= most",
+            )
+
+    def seconds(self, failures: int) -> float:
+        """How long to wait after so many failures in a row."""
+        return min(self.first * 2.0 ** min(failures - 1, 60), self.most)
+
+
+@dataclass(frozen=True)
+class ReadFailure:
+    """A read that failed. It is reported when it first fails, and again only after it has succeeded in between.
+
+    Attributes
+    ----------
+    item : what could not be read; error : why; retry_at : when it is tried again, by the loader's clock.
+    """
+
+    item: int
+    error: Exception
+    retry_at: float
+
+    def __str__(self) -> str:
+        return f"item {self.item} could not be read, and will be tried again: {type(self.error).__name__}: {self.error}"
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How the items of a `SharedResidency` are read.
+
+    Attributes
+    ----------
+    read : gives the data of an item; it may be slow, runs on several threads at once, and raises what it cannot read
+        or what it reads wrongly.
+    held_bytes : [N], what each item takes in memory from its request to its upload, > 0.
+    limit_bytes : the most that all items together take between request and upload.
+    threads : how many reads run at once.
+    backoff : when reads that failed are tried again.
+    executor : what runs the reads; None for threads of its own.
+    clock : seconds, for the retries.
+    """
+
+    read: Callable[[int], Any]
+    held_bytes: np.ndarray
+    limit_bytes: int
+    threads: int = 2
+    backoff: Backoff = Backoff()
+    executor: Executor | None = None
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass
+class _Failures:
+    """Failures in a row of one item, and when it may be tried again."""
+
+    count: int
+    retry_at: float
+
+
+class Loader:
+    """Requests, reads in flight and data that has arrived, never more than a limit of bytes together.
+
+    Whoever uses it calls from one thread: `collect` what has arrived, take and `release` what was uploaded, then
+    `request` what is wanted next. What is requested no more is cancelled, or dropped when its read ends: until then its
+    bytes count.
+
+    Parameters
+    ----------
+    reading : how items are read.
+
+    Raises
+    ------
+    ArrayError : bytes that are not numbers.
+    BudgetTooSmall : the limit does not hold the largest item.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.residency import Loader, Reading
+    >>> with Loader(Reading(lambda item: item * item, held_bytes=np.full(9, 10), limit_bytes=20)) as loader:
+    ...     loader.request([3, 5, 7])
+    ...     while len(loader.arrived) < 2:
+    ...         failures = loader.collect()
+    ...     print(sorted(loader.arrived.items()), loader.held_bytes)
+    [(3, 9), (5, 25)] 20
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self._bytes = frozen(numbers("held_bytes", reading.held_bytes).astype(np.int64))
+        largest = int(self._bytes.max(initial=0))
+        if largest > reading.limit_bytes:
+            what = f"an item takes {largest:,} bytes during loading, the limit is {reading.limit_bytes:,}"
+            raise BudgetTooSmall(what, where="limit_bytes", fix=f"use at least {largest}")
+        self._own = ThreadPoolExecutor(reading.threads, "hra-loader") if reading.executor is None else None
+        self._executor: Executor = self._own or reading.executor  # pyright: ignore[reportAttributeAccessIssue]
+        self._flying: dict[int, Future] = {}
+        self._stale: dict[int, Future] = {}
+        self._failures: dict[int, _Failures] = {}
+        self.arrived: dict[int, Any] = {}
+        self.held_bytes = 0
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Cancel what has not begun, and end the threads once their reads are done."""
+        self.request(())
+        if self._own is not None:
+            self._own.shutdown(wait=False, cancel_futures=True)
+
+    def read_now(self, item: int) -> Any:
+        """The data of an item, read while the caller waits.
+
+        Raises
+        ------
+        FileError : it could not be read in three tries.
+        """
+        for tries_left in (2, 1, 0):
+            try:
+                return self.reading.read(item)
+            except Exception as error:
+                if not tries_left:
+                    what = f"item {item} is always held and cannot be read: {error}"
+                    raise FileError(what, where=f"item {item}", fix="check the file, and open it again") from error
+        raise AssertionError
+
+    def collect(self) -> list[ReadFailure]:
+        """Take in what has been read since the last call; what failed for the first time."""
+        failures = []
+        for item in [item for item, future in self._flying.items() if future.done()]:
+            future = self._flying.pop(item)
+            try:
+                self.arrived[item] = future.result()
+                self._failures.pop(item, None)
+            except Exception as error:
+                failures += self._failed(item, error)
+        self._forget_stale()
+        return failures
+
+    def _failed(self, item: int, error: Exception) -> list[ReadFailure]:
+        self.held_bytes -= int(self._bytes[item])
+        count = self._failures[item].count + 1 if item in self._failures else 1
+        retry_at = self.reading.clock() + self.reading.backoff.seconds(count)
+        self._failures[item] = _Failures(count, retry_at)
+        return [ReadFailure(item, error, retry_at)] if count == 1 else []
+
+    def _forget_stale(self) -> None:
+        for item in [item for item, future in self._stale.items() if future.done()]:
+            del self._stale[item]
+            self.held_bytes -= int(self._bytes[item])
+
+    def release(self, item: int) -> None:
+        """Drop the data of an item that was uploaded."""
+        del self.arrived[item]
+        self.held_bytes -= int(self._bytes[item])
+
+    def request(self, items: Sequence[int]) -> None:
+        """Begin to read ``items``, most important first, as far as the limit allows; cancel all others.
+
+        What is less important makes room. A large item is not overtaken by smaller ones: it waits for its turn.
+        """
+        kept, now = set(items), self.reading.clock()
+        for item in [*self.arrived, *self._flying]:
+            if item not in kept:
+                self._drop(item)
+        least = len(items)
+        for place, item in enumerate(items):
+            if item in self._stale:
+                self._flying[item] = self._stale.pop(item)
+            if item in self.arrived or item in self._flying or self._waits(item, now):
+                continue
+            while self._lacks_room(item) and least > place + 1:
+                least -= 1
+                self._drop(items[least])
+            if self._lacks_room(item):
+                return
+            self.held_bytes += int(self._bytes[item])
+            self._flying[item] = self._executor.submit(self.reading.read, item)
+
+    def _lacks_room(self, item: int) -> bool:
+        return self.held_bytes + int(self._bytes[item]) > self.reading.limit_bytes
+
+    def _waits(self, item: int, now: float) -> bool:
+        return item in self._failures and now < self._failures[item].retry_at
+
+    def _drop(self, item: int) -> None:
+        """Let go of an item; the bytes of a read that has begun count until it ends."""
+        if item in self.arrived:
+            self.release(item)
+        elif item in self._flying:
+            future = self._flying.pop(item)
+            if future.cancel():
+                self.held_bytes -= int(self._bytes[item])
+            else:
+                self._stale[item] = future

@@ -1,0 +1,260 @@
+"""One pool for all that is held: textures and meshes advance it together, frame by frame."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from hra.allocating.allocation import Allocation
+from hra.errors import BudgetTooSmall, HierarchyError, HraError
+from hra.model.arrays import offsets_of
+from hra.residency.live.explanation import Explanation
+from hra.residency.live.items import Items
+from hra.residency.live.loading import Loader, ReadFailure, Reading
+from hra.residency.live.pool import ResidentPool
+from hra.residency.live.pool_kernels import PINNED
+
+
+@dataclass(frozen=True, eq=False)
+class MemberFrame:
+    """What one frame asks of one member: first drop the evictions, then upload the loads, each in order.
+
+    Attributes
+    ----------
+    loads, evictions : int32, items. None of the evictions is wanted, and none is among the loads.
+    resident : bool [N], what is there after both.
+    wanted : int64 [K], ascending: the best items for the frame that fit into the pool.
+    queued : int32 [Q], what of it is not resident yet, in the order in which it is loaded.
+    """
+
+    loads: np.ndarray
+    evictions: np.ndarray
+    resident: np.ndarray
+    wanted: np.ndarray
+    queued: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ResidencyFrame:
+    """What one frame did.
+
+    Attributes
+    ----------
+    members : one for each member that shares the pool.
+    data : what was read, by member and item, for all loads; empty without a reader.
+    failures : reads that failed for the first time; their items are numbered over all members, see
+        `SharedResidency.member_of`.
+    held_bytes : of the items, of reads in flight and of data that waits for its upload, at the fullest moment.
+    """
+
+    members: tuple[MemberFrame, ...]
+    data: dict[tuple[int, int], object]
+    failures: tuple[ReadFailure, ...]
+    held_bytes: int
+
+
+class SharedResidency:
+    """A pool of bytes that several members share, advanced once per frame.
+
+    The order is always: what is pinned (roots and mip tails), then the upload limit, then quality. What is no longer
+    wanted stays until its room is needed, so that a view that returns finds it.
+
+    With a reader nobody waits for data: a frame loads what has arrived, and goes on with what is there. The pool then
+    counts three things, which together never exceed it: the items that are held, reads in flight, and data that has
+    arrived and is not uploaded yet. A frame's data is let go when the next one begins.
+
+    Parameters
+    ----------
+    members : what is held, such as `ForestItems` and `PagedItems`.
+    pool_bytes : the most that is ever held.
+    upload_bytes : the most that one frame uploads, None for no limit; pinned items, which the first frame loads, do not
+        count.
+    reading : reads the items, numbered over all members, one after the other; None where the caller loads what a frame
+        names.
+
+    Raises
+    ------
+    HraError : no members.
+    BudgetTooSmall : the pool does not hold what is pinned beside what is in flight, or the upload limit not the largest
+        item.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.residency import ForestItems, SharedResidency
+    >>> mips = hra.Hierarchy.chains([3, 3], [4, 16, 64, 4, 16, 64], cost_unit="bytes")
+    >>> shared = SharedResidency([ForestItems(mips)], pool_bytes=90, upload_bytes=64)
+    >>> for gains in ([0, 9, 8, 0, 9, 0], [0, 9, 8, 0, 9, 0]):
+    ...     allocation = hra.solve(mips, shared.budget, gains=gains)
+    ...     print(shared.advance([allocation]).members[0].loads.tolist())
+    [0, 3, 1, 4]
+    []
+    """
+
+    def __init__(
+        self,
+        members: Sequence[Items],
+        pool_bytes: float,
+        *,
+        upload_bytes: int | None = None,
+        reading: Reading | None = None,
+    ) -> None:
+        if not members:
+            raise HraError("a shared pool needs at least one member", where="SharedResidency")
+        self.members = tuple(members)
+        self._first = offsets_of(np.array([member.cost.size for member in members], np.int64))
+        cost = np.concatenate([member.cost for member in members])
+        parents = np.concatenate(
+            [
+                np.where(m.parents >= 0, m.parents + first, m.parents)
+                for m, first in zip(members, self._first, strict=False)
+            ]
+        )
+        self.pool_bytes = pool_bytes
+        self._loader = None if reading is None else Loader(reading)
+        held = 0 if reading is None else _in_flight(reading, cost, parents, pool_bytes)
+        self.budget = pool_bytes - held
+        room = int(min(self.budget, cost.sum()))
+        self._pool = ResidentPool(cost, parents, pool_bytes=room, upload_bytes=upload_bytes, prefetch=sys.maxsize)
+        self._uploaded: list[int] = []
+        self.peak_bytes = 0
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes of the items that are held, reads in flight and waiting data."""
+        return self._pool.used_bytes + (0 if self._loader is None else self._loader.held_bytes)
+
+    def member_of(self, item: int) -> tuple[int, int]:
+        """The member that an item belongs to, and its number there."""
+        member = int(np.searchsorted(self._first, item, side="right")) - 1
+        return member, item - int(self._first[member])
+
+    def advance(
+        self, allocations: Sequence[Allocation], upcoming: Sequence[Sequence[Allocation]] = ()
+    ) -> ResidencyFrame:
+        """One frame.
+
+        Parameters
+        ----------
+        allocations : one for each member, together within `budget`.
+        upcoming : those of the next frames, as far as they are known, the next one first: what is left of reads and
+            uploads is spent on them.
+
+        Raises
+        ------
+        HierarchyError : an allocation of something else.
+        InvalidBudget : together they are larger than the budget.
+        """
+        wanted, gain = self._wanted(allocations)
+        soon = [self._wanted(ahead)[0] for ahead in upcoming]
+        data = self._pinned_data()
+        failures, ready = self._collect()
+        before = self._pool.resident.copy()
+        changes = self._pool.advance(wanted, gain, soon, ready)
+        there = self._pool.resident
+        # An item that went and came back within the frame just stays.
+        loads, evictions = changes.loaded[~before[changes.loaded]], changes.evicted[~there[changes.evicted]]
+        held = self.used_bytes
+        if self._pool.frame == 0:
+            loads = np.concatenate([self._pool.coarsest, loads])
+            held += self._pinned_bytes
+        data |= self._take(loads)
+        self._request(changes.queued, soon)
+        held = max(held, self.used_bytes)
+        self.peak_bytes = max(self.peak_bytes, held)
+        return ResidencyFrame(self._parts(loads, evictions, wanted, changes.queued), data, tuple(failures), held)
+
+    def explain(self, item: int, member: int = 0) -> Explanation:
+        """Why an item is resident, queued or evicted.
+
+        Raises
+        ------
+        ArrayError : no such item.
+        """
+        return self._pool.explain(int(self._first[member]) + item)
+
+    def close(self) -> None:
+        """Cancel what is being read."""
+        if self._loader is not None:
+            self._loader.close()
+
+    def _wanted(self, allocations: Sequence[Allocation]) -> tuple[np.ndarray, np.ndarray]:
+        if len(allocations) != len(self.members):
+            raise HraError(
+                f"{len(allocations)} allocations for {len(self.members)} members", where="SharedResidency.advance"
+            )
+        parts = []
+        for member, allocation in zip(self.members, allocations, strict=True):
+            if not allocation.hierarchy.same_as(member.hierarchy):
+                fix = "use the allocators of its members"
+                raise HierarchyError("the allocation is of other textures or pages", fix=fix)
+            parts.append(member.wanted(allocation))
+        items = [part + first for (part, _), first in zip(parts, self._first, strict=False)]
+        return np.concatenate(items), np.concatenate([gain for _, gain in parts])
+
+    @property
+    def _pinned_bytes(self) -> int:
+        """What the data of pinned items takes, which the first frame hands out."""
+        return 0 if self._loader is None else int(self._loader.reading.held_bytes[self._pool.coarsest].sum())
+
+    def _pinned_data(self) -> dict[tuple[int, int], object]:
+        """Before the first frame, the data of what is pinned; nobody can go on without it."""
+        if self._loader is None or self._pool.frame >= 0:
+            return {}
+        return {self.member_of(item): self._loader.read_now(item) for item in self._pool.coarsest.tolist()}
+
+    def _collect(self) -> tuple[list[ReadFailure], np.ndarray | None]:
+        """Let go of what was uploaded, take in what has arrived: first failures, and what can be loaded."""
+        if self._loader is None:
+            return [], None
+        for item in self._uploaded:
+            self._loader.release(item)
+        self._uploaded = []
+        failures = self._loader.collect()
+        ready = np.zeros(self._pool.cost.size, np.bool_)
+        ready[list(self._loader.arrived)] = True
+        return failures, ready
+
+    def _take(self, loads: np.ndarray) -> dict[tuple[int, int], object]:
+        """The data of what is loaded; it stays until the next frame."""
+        if self._loader is None:
+            return {}
+        arrived = self._loader.arrived
+        self._uploaded = [item for item in loads.tolist() if item in arrived]
+        return {self.member_of(item): arrived[item] for item in self._uploaded}
+
+    def _request(self, queued: np.ndarray, soon: list[np.ndarray]) -> None:
+        """Have read what is missing; not in the first frame, while the data of what is pinned is still there."""
+        if self._loader is not None and self._pool.frame > 0:
+            ahead = np.concatenate([np.empty(0, np.int64), *soon])
+            missing = ahead[~self._pool.resident[ahead]].tolist()
+            self._loader.request(list(dict.fromkeys([*self._uploaded, *queued.tolist(), *missing])))
+
+    def _parts(
+        self, loads: np.ndarray, evictions: np.ndarray, wanted: np.ndarray, queued: np.ndarray
+    ) -> tuple[MemberFrame, ...]:
+        parts, there = [], self._pool.resident.copy()
+        for first, last in pairwise(self._first):
+            own = [part[(part >= first) & (part < last)] - first for part in (loads, evictions, wanted, queued)]
+            parts.append(MemberFrame(own[0], own[1], there[first:last], own[2], own[3]))
+        return tuple(parts)
+
+
+def _moved(parents: np.ndarray, first: int) -> np.ndarray:
+    """Parents of one member as items of all."""
+    return np.where(parents >= 0, parents + first, parents).astype(np.int32)
+
+
+def _in_flight(reading: Reading, cost: np.ndarray, parents: np.ndarray, pool_bytes: float) -> int:
+    """Bytes of the pool that are kept for what is in flight; the first frame holds all pinned data at once."""
+    pinned = parents == PINNED
+    held = max(int(reading.limit_bytes), int(np.asarray(reading.held_bytes)[pinned].sum()))
+    least = held + int(cost[pinned].sum())
+    if pool_bytes < least:
+        what = f"the coarsest items and data in flight take {least:,} bytes, the pool has {pool_bytes:,.12g}"
+        raise BudgetTooSmall(what, where="pool_bytes", fix=f"use at least {least}")
+    return held

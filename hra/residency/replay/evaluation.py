@@ -1,0 +1,147 @@
+"""The evaluation of policies: the log of each is replayed, every step of it is checked, and all is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hra.compiling import njit
+from hra.errors import HraError
+from hra.residency.replay.policy import Log, Policy
+from hra.residency.replay.trace import Trace
+
+# An item that comes back within so many frames of its eviction counts as thrash: a second at 60 frames per second.
+THRASH_WINDOW = 60
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PolicyResult:
+    """What a policy did with a trace.
+
+    Attributes
+    ----------
+    policy : its name.
+    pool : bytes that it was allowed to hold.
+    references : demands in all.
+    resident_bytes, loaded_bytes : int64 [F], held at the end of each frame, loaded during it.
+    missing_bytes : int64 [F], demanded by each frame and not there when it began.
+    loads, evictions : numbers of items.
+    faults : demands for what was not there when their frame began.
+    late : demands for what was not there when their frame ended.
+    refused : demands that were turned away because the pool was full.
+    thrash : loads of what was evicted at most 60 frames before.
+    orphans : loads without the parent, and evictions under a resident child.
+    peak_bytes : the most that was ever held, counted after every single load.
+    """
+
+    policy: str
+    pool: int
+    references: int
+    resident_bytes: np.ndarray
+    loaded_bytes: np.ndarray
+    missing_bytes: np.ndarray
+    loads: int
+    evictions: int
+    faults: int
+    late: int
+    refused: int
+    thrash: int
+    orphans: int
+    peak_bytes: int
+
+    @property
+    def fault_rate(self) -> float:
+        """Share of the demands that were page faults."""
+        return self.faults / self.references if self.references else 0.0
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers, without those of single frames, ready for JSON."""
+        names = ("loads", "evictions", "faults", "late", "refused", "thrash", "orphans", "peak_bytes")
+        counts = {name: getattr(self, name) for name in names}
+        return {"policy": self.policy, **counts, "bytes": int(self.loaded_bytes.sum()), "fault_rate": self.fault_rate}
+
+    def __repr__(self) -> str:
+        return f"{self.policy}: {self.loads:,} loads, {self.thrash:,} of them thrash, {self.refused:,} refused"
+
+
+def evaluate(policy: Policy, trace: Trace, pool: int) -> PolicyResult:
+    """Run ``policy`` on ``trace`` within ``pool`` bytes and count what it did.
+
+    Raises
+    ------
+    HraError : the pool is negative, or the policy loaded what was there, evicted what was not, or exceeded the pool.
+    """
+    if pool < 0:
+        raise HraError(f"a pool of {pool} bytes", where="pool", fix="use 0 or more")
+    return evaluate_log(policy.name, policy.run(trace, pool), trace, pool)
+
+
+def evaluate_log(name: str, log: Log, trace: Trace, pool: int) -> PolicyResult:
+    """Count what a ``log`` says; errors as in `evaluate`."""
+    counts, resident, loaded, missing = (np.zeros(size, np.int64) for size in (7, *3 * (len(trace),)))
+    parents = np.full(trace.cost.size, -1, np.int32) if trace.parents is None else trace.parents
+    wanted = trace.frames, trace.demands, trace.cost, parents
+    wrong = _count(wanted, (log.frames, log.events), pool, counts, (resident, loaded, missing))
+    if wrong >= 0:
+        raise HraError(f"{name} broke the rules of the pool", where=f"event {wrong}", fix="report this as a bug")
+    loads, evictions, faults, late, thrash, orphans, peak = counts.tolist()
+    return PolicyResult(
+        policy=name,
+        pool=pool,
+        references=trace.demands.size,
+        resident_bytes=resident,
+        loaded_bytes=loaded,
+        missing_bytes=missing,
+        loads=loads,
+        evictions=evictions,
+        faults=faults,
+        late=late,
+        refused=int(log.refused.sum()),
+        thrash=thrash,
+        orphans=orphans,
+        peak_bytes=peak,
+    )
+
+
+@njit(cache=True)
+def _count(wanted, log, pool, counts, per_frame):
+    """Fill the counts; the position of the first event that breaks a rule, or -1."""
+    (frames, demands, cost, parents), (log_frames, events) = wanted, log
+    resident_bytes, loaded_bytes, missing_bytes = per_frame
+    there, children = np.zeros(cost.size, np.bool_), np.zeros(cost.size, np.int32)
+    evicted_at = np.full(cost.size, -THRASH_WINDOW - 1, np.int64)
+    used = 0
+    for f in range(frames.size - 1):
+        for r in range(frames[f], frames[f + 1]):
+            if not there[demands[r]]:
+                counts[2] += 1
+                missing_bytes[f] += cost[demands[r]]
+        for e in range(log_frames[f], log_frames[f + 1]):
+            loads = events[e] >= 0
+            item = events[e] if loads else -1 - events[e]
+            above = parents[item]
+            if there[item] == loads:
+                return e
+            there[item] = loads
+            if loads:
+                used += cost[item]
+                loaded_bytes[f] += cost[item]
+                counts[0] += 1
+                counts[4] += f - evicted_at[item] <= THRASH_WINDOW
+                counts[5] += above >= 0 and not there[above]
+            else:
+                used -= cost[item]
+                evicted_at[item] = f
+                counts[1] += 1
+                counts[5] += children[item] > 0
+            if above >= 0:
+                children[above] += 1 if loads else -1
+            if used > pool:
+                return e
+            counts[6] = max(counts[6], used)
+        for r in range(frames[f], frames[f + 1]):
+            counts[3] += not there[demands[r]]
+        resident_bytes[f] = used
+    return -1

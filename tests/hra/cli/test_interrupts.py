@@ -1,0 +1,35 @@
+"""Ctrl-C at any time: one line, exit code 130, and nothing that is half there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hra.cli import INTERRUPTED
+
+CALL = "from hra.cli import main; print('ready', flush=True); main()"
+
+
+def stopped(after: float, *words: str | Path, cwd: Path) -> tuple[int, str]:
+    """Exit code and what was said on standard error, of a command that is interrupted so many seconds into `main`."""
+    command = [sys.executable, "-c", CALL, *map(str, words)]
+    process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(after)
+    os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said
+
+
+@pytest.mark.parametrize("after", [0.0, 0.01, 0.05, 0.2, 0.6])
+def test_an_interrupt_is_one_line_and_130(after: float, tmp_path: Path) -> None:
+    skull = Path(__file__).parents[3] / "hra/samples/skull.ply"
+    code, said = stopped(after, "mesh", "build", skull, "-o", "skull.hra", cwd=tmp_path)
+    assert code == 130 and said.strip().splitlines()[-1] == INTERRUPTED
+    assert "Traceback" not in said and list(tmp_path.iterdir()) == []

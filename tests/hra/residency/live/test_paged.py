@@ -1,0 +1,130 @@
+"""Pages and content as one hierarchy, against an enumeration of all sets of pages."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hra
+from hra.errors import ArrayError, BudgetTooSmall
+from hra.residency import PagedHierarchy
+from hra.residency.live.items import PagedItems
+
+SEEDS = st.integers(0, 10**6)
+SLOT = 8
+
+
+def random_content(seed: int) -> tuple[hra.Hierarchy, np.ndarray, np.ndarray, PagedHierarchy]:
+    """Content that is a graph or a tree, gains, and up to five pages of one slot each."""
+    random = np.random.default_rng(seed)
+    count, pages = int(random.integers(4, 14)), int(random.integers(1, 6))
+    if random.random() < 0.5:
+        parents = np.array([-1, *(random.integers(0, k) for k in range(1, count))])
+        content = hra.Hierarchy.tree(parents, np.ones(count))
+    else:
+        added = np.repeat(np.arange(-1, count // 2 - 1), 2)
+        removed = np.array([random.integers(a + 1, count // 2) if a + 1 < count // 2 else -1 for a in added])
+        for group in range(count // 2 - 1):
+            removed[group] = group  # every group removes something that is there before
+        removed[removed >= count // 2 - 1] = -1
+        content = hra.Hierarchy.groups(np.ones(len(added)), added, removed)
+    gain = random.integers(0, 10, len(content)).astype(float)
+    page_of = random.integers(0, pages, content.node_cost.size)
+    return content, gain, page_of, PagedHierarchy.of(content, page_of, np.full(pages, SLOT))
+
+
+def problem_of(content: hra.Hierarchy, gain: np.ndarray) -> hra.Problem:
+    return hra.Problem(content, gain, 0.0, np.inf, "error", True, gain.copy)
+
+
+def shown_by_search(content: hra.Hierarchy, page_of: np.ndarray, gain: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """What can be drawn, group by group, then less what neither gains nor leads to gain."""
+    there: set[int] = set()
+    nodes = [np.flatnonzero(content.added_by == r) for r in range(len(content))]
+    needs = [set(content.edges[content.edges[:, 1] == r, 0].tolist()) for r in range(len(content))]
+    for r in range(len(content)):
+        if held[page_of[nodes[r]]].all() and needs[r] <= there:
+            there.add(r)
+    useful: set[int] = set()
+    for r in reversed(range(len(content))):
+        if r in there and (gain[r] > 0 or any(r in needs[s] for s in useful)):
+            useful.add(r)
+    return np.isin(np.arange(len(content)), list(useful))
+
+
+@given(seed=SEEDS, slots=st.integers(0, 6))
+def test_the_core_finds_the_best_pages_and_its_bound_holds(seed: int, slots: int) -> None:
+    content, gain, page_of, paged = random_content(seed)
+    base = np.zeros(len(paged.loads), bool)
+    base[page_of[content.added_by < 0]] = True
+    budget = float(paged.hierarchy.base_cost + slots * SLOT)
+    best = 0.0
+    for chosen in product((False, True), repeat=len(base)):
+        held = np.array(chosen) | base
+        if held.sum() * SLOT <= budget:
+            best = max(best, gain[shown_by_search(content, page_of, gain, held)].sum())
+    problem = paged.problem(problem_of(content, gain), budget)
+    for traversal in (hra.Exact(), hra.Hull(), hra.BestFirst()):
+        allocation = hra.Allocation(problem, traversal.solve(problem), 0.0)
+        held = paged.held(allocation.selected)
+        assert held.sum() * SLOT == allocation.cost <= budget and held[base].all()
+        assert allocation.gain <= best <= allocation.upper_bound * (1 + 1e-12)
+        assert not isinstance(traversal, hra.Exact) or allocation.gain == pytest.approx(best)
+
+
+@given(seed=SEEDS)
+def test_what_is_shown_is_all_that_the_pages_allow(seed: int) -> None:
+    content, gain, page_of, paged = random_content(seed)
+    held = np.random.default_rng(seed).random(len(paged.loads)) < 0.6
+    held[paged.loads < 0] = True
+    shown = paged.shown(gain, held)
+    assert np.array_equal(shown, shown_by_search(content, page_of, gain, held))
+    assert content.is_valid(shown)
+
+
+@given(seed=SEEDS)
+def test_a_page_is_worth_what_waits_for_it(seed: int) -> None:
+    content, gain, page_of, paged = random_content(seed)
+    problem = paged.problem(problem_of(content, gain), np.inf)
+    everything = np.ones(len(paged.hierarchy), bool)
+    pages, worth = PagedItems(paged).wanted(hra.Allocation(problem, hra.Hull().solve(problem), 0.0))
+    assert pages.tolist() == np.flatnonzero(paged.held(hra.Hull().solve(problem).selected)).tolist()
+    assert (worth >= 0).all()
+    worth = paged.worth(everything, problem.gain)
+    members = [
+        set(page_of[content.added_by == r].tolist()) - set(np.flatnonzero(paged.loads < 0)) for r in range(len(content))
+    ]
+    for before, after in content.edges.tolist():
+        own = max((sum(gain[r] for r in range(len(content)) if p in members[r]) for p in members[after]), default=0.0)
+        assert all(worth[p] >= own - 1e-9 for p in members[before])
+
+
+def test_thresholds_take_the_pages_of_what_they_take() -> None:
+    content = hra.Hierarchy.tree([-1, 0, 0, 1, 1], np.ones(5))
+    paged = PagedHierarchy.of(content, [0, 1, 1, 2, 2], [SLOT] * 3)
+    gain = np.array([4.0, 1.0])
+    problem = paged.problem(problem_of(content, gain), np.inf)
+    chosen = hra.Threshold(2.0).solve(problem).selected
+    assert paged.held(chosen).tolist() == [True, True, False]
+
+
+def test_bad_pages_are_refused() -> None:
+    content = hra.Hierarchy.tree([-1, 0, 0], np.ones(3))
+    with pytest.raises(ArrayError, match="no bytes"):
+        PagedHierarchy.of(content, [0, 1, 1], [8, 0])
+    with pytest.raises(ArrayError):
+        PagedHierarchy.of(content, [0, 1], [8, 8])
+    with pytest.raises(ArrayError):
+        PagedHierarchy.of(content, [0, 1, 2], [8, 8])
+    paged = PagedHierarchy.of(content, [0, 1, 1], [8, 8])
+    with pytest.raises(BudgetTooSmall, match="8"):
+        hra.solve(paged.hierarchy, 7, gains=np.zeros(3 + 2))
+
+
+def test_a_page_may_take_less_than_a_byte() -> None:
+    content = hra.Hierarchy.tree([-1, 0, 0], np.ones(3))
+    assert PagedHierarchy.of(content, [0, 1, 1], [1, 0.5]).hierarchy.total_cost == 1.5

@@ -1,0 +1,221 @@
+"""One pool for members of both kinds, with and without reads, on a virtual clock."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hra
+from hra.errors import BudgetTooSmall, FileError, HierarchyError, HraError, InvalidBudget
+from hra.pooling.pool import PooledAllocation
+from hra.residency import ForestItems, PagedHierarchy, PagedItems, Reading, SharedResidency
+from hra.residency.live.shared import _moved
+from tests.helpers.allocators import Plain, Table
+from tests.helpers.virtual_reads import Flaky, VirtualReads
+
+pytestmark = pytest.mark.filterwarnings("ignore::hra.errors.RepairWarning")
+SEEDS = st.integers(0, 10**6)
+TILE, SLOT = 4, 8
+
+
+def forest(random: np.random.Generator) -> hra.Hierarchy:
+    parents = np.array([-1, -1, *(random.integers(0, k) for k in range(2, 14))])
+    return hra.Hierarchy.tree(parents, np.full(14, TILE), mode="add", cost_unit="bytes")
+
+
+def pages(random: np.random.Generator) -> PagedHierarchy:
+    parents = np.array([-1, *(random.integers(0, k) for k in range(1, 20))])
+    return PagedHierarchy.of(hra.Hierarchy.tree(parents, np.ones(20)), np.arange(20) // 3, np.full(7, SLOT))
+
+
+class Paged(Plain):
+    """Content in pages, whose context is its errors."""
+
+    def __init__(self, paged: PagedHierarchy, traversal: hra.Traversal) -> None:
+        super().__init__(paged.hierarchy, Table(), traversal)
+        self.paged = paged
+
+    def problem_for(self, hierarchy, context, budget):
+        return self.paged.problem(hra.Problem.of(self.paged.content, self.metric, context, budget), budget)
+
+
+class World:
+    """A pool of a forest and of pages, whose views are random errors."""
+
+    def __init__(self, seed: int, traversal: hra.Traversal | None = None) -> None:
+        self.random = np.random.default_rng(seed)
+        self.forest, self.paged = forest(self.random), pages(self.random)
+        traversal = traversal or hra.Hull()
+        self.allocators = (Plain(self.forest, Table(), traversal), Paged(self.paged, traversal))
+        self.pool = hra.pool(*self.allocators, traversal=traversal)
+        self.items = [ForestItems(self.forest), PagedItems(self.paged)]
+        self.cost = np.concatenate([item.cost for item in self.items])
+        self.parents = np.concatenate([self.items[0].parents, self.items[1].parents])
+        self.base = int(self.forest.base_cost + self.paged.hierarchy.base_cost)
+        self.before: PooledAllocation | None = None
+
+    def view(self) -> tuple[np.ndarray, np.ndarray]:
+        """Errors of both members; some see nothing."""
+        first, second = (self._errors(h) * self.random.integers(0, 2) for h in (self.forest, self.paged.content))
+        return first, second
+
+    def _errors(self, hierarchy: hra.Hierarchy) -> np.ndarray:
+        parent, error = hierarchy.node_parent, np.empty(hierarchy.node_cost.size)
+        assert parent is not None
+        children = np.bincount(parent[parent >= 0], minlength=error.size)
+        for v in range(error.size):
+            most = 100.0 if parent[v] < 0 else error[parent[v]] / (children[parent[v]] or 1)
+            error[v] = self.random.uniform(0, most)
+        return error
+
+    def allocate(self, view, budget: float):
+        pooled = self.before = self.pool.allocate(view, budget, previous=self.before)
+        return pooled.members
+
+
+def follow(frame, there: set[int], world: World, first: int = 14) -> None:
+    """Carry out a frame as an engine does, one step after the other."""
+    for m, part in enumerate(frame.members):
+        for item in part.evictions.tolist():
+            there.remove(item + m * first)
+        for item in part.loads.tolist():
+            assert item + m * first not in there
+            there.add(item + m * first)
+        mine = {item - m * first for item in there if (item >= first) == bool(m)}
+        assert mine == set(np.flatnonzero(part.resident).tolist())
+        assert not set(part.evictions.tolist()) & (set(part.wanted.tolist()) | set(part.loads.tolist()))
+        assert set(part.queued.tolist()) == set(part.wanted.tolist()) - mine
+
+
+@given(seed=SEEDS, extra=st.integers(0, 90), upload=st.none() | st.integers(SLOT, 30))
+def test_both_members_advance_one_pool(seed: int, extra: int, upload: int | None) -> None:
+    world = World(seed)
+    shared, there = SharedResidency(world.items, world.base + extra, upload_bytes=upload), set()
+    views = [world.view() for _ in range(6)]
+    for k, view in enumerate(views):
+        soon = [world.pool.allocate(ahead, shared.budget).members for ahead in views[k + 1 : k + 3]]
+        frame = shared.advance(world.allocate(view, shared.budget), soon)
+        follow(frame, there, world)
+        assert world.cost[list(there)].sum() == shared.used_bytes == frame.held_bytes <= world.base + extra
+        loaded = sum(world.cost[part.loads + 14 * m].sum() for m, part in enumerate(frame.members))
+        assert upload is None or loaded - (world.base if k == 0 else 0) <= upload
+        assert upload is not None or not any(part.queued.size for part in frame.members)
+        assert all(world.parents[i] < 0 or world.parents[i] in there for i in there)
+    assert shared.peak_bytes <= world.base + extra
+
+
+@given(seed=SEEDS, share=st.floats(0, 0.8), extra=st.integers(0, 90), limit=st.integers(SLOT + 1, 60))
+def test_frames_go_on_while_reads_are_late_and_fail(seed: int, share: float, extra: int, limit: int) -> None:
+    """Teleports on every frame; reads end in any order, up to ten frames late."""
+    world, machine = World(seed), VirtualReads(seed)
+    flaky = Flaky(lambda item: ("data", item), 0.0, seed)
+    reading = Reading(flaky, world.cost + 1, limit, executor=machine, clock=machine.clock)
+    pinned = int((world.cost + 1)[world.parents == -1].sum())
+    pool = world.base + max(limit, pinned) + extra
+    shared, there, failures = SharedResidency(world.items, pool, reading=reading), set(), 0
+    for k in range(16):
+        frame = shared.advance(world.allocate(world.view(), shared.budget), [])
+        flaky.share = share
+        follow(frame, there, world)
+        assert frame.held_bytes <= pool and shared.used_bytes <= pool
+        assert set(frame.data) == {(m, i) for m, part in enumerate(frame.members) for i in part.loads.tolist()}
+        assert all(data == ("data", item + 14 * m) for (m, item), data in frame.data.items())
+        failures += len(frame.failures)
+        machine.now += 0.01
+        assert k or {i for i in range(len(world.cost)) if world.parents[i] == -1} == there
+    assert failures <= flaky.failed and shared.peak_bytes <= pool
+    shared.close()
+
+
+@given(seed=SEEDS, share=st.floats(0, 0.8), limit=st.integers(SLOT + 1, 60))
+def test_a_view_that_stays_gets_all_that_it_wants(seed: int, share: float, limit: int) -> None:
+    world, machine = World(seed), VirtualReads(seed)
+    flaky = Flaky(lambda item: item, 0.0, seed)
+    reading = Reading(flaky, world.cost + 1, limit, executor=machine, clock=machine.clock)
+    shared = SharedResidency(world.items, world.base + 150, upload_bytes=SLOT, reading=reading)
+    allocations = world.allocate(tuple(world._errors(h) for h in (world.forest, world.paged.content)), shared.budget)
+    frame = shared.advance(allocations)
+    flaky.share = share
+    for _ in range(2000):
+        machine.now += 0.5
+        frame = shared.advance(allocations)
+        if not any(part.queued.size for part in frame.members):
+            break
+    assert all(part.resident[part.wanted].all() for part in frame.members)
+    gain, chosen = (
+        values[world.paged.refinements] for values in (allocations[1].problem.gain, allocations[1].selected)
+    )
+    shown = world.paged.shown(gain, frame.members[1].resident)
+    assert (shown | ~chosen | (gain == 0)).all()
+
+
+def test_hysteresis_keeps_what_is_nearly_as_good() -> None:
+    changes = {}
+    for name, traversal in (("plain", hra.Hull()), ("coherent", hra.Coherent(hysteresis=1.0))):
+        world = World(3, traversal)
+        shared, noise = SharedResidency(world.items, world.base + 24), np.random.default_rng(0)
+        still = tuple(world._errors(h) for h in (world.forest, world.paged.content))
+        moved = 0
+        for _ in range(60):
+            view = tuple(errors * noise.uniform(0.7, 1.0, errors.size) for errors in still)
+            frame = shared.advance(world.allocate(view, shared.budget))
+            moved += sum(part.loads.size for part in frame.members)
+        changes[name] = moved
+    assert changes["coherent"] < changes["plain"] / 2
+
+
+def test_every_item_says_why_it_is_there() -> None:
+    world = World(1)
+    shared = SharedResidency(world.items, world.base + 16)
+    shared.advance(world.allocate(world.view(), shared.budget))
+    texts = [str(shared.explain(item, member)) for member, count in ((0, 14), (1, 7)) for item in range(count)]
+    assert all("item" in text for text in texts)
+    assert sum("the coarsest items always are" in text for text in texts) == int((world.parents == -1).sum())
+
+
+def test_what_cannot_work_is_refused_with_what_would() -> None:
+    world = World(0)
+    with pytest.raises(HraError, match="at least one member"):
+        SharedResidency([], 100)
+    with pytest.raises(BudgetTooSmall, match=f"use at least {world.base}"):
+        SharedResidency(world.items, world.base - 1)
+    with pytest.raises(BudgetTooSmall, match=f"use at least {SLOT}"):
+        SharedResidency(world.items, world.base + 50, upload_bytes=SLOT - 1)
+    held = np.full(21, 5)
+    with pytest.raises(BudgetTooSmall, match=f"use at least {world.base + 40}"):
+        SharedResidency(world.items, world.base + 39, reading=Reading(int, held, 40))
+    SharedResidency(world.items, world.base + 40, reading=Reading(int, held, 40))
+    shared = SharedResidency(world.items, world.base + 8)
+    members = world.allocate(world.view(), shared.budget)
+    with pytest.raises(HierarchyError, match="other textures"):
+        shared.advance(members[::-1])
+    with pytest.raises(HraError, match="1 allocations for 2 members"):
+        shared.advance(members[:1])
+    everything = world.allocate(tuple(world._errors(h) + 1 for h in (world.forest, world.paged.content)), np.inf)
+    with pytest.raises(InvalidBudget, match="allocate within"):
+        shared.advance(everything)
+
+    def broken(item: int) -> int:
+        raise OSError("unplugged")
+
+    shared = SharedResidency(world.items, world.base + 90, reading=Reading(broken, held, 40))
+    for _ in range(2):  # nothing has changed after the first one
+        with pytest.raises(FileError, match="unplugged"):
+            shared.advance(world.allocate(world.view(), shared.budget))
+
+
+def test_parents_of_the_second_member_follow_those_of_the_first() -> None:
+    assert _moved(np.array([-1, 0, -2, 2], np.int32), 3).tolist() == [-1, 3, -2, 5]
+
+
+def test_a_lane_without_reads_has_nothing_to_close() -> None:
+    world = World(0)
+    SharedResidency(world.items, world.base).close()
+    machine = VirtualReads(0)
+    shared = SharedResidency(world.items, world.base + 48, reading=Reading(int, np.full(21, 8), 48, executor=machine))
+    assert shared.budget == world.base  # what is in flight takes its part of the pool
+    shared.advance(world.allocate(world.view(), shared.budget))
+    shared.close()
+    assert world.base <= shared.used_bytes <= world.base + 48
