@@ -59,13 +59,14 @@ class Surface(NamedTuple):
 
     Attributes
     ----------
-    triangles, balls, runs, count, gaps : see `nearest_triangle`; walls, behind : see `fill_patch`.
+    triangles, balls, runs, total, gaps : see `nearest_triangle`, with the count of triangles; walls, behind : see
+        `fill_patch`.
     """
 
     triangles: np.ndarray
     balls: np.ndarray
     runs: np.ndarray
-    count: int
+    total: int
     gaps: np.ndarray
     walls: np.ndarray
     behind: np.ndarray

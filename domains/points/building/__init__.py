@@ -1,1 +1,4 @@
-"""From a cloud to the tree over it, in memory or on disk."""
+"""From a cloud to the tree over it, in memory or on disk.
+
+What makes a tree belongs here; what a tree is, in `cloud`.
+"""

@@ -17,7 +17,6 @@ _READING = (
     "tests/hra/files/ply",
     "tests/domains/meshes/files",
     "tests/domains/points/files",
-    "tests/domains/points/files/test_files.py",
     "tests/domains/tiles/files",
     "tests/domains/tiles/test_reading.py",
 )
