@@ -99,22 +99,47 @@ WALKS = {
 }
 
 
-def calls_of(walk: Callable[[], Any]) -> dict[str, int]:
-    """Functions of hra in the order of their first call; what they compile or keep was made by a first walk."""
+def path_of(walk: Callable[[], Any]) -> list[tuple[str, str]]:
+    """Module and function of every call in hra, in order; what they compile or keep was made by a first walk."""
     walk()
-    found: dict[str, int] = {}
+    path: list[tuple[str, str]] = []
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
-        name = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}"
-        if event == "call" and name.startswith("hra."):
-            found.setdefault(name, len(found))
+        module = frame.f_globals.get("__name__", "")
+        if event == "call" and module.startswith("hra."):
+            path.append((module, frame.f_code.co_qualname))
 
     sys.setprofile(note)
     try:
         walk()
     finally:
         sys.setprofile(None)
+    return path
+
+
+def calls_of(walk: Callable[[], Any]) -> dict[str, int]:
+    """Functions of hra in the order of their first call."""
+    found: dict[str, int] = {}
+    for module, name in path_of(walk):
+        found.setdefault(f"{module}.{name}", len(found))
     return found
+
+
+def files_and_changes(walk: Callable[[], Any]) -> tuple[int, int, str]:
+    """Files of hra that a walk comes through, changes of file from call to call, and its tour in words."""
+    visits = [(module, [name for _, name in calls]) for module, calls in groupby(path_of(walk), key=itemgetter(0))]
+    tour = "\n".join(f"{module}: {', '.join(dict.fromkeys(names))}" for module, names in visits)
+    return len({module for module, _ in visits}), len(visits) - 1, tour
+
+
+# Walk, most files and most changes of file.
+SHORT_WAYS = [(image_to_tokens, 48, 233)]
+
+
+@pytest.mark.parametrize(("walk", "files", "changes"), SHORT_WAYS)
+def test_a_way_crosses_few_files(walk: Callable[[], Callable[[], Any]], files: int, changes: int):
+    crossed, changed, tour = files_and_changes(walk())
+    assert crossed <= files and changed <= changes, f"{crossed} files, {changed} changes of file\n{tour}"
 
 
 def test_there_are_three_tours_of_at_most_15_modules():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from typing import Any, Generic
 
@@ -30,6 +31,15 @@ from hra.traversals.hull import Hull
 _IMAGE_BYTES = 2**22  # of an image that is worth a thread
 _TOGETHER = 16  # images whose relevance may come from one call
 
+StandIn = Callable[[TokenContext, float], "TokenAllocator[Any] | None"]
+"""(context, budget) -> what allocates that budget in place of this allocator; None where it does so itself."""
+
+Steps = Callable[[TokenContext, float, Allocation | None, Any], Allocation]
+"""(context, budget, previous, pinned) -> the allocation, where it takes more than one solve."""
+
+Gazes = Callable[[TokenContext, ErrorMetric | None, np.ndarray], "np.ndarray | None"]
+"""(context, metric, cut) -> where was looked when each token was taken, float64 [K, 2], see `TokenSet`; or None."""
+
 
 class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     """Allocates tokens to patches of an image; the named presets are compositions of it.
@@ -48,6 +58,10 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         of `texture_array`.
     patch : side of a patch in pixels.
     levels : at most so many levels of detail; by default down to a single patch.
+    stand_in : what allocates some budgets instead, see `StandIn`, such as one that covers the whole image; by default
+        nothing does.
+    steps : how an allocation is found, see `Steps`; by default by one solve.
+    gazes : where was looked for each token, see `Gazes`; by default nowhere.
 
     Examples
     --------
@@ -71,6 +85,9 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         encoder: Encoder | None = None,
         patch: int = 16,
         levels: int | None = None,
+        stand_in: StandIn | None = None,
+        steps: Steps | None = None,
+        gazes: Gazes | None = None,
     ) -> None:
         super().__init__(builder, metric, traversal)
         self.builder = builder
@@ -78,6 +95,9 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         self.encoder = encoder
         self.patch = patch
         self.levels = levels
+        self.stand_in = stand_in
+        self.steps = steps
+        self.gazes = gazes
 
     def context(self, image: Any, query: str) -> TokenContext:
         """The context of one image and query.
@@ -112,9 +132,11 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         BudgetTooSmall : fewer tokens than the coarsest level has.
         """
         context = self._context(context)
-        allocator = self._allocator_for(context, check_budget(budget, _nothing()))
-        if allocator is not self:
-            return allocator.allocate(context, budget, previous=previous, pinned=pinned)
+        other = self._stand_in(context, check_budget(budget, _nothing()))
+        if other is not None:
+            return other.allocate(context, budget, previous=previous, pinned=pinned)
+        if self.steps is not None:
+            return self.steps(context, budget, previous, pinned)
         return super().allocate(context, budget, previous=previous, pinned=pinned)
 
     def allocate_batch(self, contexts: Iterable[Any], budget: float) -> list[Choice]:
@@ -191,10 +213,8 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         return self._is_plain() and isinstance(self.builder, DirectBuilder) and all(map(runs_in_threads, scorers))
 
     def _is_plain(self) -> bool:
-        """Whether nothing but the builder stands between context and cut: the plain hull, no step of a subclass."""
-        steps = ("allocate", "hierarchy_for", "problem_for", "traverse_and_select")
-        own = any(getattr(type(self), step) is not getattr(TokenAllocator, step) for step in steps)
-        return self.traversal == Hull(spend_all=True) and not own
+        """Whether nothing but the builder stands between context and cut: the plain hull, by one solve."""
+        return self.traversal == Hull(spend_all=True) and self.steps is None
 
     def _choice(self, context: TokenContext, limit: float, direct: bool) -> Choice:
         if direct and isinstance(self.builder, DirectBuilder) and limit < context.pyramid.offsets[1]:
@@ -209,7 +229,8 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         if not isinstance(self.builder, DirectBuilder):
             what = f"{type(self).__name__} chooses by allocations, but this choice has none"
             raise ArrayError(what, where="choices", fix="pass choices to the allocator that made them")
-        return self.builder.chosen(choice.context, choice.cut)
+        tokens = self.builder.chosen(choice.context, choice.cut)
+        return _marked(tokens, self._gazes(choice.context, self.metric, choice.cut))
 
     def hierarchy_for(self, context: Any) -> Hierarchy:
         """The hierarchy of the context's image."""
@@ -222,12 +243,15 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     def realize(self, allocation: Allocation) -> Tokens:
         """The tokens of an allocation: values, boxes and relevance order."""
         context = self._context(allocation.context)
-        builder = self._allocator_for(context, allocation.budget).builder
-        return builder.tokens(context, allocation.hierarchy, allocation.cut)
+        builder = (self._stand_in(context, allocation.budget) or self).builder
+        tokens = builder.tokens(context, allocation.hierarchy, allocation.cut)
+        return _marked(tokens, self._gazes(context, allocation.metric, allocation.cut))
 
-    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[Tokens]:
-        """What allocates ``budget``: another allocator where this one would spend more than the whole image needs."""
-        return self
+    def _stand_in(self, context: TokenContext, budget: float) -> TokenAllocator[Any] | None:
+        return None if self.stand_in is None else self.stand_in(context, budget)
+
+    def _gazes(self, context: TokenContext, metric: ErrorMetric | None, cut: np.ndarray) -> np.ndarray | None:
+        return None if self.gazes is None else self.gazes(context, metric, cut)
 
     def _context(self, context: Any) -> TokenContext:
         if isinstance(context, TokenContext):
@@ -236,6 +260,11 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
             kind = type(context).__name__
             raise ArrayError(f"a token context is a pair (image, query), got {kind}", where="context")
         return self.context(*context)
+
+
+def _marked(tokens: Any, gazes: np.ndarray | None) -> Any:
+    """A token set with its fixations, if there are any."""
+    return tokens if gazes is None else replace(tokens, fixations=gazes)
 
 
 @cache

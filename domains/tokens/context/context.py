@@ -126,7 +126,7 @@ class TokenContext(ShortRepr):
     @property
     def image(self) -> np.ndarray:
         """The image, float32 [H, W, 3]."""
-        return self.pyramid.image
+        return self.pyramid.levels[0]
 
     @property
     def patch(self) -> int:
@@ -141,8 +141,8 @@ class TokenContext(ShortRepr):
     @property
     def cover(self) -> tuple[float, float]:
         """Share of the height and width of the finest patches that is image: the last ones may reach beyond."""
-        height, width = (self.image.shape[axis] / (self.grid[axis] * self.patch) for axis in (0, 1))
-        return height, width
+        (height, width, _), (rows, columns) = self.image.shape, self.grid
+        return height / (rows * self.patch), width / (columns * self.patch)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -233,8 +233,8 @@ class TokenContext(ShortRepr):
 
         With uniform relevance the weighted sum of squared differences is the mean squared error of the image.
         """
-        height, width = self.pyramid.image.shape[:2]
-        counts = block_counts(height, width, self.pyramid.patch)
+        height, width, _ = self.image.shape
+        counts = block_counts(height, width, self.patch)
         return self.relevance / (3 * (self.relevance * counts).sum())
 
     @cached_property

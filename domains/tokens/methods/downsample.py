@@ -6,13 +6,12 @@ What a gestalt alone leaves wrong, patch by patch, says where its last tokens go
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, ResizedGestalt
 from hra.domains.tokens.methods.gestalt.tokens import GestaltBuilder, GestaltTokens
 from hra.domains.tokens.patches.builders import GridBuilder
@@ -54,6 +53,24 @@ class GestaltError(ErrorMetric):
         return block_squares(np.subtract(shown, image, out=shown), patch)
 
 
+class GridlessBuilder(TokenBuilder[GestaltTokens]):
+    """Refuses: the grid follows from the budget."""
+
+    def build(self, context: TokenContext) -> Hierarchy:
+        """Refused.
+
+        Raises
+        ------
+        HraError : always.
+        """
+        what = "a down-sampled image has no hierarchy without a budget, from which its grid follows"
+        raise HraError(what, where="Downsample", fix="allocate with a budget; in pools and curves use PyramidSampling")
+
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> GestaltTokens:
+        """The tokens of a hierarchy that another builder made."""
+        return GestaltBuilder(ResizedGestalt()).tokens(context, hierarchy, cut)
+
+
 class Downsample(TokenAllocator[GestaltTokens]):
     """The image made smaller until its patches are at most the budget; the few tokens left go to the largest errors.
 
@@ -79,38 +96,22 @@ class Downsample(TokenAllocator[GestaltTokens]):
     """
 
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16) -> None:
-        gestalt = ResizedGestalt()
         super().__init__(
-            *(GestaltBuilder(gestalt), GestaltError(gestalt), Hull(spend_all=True)),
+            *(GridlessBuilder(), GestaltError(ResizedGestalt()), Hull(spend_all=True)),
             relevance=relevance,
             patch=patch,
             levels=1,
+            stand_in=self._with_grid,
         )
 
-    def allocate(
-        self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None
-    ) -> Allocation:
-        """Allocate exactly ``budget`` tokens, or all finest patches if the image has fewer; see `TokenAllocator`.
+    def _with_grid(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
+        """The allocator over the grid of ``budget``.
 
         Raises
         ------
         BudgetTooSmall : no token at all.
         """
-        context = self._context(context)
         budget = check_budget(budget, context.hierarchy(GridBuilder()))
-        return self._allocator_for(context, budget).allocate(context, budget, previous=previous, pinned=pinned)
-
-    def realize(self, allocation: Allocation) -> GestaltTokens:
-        """The tokens of an allocation."""
-        return self._allocator_for(allocation.context, allocation.budget).realize(allocation)
-
-    def hierarchy_for(self, context: Any) -> Hierarchy:
-        """Refused: the grid follows from the budget."""
-        what = "a down-sampled image needs a budget, which decides its grid"
-        raise HraError(what, where="Downsample", fix="allocate with a budget; in pools and curves use PyramidSampling")
-
-    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
-        """The allocator over the grid of ``budget``."""
         pyramid = context.pyramid
         height, width = pyramid.image.shape[:2]
         grid = patch_grid(height, width, int(min(budget, pyramid.offsets[1])), pyramid.patch)

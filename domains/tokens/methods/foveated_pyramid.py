@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.context import Relevance
-from hra.domains.tokens.context.token_builder import Choice
+from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.patches.builders import PyramidBuilder
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.relevance.foveated import FoveatedRelevance
+from hra.model.metrics import ErrorMetric
 from hra.traversals.hull import Hull
 
 
@@ -53,23 +49,17 @@ class FoveatedPyramid(TokenAllocator[PatchTokens]):
     ) -> None:
         foveated = FoveatedRelevance(relevance, field_of_view)
         super().__init__(
-            PyramidBuilder(), RelevanceError(), Hull(spend_all=True), relevance=foveated, patch=patch, levels=levels
+            *(PyramidBuilder(), RelevanceError(), Hull(spend_all=True)),
+            relevance=foveated,
+            patch=patch,
+            levels=levels,
+            gazes=_gaze,
         )
 
-    def realize(self, allocation: Allocation) -> PatchTokens:
-        """The tokens of an allocation, with their fixation."""
-        return self._mark_gaze(super().realize(allocation), allocation.context)
 
-    def realize_batch(self, choices: Iterable[Choice]) -> list[PatchTokens]:
-        """The tokens of what `allocate_batch` chose, with their fixations."""
-        choices = list(choices)
-        sets = super().realize_batch(choices)
-        return [self._mark_gaze(tokens, choice.context) for tokens, choice in zip(sets, choices, strict=True)]
-
-    def _mark_gaze(self, tokens: PatchTokens, context: Any) -> PatchTokens:
-        context = self._context(context)
-        scorer = context.scorer
-        if not isinstance(scorer, FoveatedRelevance):  # the context of another method
-            return tokens
-        find = partial(scorer.gaze, context)
-        return replace(tokens, fixations=np.tile(context.once("gaze", find), (len(tokens), 1)))
+def _gaze(context: TokenContext, metric: ErrorMetric | None, cut: np.ndarray) -> np.ndarray | None:
+    """The one fixation for every token of ``cut``; None in the context of another method."""
+    scorer = context.scorer
+    if not isinstance(scorer, FoveatedRelevance):
+        return None
+    return np.tile(context.once("gaze", partial(scorer.gaze, context)), (len(cut), 1))

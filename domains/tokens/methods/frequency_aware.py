@@ -211,12 +211,12 @@ class FrequencyAware(TokenAllocator[BandTokens]):
         builder = FrequencyBuilder(SteerableFrame() if frame is None else frame, first)
         metric = AttributeGain("gain", "relevance-weighted squared coefficients")
         traversal = Apportion(partial(largest_remainder, minimum=0), importance="share")
-        super().__init__(builder, metric, traversal, relevance=relevance, patch=patch)
+        super().__init__(builder, metric, traversal, relevance=relevance, patch=patch, stand_in=self._whole)
 
-    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens]:
+    def _whole(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens] | None:
         """A single band, the image itself, where the budget covers it."""
         if not covers(budget, context) or self.builder == _WHOLE:
-            return self
+            return None
         return TokenAllocator(_WHOLE, self.error_metric(context), self.traversal)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hra.domains.tokens.allocator import TokenAllocator
-from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.context import Relevance
 from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, ResizedGestalt
 from hra.domains.tokens.methods.gestalt.tokens import GestaltBuilder, GestaltTokens
-from hra.domains.tokens.methods.whole_image import covers, finest_base
+from hra.domains.tokens.methods.whole_image import base_of_whole
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.traversals.hull import Hull
 
@@ -40,7 +40,12 @@ class GestaltSaccades(TokenAllocator[GestaltTokens]):
 
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16, gestalt: Gestalt | None = None) -> None:
         builder = GestaltBuilder(ResizedGestalt() if gestalt is None else gestalt)
-        super().__init__(builder, RelevanceGain(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=1)
-
-    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
-        return finest_base(context) if covers(budget, context) else self
+        super().__init__(
+            builder,
+            RelevanceGain(),
+            Hull(spend_all=True),
+            relevance=relevance,
+            patch=patch,
+            levels=1,
+            stand_in=base_of_whole,
+        )

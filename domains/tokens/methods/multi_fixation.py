@@ -7,7 +7,7 @@ reconstruction error as it counts from one fixation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.methods.confidence import Confidence, ShownConfidence, is_confident
-from hra.domains.tokens.methods.whole_image import covers, finest_patches
+from hra.domains.tokens.methods.whole_image import patches_of_whole
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.relevance.fixation import CentreFixation, coarse_peak
@@ -180,17 +180,21 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         if not 0 <= threshold <= 1:
             raise ArrayError(f"a threshold of {threshold:g}", where="threshold", fix="use a number from 0 to 1")
         super().__init__(
-            LayeredBuilder(), RelevanceError(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=levels
+            *(LayeredBuilder(), RelevanceError(), Hull(spend_all=True)),
+            relevance=relevance,
+            patch=patch,
+            levels=levels,
+            stand_in=patches_of_whole,
+            steps=self._last_look,
+            gazes=_fixations,
         )
         self.fixations = tuple(fixations)
         self.confidence = ShownConfidence() if confidence is None else confidence
         self.threshold = threshold
         self.field_of_view = field_of_view
 
-    def allocate(
-        self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None
-    ) -> Allocation:
-        """The allocation after the last fixation; its gain is what that one added. See `TokenAllocator.allocate`."""
+    def _last_look(self, context: TokenContext, budget: float, previous: Allocation | None, pinned: Any) -> Allocation:
+        """The allocation after the last fixation; its gain is what that one added."""
         return self.look(context, budget, previous=previous, pinned=pinned)[-1]
 
     def look(
@@ -201,9 +205,9 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         Parameters, errors : as for `TokenAllocator.allocate`.
         """
         context = self._context(context)
-        allocator = self._allocator_for(context, check_budget(budget, context.hierarchy(self.builder)))
-        if allocator is not self:
-            return [allocator.allocate(context, budget, previous=previous, pinned=pinned)]
+        whole = patches_of_whole(context, check_budget(budget, context.hierarchy(self.builder)))
+        if whole is not None:
+            return [whole.allocate(context, budget, previous=previous, pinned=pinned)]
         budgets = self._budgets(context, budget)
         nothing = self.builder.tokens(context, context.hierarchy(self.builder), np.zeros(0, np.int64))
         gaze, looks = self.fixations[0](context, nothing), ()
@@ -220,16 +224,6 @@ class MultiFixation(TokenAllocator[PatchTokens]):
             steps.append(around.allocate(context, spent, previous=previous, pinned=pinned))
         return steps
 
-    def realize(self, allocation: Allocation) -> PatchTokens:
-        """The tokens of an allocation, each with the fixation that took it."""
-        tokens = super().realize(allocation)
-        if not isinstance(allocation.metric, FixatedError):  # in a pool nobody looks
-            return tokens
-        return replace(tokens, fixations=allocation.metric.fixations(allocation.cut))
-
-    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
-        return finest_patches() if covers(budget, context) else self
-
     def _budgets(self, context: TokenContext, budget: float) -> list[int]:
         """What may be spent by the end of each fixation, in tokens, the overview included."""
         hierarchy = context.hierarchy(self.builder)
@@ -242,3 +236,8 @@ class MultiFixation(TokenAllocator[PatchTokens]):
     ) -> TokenAllocator[PatchTokens]:
         metric = FixatedError.at(gaze, context, self.field_of_view, looks)
         return TokenAllocator(self.builder, metric, self.traversal)
+
+
+def _fixations(context: TokenContext, metric: ErrorMetric | None, cut: np.ndarray) -> np.ndarray | None:
+    """The fixation that took each token of ``cut``; None in a pool, where nobody looks."""
+    return metric.fixations(cut) if isinstance(metric, FixatedError) else None

@@ -16,7 +16,7 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.scores import check_relevance
 from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, best_of
-from hra.domains.tokens.methods.whole_image import covers, finest_patches
+from hra.domains.tokens.methods.whole_image import patches_of_whole
 from hra.domains.tokens.patches.metrics import AttributeGain
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.pyramid.blocks import block_means
@@ -178,10 +178,9 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
             Apportion(partial(largest_remainder, minimum=0), importance="split") if split else Hull(spend_all=True)
         )
         builder, metric = ScoredPatchesBuilder(level_weight, split, score), AttributeGain("score", "weighted relevance")
-        super().__init__(builder, metric, traversal, relevance=relevance, patch=patch, levels=levels)
-
-    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[PatchTokens]:
-        return finest_patches() if covers(budget, context) else self
+        super().__init__(
+            builder, metric, traversal, relevance=relevance, patch=patch, levels=levels, stand_in=patches_of_whole
+        )
 
 
 def checked_split(level_split: Any, length: int | None = None) -> np.ndarray:

@@ -150,12 +150,14 @@ class ResidualScales(TokenAllocator[BandTokens]):
     def __init__(self, relevance: Relevance | None = None, *, patch: int = 16, scales: int = 5) -> None:
         metric = AttributeGain("gain", "relevance-weighted mean squared error", additive=True)
         builder = ResidualBuilder(HaarFrame(scales))
-        super().__init__(builder, metric, Hull(spend_all=True), relevance=relevance, patch=patch, levels=scales)
+        super().__init__(
+            builder, metric, Hull(spend_all=True), relevance=relevance, patch=patch, levels=scales, stand_in=self._whole
+        )
 
-    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens]:
+    def _whole(self, context: TokenContext, budget: float) -> TokenAllocator[BandTokens] | None:
         """A single scale, the image itself, where the budget covers it: residuals are a third more tokens."""
         if not covers(budget, context) or self.builder == _WHOLE:
-            return self
+            return None
         return TokenAllocator(_WHOLE, self.error_metric(context), self.traversal)
 
 

@@ -17,7 +17,7 @@ from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.methods.confidence import normalised_entropy
 from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, ResizedGestalt
 from hra.domains.tokens.methods.gestalt.tokens import GestaltBuilder, GestaltTokens
-from hra.domains.tokens.methods.whole_image import covers, finest_base
+from hra.domains.tokens.methods.whole_image import base_of_whole
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.errors import ArrayError, MetricError
 from hra.model.arrays import to_numpy
@@ -102,22 +102,28 @@ class TwoPass(TokenAllocator[GestaltTokens]):
         gestalt: Gestalt | None = None,
     ) -> None:
         builder = GestaltBuilder(ResizedGestalt() if gestalt is None else gestalt)
-        super().__init__(builder, RelevanceGain(), Hull(spend_all=True), relevance=relevance, patch=patch, levels=1)
+        super().__init__(
+            builder,
+            RelevanceGain(),
+            Hull(spend_all=True),
+            relevance=relevance,
+            patch=patch,
+            levels=1,
+            stand_in=base_of_whole,
+            steps=self._second_pass,
+        )
         self.score = relevance_score if score is None else score
 
-    def allocate(
-        self, context: Any, budget: float, *, previous: Allocation | None = None, pinned: Any = None
+    def _second_pass(
+        self, context: TokenContext, budget: float, previous: Allocation | None, pinned: Any
     ) -> Allocation:
-        """The allocation of the second pass; see `TokenAllocator.allocate`.
+        """The allocation of the second pass.
 
         Raises
         ------
         MetricError : the score is not one finite number >= 0 per base token.
         """
-        context = self._context(context)
         budget = check_budget(budget, context.hierarchy(self.builder))  # before the score, which may be a model
-        if covers(budget, context):
-            return super().allocate(context, budget, previous=previous, pinned=pinned)
         second = TokenAllocator(self.builder, CellRank(self._scores(context)), self.traversal)
         return second.allocate(context, budget, previous=previous, pinned=pinned)
 
@@ -152,9 +158,6 @@ class TwoPass(TokenAllocator[GestaltTokens]):
         """
         scores = self._scores(self._context(context))
         return scores.size + (extra if 1 - normalised_entropy(scores) < threshold else 0)
-
-    def _allocator_for(self, context: TokenContext, budget: float) -> TokenAllocator[GestaltTokens]:
-        return finest_base(context) if covers(budget, context) else self
 
     def _scores(self, context: TokenContext) -> np.ndarray:
         """The checked scores of the base tokens, float64 [B]."""

@@ -19,14 +19,14 @@ def covers(budget: float, context: TokenContext) -> bool:
     return budget >= context.pyramid.offsets[1]
 
 
-def finest_patches() -> TokenAllocator[Any]:
-    """All finest patches in place of cuts that may hold a patch beside its own children."""
-    return _all_of(GridBuilder())
+def patches_of_whole(context: TokenContext, budget: float) -> TokenAllocator[Any] | None:
+    """All finest patches where a budget covers them, in place of cuts that may hold a patch beside its own children."""
+    return _all_of(GridBuilder()) if covers(budget, context) else None
 
 
-def finest_base(context: TokenContext) -> TokenAllocator[Any]:
-    """The image itself in place of base tokens with finest patches over them."""
-    return _all_of(GestaltBuilder(ResizedGestalt(*context.pyramid.grids[0])))
+def base_of_whole(context: TokenContext, budget: float) -> TokenAllocator[Any] | None:
+    """The image itself where a budget covers it, in place of base tokens with finest patches over them."""
+    return _all_of(GestaltBuilder(ResizedGestalt(*context.pyramid.grids[0]))) if covers(budget, context) else None
 
 
 def _all_of(builder: TokenBuilder[Any]) -> TokenAllocator[Any]:

@@ -80,7 +80,7 @@ def checked_context(context: Any) -> TokenContext:
 
 def pyramid_numbers(hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
     """The pyramid's number of every node of the hierarchy, which may hold any of its patches."""
-    level, x, y = (hierarchy.attribute(name) for name in ("level", "x", "y"))
+    level, x, y = hierarchy.attribute("level"), hierarchy.attribute("x"), hierarchy.attribute("y")
     columns = np.array([columns for _, columns in context.pyramid.grids])
     return context.pyramid.offsets[level] + y * columns[level] + x
 

@@ -27,7 +27,7 @@ def coarse_peak(relevance: np.ndarray, patch: int = 16) -> tuple[float, float]:
     """
     means = cell_means(relevance, (_CELLS, _CELLS))
     y, x = np.unravel_index(int(means.argmax()), means.shape)
-    rows, columns = (cell_borders(count, _CELLS) for count in relevance.shape)
+    rows, columns = cell_borders(relevance.shape[0], _CELLS), cell_borders(relevance.shape[1], _CELLS)
     return float(columns[x] + columns[x + 1]) * patch / 2, float(rows[y] + rows[y + 1]) * patch / 2
 
 

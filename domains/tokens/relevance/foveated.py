@@ -63,26 +63,24 @@ class FoveatedRelevance:
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float64, >= 0."""
-        scores = self._scores(context)
-        gaze = self._gaze(context, scores)
+        scores, gaze = self._seen(context)
         eccentricity = Eccentricity(gaze, pixels_per_degree=max(context.image.shape[:2]) / self.field_of_view)
         y, x = np.indices(context.grid)
         return scores * eccentricity.areal_weight((np.stack([x, y], axis=-1) + 0.5) * context.patch)
 
     def gaze(self, context: TokenContext) -> tuple[float, float]:
         """The fixation (x, y) in pixels around which relevance is weighed."""
-        return self._gaze(context, self._scores(context))
+        return self._seen(context)[1]
 
-    def _gaze(self, context: TokenContext, scores: np.ndarray) -> tuple[float, float]:
-        find = PeakFixation(context.patch) if self.fixation is None else self.fixation
-        return find(context.image, context.query, scores)
-
-    def _scores(self, context: TokenContext) -> np.ndarray:
-        """Of the base, computed once for a context: weights and gaze both ask for it."""
+    def _seen(self, context: TokenContext) -> tuple[np.ndarray, tuple[float, float]]:
+        """Scores of the other relevance and the fixation, found once for a context: weights and gaze ask for both."""
         base = CueRelevance() if self.relevance is None else self.relevance
 
-        def score() -> tuple[FoveatedRelevance, np.ndarray]:
-            # With the scores this object is kept, so that no other one has its number.
-            return self, check_relevance(base(context), context.grid, context.cover)
+        find = PeakFixation(context.patch) if self.fixation is None else self.fixation
 
-        return context.once((FoveatedRelevance, id(self)), score)[1]
+        def see() -> tuple[FoveatedRelevance, np.ndarray, tuple[float, float]]:
+            scores = check_relevance(base(context), context.grid, context.cover)
+            # With the scores this object is kept, so that no other one has its number.
+            return self, scores, find(context.image, context.query, scores)
+
+        return context.once((FoveatedRelevance, id(self)), see)[1:]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hra
 from hra.domains import tokens
 from hra.errors import ArrayError, BudgetTooSmall, ImageError, InvalidBudget, MetricError
 from hra.traversals.exact import Exact
@@ -91,11 +92,11 @@ def test_what_has_no_short_way_is_allocated_alone(smooth_noise):
 
 
 def test_an_own_step_is_not_skipped(smooth_noise):
-    class Halved(tokens.PyramidSampling):
-        def allocate(self, context, budget, **options):
-            return super().allocate(context, budget // 2, **options)
+    def halved(context, budget, previous, pinned):
+        return tokens.PyramidSampling().allocate(context, budget // 2, previous=previous, pinned=pinned)
 
-    (choice,) = Halved().allocate_batch([(smooth_noise(320, 400), "")], 64)
+    parts = (tokens.PyramidBuilder(), tokens.RelevanceError(), hra.Hull(spend_all=True))
+    (choice,) = tokens.TokenAllocator(*parts, steps=halved).allocate_batch([(smooth_noise(320, 400), "")], 64)
     assert len(choice) == 32
 
 

@@ -41,7 +41,7 @@ def region_errors(tree: RegionTree, image: np.ndarray, weight: np.ndarray, patch
     if tree.cell == patch:
         return patch_region_errors(tree, image, weight, patch)
     begin, end = _ranges(tree.merges, tree.areas)
-    rows, columns = _places_in_order(tree.labels, begin)
+    rows, columns = _leaf_pixels(tree.labels, begin)
     pixels, weights = image[rows, columns], weight[rows // patch, columns // patch]
     return _errors(rows, columns, pixels, weights, begin, end, tree.boxes, tree.merges, patch)
 
@@ -55,6 +55,19 @@ def _ranges(merges, areas):
         begin[merges[k, 0]] = begin[node]
         begin[merges[k, 1]] = begin[node] + areas[merges[k, 0]]
     return begin, begin + areas
+
+
+@njit(cache=True)
+def _leaf_pixels(labels, begin):
+    """Rows and columns of all pixels, those of each leaf from its ``begin`` on, int32 [H * W] each."""
+    free = begin.copy()
+    rows, columns = np.empty(labels.size, np.int32), np.empty(labels.size, np.int32)
+    for y in range(labels.shape[0]):
+        for x in range(labels.shape[1]):
+            place = free[labels[y, x]]
+            rows[place], columns[place] = y, x
+            free[labels[y, x]] = place + 1
+    return rows, columns
 
 
 @njit(cache=True)
