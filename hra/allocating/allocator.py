@@ -126,8 +126,8 @@ class HierarchicalResourceAllocator(ABC):
         context : what the metric reads: a camera, an image and a query ...
         budget : in the hierarchy's cost unit.
         previous : the allocation of the last step of a sequence, over a hierarchy of the same costs and refinements,
-            also one from a file or another process; `Coherent` traversals stay close to it, and `Allocation.churn`
-            counts what changed.
+            or of the same nodes one by one in another order of siblings; also one from a file or another process.
+            `Coherent` traversals stay close to it, and `Allocation.churn` counts what changed.
         pinned : int [K], nodes that must be there: what adds them is always taken, with all that comes before.
 
         Raises
@@ -135,7 +135,7 @@ class HierarchicalResourceAllocator(ABC):
         InvalidBudget : the budget is not a number >= 0.
         BudgetTooSmall : it does not cover the coarsest level and what is pinned.
         MetricError : the metric returned unusable values, or gains whose sum overflows.
-        HierarchyError : ``previous`` belongs to a hierarchy of another structure.
+        HierarchyError : ``previous`` belongs to a hierarchy of other nodes.
         ArrayError : ``pinned`` are not nodes of the hierarchy.
         """
         watch = Stopwatch()

@@ -25,6 +25,7 @@ from hra.kernels.arrays import adopt, give_back, on_host, require_host
 from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, hull_points, price_search
 from hra.model.arrays import to_numpy
 from hra.model.budget import check_budget
+from hra.model.gains import monotone
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_total
 from hra.model.problem import Problem
@@ -148,7 +149,7 @@ def _arrays(cut: ForestCut) -> tuple[Any, ...]:
 def _problem(hierarchy: Hierarchy, row: np.ndarray, budget: float) -> Problem:
     """One row alone; errors do not matter, so full detail leaves none."""
     gain = np.ascontiguousarray(row, np.float64)
-    return Problem(hierarchy, gain, 0.0, budget, "gain", True, lambda: gain)
+    return Problem(hierarchy, gain, 0.0, budget, "gain", True, lambda: monotone(hierarchy, gain.copy()))
 
 
 def _forest(hierarchy: Hierarchy) -> LevelForest:

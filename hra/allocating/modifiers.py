@@ -11,6 +11,7 @@ from hra.allocating.allocation import Allocation
 from hra.errors import BudgetTooSmall, HierarchyError
 from hra.model.arrays import indices
 from hra.model.budget import exact_number
+from hra.model.hierarchy import Hierarchy
 from hra.model.kinds import require_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors
@@ -44,16 +45,43 @@ def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
 
     Raises
     ------
-    HierarchyError : ``previous`` belongs to a hierarchy of another structure.
+    HierarchyError : ``previous`` belongs to a hierarchy of other nodes.
     """
     if previous is None:
         return problem
     require_kind("previous", previous, Allocation, "pass what the last allocate(...) returned")
     before, now = previous.hierarchy, problem.hierarchy
-    if before is not now and before.structure_digest != now.structure_digest:
-        fix = "keep hierarchies of one structure for a sequence"
-        raise HierarchyError("the previous allocation belongs to another hierarchy", where="previous", fix=fix)
-    return replace(problem, previous=previous.selected, price=previous.solution.price)
+    if before is now or before.structure_digest == now.structure_digest:
+        selected = previous.selected
+    elif _has_the_nodes_of(before, now):
+        selected = _carried(before, previous.selected, now)
+    else:
+        fix = (
+            "start anew without previous=, or keep to hierarchies of the same nodes (some are grown for each question)"
+        )
+        raise HierarchyError("the previous allocation belongs to a hierarchy of other nodes", where="previous", fix=fix)
+    return replace(problem, previous=selected, price=previous.solution.price)
+
+
+def _has_the_nodes_of(before: Hierarchy, now: Hierarchy) -> bool:
+    """Whether both are trees of the same nodes that add them one at a time, in whatever order siblings come."""
+    trees = before.node_parent is not None and now.node_parent is not None and before.cost_unit == now.cost_unit
+    if not trees or not np.array_equal(before.node_parent, now.node_parent):
+        return False
+    one_by_one = (len(each) == np.count_nonzero(each.added_by >= 0) for each in (before, now))
+    return all(one_by_one) and np.array_equal(before.node_cost, now.node_cost)
+
+
+def _carried(before: Hierarchy, selected: np.ndarray, now: Hierarchy) -> np.ndarray:
+    """``selected`` [R] of ``before`` as the refinements of ``now`` that add the same nodes, bool [R].
+
+    The order of siblings is that of what each step gains, and so may what was taken be no longer closed by it: a child
+    that is there may come after one that is not.
+    """
+    order = np.empty(len(now), np.int64)
+    added = now.added_by >= 0
+    order[now.added_by[added]] = before.added_by[added]
+    return selected[order]
 
 
 def with_pinned(problem: Problem, solution: Solution) -> Solution:

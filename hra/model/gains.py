@@ -175,6 +175,11 @@ def _largest(hierarchy: Hierarchy, refinement: np.ndarray, value: np.ndarray) ->
     """The largest ``value`` [N] of the nodes of each ``refinement`` [N], raised to that of its successors."""
     error, known = np.zeros(len(hierarchy)), refinement >= 0
     np.maximum.at(error, refinement[known], value[known])
+    return monotone(hierarchy, error)
+
+
+def monotone(hierarchy: Hierarchy, error: np.ndarray) -> np.ndarray:
+    """``error`` [R], raised in place to the largest of what each refinement opens up."""
     _raise_predecessors(*hierarchy.predecessors, error)
     return error
 

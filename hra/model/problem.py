@@ -37,7 +37,8 @@ class Problem(ReadOnlyArrays, ShortRepr):
     additive : whether gains of different refinements add up; if not, no certificate is given.
     refinement_peak : evaluates `peak`, which only the max objective needs.
     pinned : bool [R] or None, down-closed; refinements that are always taken. They count as base: no cost, no gain.
-    previous : bool [R] or None, what the last step of a sequence took.
+    previous : bool [R] or None, what the last step of a sequence took; not down-closed where siblings have come in
+        another order since.
     price : gain per unit cost that the last step ended at, or None; a guess that makes the next step faster.
     strict : where costs have no common unit: whether they are rounded up, so that every set within the capacity is
         within the budget, or down, so that every set within the budget is within the capacity.

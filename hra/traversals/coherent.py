@@ -10,7 +10,7 @@ from hra.compiling import njit
 from hra.errors import HraError
 from hra.model.kinds import require_kind
 from hra.model.problem import Problem
-from hra.model.sets import total
+from hra.model.sets import take_with_predecessors, total
 from hra.model.solution import Solution
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
@@ -68,7 +68,8 @@ class Coherent(Traversal):
 
 def _approach(problem: Problem, previous: np.ndarray, target: np.ndarray, changes: int) -> np.ndarray:
     """The set reached from ``previous`` on the way to ``target`` in at most ``changes`` steps, most valuable first."""
-    hierarchy, selected = problem.hierarchy, previous.copy()
+    hierarchy, selected = problem.hierarchy, _nearest_closed(problem.hierarchy.predecessors, previous)
+    changes -= int(np.count_nonzero(selected != previous))
     if problem.pinned is not None:
         selected, target = selected | problem.pinned, target | problem.pinned
     rank = problem.ratio.copy()
@@ -80,6 +81,22 @@ def _approach(problem: Problem, previous: np.ndarray, target: np.ndarray, change
     # Where what would make room are refinements that cost less than nothing, it may take more changes than allowed, and
     # the budget comes first.
     return selected if left >= 0 else target
+
+
+def _nearest_closed(order: tuple[np.ndarray, np.ndarray], previous: np.ndarray) -> np.ndarray:
+    """The down-closed set with the fewer changes of two: what has all before it, or all and what it needs."""
+    kept, filled = previous.copy(), previous.copy()
+    _drop_open(*order, kept)
+    take_with_predecessors(*order, filled)
+    return kept if np.count_nonzero(previous & ~kept) <= np.count_nonzero(filled & ~previous) else filled
+
+
+@njit(cache=True)
+def _drop_open(offsets, predecessors, selected):
+    """Leave out of ``selected`` [R] what comes after something that is not in it."""
+    for r in range(selected.size):
+        for k in range(offsets[r], offsets[r + 1]):
+            selected[r] = selected[r] and selected[predecessors[k]]
 
 
 @njit(cache=True)

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ import pytest
 
 import hra
 from hra.allocating.allocation import Allocation
-from hra.errors import InfeasibleShares, RepairWarning
+from hra.errors import BackendUnavailable, InfeasibleShares, RepairWarning
 from hra.model.hierarchy import Hierarchy
 from hra.traversals.exact import Exact
 from tests.helpers.allocators import Plain, Table, problem_of
@@ -55,6 +56,7 @@ def table(title: str) -> dict[str, dict[str, str]]:
 
 
 ON_KINDS, WITH_MODIFIERS, REFERENCES = table("Hierarchies"), table("Modifiers"), table("References")
+ON_BACKENDS = table("Backends")
 CELLS = [(name, kind, cell) for name, row in ON_KINDS.items() for kind, cell in row.items()]
 MODIFIED = [(name, modifier, cell) for name, row in WITH_MODIFIERS.items() for modifier, cell in row.items()]
 
@@ -293,3 +295,54 @@ def test_every_refused_modifier(name: str, modifier: str):
             for instance in instances(name, kind):
                 with pytest.raises(hra.HraError):
                     MODIFIERS[modifier](name, *instance)
+
+
+# ---- backends ---
+
+
+ON_EACH = [(name, backend, cell) for name, row in ON_BACKENDS.items() for backend, cell in row.items()]
+
+
+def test_the_page_lists_every_traversal_on_every_backend():
+    assert set(ON_BACKENDS) == set(TRAVERSALS)
+    assert all(set(row) == {"numba", "reference", "warp"} for row in ON_BACKENDS.values())
+
+
+@pytest.mark.parametrize(("name", "backend"), [each[:2] for each in ON_EACH if each[2] == "equal"])
+def test_a_batch_takes_what_the_traversal_takes_on_every_backend(name: str, backend: str):
+    """On every kind that the traversal works on; of these, "reference" and "warp" refuse graphs."""
+    traversal = TRAVERSALS[name]
+    for kind in (kind for kind, cell in ON_KINDS[name].items() if cell != REFUSED):
+        for hierarchy, _, rng in instances(name, kind):
+            gain, budget = rng.random((2, len(hierarchy))), room(rng, hierarchy)
+            run = partial(hra.allocate_batch, hierarchy, gain, budget, traversal=traversal, backend=backend)
+            if backend != "numba" and hierarchy.parent is None:
+                with pytest.raises(hra.HraError, match="DAG"):
+                    run()
+                continue
+            try:
+                alone = [traversal.solve(problem_of_gain(hierarchy, row, budget)) for row in gain]
+            except InfeasibleShares:
+                with pytest.raises(InfeasibleShares):
+                    run()
+                continue
+            found = run()
+            for row, selected, solution in zip(gain, found.selected, alone, strict=True):
+                if isinstance(traversal, Exact):  # several sets may be the best
+                    assert row[selected].sum() == pytest.approx(row[solution.selected].sum(), rel=1e-12)
+                else:
+                    np.testing.assert_array_equal(selected, solution.selected)
+
+
+def problem_of_gain(hierarchy: Hierarchy, gain: np.ndarray, budget: float) -> hra.Problem:
+    """Peaks are the largest gain of what each refinement opens up."""
+    peak, (offsets, after) = gain.copy(), hierarchy.successors
+    for r in reversed(range(gain.size)):
+        peak[r] = max(peak[r], peak[after[offsets[r] : offsets[r + 1]]].max(initial=0.0))
+    return hra.Problem(hierarchy, gain, 0.0, budget, "gain", True, lambda: peak)
+
+
+@pytest.mark.parametrize(("name", "backend"), [each[:2] for each in ON_EACH if each[2] == REFUSED])
+def test_what_a_backend_cannot_do_it_refuses_by_name(name: str, backend: str):
+    with pytest.raises(BackendUnavailable, match="the backend finds hull points"):
+        hra.allocate_batch(Hierarchy.flat(np.ones(3)), np.ones((1, 3)), 2, traversal=TRAVERSALS[name], backend=backend)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hra
 from hra.allocating import verification
 from hra.model.hierarchy import Hierarchy
 from hra.model.units import Units, rescale, rounded_up_sum
@@ -106,3 +107,39 @@ def test_prices_per_another_unit():
     assert rescale(0.0, Fraction(1), Fraction(2) ** -1074) == 0.0
     assert rescale(1.0, Fraction(2) ** -1074, Fraction(1)) == np.finfo(float).max
     assert rescale(math.inf, Fraction(1), Fraction(2)) == math.inf
+
+
+def _best_in_tenths(tenths: np.ndarray, gain: np.ndarray, budget: int) -> float:
+    best = np.zeros(budget + 1)
+    for cost, value in zip(tenths.tolist(), gain.tolist(), strict=True):
+        best[cost:] = np.maximum(best[cost:], best[: budget + 1 - cost] + value)
+    return float(best[budget])
+
+
+def test_products_that_are_no_short_decimals_count_as_the_doubles_that_they_are():
+    cost = np.arange(1, 10) * 0.1
+    assert repr(float(cost[2])) == "0.30000000000000004"
+    together = np.array([cost[2], cost[5], cost[4]])  # 0.3, 0.6 and 0.5 to a human
+    assert sum(map(Fraction, together.tolist())) > Fraction(1.4)
+    assert hra.solve(hra.Hierarchy.flat(together), 1.4, gains=[1.0, 1.0, 1.0], traversal=hra.Exact()).gain == 2.0
+    rounded = hra.solve(hra.Hierarchy.flat(np.round(together, 12)), 1.4, gains=[1.0, 1.0, 1.0], traversal=hra.Exact())
+    assert rounded.gain == 3.0 and rounded.cost == 1.4
+
+
+def test_rounded_products_reach_the_optimum_in_tenths_and_raw_ones_keep_the_budget():
+    lost = 0
+    for seed in range(337):
+        rng = np.random.default_rng(seed)
+        tenths, gain = rng.integers(1, 10, 9), rng.random(9)
+        best = _best_in_tenths(tenths, gain, 14)
+        raw = tenths * 0.1
+        exact, plain = (
+            hra.solve(hra.Hierarchy.flat(cost), 1.4, gains=gain, traversal=hra.Exact())
+            for cost in (np.round(raw, 12), raw)
+        )
+        assert exact.gain == pytest.approx(best) and exact.cost <= 1.4
+        spent = sum(map(Fraction, raw[plain.selected].tolist()), Fraction(0))
+        assert spent <= Fraction(1.4) and plain.gain <= best * (1 + 1e-12)
+        assert hra.verify(plain).ok and hra.verify(exact).ok
+        lost += plain.gain < best * (1 - 1e-12)
+    assert lost > 0  # which is what the page on concepts warns of
