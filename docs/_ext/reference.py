@@ -8,7 +8,7 @@ import pkgutil
 import re
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
+from types import GenericAlias, ModuleType
 from typing import Any
 
 import hra
@@ -76,7 +76,8 @@ def _package_page(package: ModuleType, names: list[str]) -> str:
     name = package.__name__
     title = f"{_TITLES[name]}: ``{name}``" if name in _TITLES else f"``{name}``"
     toc = "\n   ".join(f"names/{name}.{one}" for one in names)
-    rows = "\n   ".join(names)
+    # Autosummary takes the alias of a type for a class, and finds no signature.
+    rows = "\n   ".join(one for one in names if not _is_alias(getattr(package, one)))
     first = inspect.getdoc(package) or ""
     return (
         f"{title}\n{'=' * len(title)}\n\n{first}\n\n.. currentmodule:: {name}\n\n"
@@ -86,8 +87,10 @@ def _package_page(package: ModuleType, names: list[str]) -> str:
 
 def _name_page(package: str, name: str) -> str:
     value = getattr(importlib.import_module(package), name)
-    options = "\n   :members:\n   :inherited-members: tuple, Protocol" if inspect.isclass(value) else ""
     heading = f"{name}\n{'=' * len(name)}\n\n.. currentmodule:: {package}\n\n"
+    if _is_alias(value):  # autodoc takes it for a class, and numpydoc finds no signature
+        return f"{heading}.. py:data:: {name}\n\n   Stands for ``{value}``.\n"
+    options = "\n   :members:\n   :inherited-members: tuple, Protocol" if inspect.isclass(value) else ""
     return f"{heading}.. {_directive(value)}:: {package}.{name}{options}\n"
 
 
@@ -97,6 +100,11 @@ def _directive(value: object) -> str:
     if inspect.isclass(value):
         return "autoclass"
     return "autofunction" if inspect.isroutine(value) else "autodata"
+
+
+def _is_alias(value: object) -> bool:
+    """Whether it is such as ``tuple[str, int]``, which says that its class is ``type``."""
+    return type(value) is GenericAlias
 
 
 def _index(packages: list[str]) -> str:

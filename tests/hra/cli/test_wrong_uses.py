@@ -99,7 +99,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("bench everything", "'everything' is not one of", "hra bench"),
     ("eval nothing", "'nothing' is not one of", "hra eval"),
     ("verify none.npz", "the file does not exist", "check the path"),
-    ("verify text.ply", "not an allocation that can be read", "save the allocation again"),
+    ("verify text.ply", "the archive is damaged", "save it again"),
     ("demo --out a.txt", "'a.txt'", "name a folder"),
     ("doctor now", "unexpected extra argument", "hra doctor --help"),
 ]

@@ -94,7 +94,7 @@ def test_what_is_wrong_is_said(change: Callable[[dict[str, Any]], object], said:
 def test_no_archive_and_damaged_pictures_are_refused(tmp_path: Path):
     path = tmp_path / "a.sog"
     path.write_bytes(b"not an archive")
-    with pytest.raises(FileError, match="not a SOG file"):
+    with pytest.raises(FileError, match="not an SOG file"):
         load_points(path)
     parts = _parts()
     with pytest.raises(HraError, match=r"quats\.webp"):
