@@ -65,8 +65,8 @@ def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
 
 def _has_the_nodes_of(before: Hierarchy, now: Hierarchy) -> bool:
     """Whether both are trees of the same nodes that add them one at a time, in whatever order siblings come."""
-    trees = before.node_parent is not None and now.node_parent is not None and before.cost_unit == now.cost_unit
-    if not trees or not np.array_equal(before.node_parent, now.node_parent):
+    above, parents = before.node_parent, now.node_parent
+    if above is None or parents is None or before.cost_unit != now.cost_unit or not np.array_equal(above, parents):
         return False
     one_by_one = (len(each) == np.count_nonzero(each.added_by >= 0) for each in (before, now))
     return all(one_by_one) and np.array_equal(before.node_cost, now.node_cost)

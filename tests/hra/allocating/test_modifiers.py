@@ -16,7 +16,7 @@ from hra.allocating.sequences import churn, thrash
 from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError
 from hra.model.hierarchy import Hierarchy
 from tests.helpers.allocators import Plain, Table
-from tests.helpers.hierarchies import KINDS, case
+from tests.helpers.hierarchies import KINDS, case, random_parents
 from tests.helpers.references import closed_sets
 from tests.helpers.traversals import TRAVERSALS
 
@@ -132,7 +132,7 @@ def test_thrash_counts_returns_within_the_window():
 
 def test_a_sequence_keeps_hierarchies_of_one_structure():
     first = allocator(Hierarchy.flat([1, 1]), hra.Hull()).allocate([1, 2], 1)
-    with pytest.raises(HierarchyError, match="another hierarchy"):
+    with pytest.raises(HierarchyError, match="hierarchy of other nodes"):
         allocator(Hierarchy.flat([1, 2]), hra.Hull()).allocate([1, 2], 1, previous=first)
     copy = allocator(Hierarchy.flat([1, 1]), hra.Hull())
     assert copy.allocate([2, 1], 1, previous=first).churn == 2
@@ -154,3 +154,56 @@ def test_hierarchies_and_allocations_can_be_pickled():
     assert copy.hierarchy.node["x"].tolist() == [1, 2, 3]
     with pytest.raises((TypeError, ValueError)):
         copy.hierarchy.node["x"][0] = 5
+
+
+def assert_carried_by_node(seed: int) -> None:
+    """Two orders of the same siblings: changes count nodes, and held answers are valid, affordable and proven."""
+    rng = np.random.default_rng(seed)
+    parent, size = random_parents(rng, 12, 1 + seed % 2), 12
+    first, second = (hra.Hierarchy.tree(parent, np.ones(size), mode="child", order=rng.random(size)) for _ in range(2))
+    budget, later = (first.base_cost + int(rng.integers(0, int(first.total_cost))) for _ in range(2))
+    before = hra.solve(first, budget, gains=rng.random(size))
+    gains, there = rng.random(size), np.append(before.selected, False)[first.added_by]
+    for limit in (None, int(rng.integers(0, 4))):
+        rule = hra.Coherent(hra.Hull(), hysteresis=float(rng.random()), max_churn=limit)
+        after = hra.solve(second, later, gains=gains, traversal=rule, previous=before)
+        now = np.append(after.selected, False)[second.added_by]
+        assert after.churn == np.count_nonzero(there != now)
+        assert second.is_valid(after.selected) and after.cost <= later
+        assert hra.verify(after).ok
+    unlimited = hra.solve(second, np.inf, gains=gains, traversal=hra.Coherent(max_churn=0), previous=before)
+    # What another order forces: to drop what comes after something that is not there, or to fill that in.
+    kept, filled = _closed_by_dropping(second, there), _closed_by_filling(second, there)
+    forced = min(np.count_nonzero(there) - len(kept), len(filled) - np.count_nonzero(there))
+    assert unlimited.churn == forced
+
+
+def _added(hierarchy: hra.Hierarchy, node: int) -> int:
+    """The node whose step comes just before that of ``node``, -1 for none."""
+    step = hierarchy.predecessors[1][slice(*hierarchy.predecessors[0][hierarchy.added_by[node] + np.arange(2)])]
+    return int(np.flatnonzero(hierarchy.added_by == step[0])[0]) if step.size else -1
+
+
+def _closed_by_dropping(hierarchy: hra.Hierarchy, there: np.ndarray) -> set[int]:
+    kept = set(np.flatnonzero(there).tolist())
+    while gone := {node for node in kept if (first := _added(hierarchy, node)) >= 0 and first not in kept}:
+        kept -= gone
+    return kept
+
+
+def _closed_by_filling(hierarchy: hra.Hierarchy, there: np.ndarray) -> set[int]:
+    filled = set(np.flatnonzero(there).tolist())
+    while missing := {first for node in filled if (first := _added(hierarchy, node)) >= 0} - filled:
+        filled |= missing
+    return filled
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_what_was_taken_is_carried_over_to_another_order_of_siblings(seed):
+    assert_carried_by_node(seed)
+
+
+@pytest.mark.slow
+def test_what_was_taken_is_carried_over_10000_times():
+    for seed in range(10_000):
+        assert_carried_by_node(seed)

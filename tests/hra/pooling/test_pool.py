@@ -212,7 +212,7 @@ def test_a_sequence_changes_no_more_than_allowed():
 def test_the_last_step_of_another_pool_is_refused():
     member, other = (Plain(Hierarchy.flat([1, cost]), Table(kind="gain"), hra.Hull()) for cost in (1, 2))
     last = pool(member, member).allocate(([9, 1], [5, 7]), 3)
-    with pytest.raises(HierarchyError, match="another hierarchy"):
+    with pytest.raises(HierarchyError, match="other nodes"):
         pool(member, other).allocate(([9, 1], [5, 7]), 3, previous=last)
     with pytest.raises(HraError, match="2 previous allocations for 1 members"):
         pool(member).allocate(([9, 1],), 3, previous=last)
