@@ -46,7 +46,7 @@ class Layout:
         """Grids one behind the other, each an image of its own."""
         ends = accumulate((rows * columns for rows, columns in grids), initial=0)
         places = tuple(torch.arange(*pair) for pair in pairwise(ends))
-        return cls(tuple(map(tuple, grids)), places, tuple((i,) for i in range(len(places))))
+        return cls(tuple((rows, columns) for rows, columns in grids), places, tuple((i,) for i in range(len(places))))
 
     @classmethod
     def stated(cls, model: Any, inputs: Mapping[str, Any], output: Any, count: int) -> Layout:
@@ -68,7 +68,11 @@ class Layout:
                 model.base_model, inputs["image_sizes"].tolist(), [len(each) for each in output.pooler_output]
             )
         vision = getattr(model.config, "vision_config", None)
-        if getattr(vision, "model_type", "") == "pixtral" and inputs.get("image_sizes") is not None:
+        if (
+            vision is not None
+            and getattr(vision, "model_type", "") == "pixtral"
+            and inputs.get("image_sizes") is not None
+        ):
             side = vision.patch_size * getattr(model.config, "spatial_merge_size", 1)
             return cls.of_grids([(height // side, width // side) for height, width in inputs["image_sizes"].tolist()])
         return cls.of_grids(_equal(model, vision, inputs, output, count))

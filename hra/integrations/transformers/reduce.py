@@ -198,8 +198,9 @@ def _queries(query: str | Sequence[str], prompts: Prompts, count: int) -> list[s
         what = f"{len(query)} questions for {len(prompts.mask)} prompts"
         raise ArrayError(what, where="query", fix="pass one text for all prompts, or one for each")
     numbers = prompts.image[prompts.slots[:, 0], prompts.slots[:, 1]].tolist()
+    each = list(query)
     rows = dict(zip(numbers, prompts.slots[:, 0].tolist(), strict=True))
-    return [query[rows[number]] for number in range(count)]
+    return [str(each[rows[number]]) for number in range(count)]
 
 
 def _check(realize: str, positions: str, allocator: Any) -> None:

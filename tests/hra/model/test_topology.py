@@ -88,7 +88,7 @@ def test_level_order_is_topological_and_levels_are_longest_distances(seed):
     size = int(rng.integers(1, 25))
     edges = random_edges(rng, size).astype(np.int32)
     order, level = level_order(edges, size)
-    graph = networkx.DiGraph(edges.tolist())
+    graph = networkx.DiGraph([(a, b) for a, b in edges.tolist()])
     graph.add_nodes_from(range(size))
     generations = list(networkx.topological_generations(graph))
     distance = {v: depth for depth, generation in enumerate(generations) for v in generation}
@@ -101,7 +101,7 @@ def test_a_cycle_that_is_named_exists(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 15))
     edges = rng.integers(0, size, (int(rng.integers(1, 30)), 2)).astype(np.int32)
-    graph = networkx.DiGraph(edges.tolist())
+    graph = networkx.DiGraph([(a, b) for a, b in edges.tolist()])
     if networkx.is_directed_acyclic_graph(graph):
         level_order(np.unique(edges, axis=0), size)
         return
@@ -122,7 +122,7 @@ def test_a_node_comes_before_it_goes_where_a_path_leads_there(seed: int):
     size, nodes = int(rng.integers(1, 9)), int(rng.integers(1, 6))
     edges = random_edges(rng, size, 0.3).astype(np.int32).reshape(-1, 2)
     added, removed = rng.integers(-1, size, (2, nodes)).astype(np.int32)
-    graph = networkx.DiGraph(edges.tolist())
+    graph = networkx.DiGraph([(a, b) for a, b in edges.tolist()])
     graph.add_nodes_from(range(size))
     early = [
         v
