@@ -54,8 +54,7 @@ def verify(allocation: Allocation) -> Verification:
 
     require_kind("allocation", allocation, Allocation, "load one from a file by hra.Allocation.load(path)")
     ordered = "every node comes before it goes, and refinements follow each other without a cycle", _ordered(allocation)
-    counted = "costs, gains, errors and the budget are numbers >= 0", _countable(allocation)
-    bound, verdicts = Fraction(0), [ordered, counted]
+    verdicts = [ordered, ("costs, gains, errors and the budget are numbers >= 0", _countable(allocation))]
     if ordered[1] and counted[1]:  # without these nothing else means anything
         facts = _Facts(allocation)
         bound, verdicts = Fraction(facts.dual, facts.unit), [*verdicts, *facts.choice(), *facts.best()]
@@ -119,8 +118,9 @@ class _Facts:
         flows, self.gains = numbers[: len(flows)], numbers[len(flows) :]
         # What the budget leaves for refinements, rounded down to what sums of their costs can be.
         room, step = sum(c for c in self.costs if c > 0), gcd(*self.costs)
-        if self.problem.budget < inf:
-            room = min(self.exact(self.problem.budget) * self.parts // 1 - base, room)
+        room = (
+            room if self.problem.budget == inf else min(self.exact(self.problem.budget) * self.parts // 1 - base, room)
+        )
         self.room = room // step * step if step else room
         gained, everything = sum(compress(self.gains, self.taken)), sum(self.gains)
         self.gained, self.residual = Fraction(gained, self.unit), Fraction(least + everything - gained, self.unit)
