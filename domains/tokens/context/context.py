@@ -17,6 +17,8 @@ from hra.domains.tokens.context.features import Encoder, check_features
 from hra.domains.tokens.patches.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.base import Relevance, check_relevance
 from hra.domains.tokens.relevance.resample import resample
+from hra.domains.tokens.relevance.served import Served
+from hra.domains.tokens.relevance.spatial_words import named_place
 from hra.domains.tokens.relevance.uniform import UniformRelevance
 from hra.errors import HraWarning
 from hra.model.arrays import to_numpy
@@ -148,6 +150,22 @@ class TokenContext(ShortRepr):
         """Add to what was computed."""
         self.counts[what] = self.counts.get(what, 0) + number
 
+    def serve(self, served: Served) -> None:
+        """Note what the relevance made of the question; the last note counts."""
+        self._notes.append(served)
+
+    @cached_property
+    def served(self) -> Served:
+        """What became of the question: whether it was used, by what, and with what confidence."""
+        _ = self.relevance
+        if not self.query:
+            return Served()
+        if self._notes:
+            return self._notes[-1]
+        if not self.query_matters:
+            return Served()
+        return Served("words of place" if named_place(self.query) != (None, None) else "relevance")
+
     def hierarchy(self, builder: HierarchyBuilder) -> Hierarchy:
         """What ``builder`` makes of this context, made once: sequences and pools need the same hierarchy every time."""
         return self.once(builder, lambda: builder.build(self))
@@ -171,6 +189,10 @@ class TokenContext(ShortRepr):
     def keep_encoded(self, encoder: Encoder, features: Any) -> None:
         """Take ``features`` for what ``encoder`` returns for the image."""
         self._encoded.append((encoder, features))
+
+    @cached_property
+    def _notes(self) -> list[Served]:
+        return []
 
     @cached_property
     def _made(self) -> dict[Hashable, Any]:

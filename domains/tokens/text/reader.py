@@ -77,14 +77,36 @@ def read_lines(
     ------
     MissingExtra : RapidOCR is not installed.
     """
+    read = _recognised(image, scale, lines, widths)
+    return [line.saying(text) for line, (text, _) in zip(lines, read, strict=True)]
+
+
+def scores(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> float:
+    """How sure the recogniser is of these lines, their mean in [0, 1]; 0 without lines.
+
+    Parameters
+    ----------
+    image : float32 [h, w, 3] in [0, 1], a copy of the image.
+    scale : pixels of the image per pixel of the copy.
+
+    Raises
+    ------
+    MissingExtra : RapidOCR is not installed.
+    """
+    return float(np.mean([score for _, score in _recognised(image, scale, lines, None)])) if lines else 0.0
+
+
+def _recognised(
+    image: np.ndarray, scale: float, lines: Sequence[TextLine], widths: Sequence[int] | None
+) -> list[tuple[str, float]]:
     if not lines:
         return []
     from rapidocr.ch_ppocr_rec import TextRecInput
 
     widths = [_full_width(line) for line in lines] if widths is None else widths
     strips = [_strip(image, line.quad / scale, width) for line, width in zip(lines, widths, strict=True)]
-    texts = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=False)).txts
-    return [line.saying(text) for line, text in zip(lines, texts, strict=True)]
+    read = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=False))
+    return list(zip(read.txts, map(float, read.scores), strict=True))
 
 
 def _full_width(line: TextLine) -> int:

@@ -39,14 +39,14 @@ def read_rows(count: int, progress: Callable[[str], None]) -> Iterator[dict[str,
         field = document.fields[int(random.integers(len(document.fields)))]
         paraphrase = FIELDS[field.kind].paraphrases[int(random.integers(2))]
         about = {"page": document.name, "photographed": document.photographed, "field": field.kind}
-        with _one_core():
+        with one_core():
             rows = list(_page(document, field, paraphrase))
         yield from ({**about, **row} for row in rows)
 
 
 @contextmanager
-def _one_core() -> Iterator[None]:
-    """Lets torch use one thread, as the other networks do."""
+def one_core() -> Iterator[None]:
+    """Torch uses one thread in the block, as the other networks do."""
     if not can_embed():
         yield
         return
