@@ -157,9 +157,9 @@ class TokenContext(ShortRepr):
     @cached_property
     def served(self) -> Served:
         """What became of the question: whether it was used, by what, and with what confidence."""
-        _ = self.relevance
         if not self.query:
             return Served()
+        _ = self.relevance
         if self._notes:
             return self._notes[-1]
         if not self.query_matters:

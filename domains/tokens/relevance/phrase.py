@@ -13,10 +13,10 @@ from hra.domains.tokens.relevance.served import Served
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.domains.tokens.relevance.text_likeness import text_likeness
 from hra.domains.tokens.text import reader
-from hra.domains.tokens.text.candidates import candidate_features, candidates
+from hra.domains.tokens.text.candidates import asks, candidate_features, candidates
 from hra.domains.tokens.text.likeness_lines import likeness_lines
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.page_lines import page_lines
+from hra.domains.tokens.text.page_lines import PageLines, page_lines
 from hra.domains.tokens.text.ranker import ranker
 from hra.domains.tokens.text.rows import patches_under, right_neighbour
 
@@ -85,9 +85,9 @@ class PhraseRelevance:
 
 def _posterior(context: TokenContext) -> np.ndarray | None:
     """The probability that the answer stands there, by patch; None where nothing was read."""
-    page = context.pyramid.once((PhraseRelevance, "read"), lambda: page_lines(context.image))
-    for what, number in page.counts.items():
-        context.count(what, number)
+    if not asks(context.query):
+        return None
+    page = context.pyramid.once((PhraseRelevance, "read"), lambda: _page(context))
     parts = candidates(page.upright)
     if not parts:
         return None
@@ -103,6 +103,14 @@ def _posterior(context: TokenContext) -> np.ndarray | None:
     context.serve(Served("phrase", float(shares.max())))
     elsewhere = _PATCHES * max(1 - shares.sum(), _DOUBT)
     return (np.minimum(chance, 1) + elsewhere / chance.size) * where
+
+
+def _page(context: TokenContext) -> PageLines:
+    """What is read of the image, counted where it is read."""
+    page = page_lines(context.image)
+    for what, number in page.counts.items():
+        context.count(what, number)
+    return page
 
 
 def _level(context: TokenContext) -> int:

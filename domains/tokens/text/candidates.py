@@ -20,12 +20,15 @@ from hra.domains.tokens.text.glosses import gloss
 from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.matching import split_line
 from hra.domains.tokens.text.meaning import same_meaning
-from hra.domains.tokens.text.words import content_words, likeness
+from hra.domains.tokens.text.words import content_words, likeness, said_words
 
 _PARTS = 3  # values of one line at most
 _MONTH = r"(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|okt|oct|nov|dec|dez)[a-z]*"
 _KINDS = (
-    ("date", rf"\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{2,4}}|\d{{1,2}}[\s./-]*{_MONTH}[\s.,/-]*\d{{2,4}}|{_MONTH}\s*\d{{1,2}},?\s*\d{{4}}"),
+    (
+        "date",
+        rf"\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{2,4}}|\d{{1,2}}[\s./-]*{_MONTH}[\s.,/-]*\d{{2,4}}|{_MONTH}\s*\d{{1,2}},?\s*\d{{4}}",
+    ),
     ("time", r"\b\d{1,2}:\d\d(?::\d\d)?(?:\s*[ap]m)?"),
     ("money", r"(?:rm|eur|usd|[$€£])?\s?-?\d{1,3}(?:[., ]?\d{3})*[.,]\s?\d\d(?!\d|[.,/:-]\d)"),
     ("percent", r"\d+(?:[.,]\d+)?\s?%"),
@@ -65,6 +68,11 @@ class Candidate:
     text: str
     before: str
     kind: str
+
+
+def asks(question: str) -> bool:
+    """Whether a question says what it wants: a word that means something, or a kind of answer."""
+    return said_words(question) or bool(concepts(question)) or answer_pattern(question) is not None
 
 
 def candidates(lines: Sequence[TextLine]) -> list[Candidate]:
@@ -217,7 +225,14 @@ class _Fits:
         named = concepts(text)
         shared = len(named & self.concepts) / max(len(self.concepts), 1)
         both = recall + precision
-        return [2 * recall * precision / both if both else 0, recall, precision, meaning, shared, len(named - self.concepts)]
+        return [
+            2 * recall * precision / both if both else 0,
+            recall,
+            precision,
+            meaning,
+            shared,
+            len(named - self.concepts),
+        ]
 
     def of(self, number: int) -> np.ndarray:
         return self.rows[number]

@@ -17,7 +17,7 @@ from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.running import paragraph_heads, running
 
 _SEARCHED = 600_000  # pixels of the copy on which lines are found
-_READ_WIDTH = 7000  # pixels of the recogniser's input at most, about half a second on a core
+_READ_WIDTH = 9000  # pixels of the recogniser's input at most, about half a second on a core
 _READ_SCALE = 2.5  # times as fine as the copy is fine enough for reading
 _PROBES, _UNSURE = 4, 0.75  # lines that are read to tell how a page lies, and the score that leaves it open
 
@@ -75,7 +75,9 @@ def _smaller(image: np.ndarray, pixels: float) -> tuple[np.ndarray, float]:
     scale = max(np.sqrt(height * width / pixels), 1.0)
     if scale == 1:
         return image, 1.0
-    small = cv2.resize(image, (max(round(width / scale), 1), max(round(height / scale), 1)), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(
+        image, (max(round(width / scale), 1), max(round(height / scale), 1)), interpolation=cv2.INTER_AREA
+    )
     return small, float(scale)
 
 

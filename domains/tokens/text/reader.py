@@ -14,7 +14,8 @@ from hra.errors import MissingExtra
 
 _HEIGHT = 48  # of the lines that the recogniser was trained with, in pixels
 _BATCH = 4
-_LETTER, _LEAST_WIDTH = 11, 16  # pixels: the recogniser steps by 8
+_LETTER, _LEAST_WIDTH = 15, 24  # pixels: the recogniser steps by 8, and values must be right to the letter
+_SKIMMED, _LONG = 11, 12.0  # of lines that are so long: their words are to be recognised
 _OPTIONS = {
     "Global.log_level": "error",
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,
@@ -59,7 +60,7 @@ def reading_widths(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -
     image : float32 [h, w, 3] in [0, 1], a copy of the image.
     scale : pixels of the image per pixel of the copy.
     """
-    return [_legible_width(_strip(image, line.quad / scale, _full_width(line))) for line in lines]
+    return [_legible_width(_strip(image, line.quad / scale, _full_width(line)), line.aspect >= _LONG) for line in lines]
 
 
 def read_lines(
@@ -113,10 +114,11 @@ def _full_width(line: TextLine) -> int:
     return max(round(line.aspect * _HEIGHT), _LEAST_WIDTH)
 
 
-def _legible_width(strip: np.ndarray) -> int:
+def _legible_width(strip: np.ndarray, long: bool) -> int:
     strokes = np.abs(np.diff(strip[..., 1].astype(np.float32), axis=1)).mean(axis=1)
     height = np.count_nonzero(strokes >= strokes.max() / 2)
-    return int(np.clip(_LETTER * strip.shape[1] / height, _LEAST_WIDTH, strip.shape[1]))
+    letter = _SKIMMED if long else _LETTER
+    return int(np.clip(letter * strip.shape[1] / height, _LEAST_WIDTH, strip.shape[1]))
 
 
 @cache

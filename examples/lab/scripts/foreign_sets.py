@@ -35,7 +35,7 @@ _PDF_DPI = 96
 _RECEIPTS = 40
 _OF_A_HALF = 48  # questions of one set
 
-# Finds a table with headings, scrolls to it, and leaves cells, texts and boxes in the DOM.
+# Finds a table with headings, moves it into view, and leaves cells, texts and boxes in the DOM.
 _SCRIPT = """
 addEventListener('load', () => {
   const text = e => e.innerText.replace(/\\s+/g, ' ').trim();
@@ -49,7 +49,9 @@ addEventListener('load', () => {
   plain.sort((a, b) => b.querySelectorAll('td,th').length - a.querySelectorAll('td,th').length);
   const out = [], all = [...document.querySelectorAll('td,th')].map(text);
   if (plain.length) {
-    const t = plain[0]; t.scrollIntoView(); window.scrollBy(0, -SHIFT);
+    const t = plain[0], root = document.documentElement;
+    root.style.overflow = 'hidden'; window.scrollTo(0, 0);
+    document.body.style.marginTop = Math.min(0, SHIFT - t.getBoundingClientRect().top) + 'px';
     for (const row of t.rows) out.push([...row.cells].map(c => ({text: text(c), box: box(c), head: c.tagName == 'TH', same: all.filter(t => t == text(c)).length})));
   }
   const p = document.createElement('pre'); p.id = 'found-cells'; p.style.display = 'none';
@@ -91,7 +93,13 @@ def _html_page(page: Path, name: str, out: Path) -> Iterator[dict[str, Any]]:
     made.write_text(re.sub(r"(?i)</head>", lambda found: script + found[0], source, count=1))
     picture = out / "images" / f"{name}.png"
     picture.parent.mkdir(parents=True, exist_ok=True)
-    base = ["chromium-headless-shell", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={width},{_HEIGHT}"]
+    base = [
+        "chromium-headless-shell",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        f"--window-size={width},{_HEIGHT}",
+    ]
     url = f"file://{made.resolve()}"
     try:
         dom = subprocess.run([*base, "--dump-dom", url], capture_output=True, timeout=60, check=True).stdout.decode()

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from hra_lab.inputs.documents.ambiguous import ambiguous_page
 
 from hra.domains.tokens.text import candidates as candidates_of
 from hra.domains.tokens.text import meaning
 from hra.domains.tokens.text.candidates import FEATURES, Candidate, candidate_features, candidates
 from hra.domains.tokens.text.ranker import PAGE_FEATURES, page_features
+from hra_lab.inputs.documents.ambiguous import ambiguous_page
 
-_HIDDEN, _EPOCHS, _BATCH = (48, 24), 24, 64
+_HIDDEN, _EPOCHS, _BATCH = (32, 16), 20, 64
 _QUESTIONS = 4  # of a page, at most
 _NO_MODEL = 0.2  # share of the questions without MiniLM
 
@@ -55,7 +55,9 @@ def _is_right(one: Candidate, answer: str, numbers: tuple[int, ...]) -> bool:
     if one.line not in numbers:
         return False
     said, wanted = _letters(one.text), _letters(answer)
-    return abs(len(said) - len(wanted)) <= 1 and (said == wanted or sum(map(str.__eq__, said, wanted)) >= 0.7 * len(wanted))
+    return abs(len(said) - len(wanted)) <= 1 and (
+        said == wanted or sum(map(str.__eq__, said, wanted)) >= 0.7 * len(wanted)
+    )
 
 
 class Net(torch.nn.Module):
@@ -71,7 +73,7 @@ class Net(torch.nn.Module):
     def forward(self, rows: torch.Tensor, pages: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         hidden = (rows - self.mean) / self.spread
         for number, layer in enumerate(self.layers):
-            hidden = layer(torch.nn.functional.dropout(torch.relu(hidden), 0.1, self.training) if number else hidden)
+            hidden = layer(torch.nn.functional.dropout(torch.relu(hidden), 0.2, self.training) if number else hidden)
         return hidden[:, 0], self.elsewhere(pages)[:, 0]
 
 
@@ -95,7 +97,7 @@ def train(made: list[Case], seed: int) -> Net:
     rows = np.concatenate([one[0] for one in made])
     net = Net(rows.mean(axis=0), np.maximum(rows.std(axis=0), 0.05).astype(np.float32))
     steps = _EPOCHS * -(-len(made) // _BATCH)
-    adam = torch.optim.AdamW(net.parameters(), 3e-3, weight_decay=0.01)
+    adam = torch.optim.AdamW(net.parameters(), 3e-3, weight_decay=0.05)
     slower = torch.optim.lr_scheduler.OneCycleLR(adam, 3e-3, total_steps=steps)
     random = np.random.default_rng(seed)
     for epoch in range(_EPOCHS):
@@ -113,7 +115,7 @@ def train(made: list[Case], seed: int) -> Net:
     return net.eval()
 
 
-def main(pages: int = 2500, seed: int = 0) -> None:
+def main(pages: int = 1500, seed: int = 0) -> None:
     """Make pages, train, judge on pages of another seed, write."""
     known: dict[str, np.ndarray] = {}
     embed = meaning._vectors
@@ -126,7 +128,10 @@ def main(pages: int = 2500, seed: int = 0) -> None:
     meaning._vectors = remembered
     torch.set_num_threads(1)
     made = cases(pages, seed)
-    print(f"{len(made)} questions, {np.mean([one[2] for one in made]):.0%} without an answer, {len(known)} texts", flush=True)
+    print(
+        f"{len(made)} questions, {np.mean([one[2] for one in made]):.0%} without an answer, {len(known)} texts",
+        flush=True,
+    )
     net = train(made, seed)
     held = cases(max(pages // 10, 1), seed + 1)
     with torch.no_grad():

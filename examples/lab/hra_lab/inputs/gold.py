@@ -65,7 +65,11 @@ def _row(images: Path, line: str, where: str) -> Gold:
         row = json.loads(line)
         boxes = tuple((int(x0), int(y0), int(x1), int(y1)) for x0, y0, x1, y1 in row["boxes"])
         made = Gold(
-            images / row["image"], str(row["question"]), str(row["answer"]), boxes, row.get("paraphrase"),
+            images / row["image"],
+            str(row["question"]),
+            str(row["answer"]),
+            boxes,
+            row.get("paraphrase"),
             str(row.get("set", "gold")),
         )
     except (ValueError, KeyError, TypeError) as error:

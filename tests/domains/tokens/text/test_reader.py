@@ -64,7 +64,7 @@ def test_of_a_long_letter_the_first_lines_of_paragraphs_are_read_first():
     context = tokens.PyramidSampling(tokens.PhraseRelevance(read=True)).context(sheet.pixels(), "what is the total?")
     y, x = np.unravel_index(int(context.relevance.argmax()), context.relevance.shape)
     assert abs(16 * y - (60 + 180 * 6)) < 40 and 16 * x > 400
-    assert context.counts["pixels of width read"] <= 6000
+    assert context.counts["pixels of width read"] <= 9000
 
 
 def test_lines_are_found_by_their_strokes():

@@ -87,7 +87,8 @@ def _hit(scores: np.ndarray, gold: Gold, patch: int = 16) -> bool:
 def _score(image: np.ndarray, gold: Gold) -> float:
     """ANLS of the text that is read in the best of the answer's places."""
     quads = [
-        np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float) + _MARGIN * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+        np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float)
+        + _MARGIN * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
         for x0, y0, x1, y1 in gold.boxes[:4]
     ]
     read = read_lines(image, 1.0, [TextLine(quad) for quad in quads])
@@ -98,7 +99,10 @@ def table(rows: Sequence[Mapping[str, Any]], group: str | None = None) -> str:
     """Mean scores as Markdown, one line per method; of one set, or of all."""
     mine = [row for row in rows if group in (None, row["set"])]
     methods = [method for method in dict.fromkeys(row["method"] for row in mine) if method != FULL]
-    lines = ["| chosen by | " + " | ".join(f"{budget}" for budget in BUDGETS) + " |", "| --- |" + " ---: |" * len(BUDGETS)]
+    lines = [
+        "| chosen by | " + " | ".join(f"{budget}" for budget in BUDGETS) + " |",
+        "| --- |" + " ---: |" * len(BUDGETS),
+    ]
     for method in methods:
         cells = [mean_score(mine, method, budget) for budget in BUDGETS]
         lines.append(f"| {method} | " + " | ".join("-" if np.isnan(one) else f"{one:.2f}" for one in cells) + " |")
@@ -120,7 +124,9 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[float, fl
     pairs = np.array([(row["confidence"], row["hit"]) for row in told if row["confidence"] is not None], float)
     bins, error = [], 0.0
     for low in np.arange(_BINS) / _BINS:
-        inside = pairs[(pairs[:, 0] >= low) & (pairs[:, 0] < low + 1 / _BINS + 1e-9 * (low > 0.7))] if len(pairs) else pairs
+        inside = (
+            pairs[(pairs[:, 0] >= low) & (pairs[:, 0] < low + 1 / _BINS + 1e-9 * (low > 0.7))] if len(pairs) else pairs
+        )
         if len(inside):
             sure, right = inside.mean(axis=0)
             bins.append((float(sure), float(right), len(inside)))
@@ -136,9 +142,14 @@ def summary(rows: Sequence[Mapping[str, Any]], what: str) -> str:
     once = {row["image"]: row["seconds"] for row in reversed(first)}
     bins, error = reliability(rows)
     parts = [f"## {what}: {len({row['number'] for row in rows})} questions\n\n{table(rows)}"]
-    parts += [f"### {group}: {len({row['number'] for row in rows if row['set'] == group})}\n\n{table(rows, group)}" for group in groups]
+    parts += [
+        f"### {group}: {len({row['number'] for row in rows if row['set'] == group})}\n\n{table(rows, group)}"
+        for group in groups
+    ]
     diagram = "\n".join(f"| {sure:.2f} | {right:.2f} | {count} |" for sure, right, count in bins)
-    parts.append(f"Confidence, share of right places, questions:\n\n| said | right | n |\n| ---: | ---: | ---: |\n{diagram}\n")
+    parts.append(
+        f"Confidence, share of right places, questions:\n\n| said | right | n |\n| ---: | ---: | ---: |\n{diagram}\n"
+    )
     parts.append(f"Expected calibration error {error:.3f}.")
     if once and seconds:
         took = list(once.values())

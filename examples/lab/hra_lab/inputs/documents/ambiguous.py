@@ -16,46 +16,361 @@ from hra.domains.tokens.text.lines import TextLine
 
 Random = np.random.Generator
 
-_WORDS = (
-    "size speed width height length colour model version status owner country city engine power capacity voltage current "
-    "memory disk kernel package module driver license author title language format encoding default range minimum maximum "
-    "average median result score level rank grade class type category group member visitor ticket seat room floor door "
-    "window table chair paper pressure temperature humidity density volume area distance duration frequency rate ratio "
-    "interest salary bonus budget profit revenue loss share stock option parameter function argument return value key "
-    "index column row field record file folder path host port user password session timeout limit buffer cache queue "
-    "thread process signal error warning message log event action method query operator priority scope context syntax "
-    "compatibility override source target input output channel filter layer mode style weight shape material origin "
-    "supplier warehouse delivery shipment vehicle route station platform departure arrival gate flight hotel breakfast "
-    "doctor patient blood dose age gender height school teacher course exam semester region population capital river "
-    "mountain climate rainfall crop yield price rent tenant contract clause signature department manager team project "
-    "größe länge breite höhe farbe zustand sprache taille largeur hauteur couleur état langue tamaño ancho alto color "
-    "estado idioma saiz lebar tinggi warna bahasa negeri"
-).split()
-_ITEMS = (
-    "milk bread coffee latte tea sugar rice chicken soup salad pizza cola water juice apple banana soap shampoo paper pen "
-    "notebook battery cable lamp screw nail paint brush glue tape shirt socks towel nasi goreng teh ais roti käse wurst "
-    "brot kaffee fromage jambon pain café queso leche"
-).split()
-_NAMES = "Anna Ben Carla David Eva Frank Grace Hans Iris Jamal Kim Lim Maria Noor Omar Paul Siti Tan Wong Yusof".split()
-_STREETS = "Jalan Besar|Main Street|Hauptstrasse|Rue de Lyon|Calle Mayor|High Road|Taman Indah|Station Road".split("|")
+_WORDS = [
+    "size",
+    "speed",
+    "width",
+    "height",
+    "length",
+    "colour",
+    "model",
+    "version",
+    "status",
+    "owner",
+    "country",
+    "city",
+    "engine",
+    "power",
+    "capacity",
+    "voltage",
+    "current",
+    "memory",
+    "disk",
+    "kernel",
+    "package",
+    "module",
+    "driver",
+    "license",
+    "author",
+    "title",
+    "language",
+    "format",
+    "encoding",
+    "default",
+    "range",
+    "minimum",
+    "maximum",
+    "average",
+    "median",
+    "result",
+    "score",
+    "level",
+    "rank",
+    "grade",
+    "class",
+    "type",
+    "category",
+    "group",
+    "member",
+    "visitor",
+    "ticket",
+    "seat",
+    "room",
+    "floor",
+    "door",
+    "window",
+    "table",
+    "chair",
+    "paper",
+    "pressure",
+    "temperature",
+    "humidity",
+    "density",
+    "volume",
+    "area",
+    "distance",
+    "duration",
+    "frequency",
+    "rate",
+    "ratio",
+    "interest",
+    "salary",
+    "bonus",
+    "budget",
+    "profit",
+    "revenue",
+    "loss",
+    "share",
+    "stock",
+    "option",
+    "parameter",
+    "function",
+    "argument",
+    "return",
+    "value",
+    "key",
+    "index",
+    "column",
+    "row",
+    "field",
+    "record",
+    "file",
+    "folder",
+    "path",
+    "host",
+    "port",
+    "user",
+    "password",
+    "session",
+    "timeout",
+    "limit",
+    "buffer",
+    "cache",
+    "queue",
+    "thread",
+    "process",
+    "signal",
+    "error",
+    "warning",
+    "message",
+    "log",
+    "event",
+    "action",
+    "method",
+    "query",
+    "operator",
+    "priority",
+    "scope",
+    "context",
+    "syntax",
+    "compatibility",
+    "override",
+    "source",
+    "target",
+    "input",
+    "output",
+    "channel",
+    "filter",
+    "layer",
+    "mode",
+    "style",
+    "weight",
+    "shape",
+    "material",
+    "origin",
+    "supplier",
+    "warehouse",
+    "delivery",
+    "shipment",
+    "vehicle",
+    "route",
+    "station",
+    "platform",
+    "departure",
+    "arrival",
+    "gate",
+    "flight",
+    "hotel",
+    "breakfast",
+    "doctor",
+    "patient",
+    "blood",
+    "dose",
+    "age",
+    "gender",
+    "height",
+    "school",
+    "teacher",
+    "course",
+    "exam",
+    "semester",
+    "region",
+    "population",
+    "capital",
+    "river",
+    "mountain",
+    "climate",
+    "rainfall",
+    "crop",
+    "yield",
+    "price",
+    "rent",
+    "tenant",
+    "contract",
+    "clause",
+    "signature",
+    "department",
+    "manager",
+    "team",
+    "project",
+    "größe",
+    "länge",
+    "breite",
+    "höhe",
+    "farbe",
+    "zustand",
+    "sprache",
+    "taille",
+    "largeur",
+    "hauteur",
+    "couleur",
+    "état",
+    "langue",
+    "tamaño",
+    "ancho",
+    "alto",
+    "color",
+    "estado",
+    "idioma",
+    "saiz",
+    "lebar",
+    "tinggi",
+    "warna",
+    "bahasa",
+    "negeri",
+]
+_ITEMS = [
+    "milk",
+    "bread",
+    "coffee",
+    "latte",
+    "tea",
+    "sugar",
+    "rice",
+    "chicken",
+    "soup",
+    "salad",
+    "pizza",
+    "cola",
+    "water",
+    "juice",
+    "apple",
+    "banana",
+    "soap",
+    "shampoo",
+    "paper",
+    "pen",
+    "notebook",
+    "battery",
+    "cable",
+    "lamp",
+    "screw",
+    "nail",
+    "paint",
+    "brush",
+    "glue",
+    "tape",
+    "shirt",
+    "socks",
+    "towel",
+    "nasi",
+    "goreng",
+    "teh",
+    "ais",
+    "roti",
+    "käse",
+    "wurst",
+    "brot",
+    "kaffee",
+    "fromage",
+    "jambon",
+    "pain",
+    "café",
+    "queso",
+    "leche",
+]
+_NAMES = [
+    "Anna",
+    "Ben",
+    "Carla",
+    "David",
+    "Eva",
+    "Frank",
+    "Grace",
+    "Hans",
+    "Iris",
+    "Jamal",
+    "Kim",
+    "Lim",
+    "Maria",
+    "Noor",
+    "Omar",
+    "Paul",
+    "Siti",
+    "Tan",
+    "Wong",
+    "Yusof",
+]
+_STREETS = [
+    "Jalan Besar",
+    "Main Street",
+    "Hauptstrasse",
+    "Rue de Lyon",
+    "Calle Mayor",
+    "High Road",
+    "Taman Indah",
+    "Station Road",
+]
 # Labels, and what is asked where they are meant.
-_TOTALS = "total|TOTAL|Total Amount|GRAND TOTAL|Total Due|Amount Due|Total (RM)|TOTAL INCL. GST|Total Sales (Inclusive of GST)|Gesamtbetrag|Summe|Total TTC|Montant total|Importe total|Jumlah|Jumlah Besar|Nett Total|Balance Due|Round Total|Rounded Total (RM)|TOTAL AMOUNT (INCLUSIVE)".split("|")
+_TOTALS = [
+    "total",
+    "TOTAL",
+    "Total Amount",
+    "GRAND TOTAL",
+    "Total Due",
+    "Amount Due",
+    "Total (RM)",
+    "TOTAL INCL. GST",
+    "Total Sales (Inclusive of GST)",
+    "Gesamtbetrag",
+    "Summe",
+    "Total TTC",
+    "Montant total",
+    "Importe total",
+    "Jumlah",
+    "Jumlah Besar",
+    "Nett Total",
+    "Balance Due",
+    "Round Total",
+    "Rounded Total (RM)",
+    "TOTAL AMOUNT (INCLUSIVE)",
+]
 _LABELS = {
     "total": _TOTALS,
-    "subtotal": "Subtotal|SUB TOTAL|Sub-Total|Zwischensumme|Sous-total|Total excl. GST|Total before tax|Net amount|Total Excluding GST".split("|"),
-    "tax": "GST 6%|Tax|VAT 20%|MwSt 19%|TVA|IVA 21%|SST|Total GST|Service tax|Total includes 6% GST".split("|"),
-    "change": "Change|CHANGE|Rückgeld|Monnaie rendue|Cambio|Baki|Change due".split("|"),
-    "cash": "Cash|CASH|Tendered|Bar|Espèces|Efectivo|Tunai|VISA|Cash received|Amount paid".split("|"),
-    "discount": "Discount|Total savings|Your Total Savings|Rabatt|Remise|Descuento|Diskaun|Total Discount".split("|"),
-    "rounding": "Rounding|Rounding Adj|Rundung|Arrondi|Redondeo|Pelarasan|Rounding Adjustment".split("|"),
-    "date": "Date|DATE|Datum|Fecha|Tarikh|Bill date|Invoice Date|Date of sale|Date/Time".split("|"),
-    "time": "Time|Uhrzeit|Heure|Hora|Masa|Printed at".split("|"),
-    "cashier": "Cashier|Served by|Kassierer|Caissier|Cajero|Juruwang|Operator".split("|"),
-    "number": "Receipt No|Invoice No.|Bill #|Rechnung Nr.|Facture No|Factura|No. Resit|Doc No".split("|"),
-    "phone": "Tel|Phone|Telefon|Téléphone|Tel. No|TEL/FAX".split("|"),
-    "due": "Due date|Payable until|Fällig am|Échéance|Vencimiento|Valid until|Exchange until".split("|"),
-    "birth": "Date of birth|Geburtsdatum|Born".split("|"),
-    "quantity": "Total Qty|Total quantity|Items|Anzahl|Item count|Total items|Kuantiti".split("|"),
+    "subtotal": [
+        "Subtotal",
+        "SUB TOTAL",
+        "Sub-Total",
+        "Zwischensumme",
+        "Sous-total",
+        "Total excl. GST",
+        "Total before tax",
+        "Net amount",
+        "Total Excluding GST",
+    ],
+    "tax": [
+        "GST 6%",
+        "Tax",
+        "VAT 20%",
+        "MwSt 19%",
+        "TVA",
+        "IVA 21%",
+        "SST",
+        "Total GST",
+        "Service tax",
+        "Total includes 6% GST",
+    ],
+    "change": ["Change", "CHANGE", "Rückgeld", "Monnaie rendue", "Cambio", "Baki", "Change due"],
+    "cash": ["Cash", "CASH", "Tendered", "Bar", "Espèces", "Efectivo", "Tunai", "VISA", "Cash received", "Amount paid"],
+    "discount": [
+        "Discount",
+        "Total savings",
+        "Your Total Savings",
+        "Rabatt",
+        "Remise",
+        "Descuento",
+        "Diskaun",
+        "Total Discount",
+    ],
+    "rounding": ["Rounding", "Rounding Adj", "Rundung", "Arrondi", "Redondeo", "Pelarasan", "Rounding Adjustment"],
+    "date": ["Date", "DATE", "Datum", "Fecha", "Tarikh", "Bill date", "Invoice Date", "Date of sale", "Date/Time"],
+    "time": ["Time", "Uhrzeit", "Heure", "Hora", "Masa", "Printed at"],
+    "cashier": ["Cashier", "Served by", "Kassierer", "Caissier", "Cajero", "Juruwang", "Operator"],
+    "number": ["Receipt No", "Invoice No.", "Bill #", "Rechnung Nr.", "Facture No", "Factura", "No. Resit", "Doc No"],
+    "phone": ["Tel", "Phone", "Telefon", "Téléphone", "Tel. No", "TEL/FAX"],
+    "due": ["Due date", "Payable until", "Fällig am", "Échéance", "Vencimiento", "Valid until", "Exchange until"],
+    "birth": ["Date of birth", "Geburtsdatum", "Born"],
+    "quantity": ["Total Qty", "Total quantity", "Items", "Anzahl", "Item count", "Total items", "Kuantiti"],
 }
 _ASKS = {
     "total": "what is the total amount?|what is the total?|how much was paid altogether?|what does it cost in all?|how much did the customer pay altogether?|how much money was spent?|what is the final price?|total?|what did the buyer pay?|wie hoch ist der Gesamtbetrag?|quel est le montant total?|berapa jumlah?",
@@ -82,6 +397,20 @@ _SENTENCES = (
     "gracias por su compra", "terima kasih sila datang lagi", "this page describes the status of each module",
     "the result of the function is returned as a value", "the owner of the file can change the mode",
 )  # fmt: skip
+_MISREAD = 0.012
+_LIKE = {
+    "0": "O68",
+    "1": "l7I",
+    "5": "S6",
+    "6": "80",
+    "8": "B3",
+    "3": "8",
+    "2": "7Z",
+    "/": "1I",
+    ".": ",",
+    ",": ".",
+    "-": ".",
+}
 
 
 @dataclass
@@ -126,11 +455,15 @@ class _Sheet:
         self.y += steps * self.pitch * self.height
 
     def _read(self, text: str) -> str:
-        letters = [
-            letter if self.random.random() > 0.008 else str(self.random.choice(list("ilo0e1.s"))) for letter in text
-        ]
+        wrong = self.random.random(len(text)) < _MISREAD
+        letters = [self._mistake(letter) if bad else letter for letter, bad in zip(text, wrong, strict=True)]
         said = "".join(letters)
         return said.replace(" ", "") if self.random.random() < 0.06 else said
+
+    def _mistake(self, letter: str) -> str:
+        if self.random.random() < 0.45:
+            return ""
+        return str(self.random.choice(list(_LIKE.get(letter, "oil1.e"))))
 
     def pair(self, label: str, value: str, at: float, style: str) -> int:
         """A label and its value as the style says; the number of the line with the value."""
@@ -139,7 +472,11 @@ class _Sheet:
             number = self.write(f"{label}{colon or ' '} {value}", at)
         elif style in ("right", "far"):
             self.write(label + colon, at)
-            number = self.write(value, self.right(), end=True) if style == "far" else self.write(value, at + 12 * self.height)
+            number = (
+                self.write(value, self.right(), end=True)
+                if style == "far"
+                else self.write(value, at + 12 * self.height)
+            )
         else:
             order = (label + colon, value) if style == "below" else (value, label)
             first = self.write(order[0], at)
@@ -153,7 +490,12 @@ class _Sheet:
 def ambiguous_page(random: Random) -> AmbiguousPage:
     """One page of a random kind."""
     sheet = _Sheet(random)
-    kinds: tuple[tuple[Callable[[_Sheet], None], float], ...] = ((_receipt, 0.4), (_form, 0.2), (_table, 0.28), (_contents, 0.12))
+    kinds: tuple[tuple[Callable[[_Sheet], None], float], ...] = (
+        (_receipt, 0.4),
+        (_form, 0.2),
+        (_table, 0.28),
+        (_contents, 0.12),
+    )
     make = kinds[random.choice(len(kinds), p=[share for _, share in kinds])][0]
     make(sheet)
     page = sheet.page
@@ -181,7 +523,7 @@ def _money(random: Random, value: float) -> str:
 
 def _date(random: Random) -> str:
     day, month, year = random.integers(1, 29), random.integers(1, 13), random.integers(2008, 2026)
-    name = _pick(random, "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
+    name = _pick(random, ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
     forms = (f"{day:02}/{month:02}/{year}", f"{day:02}-{month:02}-{year}", f"{day:02}.{month:02}.{year % 100:02}",
              f"{year}-{month:02}-{day:02}", f"{day} {name} {year}", f"{day:02}-{name}-{year}", f"{day:02}/{month:02}/{year % 100:02}")  # fmt: skip
     return _pick(random, list(forms))
@@ -214,13 +556,20 @@ def _receipt(sheet: _Sheet) -> None:
         phone = f"0{random.integers(1, 9)}-{random.integers(1000000, 99999999)}"
         note("phone", phone, sheet.pair(_pick(random, _LABELS["phone"]), phone, centre, "inline"))
     if random.random() < 0.4:
-        sheet.pair("GST ID" if random.random() < 0.5 else "Reg No", f"{random.integers(10**8, 10**11)}", centre, "inline")
+        sheet.pair(
+            "GST ID" if random.random() < 0.5 else "Reg No", f"{random.integers(10**8, 10**11)}", centre, "inline"
+        )
 
     def head() -> None:
-        date, clock = _date(random), f"{random.integers(0, 24):02}:{random.integers(0, 60):02}" + (":33" if random.random() < 0.3 else "")
+        date, clock = (
+            _date(random),
+            f"{random.integers(0, 24):02}:{random.integers(0, 60):02}" + (":33" if random.random() < 0.3 else ""),
+        )
         style = _pick(random, ["inline", "inline", "right", "alone", "both", "far"])
         if style in ("alone", "both"):
-            number = sheet.write(f"{date} {clock}" if style == "both" else date, at if random.random() < 0.6 else centre)
+            number = sheet.write(
+                f"{date} {clock}" if style == "both" else date, at if random.random() < 0.6 else centre
+            )
             note("date", date, number)
             if style == "both":
                 note("time", clock, number)
@@ -232,17 +581,29 @@ def _receipt(sheet: _Sheet) -> None:
                 note("time", clock, sheet.pair(_pick(random, _LABELS["time"]), clock, at, style))
         if random.random() < 0.6:
             number = f"{_pick(random, ['', 'A', 'INV', 'CS-'])}{random.integers(1000, 10**7)}"
-            note("number", number, sheet.pair(_pick(random, _LABELS["number"]), number, at, _pick(random, ["inline", "right"])))
+            note(
+                "number",
+                number,
+                sheet.pair(_pick(random, _LABELS["number"]), number, at, _pick(random, ["inline", "right"])),
+            )
         if random.random() < 0.5:
             name = _pick(random, _NAMES)
-            note("cashier", name, sheet.pair(_pick(random, _LABELS["cashier"]), name, at, _pick(random, ["inline", "right"])))
+            note(
+                "cashier",
+                name,
+                sheet.pair(_pick(random, _LABELS["cashier"]), name, at, _pick(random, ["inline", "right"])),
+            )
 
     top = random.random() < 0.7
     if top:
         head()
     sheet.down(0.5)
     if random.random() < 0.5:
-        for title, place in zip(("Qty", "Description", "Price", _pick(random, ["Amount", "Total", "Amount (RM)"])), (0, 0.15, 0.6, 1.0), strict=True):
+        for title, place in zip(
+            ("Qty", "Description", "Price", _pick(random, ["Amount", "Total", "Amount (RM)"])),
+            (0, 0.15, 0.6, 1.0),
+            strict=True,
+        ):
             sheet.write(title, at + place * (sheet.right() - at), end=place == 1.0)
         sheet.down()
     count, sums = int(random.integers(1, 12)), 0.0
@@ -266,7 +627,11 @@ def _receipt(sheet: _Sheet) -> None:
     def row(kind: str, value: float | str, big: float = 1.0) -> None:
         text = value if isinstance(value, str) else _money(random, value)
         if far == "far":
-            sheet.write(_case(random, _pick(random, _LABELS[kind])) + (":" if random.random() < 0.4 else ""), at if random.random() < 0.7 else centre, big=big)
+            sheet.write(
+                _case(random, _pick(random, _LABELS[kind])) + (":" if random.random() < 0.4 else ""),
+                at if random.random() < 0.7 else centre,
+                big=big,
+            )
             number = sheet.write(text, sheet.right(), big=big, end=True)
             sheet.down(big)
         else:
@@ -294,7 +659,9 @@ def _receipt(sheet: _Sheet) -> None:
     if order() < 0.45:  # a summary of taxes
         sheet.down(0.5)
         places = (0.0, 0.4, 1.0)
-        for title, place in zip(("GST Summary", _pick(random, ["Amount (RM)", "Amount", "Net"]), "Tax (RM)"), places, strict=True):
+        for title, place in zip(
+            ("GST Summary", _pick(random, ["Amount (RM)", "Amount", "Net"]), "Tax (RM)"), places, strict=True
+        ):
             sheet.write(title, at + place * (sheet.right() - at), end=place == 1.0)
         sheet.down()
         for name in ("SR @ 6%", "ZRL 0%", _pick(random, ["Total", "Total:", "TOTAL"])):
@@ -308,10 +675,15 @@ def _receipt(sheet: _Sheet) -> None:
         note("due", due, sheet.pair(_pick(random, _LABELS["due"]), due, at, "inline"))
     if order() < 0.3:
         row("discount", 0.0)
-    for _ in range(int(random.integers(0, 4))):
+    for _ in range(int(random.integers(0, 5))):
+        if order() < 0.5:
+            sheet.pair(_phrase(random), _value(random), at, "inline")
+            continue
         sheet.write(_pick(random, list(_SENTENCES)), at)
         sheet.down()
-    for kind in {"total", *random.choice(list(facts), size=min(4, len(facts)), replace=False)} | ({"date"} & set(facts)):
+    for kind in {"total", *random.choice(list(facts), size=min(4, len(facts)), replace=False)} | (
+        {"date"} & set(facts)
+    ):
         value, numbers = facts[kind]
         page.asked.append((_pick(random, _ASKS[kind].split("|")), value, tuple(numbers)))
 
@@ -327,7 +699,17 @@ def _value(random: Random) -> str:
 
 def _question(random: Random, name: str) -> str:
     name = name if random.random() < 0.6 else name.lower()
-    return _pick(random, [f"what is the {name}?", f"what is the {name}?", f"{name}: what does it say?", f"which {name}?", f"{name}?", f"tell me the {name}"])
+    return _pick(
+        random,
+        [
+            f"what is the {name}?",
+            f"what is the {name}?",
+            f"{name}: what does it say?",
+            f"which {name}?",
+            f"{name}?",
+            f"tell me the {name}",
+        ],
+    )
 
 
 def _prose(sheet: _Sheet, few: int, name: str = "") -> None:
@@ -364,7 +746,12 @@ def _table(sheet: _Sheet) -> None:
         _prose(sheet, 3)
         columns, rows = int(random.integers(2, 6)), int(random.integers(2, 12))
         heads = [_case(random, _phrase(random)) for _ in range(columns)]
-        sides = [_phrase(random) if random.random() < 0.7 else f"{_WORDS[int(random.integers(len(_WORDS)))]} {random.integers(1, 30)}" for _ in range(rows)]
+        sides = [
+            _phrase(random)
+            if random.random() < 0.7
+            else f"{_WORDS[int(random.integers(len(_WORDS)))]} {random.integers(1, 30)}"
+            for _ in range(rows)
+        ]
         places = np.cumsum([10.0, *random.uniform(6, 16, size=columns - 1)]) * sheet.height
         end = random.random() < 0.35
         if random.random() < 0.2:
@@ -382,7 +769,12 @@ def _table(sheet: _Sheet) -> None:
                 if random.random() < 0.9:
                     line = sheet.write(value, float(place), end=end)
                     if random.random() < 3 / (rows * columns):
-                        asks = [f"what is the {head} of {side}?", f"{side}: which {head} does it have?", f"{head} of {side}", f"which {head} has {side}?"]
+                        asks = [
+                            f"what is the {head} of {side}?",
+                            f"{side}: which {head} does it have?",
+                            f"{head} of {side}",
+                            f"which {head} has {side}?",
+                        ]
                         sheet.page.asked.append((_pick(random, asks), value, (line,)))
             sheet.down()
         sheet.down(2)
