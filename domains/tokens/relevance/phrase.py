@@ -25,9 +25,13 @@ if TYPE_CHECKING:
 
 _COARSE_SIDE = 512  # pixels of the longer side, at most, on which the layout is looked for
 _LEAST = 0.002  # probability of a place that is worth a mark
+_HOPELESS = (
+    0.1  # probability below which the likeliest place says nothing: tokens go where they would without a question
+)
 _BACKGROUND = 0.003
 _PATCHES = 4  # patches of an answer that stands where nobody looked
 _DOUBT = 0.02  # the least probability of that: so that what is left of a budget goes to errors elsewhere
+_ON_PRINT = 0.5  # times as likely again on the patch that is most like print
 _TEXTUAL = 0.015  # text-likeness: printed patches have 0.03 to 0.15, less where half of them is paper
 
 
@@ -100,9 +104,19 @@ def _posterior(context: TokenContext) -> np.ndarray | None:
         if share >= _LEAST:
             quad = page.lines[one.line].part(one.start, one.end)
             chance[patches_under(quad, context.grid, context.patch)] += share
+    if shares.max() < _HOPELESS:
+        context.serve(Served("words of place" if where.min() < 1 else "nothing"))
+        return _anywhere(context) * where
     context.serve(Served("phrase", float(shares.max())))
     elsewhere = _PATCHES * max(1 - shares.sum(), _DOUBT)
-    return (np.minimum(chance, 1) + elsewhere / chance.size) * where
+    spread = _anywhere(context)
+    return (np.minimum(chance, 1) + elsewhere * spread / spread.sum()) * where
+
+
+def _anywhere(context: TokenContext) -> np.ndarray:
+    """Where an answer stands of which nothing is known: anywhere, on print rather than on paper."""
+    textual = text_likeness(context.image, context.patch).astype(np.float64)
+    return 1 + _ON_PRINT * textual / max(float(textual.max()), 1 / 255)
 
 
 def _page(context: TokenContext) -> PageLines:

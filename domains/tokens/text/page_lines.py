@@ -19,6 +19,7 @@ from hra.domains.tokens.text.running import paragraph_heads, running
 _SEARCHED = 600_000  # pixels of the copy on which lines are found
 _READ_WIDTH = 9000  # pixels of the recogniser's input at most, about half a second on a core
 _READ_SCALE = 2.5  # times as fine as the copy is fine enough for reading
+_LETTERS = 0.4  # score below which a line may be no text
 _PROBES, _UNSURE = 4, 0.75  # lines that are read to tell how a page lies, and the score that leaves it open
 
 
@@ -124,9 +125,8 @@ def _read(
             spent += widths[number]
             chosen.append(number)
     chosen.sort(key=lambda number: widths[number])  # a batch is padded to its longest line
-    for number, line in zip(
-        chosen, reader.read_lines(image, scale, [lines[i] for i in chosen], [widths[i] for i in chosen]), strict=True
-    ):
+    read = reader.read_lines(image, scale, [lines[i] for i in chosen], [widths[i] for i in chosen], _LETTERS)
+    for number, line in zip(chosen, read, strict=True):
         known[number] = line
     return known, spent
 

@@ -64,7 +64,7 @@ def reading_widths(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -
 
 
 def read_lines(
-    image: np.ndarray, scale: float, lines: Sequence[TextLine], widths: Sequence[int] | None = None
+    image: np.ndarray, scale: float, lines: Sequence[TextLine], widths: Sequence[int] | None = None, least: float = 0.0
 ) -> list[TextLine]:
     """The same lines with their text.
 
@@ -73,13 +73,14 @@ def read_lines(
     image : float32 [h, w, 3] in [0, 1], a copy of the image.
     scale : pixels of the image per pixel of the copy.
     widths : see `reading_widths`; by default letters keep their proportions.
+    least : lines of which the recogniser is less sure stay unread: it sees letters in anything.
 
     Raises
     ------
     MissingExtra : RapidOCR is not installed.
     """
     read = _recognised(image, scale, lines, widths)
-    return [line.saying(text) for line, (text, _) in zip(lines, read, strict=True)]
+    return [line.saying(text) if score >= least else line for line, (text, score) in zip(lines, read, strict=True)]
 
 
 def scores(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> float:
