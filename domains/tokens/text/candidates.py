@@ -36,7 +36,9 @@ _KINDS = (
     ("number", r"\d+(?:[.,]\d+)*"),
 )
 _MATCH = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _KINDS}
-_ASKED = {"date": "date", "time": "time", "amount": "money", "phone": "phone", "page": "number", "quantity": "number"}
+_ASKED = {"page": "number", "date": "date", "time": "time", "amount": "money", "phone": "phone", "quantity": "number"}
+# The marks between the numbers of a date are the first that a coarse read loses.
+_MISREAD_DATE = re.compile(rf"[0-3]\d\D?[01]\d\D?(?:20)?[012]\d(?!\d)|\d\s*{_MONTH}\s*\d", re.IGNORECASE)
 _RELATIONS = ("inline", "left", "row", "above", "column", "below")
 _TEXT = ("f1", "recall", "precision", "meaning", "concept", "strange")
 FEATURES = (
@@ -163,6 +165,7 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
         around = [*([len(texts) + number] if one.before else []), *([best_row] if best_row is not None else [])]
         column = [best_column] if best_column is not None else []
         kind_fits = bool(pattern and pattern.search(one.text)) or asked == one.kind
+        kind_fits = kind_fits or (asked == "date" and bool(_MISREAD_DATE.search(one.text)))
         rows[number] = [
             *np.concatenate(heads),
             min((x0 - boxes[row[0], 2]) / usual, 30) / 10 if len(row) else 3.0,

@@ -36,7 +36,7 @@ _BY_WORD: dict[str, set[str]] = {}
 for _concept, _listed in _WORDS.items():
     for _word in _listed.split():
         _BY_WORD.setdefault(_word, set()).add(_concept)
-_LONG = 5  # letters from which a misread word is taken for the known one
+_LONG = 6  # letters from which a misread word is taken for the known one
 
 
 @lru_cache(maxsize=8192)

@@ -16,7 +16,11 @@ import numpy as np
 
 from hra.domains.tokens.text.candidates import FEATURES
 
-_UNION, _KIND, _BOTH = (FEATURES.index(name) for name in ("union recall", "kind fits", "row and column"))
+_UNION, _KIND, _OPEN, _BOTH = (
+    FEATURES.index(name) for name in ("union recall", "kind fits", "kind open", "row and column")
+)
+# Made pages misread fewer letters than scans, so that the network takes words for an amount too easily.
+_MISFIT = 1.0
 _MEANING = [number for number, name in enumerate(FEATURES) if name.endswith(" meaning")]
 _CONCEPT = [number for number, name in enumerate(FEATURES) if name.endswith(" concept")]
 PAGE_FEATURES = 7
@@ -66,7 +70,8 @@ class Ranker:
             hidden = np.maximum(hidden, 0) if number else hidden
             hidden = hidden @ weight.T + bias
         none = page_features(rows) @ self.elsewhere[:-1] + self.elsewhere[-1]
-        scores = self.sharpness * np.append(hidden[:, 0], none)
+        misfits = (rows[:, _KIND] == 0) & (rows[:, _OPEN] == 0)
+        scores = self.sharpness * np.append(hidden[:, 0] - _MISFIT * misfits, none)
         shares = np.exp(scores - scores.max())
         return shares[:-1] / shares.sum()
 
