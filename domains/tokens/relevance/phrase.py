@@ -28,6 +28,7 @@ _LEAST = 0.002  # probability of a place that is worth a mark
 _HOPELESS = (
     0.1  # probability below which the likeliest place says nothing: tokens go where they would without a question
 )
+_LETTERS = 4  # fewer on a whole image are no text: the recogniser sees letters in spots
 _BACKGROUND = 0.003
 _PATCHES = 4  # patches of an answer that stands where nobody looked
 _DOUBT = 0.02  # the least probability of that: so that what is left of a budget goes to errors elsewhere
@@ -93,7 +94,7 @@ def _posterior(context: TokenContext) -> np.ndarray | None:
         return None
     page = context.pyramid.once((PhraseRelevance, "read"), lambda: _page(context))
     parts = candidates(page.upright)
-    if not parts:
+    if sum(letter.isalnum() for line in page.upright for letter in line.text or "") < _LETTERS:
         return None
     rows = candidate_features(context.query, page.upright, parts)
     shares = ranker().probabilities(rows)
