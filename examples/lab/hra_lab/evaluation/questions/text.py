@@ -65,5 +65,13 @@ $canvas
 ### `pyramid`, only where words of the question also stand elsewhere
 
 $misleading
+
+## Your own pages
+
+    hra eval questions --images FOLDER --gold FILE [--out docs]
+
+FILE has one JSON object a line: `image` (a path below FOLDER), `question`, `answer`, `boxes` (a list of [x0, y0, x1, y1] in pixels: every
+place where the answer stands, what is asked for first) and, where wanted, `paraphrase` and `set`. `--seed` makes other pages. Numbers for
+pages that nobody here made are in [results](results.md#questions-to-pages-that-nobody-here-made); those above are of made pages.
 """)
 """Placeholders are filled in by `hra_lab.evaluation.questions.page.render`."""
