@@ -66,6 +66,7 @@ def _hash(name: str) -> int:
 
 
 def html_rows(packages: Path, out: Path) -> Iterator[dict[str, Any]]:
+    """Questions to tables of HTML pages, which are drawn."""
     for package in sorted(packages.iterdir()):
         pages = [page for page in package.rglob("*.htm*") if page.is_file() and not page.is_symlink()]
         pages = sorted((p for p in pages if _with_table(p)), key=lambda page: _hash(str(page.relative_to(packages))))
@@ -148,6 +149,7 @@ def _answers(text: str) -> bool:
 
 
 def pdf_rows(packages: Path, out: Path) -> Iterator[dict[str, Any]]:
+    """Questions to pages of manuals, which are drawn."""
     for file in sorted([*packages.rglob("*.pdf"), *packages.rglob("*.pdf.gz")]):
         if file.is_symlink():
             continue
@@ -224,6 +226,7 @@ _FIELDS = {
 
 
 def receipt_rows(folder: Path, out: Path) -> Iterator[dict[str, Any]]:
+    """Questions to receipts, numbers 000 to 299 only."""
     (out / "images").mkdir(parents=True, exist_ok=True)
     chosen = sorted((folder / "data/key").glob("[0-2]??.json"), key=lambda key: _hash(f"receipt {key.stem}"))
     for key in chosen[: 2 * _RECEIPTS]:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- lists of words and of choices
 """Pages as lines of text with their boxes, as a reader of text returns them, with what makes questions hard.
 
 Several totals, change and cash, dates of two things, values beside, below and above their labels, tables with headings
