@@ -91,6 +91,7 @@ from .relevance.pruning import prune_patches as prune_patches
 from .relevance.pruning import relevance_pyramid as relevance_pyramid
 from .relevance.registry import RELEVANCES as RELEVANCES
 from .relevance.registry import relevance_named as relevance_named
+from .relevance.served import Served as Served
 from .relevance.text_image import TextImageRelevance as TextImageRelevance
 from .token_sets.position_codes import position_code as position_code
 from .token_sets.token_batch import TokenBatch as TokenBatch

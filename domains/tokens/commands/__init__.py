@@ -104,7 +104,9 @@ def allocate(
     record = {
         "method": method,
         "relevance": relevance,
-        "query_used": context.query_matters,
+        "query_used": context.served.used,
+        "confidence": context.served.confidence,
+        "by": context.served.by,
         **context.counts,
         "budget": budget,
         "count": len(chosen),
@@ -115,8 +117,8 @@ def allocate(
         "psnr_db": psnr(shown, pixels),
     }
     write_json(json_file, {**record, "boxes": chosen.boxes, "detail": chosen.detail, **_positions(chosen)})
-    show(f"{image.name}: {allocation}", record.items())
-    if query and not context.query_matters:
+    show(f"{image.name}: {_told(allocation, context.served.used)}", record.items())
+    if query and not context.served.used:
         typer.echo(_UNUSED.format(query=query, relevance=relevance))
 
 
@@ -133,6 +135,12 @@ def _sentence(method: str) -> str:
         return (load("hra.methods", method).__doc__ or "").split("\n")[0]
     except HraError as error:
         return error.what
+
+
+def _told(allocation: Allocation, used: bool) -> str:
+    """What was allocated; an optimum is of the stated error, which is not that of an answer."""
+    of = "the error weighted by the question" if used else "the error of the picture, whatever is asked"
+    return str(allocation).replace(", the best possible", f", the least that is possible of {of}")
 
 
 def _check_alone(jobs: int, bank: int, sample: int | None) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.context.scores import check_relevance, resample
+from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.embedding.features import Encoder, check_features
 from hra.domains.tokens.pyramid.blocks import block_counts
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
@@ -153,6 +154,20 @@ class TokenContext(ShortRepr):
         """Add to what was computed."""
         self.counts[what] = self.counts.get(what, 0) + number
 
+    def serve(self, served: Served) -> None:
+        """Note what the relevance made of the question; the last note counts."""
+        self._notes.append(served)
+
+    @cached_property
+    def served(self) -> Served:
+        """What became of the question: whether it was used, by what, and with what confidence."""
+        if not self.query:
+            return Served()
+        _ = self.relevance
+        if self._notes:
+            return self._notes[-1]
+        return Served("relevance") if self.query_matters else Served()
+
     def hierarchy(self, builder: HierarchyBuilder) -> Hierarchy:
         """What ``builder`` makes of this context, made once: sequences and pools need the same hierarchy every time."""
         return self.once(builder, lambda: builder.build(self))
@@ -176,6 +191,10 @@ class TokenContext(ShortRepr):
     def keep_encoded(self, encoder: Encoder, features: Any) -> None:
         """Take ``features`` for what ``encoder`` returns for the image."""
         self._encoded.append((encoder, features))
+
+    @cached_property
+    def _notes(self) -> list[Served]:
+        return []
 
     @cached_property
     def _made(self) -> dict[Hashable, Any]:

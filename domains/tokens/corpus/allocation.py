@@ -87,8 +87,8 @@ class TokenAllocation:
         Returns
         -------
         A table of PyArrow in the order of the batch: ``id``, ``indices`` (nodes of the cut), ``levels`` (0 is the
-        finest), ``boxes`` (x0, y0, x1, y1 in pixels, end excluded), ``gain``, ``gap`` (None without a certificate) and
-        ``error`` (None where there is none).
+        finest), ``boxes`` (x0, y0, x1, y1 in pixels, end excluded), ``gain``, ``gap`` (None without a certificate), how
+        the question was served (``used``, ``confidence``, ``by``, see `Served`) and ``error`` (None if there is none).
 
         Raises
         ------
@@ -103,9 +103,18 @@ class TokenAllocation:
         """What the image of a row would spend at every price, or why it cannot be read."""
         return _attempt(lambda: Demand.of(self._problem(self._context(row))))
 
-    @cached_property
+    @property
+    def relevance_name(self) -> str:
+        """The name of the relevance that runs, chosen or not."""
+        return self._named[1]
+
+    @property
     def _allocator(self) -> TokenAllocator[Any]:
-        return named_allocator(self.method, self.relevance, self.metric, self.traversal)[0]
+        return self._named[0]
+
+    @cached_property
+    def _named(self) -> tuple[TokenAllocator[Any], str]:
+        return named_allocator(self.method, self.relevance, self.metric, self.traversal)
 
     def _context(self, row: Row) -> TokenContext:
         content, question = row.get("bytes"), row.get("question")

@@ -128,7 +128,8 @@ def allocate_folder(
     pyarrow()
     _check(allocation, shard_size, sample)
     folder = FileList.of(images, SUFFIXES)
-    given = {"allocation": asdict(allocation), "shard_size": shard_size, "sample": sample}
+    named = {**asdict(allocation), "relevance": allocation.relevance_name}
+    given = {"allocation": named, "shard_size": shard_size, "sample": sample}
     open_job(out, {**given, "images": len(folder.names), "digest": folder.digest})
     if sample is not None:
         allocation = replace(allocation, price=_price(folder, allocation, sample, jobs, Path(out)))

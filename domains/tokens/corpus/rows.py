@@ -17,15 +17,17 @@ def token_row(name: str, choice: Choice, tokens: TokenSet) -> Row:
     """The row of an image: a few bytes for each of its tokens."""
     bound = choice.upper_bound
     gap = None if choice.shortfall is None or bound is None else ratio(choice.shortfall, bound)
+    served = choice.context.served
+    asked = {"used": served.used, "confidence": served.confidence, "by": served.by}
     places = {"indices": choice.cut.tolist(), "levels": tokens.levels.tolist(), "boxes": tokens.boxes.tolist()}
-    return {"id": name, **places, "gain": choice.gain, "gap": gap, "error": None}
+    return {"id": name, **places, "gain": choice.gain, "gap": gap, **asked, "error": None}
 
 
 def error_row(name: str, error: Exception) -> Row:
     """The row of an image that has no tokens, and why: the same text wherever its file lies."""
     code = error.code if isinstance(error, HraError) else type(error).__name__
     what = error.what if isinstance(error, HraError) else str(error)
-    empty = dict.fromkeys(("indices", "levels", "boxes", "gain", "gap"))
+    empty = dict.fromkeys(("indices", "levels", "boxes", "gain", "gap", "used", "confidence", "by"))
     return {"id": name, **empty, "error": f"{code}: {what}"}
 
 
@@ -47,7 +49,7 @@ def rows_of(batch: Any) -> list[Row]:
 
 
 def table_of(rows: Iterable[Row]) -> Any:
-    """Rows as a table of PyArrow with the columns id, indices, levels, boxes, gain, gap and error.
+    """Rows as a table of PyArrow: id, indices, levels, boxes, gain, gap, used, confidence, by and error.
 
     Raises
     ------
@@ -61,6 +63,9 @@ def table_of(rows: Iterable[Row]) -> Any:
         "boxes": arrow.list_(arrow.list_(arrow.int32(), 4)),
         "gain": arrow.float64(),
         "gap": arrow.float64(),
+        "used": arrow.bool_(),
+        "confidence": arrow.float64(),
+        "by": arrow.string(),
         "error": arrow.string(),
     }
     return arrow.Table.from_pylist(list(rows), schema=arrow.schema(columns))

@@ -10,6 +10,7 @@ import numpy as np
 from hra.domains.tokens.channels.saliency import centre_surround
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 
 
@@ -36,7 +37,10 @@ class CueRelevance:
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float32 in (0, 1]."""
         content = context.pyramid.once((CueRelevance, "content"), lambda: _content(context))
-        return spatial_words(context.query, *content.shape) * content
+        places = spatial_words(context.query, *content.shape)
+        if places.min() < 1:
+            context.serve(Served("words of place"))
+        return places * content
 
 
 def _content(context: TokenContext) -> np.ndarray:

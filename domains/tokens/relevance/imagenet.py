@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.relevance.together import encode_all
 from hra.errors import MissingExtra
 
@@ -76,6 +77,8 @@ class ImageNetRelevance:
         with torch.no_grad():
             weights = context.once((self, "weights"), lambda: self._weights([context.query])[0])
             seen = torch.einsum("khw,k->hw", context.encode(self.classes), weights)
+        if context.query:
+            context.serve(Served("class"))
         return seen.numpy()
 
     def prepare(self, contexts: Sequence[TokenContext]) -> None:

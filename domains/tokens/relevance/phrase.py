@@ -1,4 +1,4 @@
-"""Relevance of a page to a question: which line answers it, by a coarse read."""
+"""Relevance of a page to a question: the probability that the answer stands in a patch, by a coarse read."""
 
 from __future__ import annotations
 
@@ -9,36 +9,42 @@ import numpy as np
 
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.domains.tokens.text import reader
-from hra.domains.tokens.text.labelled_values import labelled_values
+from hra.domains.tokens.text.candidates import asks, candidate_features, candidates
 from hra.domains.tokens.text.likeness_lines import likeness_lines
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.matching import match_scores, named_exactly
+from hra.domains.tokens.text.page_lines import PageLines, page_lines
+from hra.domains.tokens.text.ranker import ranker
 from hra.domains.tokens.text.rows import patches_under, right_neighbour
-from hra.domains.tokens.text.running import paragraph_heads, running
 
-_COARSE_SIDE = 512  # lines are found on the first level whose longer side is at most so many pixels
-_READ_WIDTH = 6000  # pixels of the recogniser's input at most, about half a second on a core
-_ROUND = 4  # long lines that are read before looking whether one answers
-_SHARPNESS = 12.0  # between a match's score and its share of the relevance
-_LABEL, _LEAST = 0.05, 0.02
-_BACKGROUND, _BACKGROUND_GUESSED = 0.003, 0.1
+_COARSE_SIDE = 512  # pixels of the longer side, at most, on which the layout is looked for
+_LEAST = 0.002  # probability of a place that is worth a mark
+# Probability below which the likeliest place says nothing: tokens go where they would without a question.
+_HOPELESS = 0.1
+_LETTERS = 4  # fewer on a whole image are no text: the recogniser sees letters in spots
+_BACKGROUND = 0.003
+_PATCHES = 4  # patches of an answer that stands where nobody looked
+_DOUBT = 0.02  # the least probability of that: so that what is left of a budget goes to errors elsewhere
+_ON_PRINT = 0.5  # times as likely again on the patch that is most like print
 _TEXTUAL = 0.015  # text-likeness: printed patches have 0.03 to 0.15, less where half of them is paper
-_GOOD, _SURE = 0.4, 0.55  # scores from which a match is guessed, and believed
 
 
 @dataclass(frozen=True)
 class PhraseRelevance:
-    """Lines of text are found on a coarse copy, read on a finer one, and matched to the question by words and meaning.
+    """The probability that the answer stands in a patch, by what is printed there and around it.
 
-    The value that stands with the best matching labels (behind a colon, to the right, or below) becomes relevant;
-    several labels share it by a softmax of their scores. Long lines are read last, until one has all words of the
-    question or the budget of reading is spent, about half a second on one core. Where nothing matches, or there is no
-    text, `CueRelevance` is the answer. Counted in `TokenContext.counts`: lines found, lines read, pixels of both.
+    Lines of text are found on a coarse copy and read, labels and values before running text, as far as a budget of
+    reading goes (about half a second on one core). Every line, and every part of one that looks like a value, is a
+    candidate; a small network weighs the words before, beside, above and below it, what kind of value it is and where
+    it stands (`text.candidates`, `text.ranker`), and gives it a probability; what they lack of 1 is spread over all
+    patches. So the error that allocators reduce is the expected one, and tokens hedge between likely places by
+    themselves. Where there is no text, `CueRelevance` is the answer. Counted in `TokenContext.counts`: pixels searched,
+    lines found, lines read, pixels of width read, candidates; `TokenContext.served` has the confidence.
 
-    Needs RapidOCR (extra ``ocr``) and is `CueRelevance` without it; paraphrases also need MiniLM (extra ``vlm``). With
+    Needs RapidOCR (extra ``ocr``) and is `CueRelevance` without it; paraphrases gain from MiniLM (extra ``vlm``). With
     ``read=False`` it needs nothing but SciPy: lines are found by their strokes and weighed by layout, what stands to
     the right of something most. Then of the question only its places are read, see `spatial_words`; it is for pages,
     and loses to down-sampling on photos whose textures look like print.
@@ -70,13 +76,52 @@ class PhraseRelevance:
         # Without a question nothing that could be read decides anything.
         if (reads and not context.query) or (self.read is None and not reader.can_read()):
             return np.asarray(CueRelevance()(context), np.float64)
-        lines = context.pyramid.once((PhraseRelevance, reads), lambda: _found(context, reads))
-        weights = None
-        if lines:
-            weights = (_answers if reads else _by_layout)(context, lines)
-        if weights is None:
-            return np.asarray(CueRelevance()(context), np.float64)
-        return weights * spatial_words(context.query, *context.grid)
+        if not reads:
+            lines = context.pyramid.once((PhraseRelevance, "layout"), lambda: _found(context))
+            weights = _by_layout(context, lines) * spatial_words(context.query, *context.grid) if lines else None
+        else:
+            weights = _posterior(context)
+        return np.asarray(CueRelevance()(context), np.float64) if weights is None else weights
+
+
+def _posterior(context: TokenContext) -> np.ndarray | None:
+    """The probability that the answer stands there, by patch; None where nothing was read."""
+    if not asks(context.query):
+        return None
+    page = context.pyramid.once((PhraseRelevance, "read"), lambda: _page(context))
+    parts = candidates(page.upright)
+    if sum(letter.isalnum() for line in page.upright for letter in line.text or "") < _LETTERS:
+        return None
+    rows = candidate_features(context.query, page.upright, parts)
+    shares = ranker().probabilities(rows)
+    context.count("candidates", len(parts))
+    where = spatial_words(context.query, *context.grid)
+    chance = np.zeros(context.grid)
+    for share, one in zip(shares, parts, strict=True):
+        if share >= _LEAST:
+            quad = page.lines[one.line].part(one.start, one.end)
+            chance[patches_under(quad, context.grid, context.patch)] += share
+    if shares.max() < _HOPELESS:
+        context.serve(Served("words of place" if where.min() < 1 else "nothing"))
+        return _anywhere(context) * where
+    context.serve(Served("phrase", float(shares.max())))
+    elsewhere = _PATCHES * max(1 - shares.sum(), _DOUBT)
+    spread = _anywhere(context)
+    return (np.minimum(chance, 1) + elsewhere * spread / spread.sum()) * where
+
+
+def _anywhere(context: TokenContext) -> np.ndarray:
+    """Where an answer stands of which nothing is known: anywhere, on print rather than on paper."""
+    textual = text_likeness(context.image, context.patch).astype(np.float64)
+    return 1 + _ON_PRINT * textual / max(float(textual.max()), 1 / 255)
+
+
+def _page(context: TokenContext) -> PageLines:
+    """What is read of the image, counted where it is read."""
+    page = page_lines(context.image)
+    for what, number in page.counts.items():
+        context.count(what, number)
+    return page
 
 
 def _level(context: TokenContext) -> int:
@@ -84,14 +129,12 @@ def _level(context: TokenContext) -> int:
     return next((i for i, level in enumerate(levels) if max(level.shape[:2]) <= _COARSE_SIDE), len(levels) - 1)
 
 
-def _found(context: TokenContext, detect: bool) -> list[TextLine]:
+def _found(context: TokenContext) -> list[TextLine]:
+    """Lines by their strokes, without a package that knows letters."""
     level = _level(context)
     coarse = context.pyramid.levels[level]
-    if detect:
-        lines = reader.found_lines(coarse, 2.0**level)
-    else:
-        textual = text_likeness(context.image, context.patch)
-        lines = [line for line in likeness_lines(coarse, 2.0**level) if _is_print(textual, line, context)]
+    textual = text_likeness(context.image, context.patch)
+    lines = [line for line in likeness_lines(coarse, 2.0**level) if _is_print(textual, line, context)]
     context.count("pixels searched for text", coarse.shape[0] * coarse.shape[1])
     context.count("lines found", len(lines))
     return lines
@@ -101,55 +144,6 @@ def _is_print(textual: np.ndarray, line: TextLine, context: TokenContext) -> boo
     """Whether what lies under a line looks like print: photos have strokes, too."""
     under = textual[patches_under(line.quad, context.grid, context.patch)]
     return bool(under.size) and float(under.mean()) >= _TEXTUAL
-
-
-def _answers(context: TokenContext, lines: Sequence[TextLine]) -> np.ndarray | None:
-    """Relevance by the question; None where no line matches it."""
-    lines = _read(context, lines)
-    places = labelled_values(lines)
-    scores = match_scores(context.query, [entry for entry, _, _ in places])
-    if not places or scores.max() < _GOOD:
-        return None
-    shares = np.exp(_SHARPNESS * (scores - scores.max()))
-    background = _BACKGROUND if scores.max() >= _SURE else _BACKGROUND_GUESSED
-    weights = np.full(context.grid, background)
-    for share, (_, label, value) in sorted(zip(shares, places, strict=True), key=lambda one: one[0]):
-        if share >= _LEAST:
-            weights[patches_under(label, context.grid, context.patch)] = max(_LABEL * share, background)
-            weights[patches_under(value, context.grid, context.patch)] = share
-    return weights
-
-
-def _read(context: TokenContext, lines: Sequence[TextLine]) -> list[TextLine]:
-    """The lines, some of them read: in rounds, until one says what is asked or the budget of reading is spent."""
-    level = max(_level(context) - 2, 0)
-    image, scale = context.pyramid.levels[level], 2.0**level
-    widths, known, left = reader.reading_widths(image, scale, lines), list(lines), _READ_WIDTH
-    for chosen in _rounds(lines):
-        affordable = []
-        for number in chosen:
-            left -= widths[number]
-            affordable += [number] if left >= 0 else []
-        read = reader.read_lines(image, scale, [lines[i] for i in affordable], [widths[i] for i in affordable])
-        for number, line in zip(affordable, read, strict=True):
-            known[number] = line
-        context.count("lines read", len(read))
-        if left <= 0 or named_exactly(context.query, [entry for entry, _, _ in labelled_values(known)]):
-            break
-    context.count("pixels of width read", _READ_WIDTH - max(left, 0))
-    return known
-
-
-def _rounds(lines: Sequence[TextLine]) -> list[list[int]]:
-    """Numbers of the lines in the order of reading: labels and values first, then running text.
-
-    Of running text the first lines of paragraphs come first, as one skims.
-    """
-    long, heads = running(lines), paragraph_heads(lines)
-    short = sorted(np.flatnonzero(~long).tolist(), key=lambda number: lines[number].aspect)
-    text = [*np.flatnonzero(long & heads).tolist(), *np.flatnonzero(long & ~heads).tolist()]
-    parts = [text[first : first + _ROUND] for first in range(0, len(text), _ROUND)]
-    return [short, *parts] if short else parts
 
 
 def _by_layout(context: TokenContext, lines: Sequence[TextLine]) -> np.ndarray:

@@ -14,7 +14,8 @@ from hra.errors import MissingExtra
 
 _HEIGHT = 48  # of the lines that the recogniser was trained with, in pixels
 _BATCH = 4
-_LETTER, _LEAST_WIDTH = 11, 16  # pixels: the recogniser steps by 8
+_LETTER, _LEAST_WIDTH = 15, 24  # pixels: the recogniser steps by 8, and values must be right to the letter
+_SKIMMED, _LONG = 11, 12.0  # of lines that are so long: their words are to be recognised
 _OPTIONS = {
     "Global.log_level": "error",
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,
@@ -59,11 +60,11 @@ def reading_widths(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -
     image : float32 [h, w, 3] in [0, 1], a copy of the image.
     scale : pixels of the image per pixel of the copy.
     """
-    return [_legible_width(_strip(image, line.quad / scale, _full_width(line))) for line in lines]
+    return [_legible_width(_strip(image, line.quad / scale, _full_width(line)), line.aspect >= _LONG) for line in lines]
 
 
 def read_lines(
-    image: np.ndarray, scale: float, lines: Sequence[TextLine], widths: Sequence[int] | None = None
+    image: np.ndarray, scale: float, lines: Sequence[TextLine], widths: Sequence[int] | None = None, least: float = 0.0
 ) -> list[TextLine]:
     """The same lines with their text.
 
@@ -72,29 +73,53 @@ def read_lines(
     image : float32 [h, w, 3] in [0, 1], a copy of the image.
     scale : pixels of the image per pixel of the copy.
     widths : see `reading_widths`; by default letters keep their proportions.
+    least : lines of which the recogniser is less sure stay unread: it sees letters in anything.
 
     Raises
     ------
     MissingExtra : RapidOCR is not installed.
     """
+    read = _recognised(image, scale, lines, widths)
+    return [line.saying(text) if score >= least else line for line, (text, score) in zip(lines, read, strict=True)]
+
+
+def scores(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> float:
+    """How sure the recogniser is of these lines, their mean in [0, 1]; 0 without lines.
+
+    Parameters
+    ----------
+    image : float32 [h, w, 3] in [0, 1], a copy of the image.
+    scale : pixels of the image per pixel of the copy.
+
+    Raises
+    ------
+    MissingExtra : RapidOCR is not installed.
+    """
+    return float(np.mean([score for _, score in _recognised(image, scale, lines, None)])) if lines else 0.0
+
+
+def _recognised(
+    image: np.ndarray, scale: float, lines: Sequence[TextLine], widths: Sequence[int] | None
+) -> list[tuple[str, float]]:
     if not lines:
         return []
     from rapidocr.ch_ppocr_rec import TextRecInput
 
     widths = [_full_width(line) for line in lines] if widths is None else widths
     strips = [_strip(image, line.quad / scale, width) for line, width in zip(lines, widths, strict=True)]
-    texts = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=False)).txts
-    return [line.saying(text) for line, text in zip(lines, texts, strict=True)]
+    read = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=False))
+    return list(zip(read.txts, map(float, read.scores), strict=True))
 
 
 def _full_width(line: TextLine) -> int:
     return max(round(line.aspect * _HEIGHT), _LEAST_WIDTH)
 
 
-def _legible_width(strip: np.ndarray) -> int:
+def _legible_width(strip: np.ndarray, long: bool) -> int:
     strokes = np.abs(np.diff(strip[..., 1].astype(np.float32), axis=1)).mean(axis=1)
     height = np.count_nonzero(strokes >= strokes.max() / 2)
-    return int(np.clip(_LETTER * strip.shape[1] / height, _LEAST_WIDTH, strip.shape[1]))
+    letter = _SKIMMED if long else _LETTER
+    return int(np.clip(letter * strip.shape[1] / height, _LEAST_WIDTH, strip.shape[1]))
 
 
 @cache

@@ -23,6 +23,11 @@ def content_words(text: str) -> list[str]:
     return [word for word in words if word not in _STOP] or words
 
 
+def said_words(text: str) -> bool:
+    """Whether any word of the text means something, or any number stands in it."""
+    return any(word not in _STOP for word in re.findall(r"[^\W_]+", text.lower()))
+
+
 def same_words(question: str, label: str) -> float:
     """Harmonic mean of the shares of the question's and of the label's words that the other has, in [0, 1]."""
     asked, said = content_words(question), content_words(label)

@@ -56,10 +56,23 @@ def evaluate(
         Path | None,
         typer.Option("--parts", help="Folder that keeps what is judged, to go on with. For reading and seeing."),
     ] = None,
+    images: Annotated[
+        Path | None, typer.Option("--images", help="Folder of your own images, with --gold. For questions and reading.")
+    ] = None,
+    gold: Annotated[
+        Path | None, typer.Option("--gold", help="JSON lines: image, question, answer, boxes; see docs/questions.md.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the made pages. For questions.")] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Run every rule or method on the same real problems, and show what each one loses."""
     run, show = _SUITES[suite]
+    if images is not None or gold is not None:
+        run, show = _own(suite, images, gold), _show_own
+    if seed is not None:
+        if suite is not SuiteName.questions or gold is not None:
+            raise HraError("only pages that `questions` makes have a seed", where="--seed", fix="leave it out")
+        run = partial(run, seed=seed)
     if parts is not None:
         if suite not in _IN_PARTS:
             raise HraError(f"{suite.value} is not judged in parts", where="--parts", fix="leave it out")
@@ -127,12 +140,35 @@ def _pixels(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
     return record, lambda: render(record)
 
 
-def _questions(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+def _own(suite: SuiteName, images: Path | None, gold: Path | None) -> Callable[..., tuple[dict[str, Any], Pages]]:
+    """Answers read from tokens of anybody's images."""
+    if suite not in (SuiteName.questions, SuiteName.reading):
+        raise HraError(f"{suite.value} asks no questions", where="--gold", fix="use it with questions or reading")
+    if images is None or gold is None:
+        raise HraError("--images and --gold go together", where="hra eval", fix="give both")
+    folder, file = images, gold
+
+    def run(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+        from hra_lab.evaluation.questions.gold import gold_rows, summary
+        from hra_lab.inputs.gold import read_gold
+
+        rows = list(gold_rows(read_gold(folder, file), progress))
+        text = summary(rows, file.stem)
+        return {"rows": rows, "summary": text}, lambda: {f"questions-{file.stem}.md": text.encode()}
+
+    return run
+
+
+def _show_own(record: dict[str, Any]) -> None:
+    typer.echo(record["summary"])
+
+
+def _questions(scale: Scale, progress: Callable[[str], None], seed: int | None = None) -> tuple[dict[str, Any], Pages]:
     """Questions whose answers are known, asked to tokens."""
     from hra_lab.evaluation.questions.question_page import render
     from hra_lab.evaluation.questions.run import FULL, SMALL, run
 
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress, seed)
     return record, lambda: render(record)
 
 

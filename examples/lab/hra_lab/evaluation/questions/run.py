@@ -31,18 +31,19 @@ FULL = QuestionSizes()
 SMALL = QuestionSizes(documents=2, pages=1, canvases=1)
 
 
-def run(sizes: QuestionSizes, progress: Callable[[str], None]) -> dict[str, Any]:
+def run(sizes: QuestionSizes, progress: Callable[[str], None], seed: int | None = None) -> dict[str, Any]:
     """``read``, one row per page, method and budget; ``shown``, one per pair, preset, relevance and budget; ``pairs``.
 
     Parameters
     ----------
     progress : is told what is being worked on.
+    seed : of the pages that are read; that of the shipped tables unless given.
 
     Raises
     ------
     MissingExtra : RapidOCR, Pillow or Matplotlib is not installed.
     """
-    read = list(read_rows(sizes.documents, progress))
+    read = list(read_rows(sizes.documents, progress, seed))
     asked = list(pairs(sizes.pages, sizes.canvases))
     shown = [row for number, pair in enumerate(asked) for row in shown_rows(pair, number, progress)]
     about = [{"kind": pair.kind, "query": pair.query, "adversarial": pair.adversarial} for pair in asked]

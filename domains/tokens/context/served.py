@@ -1,0 +1,28 @@
+"""How a question was served: whether anything was made of it, by what, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+By = Literal["phrase", "words of place", "class", "relevance", "nothing"]
+
+
+@dataclass(frozen=True)
+class Served:
+    """What became of a question.
+
+    Attributes
+    ----------
+    by : what decided: text that was read, words such as "top left", a class of things, some other relevance that
+        depends on the question, or nothing.
+    confidence : probability that the most likely place is the right one, in [0, 1]; None where nobody estimates it.
+    """
+
+    by: By = "nothing"
+    confidence: float | None = None
+
+    @property
+    def used(self) -> bool:
+        """Whether the question changed where tokens go."""
+        return self.by != "nothing"

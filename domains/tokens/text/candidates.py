@@ -1,0 +1,275 @@
+"""What on a page may be the answer, and what speaks for each: words around it, its kind, its place, its size.
+
+A candidate is a line, or the part of a line that looks like a value: what follows a colon, an amount, a date, a time, a
+number. What stands before it in its line, left of it in its row, and above and below it, may be its heading; tables
+need no rules for that. `candidate_features` says how well each of these fits the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.domains.tokens.text.answer_kinds import answer_pattern
+from hra.domains.tokens.text.concepts import concepts
+from hra.domains.tokens.text.glosses import gloss
+from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.matching import split_line
+from hra.domains.tokens.text.meaning import same_meaning
+from hra.domains.tokens.text.words import content_words, likeness, said_words
+
+_PARTS = 3  # values of one line at most
+_MONTH = r"(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|okt|oct|nov|dec|dez)[a-z]*"
+_KINDS = (
+    (
+        "date",
+        rf"\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{2,4}}|\d{{1,2}}[\s./-]*{_MONTH}[\s.,/-]*\d{{2,4}}|{_MONTH}\s*\d{{1,2}},?\s*\d{{4}}",
+    ),
+    ("time", r"\b\d{1,2}:\d\d(?::\d\d)?(?:\s*[ap]m)?"),
+    ("money", r"(?:rm|eur|usd|[$€£])?\s?-?\d{1,3}(?:[., ]?\d{3})*[.,]\s?\d\d(?!\d|[.,/:-]\d)"),
+    ("percent", r"\d+(?:[.,]\d+)?\s?%"),
+    ("phone", r"\+?\d[\d ()/-]{6,}\d"),
+    ("number", r"\d+(?:[.,]\d+)*"),
+)
+_MATCH = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _KINDS}
+_ASKED = {"page": "number", "date": "date", "time": "time", "amount": "money", "phone": "phone", "quantity": "number"}
+# The marks between the numbers of a date are the first that a coarse read loses.
+_MISREAD_DATE = re.compile(rf"[0-3]\d\D?[01]\d\D?(?:20)?[012]\d(?!\d)|\d\s*{_MONTH}\s*\d", re.IGNORECASE)
+_RELATIONS = ("inline", "left", "row", "above", "column", "below")
+_TEXT = ("f1", "recall", "precision", "meaning", "concept", "strange")
+FEATURES = (
+    *(f"{relation} {what}" for relation in _RELATIONS for what in _TEXT),
+    *("left gap", "above gap", "steps left", "steps up", "union recall", "row and column", "itself recall"),
+    *("kind fits", "kind open", "kind asked", *(f"is {name}" for name, _ in _KINDS), "is words", "whole line"),
+    *("height", "x", "y", "words", "length", "repeated", "last of kind", "largest", "row values", "colon", "long line"),
+    *("has models", "page best", "page reads"),
+)
+"""What each column of `candidate_features` says."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """What may be an answer.
+
+    Attributes
+    ----------
+    line : number of its line.
+    start, end : the part of the line, shares of its length.
+    text : what it says.
+    before : what the line says before it.
+    kind : "date", "time", "money", "percent", "phone", "number" or "words".
+    """
+
+    line: int
+    start: float
+    end: float
+    text: str
+    before: str
+    kind: str
+
+
+def asks(question: str) -> bool:
+    """Whether a question says what it wants: a word that means something, or a kind of answer."""
+    return said_words(question) or bool(concepts(question)) or answer_pattern(question) is not None
+
+
+def candidates(lines: Sequence[TextLine]) -> list[Candidate]:
+    """Every line that was read, and the parts of lines that look like values."""
+    return [one for number, line in enumerate(lines) if line.text for one in _of_line(number, line.text)]
+
+
+def _of_line(number: int, text: str) -> list[Candidate]:
+    spans = {(0, len(text))}
+    _, value, share = split_line(text)
+    if value:
+        spans.add((round(share * len(text)), len(text)))
+    taken: list[tuple[int, int]] = []
+    for pattern in _MATCH.values():
+        for found in pattern.finditer(text):
+            start = found.start() + len(found[0]) - len(found[0].lstrip())
+            if len(taken) < _PARTS and not any(start < end and begin < found.end() for begin, end in taken):
+                taken.append((start, found.end()))
+    spans.update(span for span in taken if not any(span != one and _same(text, span, one) for one in spans))
+    return [
+        Candidate(number, start / len(text), end / len(text), text[start:end], text[:start], kind_of(text[start:end]))
+        for start, end in sorted(spans)
+    ]
+
+
+def _same(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return re.sub(r"\W", "", text[slice(*one)]) == re.sub(r"\W", "", text[slice(*other)])
+
+
+def kind_of(text: str) -> str:
+    """The kind of value that most of ``text`` is."""
+    for name, pattern in _MATCH.items():
+        found = pattern.search(text)
+        if found and len(found[0].strip()) >= 0.6 * len(text.strip()):
+            return name
+    return "words"
+
+
+def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence[Candidate]) -> np.ndarray:
+    """What speaks for each candidate, float64 [n, len(FEATURES)], by the columns of `FEATURES`.
+
+    Parameters
+    ----------
+    question : what is asked.
+    lines : of the page; those that were not read have places only.
+    found : the candidates, see `candidates`.
+    """
+    texts = [line.text or "" for line in lines]
+    befores = [one.before for one in found]
+    fits = _Fits(question, [*texts, *befores])
+    boxes = np.array([line.box for line in lines]).reshape(-1, 4)
+    heights = boxes[:, 3] - boxes[:, 1]
+    middle = (boxes[:, 1] + boxes[:, 3]) / 2
+    usual = float(np.median(heights)) if len(lines) else 1.0
+    low, high = (boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)) if len(lines) else (np.zeros(2), np.ones(2))
+    span = np.maximum(high - low, 1)
+    pattern = answer_pattern(question) or answer_pattern(gloss(question) or "")
+    asked = next((kind for concept, kind in _ASKED.items() if concept in concepts(question)), None)
+    values = [_number(one.text) if one.kind == "money" else None for one in found]
+    largest = max((value for value in values if value is not None), default=None)
+    repeated = Counter(one.text.lower().strip() for one in found)
+    last = {one.kind: number for number, one in sorted(enumerate(found), key=lambda pair: middle[pair[1].line])}
+    meets = np.minimum(boxes[:, None, 3], boxes[None, :, 3]) - np.maximum(boxes[:, None, 1], boxes[None, :, 1])
+    in_row = meets > 0.5 * np.minimum(heights[:, None], heights[None, :])
+    kinds = [name for name, _ in _KINDS]
+    rows = np.zeros((len(found), len(FEATURES)))
+    for number, one in enumerate(found):
+        box = boxes[one.line].copy()
+        x0 = box[0] + one.start * (box[2] - box[0])
+        x1 = box[0] + one.end * (box[2] - box[0])
+        row = np.flatnonzero(in_row[one.line] & (boxes[:, 2] <= x0 + 0.3 * usual) & (np.arange(len(lines)) != one.line))
+        row = row[np.argsort(-boxes[row, 2])]
+        over = (np.minimum(boxes[:, 2], x1) - np.maximum(boxes[:, 0], x0)) > 0
+        close = (np.abs(boxes[:, 0] - x0) < usual) | (np.abs(boxes[:, 2] - x1) < usual) | over
+        above = np.flatnonzero(close & (boxes[:, 3] < box[1] + 0.4 * heights[one.line]))
+        above = above[np.argsort(-middle[above])]
+        below = np.flatnonzero(close & (boxes[:, 1] > box[3] - 0.4 * heights[one.line]))
+        below = below[np.argsort(middle[below])][:1]
+        best_row, best_column = fits.best(row), fits.best(above)
+        inline = fits.of(len(texts) + number) if one.before else _NOTHING
+        itself = fits.of(one.line)
+        heads = (
+            [inline]
+            + [fits.of(choice) if choice is not None else _NOTHING for choice in (_first(row), best_row)]
+            + [fits.of(choice) if choice is not None else _NOTHING for choice in (_first(above), best_column)]
+            + [fits.of(choice) if choice is not None else _NOTHING for choice in (_first(below),)]
+        )
+        around = [*([len(texts) + number] if one.before else []), *([best_row] if best_row is not None else [])]
+        column = [best_column] if best_column is not None else []
+        kind_fits = bool(pattern and pattern.search(one.text)) or asked == one.kind
+        kind_fits = kind_fits or (asked == "date" and bool(_MISREAD_DATE.search(one.text)))
+        rows[number] = [
+            *np.concatenate(heads),
+            min((x0 - boxes[row[0], 2]) / usual, 30) / 10 if len(row) else 3.0,
+            min((box[1] - boxes[above[0], 3]) / usual, 30) / 10 if len(above) else 3.0,
+            min(row.tolist().index(best_row), 5) / 5 if best_row is not None else 1.0,
+            min(above.tolist().index(best_column), 20) / 20 if best_column is not None else 1.0,
+            fits.union([*around, *column]),
+            fits.union(around) * fits.union(column),
+            itself[1] if not one.before else fits.recall(one.text),
+            kind_fits,
+            pattern is None and asked is None,
+            asked is not None,
+            *(one.kind == name for name in kinds),
+            one.kind == "words",
+            one.start == 0 and one.end == 1,
+            min(heights[one.line] / usual, 3),
+            (x0 - low[0]) / span[0],
+            (box[1] - low[1]) / span[1],
+            min(len(one.text.split()), 12) / 12,
+            min(len(one.text), 60) / 60,
+            min(repeated[one.text.lower().strip()], 4) / 4,
+            last.get(one.kind) == number,
+            largest is not None and values[number] == largest,
+            min(in_row[one.line].sum(), 8) / 8,
+            bool(re.search(r":\s*$", one.before)) or bool(len(row) and texts[row[0]].rstrip().endswith(":")),
+            lines[one.line].aspect > 20,
+            fits.embeds,
+            fits.most,
+            min(sum(map(bool, texts)) / max(len(texts), 1), 1),
+        ]
+    return rows
+
+
+_NOTHING = np.zeros(len(_TEXT))
+
+
+class _Fits:
+    """How texts fit a question, each looked at once: `_TEXT` for every one of them."""
+
+    def __init__(self, question: str, texts: Sequence[str]) -> None:
+        self.asked, self.concepts, self.texts = _words(question), concepts(question), texts
+        labels = [_label(text) for text in texts]
+        meaning = same_meaning(question, labels)
+        self.embeds = bool(meaning.any())
+        self.covers = np.zeros((len(texts), max(len(self.asked), 1)))
+        self.rows = np.zeros((len(texts), len(_TEXT)))
+        for number, text in enumerate(texts):
+            if text:
+                self.rows[number] = self._row(number, text, float(meaning[number]))
+        self.strength = self.rows[:, 0] + 0.5 * self.rows[:, 3] + 0.5 * self.rows[:, 4] - 0.3 * self.rows[:, 5]
+        self.most = float(self.rows[:, 0].max(initial=0))
+
+    def _row(self, number: int, text: str, meaning: float) -> list[float]:
+        said = _words(text)
+        alike = np.array([[likeness(one, other) for other in said] for one in self.asked])
+        recall = precision = 0.0
+        if alike.size:
+            self.covers[number] = alike.max(axis=1)
+            recall, precision = float(alike.max(axis=1).mean()), float(alike.max(axis=0).mean())
+        named = concepts(text)
+        shared = len(named & self.concepts) / max(len(self.concepts), 1)
+        both = recall + precision
+        return [
+            2 * recall * precision / both if both else 0,
+            recall,
+            precision,
+            meaning,
+            shared,
+            len(named - self.concepts),
+        ]
+
+    def of(self, number: int) -> np.ndarray:
+        return self.rows[number]
+
+    def best(self, numbers: np.ndarray) -> int | None:
+        """Of the texts with these numbers the one that fits best, the first among equals; None of none."""
+        return int(numbers[np.argmax(self.strength[numbers])]) if len(numbers) else None
+
+    def union(self, numbers: Sequence[int]) -> float:
+        """Share of the question's words that some of these texts have."""
+        return float(self.covers[list(numbers)].max(axis=0).mean()) if len(numbers) else 0.0
+
+    def recall(self, text: str) -> float:
+        said = _words(text)
+        return float(np.mean([max((likeness(one, other) for other in said), default=0) for one in self.asked or [""]]))
+
+
+def _words(text: str) -> list[str]:
+    """Words that mean something, with numbers: rows of tables are told apart by them."""
+    numbers = re.findall(r"\d+", text)
+    words = [word for word in content_words(text) if len(word) > 1]
+    return [*words, *numbers][:16]
+
+
+def _label(text: str) -> str:
+    """The words of a text that may be a heading, without numbers; empty for what is none."""
+    words = " ".join(re.findall(r"[^\W\d_]+", text))
+    return words if len(text) <= 60 and re.search(r"[^\W\d_]{2}", text) else ""
+
+
+def _first(numbers: np.ndarray) -> int | None:
+    return int(numbers[0]) if len(numbers) else None
+
+
+def _number(text: str) -> float | None:
+    digits = re.sub(r"[^\d]", "", text)
+    return int(digits) / 100 if digits else None

@@ -1,0 +1,61 @@
+"""What labels are about, by their words in five languages: totals, taxes, dates and other things that pages name."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from hra.domains.tokens.text.words import likeness
+
+# English, German, French, Spanish and Malay; a word of a label or of a question names each concept that lists it.
+_WORDS = {
+    "subtotal": "subtotal sub-total zwischensumme netto net sous-total nett subjumlah",
+    "total": "total totals gesamt gesamtbetrag summe montant importe jumlah due balance altogether sum zahlbetrag "
+    "amaun",
+    "amount": "amount betrag montant importe amaun price preis prix precio harga cost costs kosten pay paid spend "
+    "spent",
+    "tax": "tax gst vat sst mwst ust tva iva cukai taxes steuer impuesto government",
+    "change": "change wechselgeld rückgeld monnaie rendu cambio baki returned",
+    "tendered": "cash tendered bar gegeben espèces efectivo tunai received card visa mastercard debit credit bayaran",
+    "discount": "discount rabatt remise descuento diskaun savings saved saving sparen cheaper ersparnis",
+    "rounding": "rounding rounded rundung arrondi redondeo pembundaran adj adjustment roundings",
+    "quantity": "qty quantity menge quantité cantidad kuantiti pieces items stück count anzahl many",
+    "date": "date datum fecha tarikh day tag jour día when issued bought",
+    "time": "time uhrzeit zeit heure hora masa clock hour",
+    "due": "due fällig fälligkeit échéance vencimiento deadline expires expiry until payable",
+    "birth": "birth born geburtsdatum geburt naissance nacimiento lahir birthday",
+    "name": "name nom nombre nama who",
+    "address": "address adresse dirección alamat street straße anschrift rue calle jalan",
+    "phone": "phone tel telephone telefon téléphone teléfono mobile call dial fax",
+    "number": "number no nr num numéro número nombor reference ref id identifies",
+    "cashier": "cashier clerk kassierer bediener caissier cajero juruwang operator served employee staff",
+    "customer": "customer client kunde cliente pelanggan buyer käufer acheteur",
+    "weight": "weight gewicht poids peso berat mass heavy weigh",
+    "page": "page seite página pages halaman begin begins",
+    "email": "email e-mail mail correo emel",
+}
+_BY_WORD: dict[str, set[str]] = {}
+for _concept, _listed in _WORDS.items():
+    for _word in _listed.split():
+        _BY_WORD.setdefault(_word, set()).add(_concept)
+_LONG = 6  # letters from which a misread word is taken for the known one
+
+
+@lru_cache(maxsize=8192)
+def concepts(text: str) -> frozenset[str]:
+    """The concepts that the words of ``text`` name, misread letters of long words forgiven."""
+    found: set[str] = set()
+    for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)?", text.lower()):
+        found |= _of_word(word)
+    if "subtotal" in found or re.search(r"(?i)\bsub\b", text):
+        found.discard("total")
+        found.add("subtotal")
+    return frozenset(found)
+
+
+@lru_cache(maxsize=8192)
+def _of_word(word: str) -> frozenset[str]:
+    if word in _BY_WORD or len(word) < _LONG:
+        return frozenset(_BY_WORD.get(word, ()))
+    best = max(_BY_WORD, key=lambda known: likeness(word, known) if len(known) >= _LONG else 0.0)
+    return frozenset(_BY_WORD[best]) if likeness(word, best) and len(best) >= _LONG else frozenset()

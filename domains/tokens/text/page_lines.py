@@ -1,0 +1,138 @@
+"""The lines of a page, found on a coarse copy and read at full detail as far as a budget of reading goes.
+
+Two passes, the same whatever is asked, so that a page is read once: all lines are found, then read, labels and values
+before running text. Pages that lie on their side or stand on their head are told by the shapes of their lines and by
+how sure the recogniser is, and read as they lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hra.domains.tokens.text import reader
+from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.running import paragraph_heads, running
+
+_SEARCHED = 600_000  # pixels of the copy on which lines are found
+_READ_WIDTH = 9000  # pixels of the recogniser's input at most, about half a second on a core
+_READ_SCALE = 2.5  # times as fine as the copy is fine enough for reading
+_LETTERS = 0.4  # score below which a line may be no text
+_PROBES, _UNSURE = 4, 0.75  # lines that are read to tell how a page lies, and the score that leaves it open
+
+
+@dataclass(frozen=True, eq=False)
+class PageLines:
+    """What was found on a page.
+
+    Attributes
+    ----------
+    lines : in pixels of the image, corners in the order of reading.
+    upright : the same lines on the page as one holds it to read it.
+    counts : pixels searched, lines found, lines read, pixels of width read, quarter turns.
+    """
+
+    lines: list[TextLine]
+    upright: list[TextLine]
+    counts: Mapping[str, int]
+
+
+def page_lines(image: np.ndarray) -> PageLines:
+    """Lines of an image, found and read.
+
+    Parameters
+    ----------
+    image : float32 [H, W, 3] in [0, 1].
+
+    Raises
+    ------
+    MissingExtra : RapidOCR is not installed.
+    """
+    coarse, scale = _smaller(image, _SEARCHED)
+    lines = reader.found_lines(coarse, scale)
+    finer, fine_scale = _smaller(image, _SEARCHED * _READ_SCALE**2)
+    turns = _turns(finer, fine_scale, lines)
+    lines = [_turned(line, turns) for line in lines]
+    upright = _upright(lines, turns, image.shape[:2])
+    lines, width = _read(finer, fine_scale, lines, upright)
+    upright = [replace(flat, text=line.text) for flat, line in zip(upright, lines, strict=True)]
+    counts = {
+        "pixels searched for text": coarse.shape[0] * coarse.shape[1],
+        "lines found": len(lines),
+        "lines read": sum(line.text is not None for line in lines),
+        "pixels of width read": width,
+        "quarter turns": turns,
+    }
+    return PageLines(lines, upright, counts)
+
+
+def _smaller(image: np.ndarray, pixels: float) -> tuple[np.ndarray, float]:
+    """A copy of at most so many pixels, and pixels of the image per pixel of it."""
+    import cv2
+
+    height, width = image.shape[:2]
+    scale = max(np.sqrt(height * width / pixels), 1.0)
+    if scale == 1:
+        return image, 1.0
+    small = cv2.resize(
+        image, (max(round(width / scale), 1), max(round(height / scale), 1)), interpolation=cv2.INTER_AREA
+    )
+    return small, float(scale)
+
+
+def _turns(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> int:
+    """Quarter turns clockwise by which the page lies: 0 where it stands upright."""
+    lengths = [float(np.ptp(line.quad, axis=0).max()) for line in lines]
+    tall = [np.ptp(line.quad[:, 1]) > 1.5 * np.ptp(line.quad[:, 0]) for line in lines]
+    on_side = sum(one for one, high in zip(lengths, tall, strict=True) if high) > sum(lengths) / 2
+    probes = [lines[i] for i in np.argsort(lengths)[::-1][len(lines) // 3 :] if tall[i] == on_side][:_PROBES]
+    first, second = (1, 3) if on_side else (0, 2)
+    if not probes:
+        return 0
+    sure = reader.scores(image, scale, [_turned(line, first) for line in probes])
+    if not on_side and sure >= _UNSURE:
+        return first
+    return second if reader.scores(image, scale, [_turned(line, second) for line in probes]) > sure else first
+
+
+def _turned(line: TextLine, turns: int) -> TextLine:
+    """The line with the corner first where reading begins."""
+    return replace(line, quad=np.roll(line.quad, -turns, axis=0))
+
+
+def _upright(lines: Sequence[TextLine], turns: int, size: tuple[int, int]) -> list[TextLine]:
+    """Lines in the coordinates of the page that is turned back."""
+    height, width = size
+    made = {
+        0: lambda x, y: (x, y),
+        1: lambda x, y: (y, width - x),
+        2: lambda x, y: (width - x, height - y),
+        3: lambda x, y: (height - y, x),
+    }[turns]
+    return [replace(line, quad=np.stack(made(line.quad[:, 0], line.quad[:, 1]), axis=1)) for line in lines]
+
+
+def _read(
+    image: np.ndarray, scale: float, lines: Sequence[TextLine], upright: Sequence[TextLine]
+) -> tuple[list[TextLine], int]:
+    """The lines, read in the order of promise while the budget lasts; and what was spent."""
+    widths, known, spent = reader.reading_widths(image, scale, lines), list(lines), 0
+    chosen = []
+    for number in _order(upright):
+        if spent + widths[number] <= _READ_WIDTH:
+            spent += widths[number]
+            chosen.append(number)
+    chosen.sort(key=lambda number: widths[number])  # a batch is padded to its longest line
+    read = reader.read_lines(image, scale, [lines[i] for i in chosen], [widths[i] for i in chosen], _LETTERS)
+    for number, line in zip(chosen, read, strict=True):
+        known[number] = line
+    return known, spent
+
+
+def _order(lines: Sequence[TextLine]) -> list[int]:
+    """Labels and values first, then running text, of which the first lines of paragraphs come first, as one skims."""
+    long, heads = running(lines), paragraph_heads(lines)
+    short = sorted(np.flatnonzero(~long).tolist(), key=lambda number: lines[number].aspect)
+    return [*short, *np.flatnonzero(long & heads).tolist(), *np.flatnonzero(long & ~heads).tolist()]

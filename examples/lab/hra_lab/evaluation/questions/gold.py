@@ -1,0 +1,161 @@
+"""Whether OCR reads answers from the tokens alone, on images and questions that anybody brings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hra.domains import tokens
+from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.reader import read_lines
+from hra.errors import BudgetTooSmall
+from hra_lab.evaluation.questions.reading import DOWN, FULL, ORACLE, PARAPHRASED, PHRASE, one_core
+from hra_lab.inputs.gold import Gold
+from hra_lab.vqa.scores import anls
+
+BUDGETS = (16, 64, 137, 273, 529)
+EVEN, GRID = "even pyramid, no question", "grid, phrase"
+_MARGIN = 3  # pixels around the answer that the judge sees
+_BINS = 5
+
+
+def gold_rows(asked: Sequence[Gold], progress: Callable[[str], None], plain: bool = True) -> Iterator[dict[str, Any]]:
+    """One row per question, method and budget: ANLS of what is read where the answer stands, best of its places.
+
+    Parameters
+    ----------
+    asked : the questions.
+    progress : is told what is being worked on.
+    plain : also grid, and down-sampling.
+
+    Raises
+    ------
+    MissingExtra : RapidOCR is not installed.
+    """
+    base: tokens.TokenContext | None = None
+    allocator, before = tokens.PyramidSampling(), None
+    for number, gold in enumerate(asked):
+        progress(f"{number + 1} of {len(asked)}: {gold.file.name}")
+        if base is None or gold.file != before:
+            base, before = allocator.context(gold.image(), gold.question), gold.file
+        with one_core():
+            about = {"number": number, "set": gold.group, "image": gold.file.name, "question": gold.question}
+            yield from ({**about, **row} for row in _question(gold, base, plain))
+
+
+def _question(gold: Gold, base: tokens.TokenContext, plain: bool) -> Iterator[dict[str, Any]]:
+    yield {"method": FULL, "budget": None, "score": _score(base.image, gold)}
+    pyramid = tokens.PyramidSampling()
+    methods: list[tuple[str, Any, str | None, tokens.Relevance]] = [
+        (ORACLE, pyramid, gold.question, tokens.OracleRelevance(gold.boxes[:1])),
+        (PHRASE, pyramid, gold.question, tokens.PhraseRelevance(read=True)),
+        (PARAPHRASED, pyramid, gold.paraphrase, tokens.PhraseRelevance(read=True)),
+        (EVEN, pyramid, "", tokens.UniformRelevance()),
+    ]
+    if plain:
+        methods.append((GRID, tokens.GridTopK(), gold.question, tokens.PhraseRelevance(read=True)))
+    for method, allocator, query, relevance in methods:
+        if query is None:
+            continue
+        context = replace(base, query=query, scorer=relevance)
+        started = time.process_time()
+        scores = context.relevance
+        found = {"seconds": time.process_time() - started, "counts": dict(context.counts)}
+        if method in (PHRASE, PARAPHRASED):
+            served = context.served
+            found |= {"confidence": served.confidence, "by": served.by, "used": served.used, "hit": _hit(scores, gold)}
+        for budget in BUDGETS:
+            try:
+                shown = allocator.realize(allocator.allocate(context, budget)).reconstruct()
+            except BudgetTooSmall:
+                continue
+            yield {"method": method, "budget": budget, "query": query, "score": _score(shown, gold), **found}
+    for budget in BUDGETS if plain else ():
+        yield {"method": DOWN, "budget": budget, "score": _score(tokens.uniform_downsample(base.image, budget), gold)}
+
+
+def _hit(scores: np.ndarray, gold: Gold, patch: int = 16) -> bool:
+    """Whether the most relevant patch is one of the answer's."""
+    y, x = (patch * place for place in np.unravel_index(np.argmax(scores), scores.shape))
+    return any(x < x1 and x + patch > x0 and y < y1 and y + patch > y0 for x0, y0, x1, y1 in gold.boxes)
+
+
+def _score(image: np.ndarray, gold: Gold) -> float:
+    """ANLS of the text that is read in the best of the answer's places."""
+    quads = [
+        np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float)
+        + _MARGIN * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+        for x0, y0, x1, y1 in gold.boxes[:4]
+    ]
+    read = read_lines(image, 1.0, [TextLine(quad) for quad in quads])
+    return max(anls(line.text or "", [gold.answer]) for line in read)
+
+
+def table(rows: Sequence[Mapping[str, Any]], group: str | None = None) -> str:
+    """Mean scores as Markdown, one line per method; of one set, or of all."""
+    mine = [row for row in rows if group in (None, row["set"])]
+    methods = [method for method in dict.fromkeys(row["method"] for row in mine) if method != FULL]
+    lines = [
+        "| chosen by | " + " | ".join(f"{budget}" for budget in BUDGETS) + " |",
+        "| --- |" + " ---: |" * len(BUDGETS),
+    ]
+    for method in methods:
+        cells = [mean_score(mine, method, budget) for budget in BUDGETS]
+        lines.append(f"| {method} | " + " | ".join("-" if np.isnan(one) else f"{one:.2f}" for one in cells) + " |")
+    return "\n".join(lines)
+
+
+def mean_score(rows: Sequence[Mapping[str, Any]], method: str, budget: int | None) -> float:
+    """Mean over the questions; NaN without any."""
+    scores = [row["score"] for row in rows if (row["method"], row["budget"]) == (method, budget)]
+    return float(np.mean(scores)) if scores else float("nan")
+
+
+def reliability(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[float, float, int]], float]:
+    """Mean confidence, share of right places and count by fifths of confidence; and the expected calibration error.
+
+    Source: C. Guo and others, "On calibration of modern neural networks" (ICML 2017).
+    """
+    told = [row for row in rows if row["method"] in (PHRASE, PARAPHRASED) and row["budget"] == BUDGETS[1]]
+    pairs = np.array([(row["confidence"], row["hit"]) for row in told if row["confidence"] is not None], float)
+    bins, error = [], 0.0
+    for low in np.arange(_BINS) / _BINS:
+        inside = (
+            pairs[(pairs[:, 0] >= low) & (pairs[:, 0] < low + 1 / _BINS + 1e-9 * (low > 0.7))] if len(pairs) else pairs
+        )
+        if len(inside):
+            sure, right = inside.mean(axis=0)
+            bins.append((float(sure), float(right), len(inside)))
+            error += abs(sure - right) * len(inside) / len(pairs)
+    return bins, float(error)
+
+
+def summary(rows: Sequence[Mapping[str, Any]], what: str) -> str:
+    """The report on a set of questions, as Markdown."""
+    groups = list(dict.fromkeys(row["set"] for row in rows))
+    seconds = [row["seconds"] for row in rows if row["method"] == PHRASE and row["counts"].get("lines found")]
+    first = [row for row in rows if row["method"] == PHRASE and row["budget"] == BUDGETS[0]]
+    once = {row["image"]: row["seconds"] for row in reversed(first)}
+    bins, error = reliability(rows)
+    parts = [f"## {what}: {len({row['number'] for row in rows})} questions\n\n{table(rows)}"]
+    parts += [
+        f"### {group}: {len({row['number'] for row in rows if row['set'] == group})}\n\n{table(rows, group)}"
+        for group in groups
+    ]
+    diagram = "\n".join(f"| {sure:.2f} | {right:.2f} | {count} |" for sure, right, count in bins)
+    parts.append(
+        f"Confidence, share of right places, questions:\n\n| said | right | n |\n| ---: | ---: | ---: |\n{diagram}\n"
+    )
+    parts.append(f"Expected calibration error {error:.3f}.")
+    if once and seconds:
+        took = list(once.values())
+        found, read = (np.mean([row["counts"].get(name, 0) for row in first]) for name in ("lines found", "lines read"))
+        parts.append(
+            f"Coarse pass: {np.median(took):.2f} s of processor time on the median page, {max(took):.2f} s on the worst"
+            f" of {len(took)}; {found:.0f} lines found, {read:.0f} read."
+        )
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,121 @@
+"""What may be an answer, what speaks for it, and what the ranker makes of that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hra.domains.tokens.text.candidates import FEATURES, asks, candidate_features, candidates, kind_of
+from hra.domains.tokens.text.concepts import concepts
+from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.ranker import PAGE_FEATURES, Ranker, page_features, ranker
+
+
+def line(text: str | None, x: float, y: float) -> TextLine:
+    wide = 10.0 * len(text or "four")
+    return TextLine(np.array([[x, y], [x + wide, y], [x + wide, y + 20], [x, y + 20]], float), text)
+
+
+def best(question: str, lines: list[TextLine]) -> tuple[str, float]:
+    found = candidates(lines)
+    shares = ranker().probabilities(candidate_features(question, lines, found))
+    return found[int(shares.argmax())].text, float(shares.max())
+
+
+RECEIPT = [
+    *(line("Bread", 10, 0), line("3.20", 360, 0), line("Milk", 10, 30), line("8.80", 360, 30)),
+    *(line("Subtotal", 10, 70), line("12.00", 350, 70), line("TOTAL", 10, 100), line("12.72", 350, 100)),
+    *(line("Cash", 10, 130), line("20.00", 350, 130), line("Change", 10, 160), line("7.28", 360, 160)),
+    line("Your total savings 0.00", 10, 200),
+]
+TABLE = [
+    line(text, 180.0 * column, 30.0 * row)
+    for row, texts in enumerate((("Engine", "Power", "Weight"), ("Falcon", "81", "140"), ("Heron", "96", "215")))
+    for column, text in enumerate(texts)
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("what is the total?", "12.72"), ("how much change was given?", "7.28"), ("what is the subtotal?", "12.00")],
+)
+def test_of_several_amounts_the_one_with_the_label_is_most_likely(question, answer):
+    assert best(question, RECEIPT)[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"), [("what is the power of Heron?", "96"), ("what is the weight of Falcon?", "140")]
+)
+def test_a_question_that_names_row_and_column_points_at_the_cell(question, answer):
+    assert best(question, TABLE)[0] == answer
+
+
+def test_what_is_not_there_is_elsewhere():
+    _, there = best("what is the power of Heron?", TABLE)
+    _, missing = best("who signed the letter to the landlord?", TABLE)
+    assert missing < there / 2
+
+
+def test_parts_of_a_line_that_look_like_values_are_candidates_and_others_are_not():
+    texts = {one.text for one in candidates([line("Printed 25/12/2018 at 18:13, thank you", 0, 0), line(None, 0, 40)])}
+    assert {"25/12/2018", "18:13"} <= texts
+    assert all(one.line == 0 for one in candidates([line("a", 0, 0), line(None, 0, 40)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("12.50", "money"),
+        ("25/12/2018", "date"),
+        ("18:13", "time"),
+        ("6%", "percent"),
+        ("81", "number"),
+        ("ab", "words"),
+    ],
+)
+def test_kinds_of_values(text, kind):
+    assert kind_of(text) == kind
+
+
+def test_concepts_are_named_in_five_languages_and_a_subtotal_is_no_total():
+    assert all("total" in concepts(word) for word in ("Total", "Gesamtbetrag", "Montant", "importe", "JUMLAH"))
+    assert "total" not in concepts("Sub Total") and "subtotal" in concepts("SUBTOTAL")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"), [("why?", False), ("what is this?", False), ("what is the total?", True)]
+)
+def test_a_question_without_a_word_that_means_something_asks_for_nothing(question, said):
+    assert asks(question) is said
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 12), st.integers(0, 2**31), st.floats(0.1, 5))
+def test_probabilities_are_a_softmax_with_elsewhere(count, seed, sharpness):
+    random = np.random.default_rng(seed)
+    rows, size = random.normal(size=(count, len(FEATURES))), len(FEATURES)
+    net = Ranker(
+        np.zeros(size),
+        np.ones(size),
+        ((random.normal(size=(1, size)), np.zeros(1)),),
+        random.normal(size=PAGE_FEATURES + 1),
+        sharpness,
+    )
+    shares = net.probabilities(rows)
+    assert shares.shape == (count,) and shares.sum() <= 1 + 1e-12 and (shares >= 0).all()
+    if count:
+        scores = rows @ net.layers[0][0][0]
+        none = net.elsewhere[:-1] @ page_features(rows) + net.elsewhere[-1]
+        fits, free = (rows[:, FEATURES.index(name)] for name in ("kind fits", "kind open"))
+        scores = scores - 1.0 * ((fits == 0) & (free == 0))
+        expected = [1 / (sum(np.exp(sharpness * (other - one)) for other in (*scores, none))) for one in scores]
+        assert shares == pytest.approx(expected)
+
+
+def test_the_shipped_ranker_is_small_and_of_these_features():
+    from importlib.resources import files
+
+    assert len(files("hra.domains.tokens.text").joinpath("ranker.json").read_bytes()) <= 300_000
+    assert ranker().layers[0][0].shape[1] == len(FEATURES) == len(ranker().mean)
