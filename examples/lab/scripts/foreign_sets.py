@@ -52,7 +52,8 @@ addEventListener('load', () => {
     const t = plain[0], root = document.documentElement;
     root.style.overflow = 'hidden'; window.scrollTo(0, 0);
     document.body.style.marginTop = Math.min(0, SHIFT - t.getBoundingClientRect().top) + 'px';
-    const cell = c => ({text: text(c), box: box(c), head: c.tagName == 'TH', same: all.filter(s => s == text(c)).length});
+    const cell = c => ({text: text(c), box: box(c), head: c.tagName == 'TH',
+      same: all.filter(s => s == text(c)).length});
     for (const row of t.rows) out.push([...row.cells].map(cell));
   }
   const p = document.createElement('pre'); p.id = 'found-cells'; p.style.display = 'none';
