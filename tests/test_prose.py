@@ -17,10 +17,10 @@ BAD = {
     "Two windows where the allocation shows most more.": "house.phrases",
     "Plans of anybody's tileset.": "house.phrases",
     "This is what the rest takes for known.": "house.phrases",
-    "This is not an allocation.": "house.phrases",
+    "This is no allocation.": "house.phrases",
     "There is no such\nfile in the folder.": "house.phrases",
-    "The fix is to leave it out.": "house.phrases",
-    "Copies beside a view were kept without need.": "house.phrases",
+    "The fix is to leave it away.": "house.phrases",
+    "Copies beside a view were kept in vain.": "house.phrases",
     "Refused are videos and sounds.": "house.inversions",
     "It reads files. Supported is the newest release.": "house.inversions",
     " ".join(f"word{k}" for k in range(41)) + ".": "house.length",
@@ -72,7 +72,7 @@ def test_the_repository_keeps_the_house_style() -> None:
 def test_the_command_ends_with_exit_code_1_where_it_finds_something(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "page.md").write_text("This is not a page.\n")
+    (tmp_path / "page.md").write_text("This is no page.\n")
     assert prose.main([str(tmp_path / "page.md")]) == 1
     assert "house.phrases" in capsys.readouterr().out
     assert prose.main([str(ROOT / "README.md")]) == 0

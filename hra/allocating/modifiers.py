@@ -57,7 +57,7 @@ def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
         selected = _carried(before, previous.selected, now)
     else:
         fix = (
-            "start anew without previous=, or keep to hierarchies of the same nodes (some are grown for each question)"
+            "start again without previous=, or keep to hierarchies of the same nodes (some are grown for each question)"
         )
         raise HierarchyError("the previous allocation belongs to a hierarchy of other nodes", where="previous", fix=fix)
     return replace(problem, previous=selected, price=previous.solution.price)

@@ -103,7 +103,7 @@ def _fill(
     capacity: float,
     spend_all: bool,
 ) -> np.ndarray:
-    """``start`` extended by what is ready, fits and comes first."""
+    """``start`` extended by refinements that are ready and fit, first ones first."""
     selected, left = start.copy(), capacity - _total(forest.cost, start)
     wanted = (priority >= 0 if spend_all else priority > 0) & ~start
     ready = [r for r in np.flatnonzero(wanted) if forest.parent[r] < 0 or start[forest.parent[r]]]

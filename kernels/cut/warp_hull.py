@@ -244,7 +244,7 @@ def _keys(
     cost_bits: wp.array(dtype=wp.uint64),
     key: wp.array(dtype=wp.uint64),
 ):
-    """What tells refinements apart by what they open up: see `hra.solvers.structure_keys`."""
+    """What tells refinements apart, by the refinements that they open up: see `hra.solvers.structure_keys`."""
     size = key.shape[0]
     for i in range(size):
         r = size - 1 - i
@@ -342,7 +342,7 @@ def _fill(
     spend_all: bool,
     selected: wp.array(dtype=wp.bool),
 ):
-    """Extend ``selected`` by what is ready, fits and comes first, until nothing fits any more."""
+    """Extend ``selected`` by refinements that are ready and fit, first ones first, until nothing fits any more."""
     left = capacity - _total(cost, selected)
     size = int(0)
     for r in range(selected.shape[0]):

@@ -1,6 +1,6 @@
 """All levels of a cluster hierarchy, from the source to the root.
 
-Each level groups clusters anew, and keeps the vertices that a group shares with others.
+Each level groups clusters again, and keeps the vertices that a group shares with others.
 """
 
 from __future__ import annotations

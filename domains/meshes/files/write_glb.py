@@ -1,7 +1,7 @@
 """Mesh files out, beside the target and renamed, so that a reader never sees half a file; GLB in full.
 
 GLB has one primitive for each material, attributes as they are, images byte by byte. trimesh's exporter, which writes
-the other formats, would encode images anew and keep vertex colours or texture coordinates, not both.
+the other formats, would encode images again and keep vertex colours or texture coordinates, not both.
 """
 
 from __future__ import annotations

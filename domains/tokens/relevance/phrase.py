@@ -34,7 +34,7 @@ _TEXTUAL = 0.015  # text-likeness: printed patches have 0.03 to 0.15, less where
 
 @dataclass(frozen=True)
 class PhraseRelevance:
-    """The probability that the answer stands in a patch, by what is printed there and around it.
+    """The probability that the answer stands in a patch: by the print there and around it.
 
     Lines of text are found on a coarse copy and read, labels and values before running text, as far as a budget of
     reading goes (about half a second on one core). Every line, and every part of one that looks like a value, is a

@@ -2,7 +2,7 @@
 
 The network scores each candidate by its features; a linear score of the page stands for "the answer is elsewhere". A
 softmax over both gives probabilities that add up to 1 with that of elsewhere. Weights: ``ranker.json``, which
-``python examples/lab/scripts/train_ranker.py`` makes anew from a seed.
+``python examples/lab/scripts/train_ranker.py`` makes again from a seed.
 """
 
 from __future__ import annotations

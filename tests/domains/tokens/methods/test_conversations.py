@@ -53,7 +53,7 @@ def said(name: str, image: np.ndarray, question: str, budget: int) -> str:
     try:
         plain = allocator.allocate((image, question), budget, previous=first)
     except HierarchyError as error:
-        assert "other nodes" in error.what and "start anew" in error.fix
+        assert "other nodes" in error.what and "start again" in error.fix
         return "refused"
     rule, answers = allocator.traversal, [plain]
     for limit in (None, 6):
