@@ -5,6 +5,7 @@ from .codebook import Codebook as Codebook
 from .context.context import Relevance as Relevance
 from .context.context import TokenContext as TokenContext
 from .context.context import UniformRelevance as UniformRelevance
+from .context.served import Served as Served
 from .context.token_builder import TokenBuilder as TokenBuilder
 from .corpus.allocation import TokenAllocation as TokenAllocation
 from .corpus.job import allocate_folder as allocate_folder
@@ -91,7 +92,6 @@ from .relevance.pruning import prune_patches as prune_patches
 from .relevance.pruning import relevance_pyramid as relevance_pyramid
 from .relevance.registry import RELEVANCES as RELEVANCES
 from .relevance.registry import relevance_named as relevance_named
-from .relevance.served import Served as Served
 from .relevance.text_image import TextImageRelevance as TextImageRelevance
 from .token_sets.position_codes import position_code as position_code
 from .token_sets.token_batch import TokenBatch as TokenBatch

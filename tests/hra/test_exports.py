@@ -21,6 +21,7 @@ def test_importing_the_package_or_its_errors_loads_nothing_of_it(code):
         "hra.errors",
         "hra.files",
         "hra.files.forking",
+        "hra.moved",
     }
 
 

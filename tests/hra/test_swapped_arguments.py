@@ -43,7 +43,6 @@ CASES: dict[str, Call] = {
     "a traversal's class to solve": lambda *_: hra.solve(TREE, 3, **ERRORS, traversal=hra.Hull),  # pyright: ignore
     "a traversal's name": lambda *_: hra.solve(TREE, 3, **ERRORS, traversal="hull"),  # pyright: ignore
     "metric and hierarchy": lambda *_: Plain(METRIC, TREE, hra.Hull()),  # pyright: ignore
-    "no traversal": lambda *_: Plain(TREE, METRIC, None),  # pyright: ignore
     "a number for an allocation": lambda *_: Plain(TREE, METRIC, hra.Hull()).allocate(None, 2, previous=5),  # pyright: ignore
     "text for nodes": lambda *_: Plain(TREE, METRIC, hra.Hull()).allocate(None, 2, pinned="a"),
     "a list in a pool": lambda *_: hra.pool([Plain(TREE, METRIC, hra.Hull())]),  # pyright: ignore

@@ -1,4 +1,15 @@
-"""What token hierarchies and metrics see of one image and query, computed once and on demand."""
+"""What token hierarchies and metrics see of one image and query, computed once and on demand.
+
+A relevance is a callable of a context:
+
+>>> import numpy as np
+>>> from hra.domains import tokens
+>>> def left_half(context):
+...     return [[1.0, 0.0]]
+>>> image = np.zeros((64, 64, 3), np.float32)
+>>> tokens.GridTopK(left_half).allocate((image, ""), budget=8).gain
+8.0
+"""
 
 from __future__ import annotations
 

@@ -17,6 +17,14 @@ class Served:
     by : what decided: text that was read, words such as "top left", a class of things, some other relevance that
         depends on the question, or nothing.
     confidence : probability that the most likely place is the right one, in [0, 1]; None where nobody estimates it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> context = tokens.PyramidSampling().context(np.zeros((64, 64, 3), np.float32), "what is at the top left?")
+    >>> context.served.by, context.served.used
+    ('words of place', True)
     """
 
     by: By = "nothing"

@@ -45,7 +45,7 @@ ROOMS = {
         ),
     ),
     "pool": Room(("hra/pooling/*.py",), ("tests/hra/pooling",)),
-    "residency": Room(("hra/residency/*.py",), ("tests/hra/residency",)),
+    "residency": Room(("hra/residency/**/*.py",), ("tests/hra/residency",)),
     "readers": Room(
         ("hra/files/ply/*.py", "domains/meshes/files/*.py", "domains/points/files/*.py", "domains/tiles/files/*.py"),
         _READING,

@@ -60,7 +60,7 @@ def test_what_is_pinned_counts_as_base():
     allocation = allocator(hierarchy, hra.Hull()).allocate([0, 1, 2, 50], 3, pinned=[2])
     assert allocation.cut.tolist() == [0, 1, 2]
     assert (allocation.gain, allocation.base_error, allocation.cost) == (0, 50, 3)
-    with pytest.raises(BudgetTooSmall, match="costs 3 units"):
+    with pytest.raises(BudgetTooSmall, match="the pinned nodes cost 3 units"):
         allocator(hierarchy, hra.Hull()).allocate([0, 1, 2, 50], 2, pinned=[2])
 
 

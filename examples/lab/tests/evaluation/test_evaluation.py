@@ -252,5 +252,5 @@ def test_the_command_writes_page_pictures_and_figures(tmp_path: Path):
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert "best first" in result.output
-    assert (tmp_path / "examples/lab/docs/pictures/ablation_mesh.png").exists()
+    assert (tmp_path / "docs/pictures/ablation_mesh.png").exists()
     assert len(json.loads((tmp_path / "eval.json").read_text())["rows"]) == 3 * len(RULES)

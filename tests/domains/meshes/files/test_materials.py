@@ -90,7 +90,7 @@ def test_without_a_base_colour_sets_keep_their_order(tmp_path: Path) -> None:
     ids=["that are not there", "of a third layout"],
 )
 def test_a_texture_without_its_coordinates_is_left_out(changes: dict, tmp_path: Path) -> None:
-    with pytest.warns(RepairWarning, match="_texture needs coordinates"):
+    with pytest.warns(RepairWarning, match="_texture needs more than the two available sets"):
         mesh = read(tmp_path, **changes)
     lost = {"normal_texture"} if f"{NORMAL}.texCoord" in changes and len(changes) == 1 else {"occlusion_texture"}
     left = {"base_color_texture", "normal_texture", "occlusion_texture", "emissive_texture"} - lost

@@ -194,5 +194,5 @@ def test_each_of_several_views_has_its_own_buffer(ball: meshes.ClusterMesh, shap
 def test_buffers_are_of_as_many_views_as_there_are(ball: meshes.ClusterMesh) -> None:
     view = camera()
     for buffers, context in ((occlusion(view), [view, view]), ((None, None), view), ((), view)):
-        with pytest.raises(MetricError, match="of one view"):
+        with pytest.raises(MetricError, match="each view needs a depth buffer"):
             meshes.VisibleScreenError(buffers).evaluate(ball.hierarchy, context)

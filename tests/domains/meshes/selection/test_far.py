@@ -61,5 +61,5 @@ def test_errors_never_fall_from_fine_to_coarse(bumpy_clusters: meshes.ClusterMes
 
 def test_an_eye_within_the_mesh_is_refused(bumpy_clusters: meshes.ClusterMesh) -> None:
     _, reach = reaches(bumpy_clusters.hierarchy, (0, 0, 0))
-    with pytest.raises(CameraError, match="within the mesh"):
+    with pytest.raises(CameraError, match="inside the mesh"):
         AllSidesError((0, 0, 0), 0.9 * reach, FOCAL).peak(bumpy_clusters.hierarchy, None)

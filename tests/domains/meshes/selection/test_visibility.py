@@ -202,7 +202,7 @@ def test_spheres_hide_no_more_than_boxes_in_them(skull_clusters):
 
 def test_one_buffer_is_of_one_view(skull_clusters):
     camera = front_view(skull_clusters)
-    with pytest.raises(MetricError, match="one view"):
+    with pytest.raises(MetricError, match="each view needs a depth buffer"):
         VisibleScreenError(with_wall(camera, 480)).peak(skull_clusters.hierarchy, [camera, camera])
 
 

@@ -52,7 +52,7 @@ def test_rows_that_are_cut_off_or_go_on_are_refused(order: str) -> None:
     for end in range(begin, len(whole)):
         with pytest.raises(FileError, match=r"before the 3 row elements|bytes follow"):
             read_elements(whole[:end], "a.ply")
-    with pytest.raises(FileError, match="1 bytes follow behind the last row"):
+    with pytest.raises(FileError, match="1 bytes follow the last row"):
         read_elements(whole + b"\0", "a.ply")
 
 

@@ -204,7 +204,7 @@ def test_latents_without_places_are_refused() -> None:
                                text_config={"model_type": "mistral", **_TEXT})  # fmt: skip
     model = hf.Idefics2ForConditionalGeneration(config).eval()
     inputs = {"input_ids": torch.tensor([[1, *[IMAGE] * 16, 5]]), "pixel_values": torch.randn(1, 1, 3, 112, 112)}
-    with pytest.raises(ArrayError, match=r"where the 16 features of 1 pictures lie is not known: .*8 x 8"):
+    with pytest.raises(ArrayError, match=r"the places of 16 features of 1 pictures are unknown: .*8 x 8"):
         reduce(model, inputs, allocator=tokens.Random(), budget=4, processor=PROCESSOR)
 
 

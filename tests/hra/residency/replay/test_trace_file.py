@@ -19,7 +19,7 @@ from hra.files.limits import Limits
 from hra.residency import Trace, load_trace, save_trace
 from hra.residency.replay.trace_file import _TYPES
 
-PAGE = Path(__file__).parents[3] / "docs/trace-format.md"
+PAGE = Path(__file__).parents[4] / "docs/trace-format.md"
 
 
 @pytest.fixture
