@@ -81,7 +81,7 @@ def test_the_choice_of_a_method_is_the_answer():
     assert Nothing(TREE, Blur()).allocate(1.0, 5).cost == 1.0
     with pytest.raises(HraError, match=r"hra\.Solution\(selected\)"):
         Mask(TREE, Blur()).allocate(1.0, 5)
-    with pytest.raises(HraError, match="curves need hra.Hull"):
+    with pytest.raises(HraError, match=r"curves need hra\.Hull"):
         Nothing(TREE, Blur()).curve(1.0)
 
 
