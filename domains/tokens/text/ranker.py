@@ -79,7 +79,7 @@ class Ranker:
 @cache
 def ranker() -> Ranker:
     """The shipped one."""
-    told = json.loads(files(__package__).joinpath("ranker.json").read_text(encoding="utf-8"))
+    told = json.loads(files("hra.domains.tokens.text").joinpath("ranker.json").read_text(encoding="utf-8"))
     layers = tuple((np.array(one["weight"]), np.array(one["bias"])) for one in told["layers"])
-    columns = (np.array(told[name]) for name in ("mean", "spread"))
-    return Ranker(*columns, layers, np.array(told["elsewhere"]), told["sharpness"])
+    mean, spread, elsewhere = (np.array(told[name]) for name in ("mean", "spread", "elsewhere"))
+    return Ranker(mean, spread, layers, elsewhere, told["sharpness"])

@@ -8,8 +8,9 @@ letters misread, lines joined, and lines missed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -512,7 +513,10 @@ def ambiguous_page(random: Random) -> AmbiguousPage:
     return page
 
 
-def _pick(random: Random, these: list[str]) -> str:
+Choice = TypeVar("Choice")
+
+
+def _pick(random: Random, these: Sequence[Choice]) -> Choice:
     return these[int(random.integers(len(these)))]
 
 
