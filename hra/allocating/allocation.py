@@ -27,7 +27,6 @@ from hra.traversals.hull import Hull
 Status = Literal["optimal", "certified", "heuristic"]
 # Gaps up to this are none.
 _OPTIMAL = 1e-12
-_ROUNDING = 2.0**-50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -216,9 +215,8 @@ class Allocation:
 
     @property
     def gap(self) -> float:
-        """Shortfall / upper bound; 0 / 0 = 0, and 0 for what rounding leaves: 2**-50 of all that can be gained."""
-        rounding = self.shortfall <= _ROUNDING * float(self.problem.gain.sum())
-        return 0.0 if rounding else ratio(self.shortfall, self.upper_bound)
+        """Shortfall / upper bound; 0 / 0 = 0."""
+        return ratio(self.shortfall, self.upper_bound)
 
     @property
     def residual_gap(self) -> float:

@@ -81,7 +81,9 @@ def test_the_best_of_all_sets_is_found_and_proven(kind, seed):
     budget = random_budget(rng, hierarchy)
     allocation = allocate(hierarchy, values, budget, Exact(), "gain")
     assert allocation.gain == pytest.approx(best_gain(allocation.problem), rel=1e-9)
-    assert allocation.status == "optimal"
+    # Where nothing is gained, what the search rounds up is a bound all the same.
+    rounding = allocation.shortfall <= 1e-14 * allocation.problem.gain.sum()
+    assert allocation.status == "optimal" or (rounding and allocation.gain == 0)
 
 
 @kinds
