@@ -21,10 +21,10 @@ PAGE, PICTURE = ROOT / "docs/architecture.md", ROOT / "docs/pictures/architectur
 COMMON = ("files", "compiling", "moved", "errors")
 # So that no arrow crosses a box.
 COLUMNS = {
-    "cli": 9.7, "pages": 5.0, "integrations": 8.8, "domains.meshes": 1.1, "domains.textures": 3.3,
-    "domains.points": 5.4, "domains.tiles": 7.4, "domains.tokens": 9.4,
-    "pooling": 1.5, "residency": 7.2, "allocating": 2.3, "traversals": 1.7, "solvers": 1.7, "camera": 6.0,
-    "model": 2.6, "plugins": 9.7, "console": 9.7, "viewer": 5.4, "testing": 3.6, "kernels": 4.5, "samples": 8.6,
+    "cli": 5.3, "pages": 5.3, "integrations": 9.5, "domains.meshes": 1.05, "domains.textures": 3.17,
+    "domains.points": 5.29, "domains.tiles": 7.41, "domains.tokens": 9.53,
+    "viewer": 5.3, "console": 8.4, "pooling": 1.2, "residency": 3.2, "testing": 6.6, "allocating": 2.2,
+    "traversals": 1.7, "solvers": 1.7, "camera": 5.6, "model": 2.6, "plugins": 9.0, "kernels": 4.5, "samples": 8.0,
 }  # fmt: skip
 COLORS = {"cli": "#fbe3c0", "pages": "#fbe3c0", "domains": "#d7e8d4", "kernels": "#e6e6e6"}
 
