@@ -345,3 +345,19 @@ def test_what_is_pinned_is_no_part_of_the_step_of_costs(monkeypatch):
 @pytest.mark.parametrize("cost", [[1e14 + 0.1] * 3, [3e13 + 0.01], [1e14 + 0.1], [1e13 + 0.01], [0.1], [1 / 3]])
 def test_decimals_count_as_such_up_to_2_to_the_51(cost):
     assert verification._reader(cost)(0.1) == reader(np.array(cost))(0.1)
+
+
+def test_flows_of_nothing_prove_a_bound_without_a_search(monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(3)
+    graph = hra.Hierarchy.dag(np.ones(40), np.array([(a, b) for b in range(2, 40) for a in (b // 2, b // 2 - 1)]))
+    allocation = hra.solve(graph, 20, gains=rng.random(40), traversal=hra.Hull(finish="none"))
+    assert (allocation.certificate.flow == 0).any() and allocation.certificate.price > 0
+    monkeypatch.setattr(verification, "_DECISIONS", 0)
+    found = hra.verify(allocation)
+    assert found.ok and not found.unproven
+
+
+def test_costs_count_as_decimals_up_to_the_largest_whole_number_and_with_it():
+    costs = [0.5, 225179981368524.3]  # 2**51 tenths
+    allocation = hra.solve(hra.Hierarchy.flat(costs), 225179981368524.8, gains=[1.0, 1.0])
+    assert allocation.selected.all() and hra.verify(allocation).ok
