@@ -358,6 +358,13 @@ def test_flows_of_nothing_prove_a_bound_without_a_search(monkeypatch: pytest.Mon
 
 
 def test_costs_count_as_decimals_up_to_the_largest_whole_number_and_with_it():
-    costs = [0.5, 225179981368524.3]  # 2**51 tenths
-    allocation = hra.solve(hra.Hierarchy.flat(costs), 225179981368524.8, gains=[1.0, 1.0])
+    costs = [0.47, 22517998136852.01]  # 2**51 hundredths; as doubles they add up to more
+    allocation = hra.solve(hra.Hierarchy.flat(costs), 22517998136852.48, gains=[1.0, 1.0])
     assert allocation.selected.all() and hra.verify(allocation).ok
+
+
+def test_an_edge_elsewhere_does_not_stand_for_the_one_that_is_missing():
+    true = allocate(Hierarchy.dag([1] * 5, []), [1.0] * 5, 0, hra.Hull(), "gain")
+    base = stating(true, problem=replace(true.problem, hierarchy=replace(true.hierarchy, node_cost=np.ones(1))))
+    found = verify(reshaped(base, edges=[(2, 3)], added_by=[3], removed_by=[4]))
+    assert any(text.startswith(ORDER) for text in found.refuted)
