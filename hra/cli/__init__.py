@@ -1,6 +1,6 @@
 """The command line ``hra``: commands that packages register as ``hra.commands``, and what becomes of their errors.
 
-A command reads its options, calls the library or the lab and prints the result. It computes nothing that a program
+A command reads its options, calls the library and prints the result. It computes nothing that a program
 could not call. `hra.console` holds the parts that commands share.
 """
 

@@ -11,8 +11,9 @@ import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
-from math import isqrt
+from math import isqrt, prod
 from typing import Any
 
 import torch
@@ -77,7 +78,7 @@ class Layout:
             return cls.of_grids([(height // side, width // side) for height, width in inputs["image_sizes"].tolist()])
         return cls.of_grids(_equal(model, vision, inputs, output, count))
 
-    @property
+    @cached_property
     def owners(self) -> Tensor:
         """The number of the grid of each feature, a line break's too, int64 [N]."""
         result = torch.empty(sum(map(len, self.places)) + len(self.breaks), dtype=torch.int64)
@@ -103,22 +104,22 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
     for size, length in zip(sizes, lengths, strict=True):
         tiles = 0
         if length > side * side + 1:
-            tiles = _cells(
-                module.get_anyres_image_grid_shape(size, base.config.image_grid_pinpoints, vision.image_size)
-            )
+            shape = module.get_anyres_image_grid_shape(size, base.config.image_grid_pinpoints, vision.image_size)
+            tiles = prod(shape)
         numbers = torch.arange((1 + tiles) * side * side, dtype=torch.float32).reshape(1 + tiles, side * side, 1)
         packed = base.pack_image_features([numbers], [size], image_newline=-torch.ones(1), **options)[0][0][:, 0]
         if len(packed) != length:
             what = f"an image of {size[0]} x {size[1]} pixels has {length} features, {len(packed)} by its size"
             raise ArrayError(what, where="image_sizes", fix="pass sizes and pixels of one call of the processor")
         first, fine = len(grids), packed[side * side :]
+        ends = (fine == -1).nonzero()[:, 0].tolist()
+        if tiles and not ends:
+            what = f"{type(base).__name__} packs tiles without line breaks, which tell their rows"
+            raise ArrayError(what, where="model", fix="pass grids=[(rows, columns), ...]")
         grids.append((side, side))
         places.append(start + torch.arange(side * side))
-        ends = (fine == -1).nonzero()[:, 0].tolist()
         if tiles:
-            rows = len(ends) or 1
-            columns = (len(fine) - len(ends)) // rows
-            grids.append((rows, columns))
+            grids.append((len(ends), len(fine) // len(ends) - 1))
             places.append(start + side * side + (fine != -1).nonzero()[:, 0])
             breaks += [(start + side * side + end, first + 1, row) for row, end in enumerate(ends)]
         else:
@@ -126,11 +127,6 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
         images.append(tuple(range(first, len(grids))))
         start += length
     return Layout(tuple(grids), tuple(places), tuple(images), tuple(breaks))
-
-
-def _cells(shape: Sequence[int]) -> int:
-    """Rows times columns."""
-    return int(shape[0]) * int(shape[1])
 
 
 def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, count: int) -> list[Grid]:

@@ -253,3 +253,15 @@ def test_configurations_without_patches_need_grids() -> None:
     bare = SimpleNamespace(config=SimpleNamespace(vision_config=other), base_model=SimpleNamespace())
     with pytest.raises(ArrayError, match="its configuration states none"):
         Layout.stated(bare, inputs, SimpleNamespace(last_hidden_state=[0]), 64)
+
+
+def test_tiles_without_line_breaks_do_not_tell_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, inputs = made("llava_next").base_model, batch("llava_next", [(400, 300)], 0)
+    pack = base.pack_image_features
+
+    def without(features: Any, sizes: Any, image_newline: Any = None, **options: Any) -> Any:
+        return pack(features, sizes, image_newline=None, **options)
+
+    monkeypatch.setattr(base, "pack_image_features", without)
+    with pytest.raises(ArrayError, match="without line breaks"):
+        Encoded.of(made("llava_next"), inputs)
