@@ -5,7 +5,7 @@ Each reduced run is compared with the whole run whose dropped placeholders are h
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, wraps
 from types import SimpleNamespace
 from typing import Any
 
@@ -259,8 +259,9 @@ def test_tiles_without_line_breaks_do_not_tell_their_rows(monkeypatch: pytest.Mo
     base, inputs = made("llava_next").base_model, batch("llava_next", [(400, 300)], 0)
     pack = base.pack_image_features
 
-    def without(features: Any, sizes: Any, image_newline: Any = None, **options: Any) -> Any:
-        return pack(features, sizes, image_newline=None, **options)
+    @wraps(pack)
+    def without(*given: Any, image_newline: Any = None, **options: Any) -> Any:
+        return pack(*given, image_newline=None, **options)
 
     monkeypatch.setattr(base, "pack_image_features", without)
     with pytest.raises(ArrayError, match="without line breaks"):
