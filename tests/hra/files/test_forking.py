@@ -70,6 +70,6 @@ def test_a_child_compiles_although_another_thread_was_compiling() -> None:
 
 @pytest.mark.case(95)
 def test_a_child_allocates_although_another_thread_was_allocating() -> None:
-    program = _ALLOCATING.replace("{root!r}", repr(str(Path(__file__).parents[2])))
+    program = _ALLOCATING.replace("{root!r}", repr(str(Path(__file__).parents[3])))
     work = "assert allocator.allocate(errors, 500).gain == expected"
     assert run(program + _FORK.format(work=work)) == ["ended 0"] * 3
