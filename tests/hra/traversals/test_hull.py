@@ -231,12 +231,6 @@ def test_hull_refuses_an_unknown_finish():
         hra.Hull(finish="core")  # pyright: ignore[reportArgumentType]
 
 
-def test_best_first_misses_what_lies_behind_a_step_without_gain_and_the_hull_does_not():
-    hierarchy = Hierarchy.chains([3], [0, 1, 1])
-    assert allocate(hierarchy, [0, 0, 9], 2, hra.BestFirst(), "gain").gain == 0
-    assert allocate(hierarchy, [0, 0, 9], 2, hra.Hull(), "gain").gain == 9
-
-
 # Several predecessors, of which none gains by itself; an expensive further node keeps the budget from being ample.
 BEHIND = [(0, 1), (0, 2), (1, 3), (2, 3)]
 

@@ -68,20 +68,6 @@ def test_flags_and_errors_with_gaps(backend):
     np.testing.assert_array_equal(threshold_cut(parent, error[:, ::3], limit, backend=backend), expected)
 
 
-def test_the_kind_of_array_is_kept():
-    warp = pytest.importorskip("warp")
-    torch = pytest.importorskip("torch")
-    from hra.kernels.compaction import warp_backend
-
-    flags = np.random.default_rng(0).random(1000) < 0.3
-    found = compact(torch.from_numpy(flags))
-    assert isinstance(found, torch.Tensor)
-    # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
-    listed = warp_backend.compact(warp.array(flags, device="cpu"))
-    assert isinstance(listed, warp.array)
-    np.testing.assert_array_equal(listed.numpy(), found.numpy())
-
-
 def test_wrong_arguments_are_named():
     parent, error, limit = np.array([-1, 0], np.int32), np.zeros((1, 2)), np.zeros(1)
     for arguments, match in (

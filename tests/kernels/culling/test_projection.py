@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import ArrayError, BackendUnavailable
-from hra.kernels import depth_pyramid, project_boxes, project_spheres, visible_boxes
+from hra.kernels import project_boxes, project_spheres
 from tests.helpers.views import KINDS, camera_of, random_boxes, window_matrix
 
 BACKENDS = ("reference", "numba", "warp")
@@ -145,24 +145,6 @@ def test_no_bounds_are_fine_and_the_kind_of_array_is_kept(backend):
     assert project_boxes(np.zeros((0, 2, 3), np.float32), matrix, SIZE, backend=backend).rects.shape == (0, 4)
     found = project_spheres(torch.rand(5, 4), matrix, SIZE, backend=backend)
     assert isinstance(found.rects, torch.Tensor) and found.depth.dtype == torch.float32
-
-
-def test_the_path_of_device_arrays_gives_the_same():
-    warp = pytest.importorskip("warp")
-    from hra.kernels.culling import warp_backend
-    from hra.kernels.culling.depth_view import DepthView
-
-    view = DepthView.of(window_matrix(camera_of("reversed", (100, 75))), SIZE, True)
-    boxes = random_boxes(np.random.default_rng(3), 200)
-    # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
-    rects, depth = warp_backend.project_boxes(warp.array(boxes, device="cpu"), view)
-    expected = project_boxes(boxes, view.matrix, SIZE, reversed_depth=True)
-    np.testing.assert_array_equal(rects.numpy(), expected.rects)
-    np.testing.assert_array_equal(depth.numpy(), expected.depth)
-    hiz = depth_pyramid(np.full(SIZE, 0.01, np.float32), reversed_depth=True)
-    data = warp.array(hiz.data, device="cpu")
-    shown = warp_backend.visible(warp_backend.project_boxes, warp.array(boxes, device="cpu"), view, data, hiz.layout)
-    assert shown.numpy().tolist() == visible_boxes(hiz, boxes, view.matrix).tolist()
 
 
 BOXES = np.zeros((1, 2, 3), np.float32)

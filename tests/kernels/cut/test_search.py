@@ -11,41 +11,11 @@ from hypothesis import strategies as st
 
 from hra.errors import ArrayError, BackendUnavailable
 from hra.kernels import backends
-from hra.kernels.cut import ForestCut, LevelForest, all_valid, price_search, tree_sweep
+from hra.kernels.cut import LevelForest, price_search, tree_sweep
+from tests.helpers.search_cases import FIELDS, assert_same, case, random_capacity
 
 BACKENDS = ("reference", "warp")
-FIELDS = ("selected", "cost", "gain", "bound", "price")
 seeds = st.integers(0, 2**32 - 1)
-
-
-def random_forest(rng: np.random.Generator, levels: int = 5, width: int = 7) -> LevelForest:
-    """Levels of random sizes, children of random parents side by side; some refinements are free."""
-    sizes = rng.integers(1, width + 1, int(rng.integers(1, levels + 1)))
-    offsets = np.r_[0, np.cumsum(sizes)]
-    parents = [np.full(sizes[0], -1)]
-    for begin, above, size in zip(offsets, sizes, sizes[1:], strict=False):
-        parents.append(np.sort(rng.integers(begin, begin + above, size)))
-    parent = np.concatenate(parents).astype(np.int32)
-    children = np.bincount(parent[parent >= 0], minlength=parent.size)
-    first_child = (sizes[0] + np.r_[0, np.cumsum(children)]).astype(np.int32)
-    cost = rng.integers(0, 4, parent.size).astype(float)
-    return LevelForest(tuple(offsets.tolist()), parent, first_child, cost, base_cost=2.0)
-
-
-def random_gains(rng: np.random.Generator, members: int, size: int) -> np.ndarray:
-    """Distinct, few and often equal or zero, or over many magnitudes."""
-    draw = (rng.random, lambda shape: rng.integers(0, 4, shape).astype(float), lambda shape: rng.pareto(0.5, shape))
-    return draw[rng.integers(3)]((members, size))
-
-
-def case(seed: int) -> tuple[LevelForest, np.ndarray, np.random.Generator]:
-    rng = np.random.default_rng(seed)
-    forest = random_forest(rng)
-    return forest, random_gains(rng, int(rng.integers(1, 5)), len(forest)), rng
-
-
-def random_capacity(forest: LevelForest, members: int, rng: np.random.Generator) -> np.ndarray:
-    return rng.random(members) * (forest.cost.sum() + 1)
 
 
 def best_below(forest: LevelForest, gain: np.ndarray, price: float, r: int) -> tuple[float, set[int]]:
@@ -69,11 +39,6 @@ def hull_bound(forest: LevelForest, gain: np.ndarray, capacity: float) -> float:
         left, right = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, right) if dual(left) <= dual(right) else (left, high)
     return min(dual(0.0), dual(low))
-
-
-def assert_same(found: ForestCut, expected: ForestCut) -> None:
-    for name in FIELDS:
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -166,22 +131,6 @@ def test_empty_batches_and_forests(backend, members, size):
     np.testing.assert_array_equal(found.bound, np.zeros(members))
 
 
-def test_the_path_of_device_arrays_gives_the_same():
-    warp = pytest.importorskip("warp")
-    torch = pytest.importorskip("torch")
-    from hra.kernels.arrays import give_back
-    from hra.kernels.cut import warp_backend
-
-    forest, gain, rng = case(5)
-    capacity = random_capacity(forest, len(gain), rng)
-    # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
-    found = warp_backend.price_search(forest.to("cpu"), warp.array(gain, device="cpu"), capacity)
-    assert all(isinstance(array, warp.array) for array in found)
-    tensors = [give_back(array, torch.zeros(1)) for array in found]
-    assert all(isinstance(tensor, torch.Tensor) for tensor in tensors)
-    assert_same(ForestCut(*(tensor.numpy() for tensor in tensors)), price_search(forest, gain, capacity, "reference"))
-
-
 def test_auto_falls_back_but_an_explicit_choice_does_not(monkeypatch):
     forest, gain, rng = case(7)
     capacity = random_capacity(forest, len(gain), rng)
@@ -198,16 +147,6 @@ def test_rows_with_gaps(backend):
     capacity = random_capacity(forest, len(gain), rng)
     with_gaps = np.repeat(np.repeat(gain, 2, axis=0), 3, axis=1)[::2, ::3]
     assert_same(price_search(forest, with_gaps, capacity, backend), price_search(forest, gain, capacity, backend))
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
-def test_invalid_gains_are_found_by_both(bad):
-    from hra.kernels.cut import warp_backend
-
-    gain = np.ones((3, 4), np.float32)
-    assert all_valid(gain) and warp_backend.all_valid(gain)
-    gain[2, 1] = bad
-    assert not all_valid(gain) and not warp_backend.all_valid(gain)
 
 
 def test_wrong_arguments_are_named():

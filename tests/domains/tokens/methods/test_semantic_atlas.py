@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.domains.tokens import HybridAtlas, SemanticAtlas, SemanticTree
-from hra.domains.tokens.methods.regions import GridRegions, Linkage, MaskRegions, PatchRegions, SlicRegions, importance
-from hra.errors import BudgetTooSmall, HraError, ImageError, MetricError
+from hra.domains.tokens.methods.regions import GridRegions, Linkage, MaskRegions, PatchRegions, importance
+from hra.errors import HraError, ImageError, MetricError
 
 BUDGETS = [1, 16, 64, 137, 150, 273, 529]
 SIZES = [(1, 1), (37, 500), (333, 257), (512, 384)]
@@ -51,25 +51,12 @@ def test_exactly_the_budget_or_the_whole_image(smooth_noise, preset, size):
         assert np.setdiff1d(np.arange(len(token_set)), token_set.token_map()).size == 0
 
 
-def test_a_large_image(smooth_noise):
-    allocator = SemanticTree()
-    allocation = allocator.allocate((smooth_noise(1024, 1024), ""), 273)
-    assert len(allocator.realize(allocation)) == 273
-
-
 @given(st.integers(1, 150), st.integers(1, 150), st.integers(1, 60), st.sampled_from(list(PRESETS)))
 def test_counts_are_exact_at_any_size(height, width, budget, name):
     allocator = PRESETS[name](patch=8)
     allocation = allocator.allocate((noise(height, width), "bottom"), budget)
     assert allocation.cost == min(budget, patches(height, width, 8))
     assert allocator.realize(allocation).values.shape == (allocation.cost, 192)
-
-
-@given(st.integers(1, 120), st.integers(1, 120), st.integers(1, 60))
-def test_a_tree_cut_shows_every_pixel(height, width, budget):
-    allocator = SemanticTree(patch=8)
-    token_set = allocator.realize(allocator.allocate((noise(height, width), ""), budget))
-    assert token_set.token_map().min() == 0
 
 
 @every_preset
@@ -113,24 +100,6 @@ def test_bad_images_and_budgets_are_refused(preset):
         preset().allocate((np.zeros((32, 32, 3)), ""), -1)
 
 
-def test_no_token_is_too_few_for_a_tree():
-    with pytest.raises(BudgetTooSmall, match="1"):
-        SemanticTree().allocate((noise(32, 32), ""), 0)
-    assert len(SemanticAtlas().realize(SemanticAtlas().allocate((noise(32, 32), ""), 0))) == 0
-
-
-@pytest.mark.parametrize("make", [SemanticTree, SemanticAtlas])
-def test_masks_and_superpixels(smooth_noise, make):
-    masks = np.zeros((1, 200, 150), bool)
-    masks[0, 40:120, 30:90] = True
-    image = smooth_noise(200, 150)
-    for source in (MaskRegions(masks), SlicRegions()):
-        allocator = make(source)
-        token_set = allocator.realize(allocator.allocate((image, ""), 30))
-        assert len(token_set) == 30
-        assert tokens.overlay(image, token_set).shape == token_set.reconstruct().shape == image.shape
-
-
 @pytest.mark.parametrize(("regions", "each", "more"), [(91, 3, 0), (54, 5, 3), (136, 2, 1), (273, 1, 0)])
 def test_fixed_numbers_of_tokens(smooth_noise, regions, each, more):
     uniform = tokens.UniformRelevance()
@@ -163,12 +132,6 @@ def test_proportional_tokens_follow_importance(smooth_noise):
     assert sorted(counts.tolist()) == [18, 18, 92, 92]
 
 
-def test_a_heuristic_claims_no_certificate(smooth_noise):
-    image = smooth_noise(64, 64)
-    assert SemanticAtlas().allocate((image, ""), 10).status == "heuristic"
-    assert SemanticTree().allocate((image, ""), 10).status != "heuristic"
-
-
 @every_preset
 def test_no_error_needs_repair(smooth_noise, preset):
     with warnings.catch_warnings():
@@ -180,11 +143,6 @@ def test_no_error_needs_repair(smooth_noise, preset):
 def test_atlases_that_make_no_sense_are_refused(arguments):
     with pytest.raises(HraError):
         SemanticAtlas(**arguments)
-
-
-def test_hybrids_that_make_no_sense_are_refused():
-    with pytest.raises(HraError, match="foreground, image"):
-        HybridAtlas("colour")  # pyright: ignore[reportArgumentType]
 
 
 def test_91_of_150_masks_are_kept_and_none_merged(smooth_noise):

@@ -7,62 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.channels.saliency import saliency
-from hra.domains.tokens.channels.text_likeness import text_likeness
-from hra.domains.tokens.context.context import TokenContext, UniformRelevance
+from hra.domains.tokens.context.context import UniformRelevance
 from hra.domains.tokens.context.scores import check_relevance
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.errors import HraWarning, MetricError
-
-
-def grey(values: np.ndarray) -> np.ndarray:
-    return np.repeat(values[..., None], 3, axis=2).astype(np.float32)
+from tests.helpers.cues_cases import context
 
 
 def peak(scores: np.ndarray) -> tuple[int, int]:
     y, x = np.unravel_index(int(scores.argmax()), scores.shape)
     return int(y), int(x)
-
-
-@pytest.mark.parametrize("bright", [0.9, 0.0])
-def test_a_blob_is_salient_on_even_ground(bright):
-    image = np.full((320, 480), 0.4)
-    image[96:112, 320:336] = bright
-    scores = saliency(grey(image))
-    assert peak(scores) == (6, 20)
-    assert scores[19, 0] < 0.05 * scores[6, 20]
-
-
-def test_a_colour_of_its_own_is_salient_at_equal_brightness():
-    image = np.full((160, 160, 3), (0.5, 0.2, 0.2), np.float32)
-    image[64:80, 64:80] = (0.2, 0.5, 0.2)
-    assert peak(saliency(image)) == (4, 4)
-
-
-def test_nothing_is_salient_in_a_constant_image():
-    assert saliency(np.full((70, 50, 3), 0.7, np.float32)) == pytest.approx(0, abs=1e-6)
-
-
-def test_strokes_are_text_like_and_ramps_edges_and_faint_noise_are_not():
-    image = np.full((64, 64 * 4), 0.9)
-    image[:, 0:64:6] = image[:, 1:64:6] = 0.1  # strokes two pixels wide
-    image[:, 64:128] = np.linspace(0, 1, 64)  # a ramp
-    image[:, 160:192] = 0.1  # a dark block: one falling and one rising edge, in different patches
-    image[:, 192:256] += np.random.default_rng(0).uniform(-0.02, 0.02, (64, 64))  # paper grain
-    scores = text_likeness(grey(image))
-    assert scores[:, :4].min() > 0.09
-    assert (scores[:, 4:] == 0).all()
-
-
-def test_text_likeness_is_the_smaller_of_both_gradient_sums():
-    row = np.zeros((1, 16))
-    row[0, 4:8], row[0, 10:] = 0.5, 1.0  # up 0.5, down 0.5, up 1.0
-    assert text_likeness(grey(row)).tolist() == [[pytest.approx(0.5 / 16)]]
-
-
-def context(image: np.ndarray, query: str = "", patch: int = 16) -> TokenContext:
-    return TokenContext.of(image, query, patch=patch)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +46,6 @@ def test_one_word_restricts_one_axis():
 @pytest.mark.parametrize("query", ["", "what is the total?", "bright leftovers on a laptop", "日本"])
 def test_other_queries_restrict_nothing(query):
     assert (spatial_words(query, 3, 5) == 1).all()
-
-
-def test_cues_add_up_as_documented():
-    image = np.random.default_rng(0).random((100, 130, 3)).astype(np.float32)
-    salient, text = saliency(image), text_likeness(image)
-    expected = spatial_words("left", 7, 9) * (0.2 + 0.4 * salient / salient.max() + 0.4 * text / text.max())
-    assert CueRelevance()(context(image, "left")) == pytest.approx(expected, rel=1e-5)
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.sampled_from([8, 16]), st.sampled_from(["", "top", "bottom right"]))

@@ -5,108 +5,37 @@ Each reduced run is compared with the whole run whose dropped placeholders are h
 
 from __future__ import annotations
 
-from functools import cache, wraps
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-import transformers
 
 from hra.domains import tokens
 from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
 from hra.integrations.transformers import Reduced, reduce
-from hra.integrations.transformers.encoding import Encoded
+from tests.helpers.layouts_cases import (
+    _TEXT,
+    _VISION,
+    ANYRES,
+    PATCH,
+    SIZED,
+    batch,
+    hf,
+    made,
+    reduced,
+)
 from tests.helpers.tiny_models import IMAGE, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-hf: Any = transformers
 CLOSE: Any = {"rtol": 0.0, "atol": 2e-6}
-# Six cells a side of a tile of 84 pixels; images are cut into at most four tiles.
-SIDE, PATCH, PINPOINTS = 84, 14, [[84, 168], [168, 84], [168, 168], [84, 252], [252, 84]]
-_TEXT: dict[str, Any] = {
-    "vocab_size": 100, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "max_position_embeddings": 2048, "eos_token_id": None, "bos_token_id": 1,
-    "pad_token_id": 0,
-}  # fmt: skip
-_VISION: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
 
 
 @pytest.fixture(autouse=True)
 def _without_gradients():
     with torch.no_grad():
         yield
-
-
-def llava_next() -> Any:
-    vision = hf.CLIPVisionConfig(**_VISION, image_size=SIDE, patch_size=PATCH, projection_dim=32)
-    config = hf.LlavaNextConfig(vision_config=vision, text_config=hf.LlamaConfig(**_TEXT), image_token_id=IMAGE,
-                                image_grid_pinpoints=PINPOINTS)  # fmt: skip
-    return hf.LlavaNextForConditionalGeneration(config)
-
-
-def llava_onevision() -> Any:
-    vision = hf.SiglipVisionConfig(**_VISION, image_size=SIDE, patch_size=PATCH, vision_use_head=False)
-    config = hf.LlavaOnevisionConfig(vision_config=vision, text_config=hf.Qwen2Config(**_TEXT), image_token_id=IMAGE,
-                                     image_grid_pinpoints=PINPOINTS, vision_aspect_ratio="anyres_max_2")  # fmt: skip
-    return hf.LlavaOnevisionForConditionalGeneration(config)
-
-
-def pixtral() -> Any:
-    vision = hf.PixtralVisionConfig(**_VISION, image_size=196, patch_size=PATCH)
-    config = hf.LlavaConfig(vision_config=vision, text_config=hf.LlamaConfig(**_TEXT), image_token_id=IMAGE,
-                            vision_feature_layer=-1, vision_feature_select_strategy="full")  # fmt: skip
-    return hf.LlavaForConditionalGeneration(config)
-
-
-def mistral3() -> Any:
-    vision = hf.PixtralVisionConfig(**_VISION, image_size=392, patch_size=PATCH)
-    config = hf.Mistral3Config(vision_config=vision, text_config=hf.MistralConfig(**_TEXT), image_token_id=IMAGE,
-                               image_token_index=IMAGE, spatial_merge_size=2, vision_feature_layer=-1)  # fmt: skip
-    return hf.Mistral3ForConditionalGeneration(config)
-
-
-ANYRES = {"llava_next": llava_next, "llava_onevision": llava_onevision}
-SIZED = {"pixtral": (pixtral, PATCH), "mistral3": (mistral3, 2 * PATCH)}
-
-
-@cache
-def made(name: str) -> Any:
-    torch.manual_seed(0)
-    model = (ANYRES.get(name) or SIZED[name][0])().eval()
-    generator = torch.Generator().manual_seed(1)
-    for parameter in model.parameters():
-        parameter.data += 0.1 * torch.randn(parameter.shape, generator=generator)
-    return model
-
-
-def batch(name: str, sizes: list[tuple[int, int]], seed: int) -> dict[str, torch.Tensor]:
-    """A prompt for each image of (height, width), shorter ones padded on the left, as a processor returns them."""
-    generator, model = torch.Generator().manual_seed(seed), made(name)
-    if name in ANYRES:
-        module = __import__(type(model.base_model).__module__, fromlist=["x"])
-        tiles = [module.image_size_to_num_patches(size, PINPOINTS, SIDE) for size in sizes]
-        pixels = torch.zeros(len(sizes), max(tiles), 3, SIDE, SIDE)
-        for image, count in zip(pixels, tiles, strict=True):
-            image[:count] = torch.randn(count, 3, SIDE, SIDE, generator=generator).clamp(-1, 1)
-    else:
-        pixels = torch.zeros(len(sizes), 3, max(h for h, _ in sizes), max(w for _, w in sizes))
-        for image, (height, width) in zip(pixels, sizes, strict=True):
-            image[:, :height, :width] = torch.randn(3, height, width, generator=generator).clamp(-1, 1)
-    shapes = torch.tensor(sizes)
-    output = model.base_model.get_image_features(pixel_values=pixels, image_sizes=shapes, return_dict=True)
-    counts = [len(each.reshape(-1, each.shape[-1])) for each in output.pooler_output]
-    rows = [[1, 5 + row, *[IMAGE] * count, 7, 8 + row] for row, count in enumerate(counts)]
-    longest = max(map(len, rows))
-    ids = torch.tensor([[0] * (longest - len(row)) + row for row in rows])
-    mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
-    return {"input_ids": ids, "attention_mask": mask, "pixel_values": pixels, "image_sizes": shapes}
-
-
-def reduced(name: str, inputs: Any, budget: Any, **options: Any) -> Reduced:
-    options = {"allocator": tokens.Random(), "realize": "select", "processor": PROCESSOR, **options}
-    return reduce(made(name), inputs, budget=budget, **options)
 
 
 def check_masked(name: str, inputs: Any, small: Reduced) -> None:
@@ -142,28 +71,6 @@ def test_tiles_with_line_breaks_are_one_image_with_one_budget(name: str, seed: i
     check_masked(name, inputs, small)
 
 
-@pytest.mark.parametrize("name", ANYRES)
-def test_a_break_stays_with_its_row_and_goes_with_it(name: str) -> None:
-    inputs = batch(name, [(400, 300)], 0)
-    layout = Encoded.of(made(name), inputs).layout
-    small = reduced(name, inputs, 9)
-    counts = small.encoded.counts([one.slots for one in small.chosen])
-    assert len(layout.breaks) == layout.grids[1][0]
-    for feature, number, row in layout.breaks:
-        columns = layout.grids[number][1]
-        assert bool(counts[feature]) == bool((small.chosen[number].slots // columns == row).any())
-
-
-@pytest.mark.parametrize("name", ANYRES)
-def test_features_that_are_breaks_are_the_model_s_own(name: str) -> None:
-    inputs = batch(name, [(400, 300), (50, 50), (90, 800)], 1)
-    encoded = Encoded.of(made(name), inputs)
-    line = made(name).base_model.image_newline
-    found = {int(i) for i in torch.nonzero((encoded.levels[0] == line).all(dim=1))[:, 0]}
-    assert found == {feature for feature, _, _ in encoded.layout.breaks} != set()
-    assert sorted(torch.cat(encoded.layout.places).tolist() + sorted(found)) == list(range(len(encoded.levels[0])))
-
-
 @pytest.mark.parametrize("name", [*ANYRES, *SIZED])
 @pytest.mark.parametrize("realize", ["select", "pool"])
 def test_all_kept_is_the_unmodified_model(name: str, realize: str) -> None:
@@ -183,17 +90,6 @@ def test_pictures_of_different_sizes_have_their_own_grids(name: str, seed: int) 
     small = reduced(name, inputs, [3, 4, 2])
     assert small.encoded.grids == tuple((int(h), int(w)) for h, w in cells) and small.counts == (3, 4, 2)
     check_masked(name, inputs, small)
-
-
-def test_pictures_are_what_the_grids_show() -> None:
-    inputs = batch("llava_next", [(400, 300)], 0)
-    small = reduced(
-        "llava_next", inputs, 9, allocator=tokens.PyramidSampling(tokens.UniformRelevance()), realize="pool"
-    )
-    assert small.counts[0] + small.counts[1] == 9 and min(small.counts) > 0
-    check = Encoded.of(made("llava_next"), inputs).layout
-    rows, columns = check.grids[1]
-    assert abs(rows / columns - 400 / 300) < 0.2  # without the padding of the tiles
 
 
 def test_latents_without_places_are_refused() -> None:
@@ -253,16 +149,3 @@ def test_configurations_without_patches_need_grids() -> None:
     bare = SimpleNamespace(config=SimpleNamespace(vision_config=other), base_model=SimpleNamespace())
     with pytest.raises(ArrayError, match="its configuration states none"):
         Layout.stated(bare, inputs, SimpleNamespace(last_hidden_state=[0]), 64)
-
-
-def test_tiles_without_line_breaks_do_not_tell_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    base, inputs = made("llava_next").base_model, batch("llava_next", [(400, 300)], 0)
-    pack = base.pack_image_features
-
-    @wraps(pack)
-    def without(*given: Any, image_newline: Any = None, **options: Any) -> Any:
-        return pack(*given, image_newline=None, **options)
-
-    monkeypatch.setattr(base, "pack_image_features", without)
-    with pytest.raises(ArrayError, match="without line breaks"):
-        Encoded.of(made("llava_next"), inputs)

@@ -16,11 +16,9 @@ from hra.camera import Camera
 from hra.camera.framing import fit_camera
 from hra.domains import meshes, textures, tokens
 from hra.pages.explore.meshes import mesh_view
-from hra.pages.explore.packed import packed
 from hra.pages.explore.page import render
 from hra.pages.explore.textures import texture_view
 from hra.pages.explore.tokens import token_view
-from hra.pages.explore.track import Track, budgets_between, changes
 from tests.helpers.explorers import cuts, unpacked
 
 
@@ -58,22 +56,6 @@ def of_mesh(ball, camera) -> dict:
 def of_texture() -> dict:
     pixels = np.random.default_rng(1).integers(0, 255, (512, 512, 3), np.uint8)
     return texture_view(pixels, None, 300_000)
-
-
-def test_changes_lead_from_every_cut_to_the_next():
-    steps = changes([np.array([1, 4]), np.array([1, 2, 3]), np.array([1, 2, 3])])
-    assert [step.tolist() for step in steps] == [[1, 4], [2, 3, 4], []]
-
-
-def test_budgets_are_whole_rising_and_hold_the_ends_and_what_was_asked_for():
-    budgets = budgets_between(3.5, 900.2, 20, (273, 5000))
-    assert budgets[0] == 4 and budgets[-1] == 900 and 273 in budgets
-    assert (np.diff(budgets) > 0).all() and (budgets == np.rint(budgets)).all()
-
-
-def test_arrays_are_packed_bit_by_bit():
-    array = np.array([0.1, np.nan, np.inf, -0.0])
-    assert unpacked(packed(array)).tobytes() == array.tobytes()
 
 
 def test_every_step_is_what_python_allocates_for_the_image(image, of_tokens):
@@ -217,9 +199,3 @@ def test_the_ground_s_places_are_its_pages(of_texture):
     scene = textures.PlaneScene.ground(np.zeros((512, 512, 3), np.uint8))
     assert len(places) == len(scene.textures.hierarchy.node_cost)
     assert len(of_texture["levels"]) == places[:, 0].max() + 1
-
-
-def test_a_track_without_nodes_is_a_method_without_a_hierarchy():
-    one = np.ones(2)
-    record = Track("down-sampled", one, one, one, np.full(2, np.nan)).record()
-    assert unpacked(record["changed"]).size == unpacked(record["ends"]).size == 0

@@ -11,9 +11,6 @@ from scipy.spatial import Delaunay
 from hra.domains import meshes
 from hra.domains.meshes.measures.deviation import Patches, VertexMemory
 from hra.domains.meshes.measures.mapping.deviation import mapped_deviations
-from hra.domains.meshes.measures.mapping.memory import group_memory
-from hra.domains.meshes.measures.mapping.surfaces import link_sides, number_edges
-from hra.domains.meshes.measures.mapping.vertices import nearest_place
 from tests.helpers.surface_distance import distances, true_distances
 
 SHARES = np.array([(i, j, 12 - i - j) for i in range(13) for j in range(13 - i)]) / 12
@@ -159,25 +156,6 @@ def test_the_same_surface_is_at_no_distance() -> None:
     np.testing.assert_allclose(bounds(points, fine, fine), 0, atol=1e-12)
 
 
-def test_four_triangles_at_an_edge_are_told_from_two() -> None:
-    """Only where two are beside an edge do they speak for all that is mapped across it."""
-    fine = np.array([[0, 1, 2], [0, 2, 3], [0, 2, 4], [2, 0, 4]])
-    memory = group_memory(fine.size, 6)
-    memory.fine[:], memory.coarse[:] = fine.ravel(), [0, 1, 2, 0, 2, 3]
-    assert link_sides(memory.coarse, 6, memory.keys, memory.values, memory.behind, np.full(5, -1))
-    count = number_edges(fine.size, 6, memory)
-    beside = {tuple(sorted(ends[:2])): tuple(ends[2:]) for ends in memory.ends[:count].tolist()}
-    assert beside == {
-        (0, 1): (0, 0),
-        (1, 2): (1, 1),
-        (0, 2): (2, -1),
-        (2, 3): (4, 4),
-        (0, 3): (5, 5),
-        (2, 4): (7, 11),
-        (0, 4): (8, 10),
-    }
-
-
 TETRAHEDRON = np.array([[4, 5, 6], [4, 6, 7], [4, 7, 5], [5, 7, 6]])
 TWO = np.array([[0, 1, 2], [0, 2, 3]])
 
@@ -232,16 +210,3 @@ def test_groups_do_not_depend_on_each_other(seed: int, count: int) -> None:
     all_at_once = mapped_deviations(places, fine, fine.deviation, together(1), memory)
     alone = [bounds(places, *part) for part in parts]
     np.testing.assert_array_equal(all_at_once, alone)
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_the_nearest_place_is_the_nearest(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    corners, point = rng.normal(size=(1, 3, 3)), 2 * rng.normal(size=3)
-    triangles = np.concatenate([corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=1)
-    square, *place, on = nearest_place(*point, triangles, 0)
-    np.testing.assert_allclose(np.sqrt(square), distances(point[None], corners)[0], rtol=1e-9)
-    np.testing.assert_allclose(np.linalg.norm(point - place), np.sqrt(square), rtol=1e-9)
-    shares = np.linalg.solve(corners[0].T, place)
-    zero = {0: [], 1: [2], 2: [0], 3: [1], 4: [1, 2], 5: [0, 2], 6: [0, 1]}[on]
-    np.testing.assert_allclose(shares[zero], 0, atol=1e-6)

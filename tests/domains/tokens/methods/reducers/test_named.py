@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
-from typer.testing import CliRunner
 
 from hra.domains import tokens
-from hra.domains.tokens.commands import app
-from hra.domains.tokens.methods.named import named_allocator
-from hra.domains.tokens.methods.reducers.bipartite_regions import bipartite_merges
-from hra.domains.tokens.relevance.cues import CueRelevance
-from hra.errors import ArrayError, MetricError
+from hra.errors import ArrayError
+from tests.helpers.named_cases import PATCH, realized
 
 EVERY = pytest.mark.parametrize("name", tokens.REDUCERS)
-PATCH = 4
-
-
-def realized(name: str, features: np.ndarray, budget: int, attention: Any = None, **signals: Any) -> Any:
-    """Tokens of features [h, w, D] with an attention [h, w]."""
-    allocator = tokens.REDUCERS[name](patch=PATCH)
-    context = allocator.context(np.zeros((features.shape[0] * PATCH, features.shape[1] * PATCH, 3), np.float32), "")
-    scorer = context.scorer if attention is None else lambda context: np.asarray(attention, float)
-    context = replace(context, encoder=lambda image: features, scorer=scorer, signals=signals)
-    return allocator.realize(allocator.allocate(context, budget))
 
 
 def cells(chosen: Any) -> list[list[int]]:
@@ -56,25 +39,6 @@ def test_all_kept_are_the_features_themselves(name):
         return
     order = np.lexsort(chosen.centres.T)
     np.testing.assert_allclose(chosen.pool(features)[order], features.reshape(12, 5), atol=1e-6)
-
-
-@EVERY
-def test_every_reducer_is_a_method_by_its_name(name, tmp_path):
-    # As hra's own: on the command line, by name, and as a function of the library.
-    allocator = tokens.REDUCERS[name]()
-    Image.fromarray((np.random.default_rng(0).random((64, 80, 3)) * 255).astype(np.uint8)).save(tmp_path / "a.png")
-    arguments = ["allocate", str(tmp_path / "a.png"), "--budget", "7", "--method", name]
-    arguments += ["--relevance", "uniform"] * isinstance(allocator.relevance, CueRelevance)
-    result = CliRunner().invoke(app, [*arguments, "--json", str(tmp_path / "t.json")])
-    if name == "vscan":  # a second map is needed, which an image alone does not give
-        assert isinstance(result.exception, MetricError) and "'shallow'" in str(result.exception)
-    else:
-        assert result.exit_code == 0, result.output
-        assert json.loads((tmp_path / "t.json").read_text())["count"] == 7
-    named = named_allocator(name, None, None, None)[0]
-    assert isinstance(allocator, tokens.TokenAllocator)
-    assert (named.builder, named.traversal) == (allocator.builder, allocator.traversal)
-    assert type(named.metric) is type(allocator.metric)
 
 
 def test_visionzip_by_hand():
@@ -174,38 +138,6 @@ def test_hired_and_fastv_are_the_largest_attention():
 def test_cdpruner_prefers_what_is_relevant_and_different():
     features = np.array([[[1.0, 0], [1, 0.01], [0, 1], [0.01, 1]]])
     assert cells(realized("cdpruner", features, 2, [[1.0, 0.99, 0.2, 0.3]])) == [[0, 0], [0, 3]]
-
-
-def test_tome_merges_the_most_similar_first():
-    # Even cells 0, 2 meet odd cells 1, 3: 0 is like 1, so one merge leaves their mean.
-    features = np.array([[[1.0, 0.0], [1, 0.05], [0, 1], [-0.5, 1]]])
-    pooled = realized("tome", features, 3).pool(features)
-    np.testing.assert_allclose(pooled[np.argsort(pooled[:, 0])], [[-0.5, 1], [0, 1], [1, 0.025]], atol=1e-6)
-    assert bipartite_merges(features[0]).tolist() == [[0, 1], [2, 3], [4, 5]]
-
-
-def merges_by_means(features: np.ndarray) -> list[list[int]]:
-    """Rounds as the paper says them: cosines of means, which are weighted by sizes, one merge after the other."""
-    left = [(number, 1.0, row.astype(np.float64)) for number, row in enumerate(features)]
-    merges: list[list[int]] = []
-    while len(left) > 1:
-        unit = np.array([mean / np.linalg.norm(mean) for _, _, mean in left])
-        cosine = unit[::2] @ unit[1::2].T
-        order = np.argsort(-cosine.max(axis=1), kind="stable")[: len(left) // 2]
-        for even, odd in zip(2 * order, 2 * cosine.argmax(axis=1)[order] + 1, strict=True):
-            (a, m, x), (b, n, y) = left[even], left[odd]
-            merges.append([a, b])
-            left[odd] = (len(features) + len(merges) - 1, m + n, (m * x + n * y) / (m + n))
-        left = [each for number, each in enumerate(left) if number not in set(2 * order)]
-    return merges
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 101])
-def test_tome_merges_as_the_paper_says(count):
-    features = np.random.default_rng(count).normal(size=(count, 9)).astype(np.float32)
-    before = features.copy()
-    assert bipartite_merges(features).tolist() == merges_by_means(features)
-    np.testing.assert_array_equal(features, before)
 
 
 def test_tome_weights_by_sizes():
