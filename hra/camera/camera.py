@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.camera import checks
 from hra.camera.matrices import look_at, orthographic_matrix, perspective_matrix
 from hra.camera.view_bounds import ViewBounds

@@ -9,11 +9,11 @@ extreme at corners.
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.camera import checks
 from hra.camera.matrices import depth_slope, frustum_planes, near_corners
 from hra.camera.spheres import Lens, affine, rows, spheres_in_frustum, spheres_pixels_per_unit, visible_pixels_per_unit

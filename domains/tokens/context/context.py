@@ -16,12 +16,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MethodType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.context.scores import check_relevance, resample
 from hra.domains.tokens.context.served import Served

@@ -11,7 +11,6 @@ import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 from math import isqrt, prod
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hra.caching import cached_property
 from hra.errors import ArrayError
 
 Grid = tuple[int, int]
