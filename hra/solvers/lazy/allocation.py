@@ -22,7 +22,8 @@ class LazyAllocation:
     active : bool [N], nodes of the cut, among those made.
     budget, cost : in the hierarchy's cost unit; ``cost <= budget`` always.
     gain, base_error : in the metric's unit.
-    finished : whether nothing is left that gains and fits; False if a limit ended the search.
+    finished : whether nothing is left to take or to look into, or ``look_ahead`` is spent; False if another limit ended
+        the search.
     seconds : spent in the search so far.
     """
 
