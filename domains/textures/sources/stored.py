@@ -19,7 +19,7 @@ from hra.domains.textures.sources.header import ImageHeader, Span
 from hra.domains.textures.sources.tile_cache import TILE, TileCache
 from hra.errors import FileError, ImageError
 from hra.kernels import Pyramid, build_pyramid
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,22 +135,22 @@ class TokenContext(ShortRepr):
         """The same question to another image, such as a crop or a coarse level of this one."""
         return replace(self, pyramid=PatchPyramid.build(image, patch=self.patch))
 
-    @property
+    @cached_property
     def image(self) -> np.ndarray:
         """The image, float32 [H, W, 3]."""
         return self.pyramid.levels[0]
 
-    @property
+    @cached_property
     def patch(self) -> int:
         """Side of a patch in pixels."""
         return self.pyramid.patch
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, int]:
         """Rows and columns of the finest patches."""
         return self.pyramid.grids[0]
 
-    @property
+    @cached_property
     def cover(self) -> tuple[float, float]:
         """Share of the height and width of the finest patches that is image: the last ones may reach beyond."""
         (height, width, _), (rows, columns) = self.image.shape, self.grid

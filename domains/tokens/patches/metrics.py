@@ -32,7 +32,7 @@ class RelevanceError(ErrorMetric):
     >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
     >>> hierarchy = tokens.PyramidBuilder().build(context)
     >>> error = tokens.RelevanceError().evaluate(hierarchy, context)
-    >>> error.shape, bool(error[hierarchy.attribute("level") == 0].max() == 0)
+    >>> error.shape, bool(error[hierarchy.node["level"] == 0].max() == 0)
     ((129,), True)
     """
 
@@ -67,7 +67,7 @@ class RelevanceGain(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Relevance of every patch, float64 [N]; the hierarchy holds finest patches only."""
-        return checked_context(context).relevance[hierarchy.attribute("y"), hierarchy.attribute("x")]
+        return checked_context(context).relevance[hierarchy.node["y"], hierarchy.node["x"]]
 
 
 def checked_context(context: Any) -> TokenContext:
@@ -80,7 +80,7 @@ def checked_context(context: Any) -> TokenContext:
 
 def pyramid_numbers(hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
     """The pyramid's number of every node of the hierarchy, which may hold any of its patches."""
-    level, x, y = hierarchy.attribute("level"), hierarchy.attribute("x"), hierarchy.attribute("y")
+    level, x, y = hierarchy.node["level"], hierarchy.node["x"], hierarchy.node["y"]
     columns = np.array([columns for _, columns in context.pyramid.grids])
     return context.pyramid.offsets[level] + y * columns[level] + x
 
@@ -103,4 +103,4 @@ class AttributeGain(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """The attribute [N]."""
-        return hierarchy.attribute(self.attribute)
+        return hierarchy.node[self.attribute]

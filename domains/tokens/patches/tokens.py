@@ -80,7 +80,7 @@ class PatchTokens(TokenSet):
     @classmethod
     def of(cls, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
         """The tokens of the nodes ``cut`` [K] of a hierarchy with the attributes "level", "x" and "y"."""
-        positions = np.stack([hierarchy.attribute(name)[cut] for name in ("level", "x", "y")], axis=1)
+        positions = np.stack([hierarchy.node[name][cut] for name in ("level", "x", "y")], axis=1)
         return cls.at(context, positions)
 
     @classmethod

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from hra.compiling import Stopwatch
 from hra.domains.tokens import Reducer, TokenAllocator
-from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
+from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget, wrong_kind
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.images import as_inputs, shown
@@ -22,7 +22,6 @@ from hra.integrations.transformers.layouts import Grid, Layout
 from hra.integrations.transformers.positions import Positions
 from hra.integrations.transformers.prompts import Prompts, padded
 from hra.integrations.transformers.signals import Signals, on_grid, recorded
-from hra.model.kinds import require_kind
 from hra.solvers.apportionment import largest_remainder
 
 
@@ -204,7 +203,8 @@ def _queries(query: str | Sequence[str], prompts: Prompts, count: int) -> list[s
 
 
 def _check(realize: str, positions: str, allocator: Any) -> None:
-    require_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
+    if not isinstance(allocator, TokenAllocator):
+        raise wrong_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
     for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
         if value not in get_args(known):
             raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")
