@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.methods.multi_fixation import LayeredBuilder, MultiFixation, look_at_centre, look_at_gaps, look_at_target
+from hra.domains.tokens.methods.multi_fixation import (
+    LayeredBuilder,
+    MultiFixation,
+    look_at_centre,
+    look_at_gaps,
+    look_at_target,
+)
 from hra.errors import ArrayError, MetricError
 
 
