@@ -191,7 +191,7 @@ def llama4() -> Any:
 def ovis2() -> Any:
     vision = {**_SQUARE, "vocab_size": 40, "hidden_stride": 2}
     config = hf.Ovis2Config(vision_config=vision, text_config={"model_type": "qwen2", **_TEXT}, image_token_id=IMAGE,
-                            visual_indicator_token_ids=[85, 86, 87, 88, 89], vocab_size=100, hidden_size=64)  # fmt: skip
+                            visual_indicator_token_ids=list(range(85, 90)), vocab_size=100, hidden_size=64)  # fmt: skip
     return hf.Ovis2ForConditionalGeneration(config)
 
 
@@ -335,11 +335,10 @@ def family_inputs(
             row += [TILE, START, *[IMAGE] * counts.pop(0), END, *rng.integers(2, 80, 2).tolist()]
         rows.append(row)
     longest = max(map(len, rows))
-    places = [(longest - len(row), 0) if padding == "left" else (0, longest - len(row)) for row in rows]
-    ids = torch.tensor([[PAD] * left + row + [PAD] * right for row, (left, right) in zip(rows, places, strict=True)])
-    mask = torch.tensor(
-        [[0] * left + [1] * len(row) + [0] * right for row, (left, right) in zip(rows, places, strict=True)]
-    )
+    ids, mask = torch.full((len(rows), longest), PAD), torch.zeros((len(rows), longest), dtype=torch.int64)
+    for number, row in enumerate(rows):
+        here = slice(longest - len(row), None) if padding == "left" else slice(len(row))
+        ids[number, here], mask[number, here] = torch.tensor(row), 1
     inputs = {"input_ids": ids, "attention_mask": mask, **pixels}
     if hasattr(model.base_model, "get_rope_index"):
         inputs["mm_token_type_ids"] = (ids == IMAGE).int()

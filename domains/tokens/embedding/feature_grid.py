@@ -113,9 +113,7 @@ def _fix(shape: tuple[int, ...]) -> str:
     if len(shape) == 3:
         return f"pass one image's features, features[0], with grid=(rows, columns) of {shape[1]} cells"
     cells = shape[0] if len(shape) == 2 else "N"
-    return (
-        f"pass [h, w, D], or [N, D] with grid=(rows, columns) of {cells} cells; leave a class token out: features[1:]"
-    )
+    return f"pass [h, w, D], or [N, D] with grid=(rows, columns) of {cells} cells; a class token is none: features[1:]"
 
 
 class Regions(NamedTuple):
