@@ -128,10 +128,10 @@ def test_an_answer_that_ended_early_is_gone_on_with_behind_its_end(name, monkeyp
 
 def test_turns_that_cannot_go_on_say_why():
     case = Case("llava", prompts=(1,))
-    inputs, ids = case.reduced().inputs, torch.tensor([[7, 8]])
-    said = case.model.generate(**inputs, **OPTIONS)
-    beams = case.model.generate(**inputs, **{**OPTIONS, "num_beams": 2})
-    none = case.model.generate(**inputs, **{**OPTIONS, "use_cache": False})
+    small, ids = case.reduced(), torch.tensor([[7, 8]])
+    said = case.model.generate(**small.inputs, **OPTIONS)
+    beams = case.model.generate(**small.inputs, **{**OPTIONS, "num_beams": 2})
+    none = case.model.generate(**small.inputs, **{**OPTIONS, "use_cache": False})
     for output, new, message in (
         (none, ids, "left no cache"),
         (beams, ids, "holds beams"),
@@ -140,7 +140,7 @@ def test_turns_that_cannot_go_on_say_why():
         (said, torch.tensor([[7, IMAGE]]), "brings pictures"),
     ):
         with pytest.raises(ArrayError, match=message):
-            next_turn(case.model, inputs, output, new)
+            next_turn(case.model, small.inputs, output, new)
     bare = SimpleNamespace(sequences=said.sequences)
     with pytest.raises(ArrayError, match="return_dict_in_generate"):
-        next_turn(case.model, inputs, bare, ids)
+        next_turn(case.model, small.inputs, bare, ids)
