@@ -25,10 +25,11 @@ from hra.caching import cached_property
 from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.context.scores import check_relevance, resample
 from hra.domains.tokens.context.served import Served
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid
 from hra.domains.tokens.embedding.features import Encoder, check_features
 from hra.domains.tokens.pyramid.blocks import block_counts
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
-from hra.errors import HraWarning
+from hra.errors import ArrayError, HraWarning
 from hra.model.arrays import to_numpy
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
@@ -56,7 +57,8 @@ class TokenContext(ShortRepr):
     scorer : what says how relevant patches are, see `Relevance`; it receives this context.
     encoder : image -> features of every finest patch, or of another grid over the image; None for the channels of
         `texture_array`.
-    signals : what else a model made of the image, by name: "keys" [N, D] and further maps [N], see `Reducer`.
+    signals : what else a model made of the image, by name: "keys" [N, D] or [h, w, D] and further maps [N], see
+        `Reducer`.
     counts : what costly relevances computed for this context, by name: lines read, patches scored.
 
     Examples
@@ -100,6 +102,7 @@ class TokenContext(ShortRepr):
         features: Any,
         query: str = "",
         *,
+        grid: tuple[int, int] | None = None,
         relevance: Relevance | None = None,
         signals: Mapping[str, Any] | None = None,
     ) -> TokenContext:
@@ -107,9 +110,14 @@ class TokenContext(ShortRepr):
 
         Parameters
         ----------
-        features : [h, w, D].
+        features : [h, w, D], or [N, D] with ``grid``.
+        grid : (rows, columns); also says that a strip of more than 16 to 1 is meant and not a batch [B, N, D].
         relevance : what scores the features; uniform unless given.
         signals : see `TokenContext`.
+
+        Raises
+        ------
+        ArrayError : features of no grid, or of what looks like a batch.
 
         Examples
         --------
@@ -121,7 +129,15 @@ class TokenContext(ShortRepr):
         >>> allocator.realize(allocator.allocate(context, budget=20)).pool(features).shape
         (20, 64)
         """
-        height, width = np.shape(features)[:2]
+        shape = tuple(np.shape(features))
+        if grid is None and len(shape) == 3 and max(shape[:2]) > max(16 * min(shape[:2]), 63):
+            what = f"features of shape {shape} may be a batch of {shape[0]} images"
+            fix = f"pass features[0] with grid=(rows, columns) of {shape[1]} cells, or grid={shape[:2]} for a strip"
+            raise ArrayError(what, where="features", fix=fix)
+        if len(shape) != 3 or grid is not None:
+            made = FeatureGrid.of(features, grid)
+            features, shape = made.values.reshape(*made.grid, -1), made.grid
+        height, width = shape[:2]
         grey = np.full((_LEAST_PATCH * height, _LEAST_PATCH * width, 3), 0.5, np.float32)
         made = cls.of(grey, query, patch=_LEAST_PATCH, levels=1)
         scorer = made.scorer if relevance is None else relevance

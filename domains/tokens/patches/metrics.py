@@ -44,7 +44,9 @@ class RelevanceError(ErrorMetric):
 
     def inherited(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error of the same region while its parent shows it, float64 [N]."""
-        return checked_context(context).node_errors[1][pyramid_numbers(hierarchy, context)]
+        numbers = hierarchy.node.get("over")
+        numbers = pyramid_numbers(hierarchy, context) if numbers is None else numbers
+        return checked_context(context).node_errors[1][numbers]
 
 
 @dataclass(frozen=True)

@@ -98,9 +98,11 @@ class Choosing:
 
     def _context(self, given: Given) -> TokenContext:
         if reads_features(self.allocator):
-            features = given.levels[0].detach().float().cpu().numpy().reshape(*given.grid, -1)
+            features = given.levels[0].detach().float().cpu().numpy()
             scorer = None if given.relevance is None else lambda context: given.relevance
-            return TokenContext.of_features(features, given.query, relevance=scorer, signals=given.signals)
+            return TokenContext.of_features(
+                features, given.query, grid=given.grid, relevance=scorer, signals=given.signals
+            )
         size = (given.grid[0] * self.allocator.patch, given.grid[1] * self.allocator.patch)
         pixels = as_image(load_if_path(given.image))
         pixels = pixels if pixels.shape[:2] == size else np.clip(resize(pixels, size), 0, 1)

@@ -39,6 +39,9 @@ class Encoded:
         ArrayError : no images, or features whose grids are not known.
         """
         output = _run(model, inputs, options)
+        if output.pooler_output is None:
+            what = f"the encoder of {type(model).__name__} returns no features of its connector"
+            raise ArrayError(what, where="model", fix="use a model whose get_image_features fills pooler_output")
         pooled = flat(output.pooler_output)
         levels = (pooled, *(flat(level) for level in getattr(output, "deepstack_features", None) or ()))
         layout = Layout.of_grids(grids) if grids is not None else Layout.stated(model, inputs, output, len(pooled))

@@ -19,8 +19,8 @@ from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Real
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.images import as_inputs, shown
 from hra.integrations.transformers.layouts import Grid, Layout
-from hra.integrations.transformers.positions import Positions
-from hra.integrations.transformers.prompts import Prompts, padded
+from hra.integrations.transformers.positions import Positions, check_positions
+from hra.integrations.transformers.prompts import Prompts, check_layers, padded
 from hra.integrations.transformers.signals import Signals, on_grid, recorded
 from hra.solvers.apportionment import largest_remainder
 
@@ -63,7 +63,10 @@ class Reduced:
                 [each.slots for each in self.chosen], [each.levels for each in self.chosen]
             )
         }
-        return {**self.prompt, "mm_encoder_outputs": outputs}
+        # Models read a mask as "not 0", but `generate` drops one that is 1 everywhere. Without it and without a cache
+        # they take holes between positions for the ends of packed prompts (`find_packed_sequence_indices`).
+        whole = 1 if self.prompt["position_ids"].ndim > 2 else 2
+        return {**self.prompt, "attention_mask": whole * self.prompt["attention_mask"], "mm_encoder_outputs": outputs}
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -145,6 +148,9 @@ def reduce(
     1
     """
     _check(realize, positions, allocator)
+    check_layers(model)
+    if positions == "original":
+        check_positions(model)
     watch = Stopwatch()
     reads = reads_features(allocator)
     with recorded(model, _read(allocator)) as projected:
@@ -162,7 +168,7 @@ def reduce(
     columns = prompts.columns(encoded.counts([one.slots for one in chosen]).to(prompts.mask.device))
     prompt, following = prompts.reduced(model, columns, positions)
     seconds |= {"selection": watch.wall, "selection_cpu": watch.cpu}
-    return Reduced(prompt, padded(columns), tuple(chosen), encoded, following, seconds)
+    return Reduced(prompt, padded(columns, prompt["input_ids"].shape[1]), tuple(chosen), encoded, following, seconds)
 
 
 def _read(allocator: TokenAllocator[Any]) -> tuple[str, ...]:
