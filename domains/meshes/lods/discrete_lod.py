@@ -43,6 +43,8 @@ class DiscreteLOD:
     center, radius : float32 [3] and a number, sphere around the source, and so around all levels.
     certified : whether errors are bounds, on the distance of any point of the source from the level and of the level
         from the source; else they are the simplifier's estimate, which true distances may exceed several times.
+    appearance : float64 [L], the simplifier's estimate with changes of textures, normals and colours counted as
+        distances, in object units; None where it is not known. No bound, and no distance of the surface.
 
     References
     ----------
@@ -65,6 +67,12 @@ class DiscreteLOD:
     center: np.ndarray
     radius: float
     certified: bool = False
+    appearance: np.ndarray | None = None
+
+    @property
+    def triangles(self) -> tuple[int, ...]:
+        """How many triangles each level has."""
+        return tuple(len(mesh.triangles) for mesh in self.levels)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(mesh.triangles):,}" for mesh in self.levels)
