@@ -277,7 +277,9 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ArrayError : a video, or a picture with a small copy, for a method of single pictures.
         """
         if context.steps > 1 and not (self.builder.in_time and self.steps is None and self.stand_in is None):
-            raise ArrayError(f"{type(self).__name__} allocates on pictures, not on videos", where="context", fix=_IN_TIME)
+            raise ArrayError(
+                f"{type(self).__name__} allocates on pictures, not on videos", where="context", fix=_IN_TIME
+            )
         if context.small is not None and not self.builder.with_copy:
             what = f"{type(self.builder).__name__} knows no small copy of a picture"
             raise ArrayError(what, where="context", fix="allocate on the copy and the picture one by one")

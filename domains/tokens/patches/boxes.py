@@ -160,7 +160,7 @@ def _copy(context: TokenContext) -> tuple[PatchPyramid, np.ndarray]:
 def tree_of_copy(context: TokenContext) -> Hierarchy:
     """The pyramid of a picture's small copy, and the finest patches below the cells of the copy, which stay.
 
-    Coarse patches leave with their last child, as in `PyramidBuilder`; all tokens together are the copy and the patches.
+    Coarse patches leave with their last child, as in `PyramidBuilder`; all tokens together are copy and patches.
 
     Returns
     -------
@@ -205,11 +205,11 @@ class BoxTokens(TokenSet):
     Attributes
     ----------
     values : float32 [K, patch * patch * 3], the picture of each.
-    corners : int64 [K, 4], (x0, y0, x1, y1) in pixels of the image: where the picture is, beyond the border where it is;
-        of several frames, in the middle one, or the one before the middle.
+    corners : int64 [K, 4], (x0, y0, x1, y1) in pixels of the image: where the picture is, beyond the border where it
+        is; of several frames, in the middle one, or the one before the middle.
     scale : float32 [K], the `detail`.
-    cells : of each token the model's cells, int64: those of a video frame by frame and row by row, those of a copy before
-        the patches.
+    cells : of each token the model's cells, int64: those of a video frame by frame and row by row, those of a copy
+        before the patches.
     slots : int64 [K], the cell in the middle, or the one before it.
     shown : int32 [rows, columns], the token that shows each finest patch, -1 for none.
     relevance, image_size, patch : see `TokenSet`.
@@ -331,7 +331,9 @@ def _with_copy(context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> 
     coarse = iter([cell[y0:y1, x0:x1].ravel() for x0, y0, x1, y1 in boxes])
     middle = iter([cell[(y0 + y1 - 1) // 2, (x0 + x1 - 1) // 2] for x0, y0, x1, y1 in boxes])
     cells = tuple(np.array([cell.size + each]) if one else next(coarse) for one, each in zip(fine, number, strict=True))
-    slots = np.array([cell.size + each if one else next(middle) for one, each in zip(fine, number, strict=True)], np.int64)
+    slots = np.array(
+        [cell.size + each if one else next(middle) for one, each in zip(fine, number, strict=True)], np.int64
+    )
     below = [
         each - cell.size if one else np.flatnonzero(np.isin(owner, each)) for one, each in zip(fine, cells, strict=True)
     ]

@@ -61,8 +61,8 @@ class PyramidBuilder(DirectBuilder[TokenSet]):
     """The patch pyramid as a quadtree whose children are added one at a time; a patch leaves with its last child.
 
     So every count from the coarsest level to all finest patches can be met. Siblings come in falling error while only
-    their parent shows them: what lies below the first child then needs no other child. Videos, and pictures with a small
-    copy, have trees of their own, see `hra.domains.tokens.patches.boxes`.
+    their parent shows them: what lies below the first child then needs no other child. Videos, and pictures with a
+    small copy, have trees of their own, see `hra.domains.tokens.patches.boxes`.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class Prompts:
     inputs : of the model's processor.
     mask : int64 [B, L].
     image : int64 [B, L], the number of the image or tile whose placeholder stands here, -1 for other tokens.
-    slots : int64 [N, 2], row and column of every placeholder.
+    slots : int64 [N, 2], row and column of every placeholder, those of videos after those of images.
     """
 
     inputs: Mapping[str, Any]
@@ -51,7 +51,9 @@ class Prompts:
         _check(model, inputs)
         mask = inputs.get("attention_mask")
         mask = torch.ones_like(ids) if mask is None else mask
-        slots = (ids == model.config.image_token_id).nonzero()
+        tokens = [model.config.image_token_id]
+        tokens += [model.config.video_token_id] if inputs.get("pixel_values_videos") is not None else []
+        slots = torch.cat([(ids == token).nonzero() for token in tokens])
         if len(slots) != len(owners):
             what = f"{len(slots)} placeholders for {len(owners)} features"
             raise ArrayError(what, where="input_ids", fix="pass ids and pixels of one call of the processor")

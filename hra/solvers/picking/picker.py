@@ -1,8 +1,8 @@
 """What a rule of picking is, what it reads of a problem, and the rules of a few lines.
 
 `Top` takes the largest values first, `Strided` every n-th of what is left, `Bands` the best of every band of a
-sequence in proportion to what the band is worth, `Changed` what is new in frames, and `Windows` the best of every window
-of a grid.
+sequence in proportion to what the band is worth, `Changed` what is new in frames, and `Windows` the best of every
+window of a grid.
 """
 
 from __future__ import annotations
