@@ -131,7 +131,7 @@ def _sized(model: Any, pixels: Tensor, sizes: list[list[int]], layout: Layout) -
         return [picture[:, :height, :width] for picture, (height, width) in zip(pixels, sizes, strict=True)]
     module, config = sys.modules[type(model.base_model).__module__], model.base_model.config
     pictures, side = [], config.vision_config.image_size
-    for tiles, size, grids in zip(pixels, sizes, layout.images, strict=True):
+    for tiles, size, grids in zip(pixels, sizes, layout.images[: len(sizes)], strict=True):  # then come videos
         pictures.append(tiles[0])
         if len(grids) > 1:
             rows, columns = module.get_anyres_image_grid_shape(size, config.image_grid_pinpoints, side)

@@ -77,7 +77,9 @@ class Prompts:
             places = [compacted(*pair) for pair in zip(places, images, strict=True)]
             following = torch.stack([each.max() for each in places]) + 1
         else:
-            following = whole.amax(dim=(0, 2)) + 1
+            # As `generate` counts. Times of a video may be larger, and a model alone would count from the largest.
+            last = (self.mask * torch.arange(self.mask.shape[1], device=self.mask.device)).argmax(dim=1)
+            following = whole[:, torch.arange(len(last), device=last.device), last].amax(dim=0) + 1
         named = {name: self.inputs[name] for name in _ALONG if self.inputs.get(name) is not None}
         named = {**named, "attention_mask": self.mask}
         shorter = {name: _left([values[row, kept] for row, kept in enumerate(columns)], _PADDING.get(name, 0))
