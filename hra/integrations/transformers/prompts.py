@@ -29,7 +29,7 @@ class Prompts:
     inputs : of the model's processor.
     mask : int64 [B, L].
     image : int64 [B, L], the number of the image or tile whose placeholder stands here, -1 for other tokens.
-    slots : int64 [N, 2], row and column of every placeholder.
+    slots : int64 [N, 2], row and column of every placeholder, those of videos after those of images.
     """
 
     inputs: Mapping[str, Any]
@@ -53,7 +53,9 @@ class Prompts:
         _check(model, inputs)
         mask = inputs.get("attention_mask")
         mask = torch.ones_like(ids) if mask is None else mask
-        slots = (ids == model.config.image_token_id).nonzero()
+        tokens = [model.config.image_token_id]
+        tokens += [model.config.video_token_id] if inputs.get("pixel_values_videos") is not None else []
+        slots = torch.cat([(ids == token).nonzero() for token in tokens])
         if len(slots) != len(owners):
             what = f"{len(slots)} placeholders for {len(owners)} features"
             raise ArrayError(what, where="input_ids", fix="pass ids and pixels of one call of the processor")
@@ -77,7 +79,9 @@ class Prompts:
             places = [compacted(*pair) for pair in zip(places, images, strict=True)]
             following = torch.stack([each.max() for each in places]) + 1
         else:
-            following = whole.amax(dim=(0, 2)) + 1
+            # As `generate` counts. Times of a video may be larger, and a model alone would count from the largest.
+            last = (self.mask * torch.arange(self.mask.shape[1], device=self.mask.device)).argmax(dim=1)
+            following = whole[:, torch.arange(len(last), device=last.device), last].amax(dim=0) + 1
         longest = max(map(len, columns)) + _read_as_packed(model, places)
         named = {name: self.inputs[name] for name in _ALONG if self.inputs.get(name) is not None}
         named = {**named, "attention_mask": self.mask}

@@ -55,8 +55,7 @@ def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -
     before = inputs["input_ids"].shape[1]
     real = torch.cat([_until_end(model, sequences[:, before:]), torch.ones_like(ids)], dim=1)
     places = inputs["position_ids"]
-    last = places.max(dim=-1, keepdim=True).values if places.ndim == 2 else _last(places)
-    new = last + real.cumsum(dim=1)
+    new = places[..., -1:] + real.cumsum(dim=1)
     mask = inputs["attention_mask"]
     pictures = inputs["input_ids"] == model.config.image_token_id
     kinds = {name: inputs[name] for name in _KINDS if inputs.get(name) is not None}
@@ -69,11 +68,6 @@ def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -
         "position_ids": torch.cat([places, new.to(places)], dim=-1),
         "past_key_values": cache,
     }
-
-
-def _last(places: Tensor) -> Tensor:
-    """Of [4, B, L]: the last order, and the last place of the three axes for each of them, [4, B, 1]."""
-    return torch.cat([places[:1], places[1:].amax(0, keepdim=True).expand(3, -1, -1)]).amax(dim=-1, keepdim=True)
 
 
 def _longer(values: Tensor, new: Tensor) -> Tensor:
