@@ -69,9 +69,7 @@ def _name_losses(elements: Mapping[str, Columns], where: str) -> None:
     vertices, faces = elements.get("vertex", Columns()), elements.get("face", Columns())
     lost = [f"{name} of vertices" for name in (*vertices.scalars, *vertices.lists) if name not in _READ]
     lost += [f"{name} of faces" for name in _UNREAD if name in faces.lists or np.any(faces.scalars.get(name, 0))]
-    lost += [
-        f"element {name}" for name, held in elements.items() if name not in _ELEMENTS and (held.scalars or held.lists)
-    ]
+    lost += [f"element {name}" for name in elements if name not in _ELEMENTS]
     if lost:
         warnings.warn(f"{where}: left out were {', '.join(lost)}"[:500], RepairWarning, stacklevel=4)
 

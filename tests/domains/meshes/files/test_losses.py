@@ -1,4 +1,4 @@
-"""Colours of faces, options of textures and further properties: each is kept, or left out with a warning that names it."""
+"""Colours of faces, options of textures, further properties: kept, or left out with a warning that names them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SQUARE = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], float)
 RED, BLUE = [255, 0, 0], [0, 0, 255]
 
 
-def ply(vertex: str, face: str, rows: list[str], faces: list[str], more: str = "") -> str:
-    head = f"ply\nformat ascii 1.0\n{more}element vertex {len(rows)}\nproperty float x\nproperty float y\nproperty float z\n"
+def ply(vertex: str, face: str, rows: list[str], faces: list[str]) -> str:
+    head = f"ply\nformat ascii 1.0\nelement vertex {len(rows)}\nproperty float x\nproperty float y\nproperty float z\n"
     head += f"{vertex}element face {len(faces)}\nproperty list uchar int vertex_indices\n{face}end_header\n"
     return head + "\n".join([*rows, *faces]) + "\n"
 
@@ -83,7 +83,8 @@ def test_what_has_no_place_in_a_mesh_is_named(tmp_path: Path):
 def stl(numbers: list[int], head: bytes = b"") -> bytes:
     corners = [SQUARE[[0, 1, 2]], SQUARE[[0, 2, 3]]]
     rows = [
-        struct.pack("<3f", 0, 0, 1) + c.astype("<f4").tobytes() + struct.pack("<H", n) for c, n in zip(corners, numbers)
+        struct.pack("<3f", 0, 0, 1) + three.astype("<f4").tobytes() + struct.pack("<H", number)
+        for three, number in zip(corners, numbers, strict=True)
     ]
     return head.ljust(80, b"\0") + struct.pack("<I", len(rows)) + b"".join(rows)
 

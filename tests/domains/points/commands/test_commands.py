@@ -50,10 +50,8 @@ def test_the_default_camera_sees_the_whole_cloud(
     edge = np.concatenate([drawn[0], drawn[-1], drawn[:, 0], drawn[:, -1]])
     assert not edge.any()
     # Nor is it small.
-    assert (
-        max(np.ptp(np.flatnonzero(drawn.any(axis=(1, 2)))) / 60, np.ptp(np.flatnonzero(drawn.any(axis=(0, 2)))) / 96)
-        > 0.6
-    )
+    high, wide = (np.ptp(np.flatnonzero(drawn.any(axis=axes))) for axes in ((1, 2), (0, 2)))
+    assert max(high / 60, wide / 96) > 0.6
 
 
 def test_full_detail_is_drawn_without_errors_of_the_picture(
