@@ -77,7 +77,7 @@ class GltfScene:
         file = local_path(path)
         data = read_regular(file, limits)
         files = SiblingFiles(file.parent, limits, len(data))
-        accessors, text = open_gltf(data, files, str(path), limits)
+        accessors, text = open_gltf(data, files, str(path), limits, repeated=False)
         return cls(accessors, json.loads(text), files)
 
     @property
@@ -165,7 +165,6 @@ class _Written:
     def file(self, levels: Levels, notes: Sequence[Mapping[str, Any]]) -> bytes:
         """See `GltfScene.glb`."""
         changed = {place for level in levels for place in level} | self._compressed()
-        meshes = self.scene.accessors.header.get("meshes", [])
         self._free(changed)
         known: dict[Any, dict[str, Any]] = {}
         coarse = []
@@ -179,7 +178,6 @@ class _Written:
             coarse.append({k: copies[k] for k in sorted({mesh for mesh, _ in level})})
         if coarse:
             self._link(coarse, notes)
-        del meshes
         self._embed_images()
         self._drop_compression()
         return self._packed()
@@ -298,39 +296,45 @@ class _Written:
             for channel in animation["channels"]
             if channel["target"]["path"] == "weights"
         }
-        added: dict[tuple[int, int], int] = {}
-        for number in range(len(nodes)):
-            node = nodes[number]
-            mesh = self.scene.accessors.header["nodes"][number].get("mesh")
-            if mesh is None or not any(mesh in level for level in coarse):
-                continue
+        numbers: dict[tuple[int, int], int] = {}
+        for step, level in enumerate(coarse, 1):
+            for mesh, entry in level.items():
+                numbers[step, mesh] = len(meshes)
+                meshes.append(entry)
+        shown = [(k, node["mesh"]) for k, node in enumerate(self.scene.accessors.header["nodes"]) if "mesh" in node]
+        for number, mesh in shown:
             if number in weighed:
                 what = f"{self.scene.where}, nodes[{number}]: animated morph weights keep the finest level"
                 warnings.warn(what, RepairWarning, stacklevel=5)
-                continue
-            moved = {key: node.pop(key) for key in ("mesh", "skin", "weights") if key in node}
-            instances = node.get("extensions", {}).pop("EXT_mesh_gpu_instancing", None)
-            if "extensions" in node and not node["extensions"]:
-                del node["extensions"]
-            if instances is not None:
-                moved["extensions"] = {"EXT_mesh_gpu_instancing": instances}
+            elif any(mesh in level for level in coarse):
+                own = [mesh, *(numbers.get((step, mesh), mesh) for step in range(1, len(coarse) + 1))]
+                self._hang(number, own, notes)
+        if numbers and "MSFT_lod" not in self.header.setdefault("extensionsUsed", []):
+            self.header["extensionsUsed"].append("MSFT_lod")
+
+    def _hang(self, number: int, meshes: list[int], notes: Sequence[Mapping[str, Any]]) -> None:
+        """Give a node the levels ``meshes`` of its own one, the finest first."""
+        nodes, node = self.header["nodes"], self.header["nodes"][number]
+        name, first = node.get("name", f"node {number}"), number
+        own = {key: node[key] for key in ("mesh", "skin", "weights") if key in node}
+        instances = node.get("extensions", {}).get("EXT_mesh_gpu_instancing")
+        if instances is not None:
+            own["extensions"] = {"EXT_mesh_gpu_instancing": instances}
+        # A skin places its mesh wherever the node is, and asks for a node that is a root.
+        if "skin" not in node or "children" in node:
             first = len(nodes)
             node.setdefault("children", []).append(first)
-            own = [meshes_of for meshes_of in coarse if mesh in meshes_of]
-            for step, level in enumerate([None, *own]):
-                entry = copy.deepcopy(moved) | {"name": f"{node.get('name', f'node {number}')} LOD{step}"}
-                if level is not None:
-                    if (step, mesh) not in added:
-                        added[step, mesh] = len(meshes)
-                        meshes.append(level[mesh])
-                    entry["mesh"] = added[step, mesh]
-                if step < len(notes):
-                    entry["extras"] = dict(notes[step])
-                nodes.append(entry)
-            ids = list(range(first + 1, len(nodes)))
-            nodes[first].setdefault("extensions", {})["MSFT_lod"] = {"ids": ids}
-        if added and "MSFT_lod" not in self.header.setdefault("extensionsUsed", []):
-            self.header["extensionsUsed"].append("MSFT_lod")
+            nodes.append(copy.deepcopy(own) | {"name": f"{name} LOD0"})
+            for key in own.keys() - {"extensions"}:
+                del node[key]
+            _drop(node, "EXT_mesh_gpu_instancing")
+        for step, mesh in enumerate(meshes[1:], 1):
+            nodes.append(copy.deepcopy(own) | {"name": f"{name} LOD{step}", "mesh": mesh})
+        ids = list(range(len(nodes) - len(meshes) + 1, len(nodes)))
+        nodes[first].setdefault("extensions", {})["MSFT_lod"] = {"ids": ids}
+        for place, note in zip([first, *ids], notes, strict=False):
+            if place != number:
+                nodes[place]["extras"] = dict(note)
 
     def _embed_images(self) -> None:
         for number, image in enumerate(self.header.get("images", [])):
