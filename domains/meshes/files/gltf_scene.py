@@ -206,11 +206,8 @@ class _Written:
         views = {number for k in kept for number in _views_of(self.accessors[k])} | held
         views |= {int(image["bufferView"]) for image in self.header.get("images", []) if "bufferView" in image}
         drop = {number for k in self.free_accessors for number in _views_of(self.accessors[k])}
-        drop |= {
-            packed(self.scene.primitive(place))["bufferView"]
-            for place in changed
-            if packed(self.scene.primitive(place))
-        }
+        compressed = [packed(self.scene.primitive(place)) for place in changed]
+        drop |= {entry["bufferView"] for entry in compressed if entry is not None}
         self.free_views = sorted(drop - views)
         for number in self.free_views:
             self.contents[number] = b""
@@ -225,7 +222,9 @@ class _Written:
             key = json.dumps([primitive["attributes"], primitive.get("targets", [])])
             groups.setdefault(key, []).append(place)
         for key, places in groups.items():
-            chosen = [self.scene.triangles(place) if triangles[place] is None else triangles[place] for place in places]
+            given = [triangles[place] for place in places]
+            pairs = zip(places, given, strict=True)
+            chosen = [self.scene.triangles(place) if own is None else own for place, own in pairs]
             vertices = np.unique(np.concatenate([one.reshape(-1) for one in chosen]))
             accessor = self._gather(vertices, known, key)
             for place, corners in zip(places, chosen, strict=True):
@@ -288,8 +287,8 @@ class _Written:
         return len(entries) - 1
 
     def _link(self, coarse: list[dict[int, dict[str, Any]]], notes: Sequence[Mapping[str, Any]]) -> None:
-        """Add the coarser meshes, and a child with them to each node that shows one: nodes may be animated."""
-        nodes, meshes = self.header["nodes"], self.header["meshes"]
+        """Add the coarser meshes, and hang them on the nodes that show the finest."""
+        meshes = self.header["meshes"]
         weighed = {
             channel["target"].get("node")
             for animation in self.scene.accessors.header.get("animations", [])

@@ -129,8 +129,7 @@ def scene_lod(
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     counts = level_counts(levels, clusters.triangle_count + stand_in.left)
     spare, least = stand_in.left, clusters.root_triangle_count
-    # Primitives whose triangles are all gone keep one: a few more tries find room for them.
-    for _ in range(4):
+    while True:
         if counts[-1] < least + spare:
             what = f"{scene.where}: {counts[-1]} triangles were asked for, and the coarsest level has {least + spare}"
             warnings.warn(what, RepairWarning, stacklevel=2)
@@ -138,8 +137,9 @@ def scene_lod(
         cuts, errors = nested_cuts(clusters, [count - spare for count in counts])
         chosen = tuple(stand_in.by_place(clusters.triangles(cut)) for cut in cuts)
         totals = tuple(stand_in.count(level) for level in chosen)
+        # Primitives whose triangles are all gone keep one, for which there must be room.
         over = max(total - count for total, count in zip(totals, counts, strict=True))
-        if over <= 0:
+        if over <= 0 or spare >= stand_in.left + len(stand_in.place):
             break
         spare += over
     center, radius = sphere_of(clusters.hierarchy)
@@ -157,7 +157,7 @@ class _StandIn:
     mesh : its vertices are distinct; origin : float64 [3], what was subtracted from their positions.
     row : int64 [V], the row of each vertex among those of all primitives.
     place, begin, mirrored : of each primitive its place, its first row, and whether its triangles are turned here.
-    source : its triangles; left : how many triangles are not in here.
+    source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
     """
 
     mesh: TriangleMesh
@@ -167,6 +167,7 @@ class _StandIn:
     begin: np.ndarray
     mirrored: list[bool]
     source: list[np.ndarray]
+    whole: list[np.ndarray]
     left: int
 
     def by_place(self, triangles: np.ndarray) -> dict[Place, np.ndarray]:
@@ -177,8 +178,8 @@ class _StandIn:
         for k, place in enumerate(self.place):
             own = rows[number == k] - self.begin[k]
             own = own[:, ::-1] if self.mirrored[k] else own
-            # A primitive without triangles is none.
-            own = own if len(own) else self.source[k][:1]
+            # A primitive without triangles is none, and surfaces that coincide are drawn in the source's order.
+            own = (own if len(own) < len(self.whole[k]) else self.whole[k]) if len(own) else self.source[k][:1]
             if len(own) < len(self.source[k]):
                 found[place] = own
         return found
@@ -222,7 +223,11 @@ def _stand_in(scene: GltfScene) -> _StandIn:
     first = first_occurrences(number, count)
     attributes = None if joined.attributes is None else joined.attributes.take(first)
     mesh = TriangleMesh(positions[first] + np.float32(0), number[joined.triangles], attributes)
-    return _StandIn(mesh, origin, first, place, begin, mirrored, source, left)
+    corners = mesh.position_of[mesh.triangles]
+    proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
+    ends = np.cumsum([len(one) for one in source])[:-1]
+    whole = [one[kept] for one, kept in zip(source, np.split(proper, ends), strict=True)]
+    return _StandIn(mesh, origin, first, place, begin, mirrored, source, whole, left)
 
 
 def _placements(scene: GltfScene) -> dict[int, np.ndarray]:
