@@ -23,9 +23,8 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.selection.allocator import MeshAllocator
 from hra.domains.meshes.selection.surface_error import SurfaceError
-from hra.errors import HraError
+from hra.errors import HraError, wrong_kind
 from hra.model.hierarchy import Hierarchy
-from hra.model.kinds import require_kind
 from hra.traversals.exact import Exact
 
 # The attribute of clusters that bounds distances, unless the mesh was built without.
@@ -67,7 +66,8 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     [21194, 10534, 1000]
     >>> far = chain.switch_distances(pixels=1.0, vertical_fov_degrees=60, viewport=(1920, 1080))
     """
-    require_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
+    if not isinstance(levels, (Sequence, np.ndarray)):
+        raise wrong_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
     given = source if isinstance(source, (ClusterMesh, MeshAsset)) else build(source)
     clusters = given.with_cost("triangles")
     # Those of level 0: a `MeshAsset` has no count of its own source.

@@ -25,6 +25,7 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.selection.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError
 from hra.files.atomic_write import write_atomically
+from hra.files.local_files import make_folder
 from hra.model.short_repr import html_table
 
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
@@ -143,11 +144,8 @@ class DiscreteLOD:
         ------
         FileError : a file cannot be written; each that is there is whole.
         """
-        try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"the folder cannot be made: {error.strerror}", where=str(folder)) from error
-        paths = [Path(folder) / f"{stem}{number}.glb" for number in range(len(self.levels))]
+        root = make_folder(folder)
+        paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         for mesh, path in zip(self.levels, paths, strict=True):
             mesh.export(path)
         return paths
