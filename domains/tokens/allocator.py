@@ -11,10 +11,10 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.context import EachFrame, Relevance, TokenContext, UniformRelevance
 from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, TokenBuilder, Tokens
 from hra.domains.tokens.embedding.features import Encoder
-from hra.domains.tokens.embedding.pictures import load_if_path
+from hra.domains.tokens.embedding.pictures import load_if_path, stacked
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.cues import CueRelevance
@@ -29,6 +29,7 @@ from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
 _IMAGE_BYTES = 2**22  # of an image that is worth a thread
+_IN_TIME = "use PyramidSampling, FoveatedPyramid, GridTopK, UniformGrid, Random or a reducer"
 _TOGETHER = 16  # images whose relevance may come from one call
 
 StandIn = Callable[[TokenContext, float], "TokenAllocator[Any] | None"]
@@ -104,7 +105,8 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
         Parameters
         ----------
-        image : the path of a file, a Pillow image, or an array [H, W, 3] or [3, H, W], see `hra.files.images.as_image`.
+        image : the path of a file, a Pillow image, or an array [H, W, 3] or [3, H, W], see `hra.files.images.as_image`;
+            or a video, a list of such frames of one size.
         query : the question, may be empty.
 
         Raises
@@ -112,6 +114,11 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ImageError : wrong layout, dtype or values.
         FileError : a file that is missing or not readable.
         """
+        if isinstance(image, (list, tuple)) and image and not isinstance(image[0], (list, tuple)):
+            pyramid = PatchPyramid.build(stacked(image, self.patch), patch=self.patch, levels=self.levels)
+            known = isinstance(self.relevance, UniformRelevance)
+            scorer = self.relevance if known else EachFrame(self.relevance)
+            return TokenContext(pyramid, query, scorer, self.encoder, steps=len(image))
         pyramid = PatchPyramid.build(load_if_path(image), patch=self.patch, levels=self.levels)
         return TokenContext(pyramid, query, self.relevance, self.encoder)
 
@@ -129,6 +136,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         Raises
         ------
         ImageError, InvalidBudget, MetricError : unusable image, budget or relevance.
+        ArrayError : a video, for a method of single pictures.
         BudgetTooSmall : fewer tokens than the coarsest level has.
         """
         context = self._context(context)
@@ -254,11 +262,27 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
     def _context(self, context: Any) -> TokenContext:
         if isinstance(context, TokenContext):
-            return context
+            return self._served(context)
         if not isinstance(context, tuple) or len(context) != 2 or not isinstance(context[1], str):
             kind = type(context).__name__
             raise ArrayError(f"a token context is a pair (image, query), got {kind}", where="context")
-        return self.context(*context)
+        return self._served(self.context(*context))
+
+    def _served(self, context: TokenContext) -> TokenContext:
+        """A context that the builder takes.
+
+        Raises
+        ------
+        ArrayError : a video, or a picture with a small copy, for a method of single pictures.
+        """
+        if context.steps > 1 and not (self.builder.in_time and self.steps is None and self.stand_in is None):
+            raise ArrayError(
+                f"{type(self).__name__} allocates on pictures, not on videos", where="context", fix=_IN_TIME
+            )
+        if context.small is not None and not self.builder.with_copy:
+            what = f"{type(self.builder).__name__} knows no small copy of a picture"
+            raise ArrayError(what, where="context", fix="allocate on the copy and the picture one by one")
+        return context
 
 
 def _marked(tokens: Any, gazes: np.ndarray | None) -> Any:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.camera import matrices
 from hra.camera.view_bounds import ViewBounds, checked_points
 

@@ -6,11 +6,11 @@ Spheres and axis-aligned boxes are checked here, once, and tested by the compile
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.camera.frustum import (
     Lens,
     Row,

@@ -7,11 +7,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.errors import MetricError, RepairWarning
 from hra.model.arrays import ReadOnlyArrays, to_numpy
 from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values

@@ -21,7 +21,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.allocating.modifiers import in_sequence
+from hra.caching import cached_property
 from hra.compiling import Stopwatch
 from hra.errors import HraError, wrong_kind
 from hra.model.budget import check_budget

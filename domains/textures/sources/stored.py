@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.textures.mips import reduction
 from hra.domains.textures.pages import MipLevel
 from hra.domains.textures.sources.header import ImageHeader, Span

@@ -40,11 +40,17 @@ class RelevanceError(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error while the patch itself shows its region, float64 [N]."""
+        if _has_tree(context):
+            return hierarchy.attribute("error")
         return checked_context(context).node_errors[0][pyramid_numbers(hierarchy, context)]
 
     def inherited(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error of the same region while its parent shows it, float64 [N]."""
-        return checked_context(context).node_errors[1][pyramid_numbers(hierarchy, context)]
+        if _has_tree(context):
+            return hierarchy.attribute("inherited_error")
+        numbers = hierarchy.node.get("over")
+        numbers = pyramid_numbers(hierarchy, context) if numbers is None else numbers
+        return checked_context(context).node_errors[1][numbers]
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,11 @@ class RelevanceGain(ErrorMetric):
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Relevance of every patch, float64 [N]; the hierarchy holds finest patches only."""
         return checked_context(context).relevance[hierarchy.node["y"], hierarchy.node["x"]]
+
+
+def _has_tree(context: Any) -> bool:
+    """Whether errors are those of a tree of boxes, which are no patches of one pyramid."""
+    return checked_context(context).steps > 1 or context.small is not None
 
 
 def checked_context(context: Any) -> TokenContext:

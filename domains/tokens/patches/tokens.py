@@ -101,6 +101,9 @@ class PatchTokens(TokenSet):
         level, corner = self.places[:, :1].astype(np.int64), self.places[:, 1:].astype(np.int64)
         return np.concatenate([corner, corner + 1], axis=1) * (self.patch << level)
 
+    def _corners_within(self, size: tuple[int, int]) -> np.ndarray:
+        return np.minimum(self._corners, size[::-1] * 2)
+
     @property
     def detail(self) -> np.ndarray:
         """The pyramid level of each token, float32 [K]."""

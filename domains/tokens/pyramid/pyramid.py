@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.tokens.pyramid.blocks import block_means
 from hra.domains.tokens.pyramid.interpolation import halve
 from hra.domains.tokens.pyramid.level_errors import error_sums, squared_errors

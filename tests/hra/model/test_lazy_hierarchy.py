@@ -52,7 +52,7 @@ MODES = pytest.mark.parametrize("mode", ["replace", "add"])
 
 def test_only_visited_nodes_of_a_deep_tree_are_made():
     tree = Counted(LazyQuadtree(25))
-    lazy = LazyBestFirst().allocate(tree, AroundPoint(), 1000)
+    lazy = LazyBestFirst(look_ahead=0).allocate(tree, AroundPoint(), 1000)
     assert lazy.cost == len(lazy.cut) == 1000
     assert lazy.expansions == tree.calls < 1000
     assert lazy.made <= 1 + 4 * tree.calls
@@ -66,7 +66,7 @@ def test_only_visited_nodes_of_a_deep_tree_are_made():
 def test_the_quadtree_equals_one_that_is_built_at_once(mode: Any):
     parent = np.r_[-1, np.repeat(np.arange(21), 4)]
     whole = Hierarchy.tree(parent, np.ones(85), mode=mode)
-    lazy = LazyBestFirst().allocate(LazyQuadtree(3, mode), AroundPoint((0.13, 0.9)), 1000)
+    lazy = LazyBestFirst(look_ahead=0).allocate(LazyQuadtree(3, mode), AroundPoint((0.13, 0.9)), 1000)
     assert lazy.visited.parent.size == 85 and lazy.max_depth == 3
     error = dict(zip(lazy.visited.nodes, lazy.visited.error, strict=True))
     breadth_first = [(0, 0, 0)]
@@ -74,7 +74,7 @@ def test_the_quadtree_equals_one_that_is_built_at_once(mode: Any):
         breadth_first += LazyQuadtree(3).expand(breadth_first[number])
     problem = problem_of(whole, [error[tile] for tile in breadth_first], budget=40)
     expected = hra.BestFirst().solve(problem).selected
-    found = LazyBestFirst().allocate(LazyQuadtree(3, mode), AroundPoint((0.13, 0.9)), 40)
+    found = LazyBestFirst(look_ahead=0).allocate(LazyQuadtree(3, mode), AroundPoint((0.13, 0.9)), 40)
     assert len(found.cut) == whole.active_nodes(expected).sum() and found.cost == 40
     assert found.gain == pytest.approx(problem.gain[expected].sum())
 

@@ -17,7 +17,7 @@ IMAGES = (1, 2)
 def test_attention_of_the_last_token_is_the_models_own(name):
     inputs = prompts(name, IMAGES)
     model = model_of(name)
-    paid = last_token_attention(model, inputs, Encoded.of(model, inputs).output)
+    paid = last_token_attention(model, inputs, Encoded.of(model, inputs).outputs)
     model.set_attn_implementation("eager")
     table = model(**inputs, output_attentions=True).attentions[1].mean(1)[:, -1]
     torch.testing.assert_close(paid, table, atol=1e-6, rtol=0)

@@ -12,10 +12,8 @@ from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 IMAGES = (1, 2)
-# Queries and keys of these encoders are one projection, turned by positions.
-FUSED = ("qwen2_5_vl", "qwen3_vl")
-# SigLIP and its kind.
-WITHOUT_CLASS = ("gemma3", "smolvlm", "idefics3")
+# SigLIP and its kind, and Qwen.
+WITHOUT_CLASS = ("gemma3", "smolvlm", "idefics3", "qwen2_5_vl", "qwen3_vl")
 
 
 @pytest.fixture(autouse=True)
@@ -31,10 +29,6 @@ def test_every_reducer_meets_its_count_in_every_family(name, method):
     before = {key: value.clone() for key, value in model.state_dict().items()}
     allocator = tokens.REDUCERS[method]()
     reads, options = getattr(allocator, "reads", ""), {"budget": 5, "processor": PROCESSOR}
-    if name in FUSED and reads in ("attention", "flow"):
-        with pytest.raises(ArrayError, match="attention of the encoder"):
-            reduce(model, inputs, allocator=allocator, **options)
-        return
     if name in WITHOUT_CLASS and reads == "flow":
         with pytest.raises(ArrayError, match="no class token"):
             reduce(model, inputs, allocator=allocator, **options)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, vstack
@@ -149,7 +149,9 @@ def test_the_depth_of_a_long_chain():
     assert node_levels(Hierarchy.chains([100_000], np.ones(100_000)), None)[-1] == 99_999
 
 
-@pytest.mark.parametrize("seed", [40, *range(5)])
+@pytest.mark.paths
+@given(seed=st.integers(0, 2**32 - 1))
+@example(seed=40)
 def test_subnormal_costs_beside_large_ones_are_met(seed):
     """Needs of 2**52 units beside shares of 1: bases that rounding makes singular (seed 40) are left out."""
     rng, kind = np.random.default_rng(seed), list(KINDS)[seed % len(KINDS)]
