@@ -23,8 +23,8 @@ from hra.domains.tokens.text.rows import patches_under, right_neighbour
 _COARSE_SIDE = 512  # pixels of the longer side, at most, on which the layout is looked for
 _LEAST = 0.002  # probability of a place that is worth a mark
 # What the network says of a place, and how often it is right: a line fitted on the development half.
-_SURE = (0.0, 1.0)
-_UNSURE = 0.1  # confidence below which tokens go where they would without a question
+_SURE = (-0.05, 0.88)
+_UNSURE = 0.12  # confidence below which tokens go where they would without a question
 _LETTERS = 4  # fewer on a whole image are no text: the recogniser sees letters in spots
 _BACKGROUND = 0.003
 _PATCHES = 4  # patches of an answer that stands where nobody looked
@@ -104,7 +104,7 @@ def _posterior(context: TokenContext) -> np.ndarray | None:
             quad = page.lines[one.line].part(one.start, one.end)
             chance[patches_under(quad, context.grid, context.patch)] += share
     chance = np.minimum(chance, 1)
-    sure = _SURE[0] + _SURE[1] * float(chance.max())
+    sure = max(_SURE[0] + _SURE[1] * float(chance.max()), 0.0)
     if sure < _UNSURE:
         context.serve(Served("words of place" if where.min() < 1 else "nothing", sure))
         return np.ones(context.grid) * where

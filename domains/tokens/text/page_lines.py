@@ -26,6 +26,8 @@ _FINE_WIDTH, _NARROW, _NARROW_LONG = (
     0.9,
 )  # of labels, above which they are read narrower, down to such shares
 _VALUE = 4.0  # aspect below which a line is not: its figures must be right
+_COLUMN, _LABEL = 5, 4  # values that are a column, and letters that are a label
+_ABOVE = 6.0  # heights of a label above a column that it may belong to
 _READ_SCALE = 2.5  # times as fine as the copy is fine enough for reading
 _LETTERS = 0.4  # score below which a line may be no text
 # Lines whose beginnings are read to tell how a page lies, how long these are, and the score that leaves it open.
@@ -38,7 +40,8 @@ class PageLines:
 
     Attributes
     ----------
-    lines : in pixels of the image, corners in the order of reading.
+    lines : in pixels of the image, corners in the order of reading; at the end values that were not found but must be
+        there, see `overlooked`.
     upright : the same lines on the page as one holds it to read it.
     counts : pixels searched, lines found, lines read, pixels of width read, quarter turns.
     """
@@ -74,7 +77,10 @@ def page_lines(image: np.ndarray) -> PageLines:
         "pixels of width read": width,
         "quarter turns": turns,
     }
-    return PageLines(lines, upright, counts)
+    missed = overlooked(upright)
+    height, width = image.shape[:2]
+    flat = (width, height) if turns % 2 else (height, width)
+    return PageLines([*lines, *_upright(missed, -turns % 4, flat)], [*upright, *missed], counts)
 
 
 def _smaller(image: np.ndarray, pixels: float) -> tuple[np.ndarray, float]:
@@ -177,3 +183,34 @@ def _beside_value(lines: Sequence[TextLine]) -> np.ndarray:
     value = np.array([line.aspect < _VALUE for line in lines], bool)
     level = np.abs(middle[:, None] - middle) < 0.5 * np.minimum(height[:, None], height)
     return (level & value & (boxes[:, 0] > boxes[:, 2][:, None] - 0.5 * height[:, None])).any(axis=1)
+
+
+def overlooked(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Values that were not found, where a column of values has a gap beside a label: single figures are easily missed.
+
+    A column is five short lines that end at one place. What such a value says is not known; it is given the text of the
+    value of the column that is nearest, so that it counts as one of that kind.
+    """
+    boxes = np.array([line.box for line in lines]).reshape(-1, 4)
+    middle, height = (boxes[:, 1] + boxes[:, 3]) / 2, boxes[:, 3] - boxes[:, 1]
+    values = np.flatnonzero([bool(line.text) and line.aspect < _VALUE for line in lines])
+    labels = np.flatnonzero([sum(map(str.isalpha, line.text or "")) >= _LABEL for line in lines])
+    made, known = [], np.zeros(len(lines), bool)
+    for first in values:
+        column = values[np.abs(boxes[values, 2] - boxes[first, 2]) < 0.5 * height[first]]
+        if known[first] or len(column) < _COLUMN:
+            continue
+        known[column] = True
+        left, right = float(np.median(boxes[column, 0])), float(np.median(boxes[column, 2]))
+        for label in labels:
+            level = np.abs(middle - middle[label]) < 0.5 * height[label]
+            between = (
+                middle[column].min() - _ABOVE * height[label] < middle[label] < middle[column].max()
+                and boxes[label, 2] < left
+            )
+            if between and not (level & (boxes[:, 2] > boxes[label, 2])).any():
+                like = column[np.argmin(np.abs(middle[column] - middle[label]))]
+                _, top, _, bottom = boxes[label]
+                quad = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])
+                made.append(TextLine(quad, lines[like].text))
+    return made
