@@ -11,6 +11,9 @@ import hra
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.errors import HraError
 
+# The ends of so many points are looked at one by one.
+_OUTLINED = 500_000
+
 
 @dataclass(frozen=True, eq=False)
 class CloudTree:
@@ -69,6 +72,23 @@ class CloudTree:
         """Least and largest corner [2, 3] of the positions of full detail."""
         finest = self.hierarchy.attribute("position")[self.leaves]
         return np.stack([finest.min(axis=0), finest.max(axis=0)])
+
+    @property
+    def outline(self) -> np.ndarray:
+        """Points [K, 3] that a camera sees if it sees the whole cloud: where discs end, and splats become faint.
+
+        Of large clouds these are the positions: what they show is small beside them.
+        """
+        node, leaves = self.hierarchy.node, self.leaves
+        finest = node["position"][leaves]
+        if len(leaves) > _OUTLINED:
+            return finest
+        if self.kind is PointCloud:
+            wide = np.repeat(node["size"][leaves, None], 3, axis=1)
+        else:
+            wide = 3 * np.sqrt(node["covariance"][leaves][:, [0, 3, 5]])
+        signs = 2 * np.stack(np.indices((2, 2, 2)), axis=-1).reshape(-1, 3).astype(np.float32) - 1
+        return np.concatenate([finest + sign * wide for sign in signs])
 
     def take(self, nodes: Any) -> PointCloud | SplatCloud:
         """Some nodes as a cloud, usually those of a cut."""

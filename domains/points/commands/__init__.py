@@ -69,7 +69,9 @@ class _ChoiceOptions:
         from hra.domains import points
 
         tree, budget = self.tree(cloud)
-        camera = placed.camera(tree.bounds, screen)
+        camera = placed.camera(tree.outline, screen)
+        # Full detail needs no errors from pictures, which take long.
+        usual = usual if budget < float("inf") else "cloud_error"
         allocator = points.PointAllocator(tree, **self.chooser(usual))
         with running(f"cutting {cloud.name}"):
             return allocator, allocator.allocate(camera, budget), camera
@@ -172,7 +174,7 @@ def view(
 
     with running(f"opening {cloud.name}"):
         tree, budget = choice.tree(cloud)
-        camera = placed.camera(tree.bounds, viewport)
+        camera = placed.camera(tree.outline, viewport)
         options = {"up": None if placed.camera_file else vector(placed.up, "--up"), "budget": budget}
         options |= choice.chooser("cloud_error")
     if screenshot is None:
