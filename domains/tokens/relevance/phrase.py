@@ -23,8 +23,8 @@ from hra.domains.tokens.text.rows import patches_under, right_neighbour
 _COARSE_SIDE = 512  # pixels of the longer side, at most, on which the layout is looked for
 _LEAST = 0.002  # probability of a place that is worth a mark
 # What the network says of a place, and how often it is right: a line fitted on the development half.
-_SURE = (-0.05, 0.88)
-_UNSURE = 0.12  # confidence below which tokens go where they would without a question
+_SURE = (0.03, 0.92)
+_UNSURE = 0.2  # confidence below which tokens go where they would without a question
 _LETTERS = 4  # fewer on a whole image are no text: the recogniser sees letters in spots
 _BACKGROUND = 0.003
 _PATCHES = 4  # patches of an answer that stands where nobody looked
@@ -42,7 +42,7 @@ class PhraseRelevance:
     one that looks like a value, is a candidate; a small network weighs the words before, beside, above and below it,
     what kind of value it is and where it stands (`text.candidates`, `text.ranker`), and gives it a probability; what
     they lack of 1 is spread over all patches. So the error that allocators reduce is the expected one, and tokens hedge
-    between likely places by themselves. Where the likeliest place is below .3, the question decides nothing, and where
+    between likely places by themselves. Where the likeliest place is below .2, the question decides nothing, and where
     there is no text, `CueRelevance` is the answer. Counted in `TokenContext.counts`: pixels searched, lines found,
     lines read, pixels of width read, candidates; `TokenContext.served` has the confidence.
 
