@@ -11,6 +11,7 @@ from hra.domains.tokens.channels.saliency import border_contrast, centre_surroun
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.served import Served
+from hra.domains.tokens.relevance.colour_words import colour_words
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.files.images.arrays import LUMA
 
@@ -23,11 +24,11 @@ _PHOTO, _PAGE, _SHADES = 0.4, 0.8, 32
 class CueRelevance:
     """Relevance without a model, of pages by print, of photos by colours that the border lacks. Needs nothing.
 
-    Of a page ``spatial x (0.2 + 0.4 saliency + 0.4 text-likeness)``, of a photo ``spatial x (0.2 + middle) (0.2 +
-    border contrast) / 1.44``; cues are divided by their largest value. A page has one brightness mostly, its paper's;
-    what is between the two is mixed. Of the query only places count, see `spatial_words`; `saliency`, `text_likeness`,
-    `border_contrast` and `middle` have the sources of the others. Of the tokens of a pyramid .65 lie on the subject of
-    a photo, with uniform relevance .52 (``examples/lab/scripts/measure_photos.py``).
+    Of a page ``words x (0.2 + 0.4 saliency + 0.4 text-likeness)``, of a photo ``words x (0.2 + middle) (0.2 + border
+    contrast) / 1.44``; cues are divided by their largest value. A page has one brightness mostly, its paper's; what is
+    between the two is mixed. Of the query only words of place and colour count, see `spatial_words`, `colour_words`;
+    `saliency`, `text_likeness`, `border_contrast` and `middle` have the sources of the others. Of the tokens of a
+    pyramid .65 lie on the subject of a photo, with uniform relevance .52 (``examples/lab/scripts/measure_photos.py``).
 
     Examples
     --------
@@ -47,7 +48,10 @@ class CueRelevance:
         places = spatial_words(context.query, *content.shape)
         if places.min() < 1:
             context.serve(Served("words of place"))
-        return places * content
+        coloured = colour_words(context.query, context.image, context.patch)
+        if coloured is not None:
+            context.serve(Served("words of colour"))
+        return places * (content if coloured is None else coloured * content)
 
 
 def _content(context: TokenContext) -> np.ndarray:

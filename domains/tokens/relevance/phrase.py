@@ -10,6 +10,7 @@ import numpy as np
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.served import Served
+from hra.domains.tokens.relevance.colour_words import colour_words
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.domains.tokens.text import reader
@@ -107,7 +108,11 @@ def _posterior(context: TokenContext) -> np.ndarray | None:
     sure = max(_SURE[0] + _SURE[1] * float(chance.max()), 0.0)
     if sure < _UNSURE:
         context.serve(Served("words of place" if where.min() < 1 else "nothing", sure))
-        return np.ones(context.grid) * where
+        coloured = colour_words(context.query, context.image, context.patch)
+        if coloured is None:
+            return np.ones(context.grid) * where
+        context.serve(Served("words of colour", sure))
+        return coloured * where
     context.serve(Served("phrase", sure))
     elsewhere = _PATCHES * max(1 - shares.sum(), _DOUBT)
     spread = _anywhere(context)

@@ -97,6 +97,13 @@ _CANDIDATES: Mapping[str, Callable[[tokens.TokenContext], np.ndarray]] = {
     "centre x border contrast": lambda context: (_FLOOR + centre(context)) * (_FLOOR + border_contrast(context)),
 }
 
+COLOUR = "CueRelevance, asked for a colour"
+# Of the photos whose subject has a colour that a word names.
+_ASKED: Mapping[str, Callable[[tokens.TokenContext], np.ndarray]] = {
+    "CueRelevance, the same photos, not asked": tokens.CueRelevance(),
+    COLOUR: tokens.CueRelevance(),
+}
+
 
 def inside(chosen: tokens.TokenSet, boxes: np.ndarray) -> float:
     """The share of the tokens whose centre lies in a box."""
@@ -115,16 +122,18 @@ def main(folder: Path, out: Path | None) -> None:
         boxes = np.array(entry["boxes"]) * np.array([photo.width, photo.height] * 2)
         half = "test" if int(hashlib.sha256(entry["file"].encode()).hexdigest()[:8], 16) % 2 else "development"
         base = tokens.TokenContext.of(image)
-        for name, candidate in _CANDIDATES.items():
+        question = entry.get("question", "")
+        candidates = {**_CANDIDATES, **(_ASKED if question else {})}
+        for name, candidate in candidates.items():
             allocator = tokens.PyramidSampling(candidate)
-            context = tokens.TokenContext(base.pyramid, "", candidate)
+            context = tokens.TokenContext(base.pyramid, question * (name == COLOUR), candidate)
             for budget in _BUDGETS:
                 share = inside(allocator.realize(allocator.allocate(context, budget)), boxes)
                 rows.append({"file": entry["file"], "half": half, "relevance": name, "budget": budget, "inside": share})
     halves = ("development", "test")
     print("| relevance | " + " | ".join(f"{half}, {budget}" for half in halves for budget in _BUDGETS) + " |")
     print("| --- |" + " ---: |" * 4)
-    for name in _CANDIDATES:
+    for name in (*_CANDIDATES, *_ASKED):
         cells = [
             np.mean(
                 [one["inside"] for one in rows if (one["relevance"], one["half"], one["budget"]) == (name, half, n)]
