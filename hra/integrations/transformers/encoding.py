@@ -151,7 +151,7 @@ def encoder_of(model: Any, kind: str = "image") -> Any:
     takes = "mm_encoder_outputs" in _parameters(type(model).forward)
     encoder = getattr(model.base_model, f"get_{kind}_features", None)
     if not takes or encoder is None:
-        what = f"{type(model).__name__} does not take outputs of its {kind} encoder"
+        what = f"{type(model).__name__} does not take outputs of an encoder of {kind}s"
         raise ArrayError(what, where="model", fix="use a ...ForConditionalGeneration with `mm_encoder_outputs`")
     return encoder
 

@@ -63,6 +63,12 @@ class Prompts:
         image[slots[:, 0], slots[:, 1]] = owners.to(ids)
         return cls(inputs, mask, image, slots)
 
+    def rows(self, count: int) -> tuple[int, ...]:
+        """The prompt of each of ``count`` images or tiles."""
+        numbers = self.image[self.slots[:, 0], self.slots[:, 1]].tolist()
+        known = dict(zip(numbers, self.slots[:, 0].tolist(), strict=True))
+        return tuple(known[number] for number in range(count))
+
     def columns(self, counts: Tensor) -> list[Tensor]:
         """Tokens of each prompt that stay, in order, and as often as ``counts`` int64 [N] says of placeholders."""
         repeats = self.mask.long().clone()

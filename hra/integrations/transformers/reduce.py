@@ -38,6 +38,7 @@ class Reduced:
     encoded : the encoder's whole output.
     following : int64 [B], position of the first token after each prompt.
     seconds : "encoding", and "selection": from features to inputs; by the clock, and with "_cpu" of all processors.
+    rows : the prompt of each of ``chosen``.
 
     Examples
     --------
@@ -45,7 +46,7 @@ class Reduced:
 
     >>> from hra.integrations.transformers import Reduced
     >>> sorted(Reduced.__dataclass_fields__)
-    ['chosen', 'columns', 'encoded', 'following', 'prompt', 'seconds']
+    ['chosen', 'columns', 'encoded', 'following', 'prompt', 'rows', 'seconds']
     """
 
     prompt: Mapping[str, Tensor]
@@ -54,6 +55,7 @@ class Reduced:
     encoded: Encoded
     following: Tensor
     seconds: Mapping[str, float]
+    rows: tuple[int, ...]
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -176,7 +178,10 @@ def reduce(
     columns = prompts.columns(encoded.counts([one.slots for one in chosen]).to(prompts.mask.device))
     prompt, following = prompts.reduced(model, columns, positions)
     seconds |= {"selection": watch.wall, "selection_cpu": watch.cpu}
-    return Reduced(prompt, padded(columns, prompt["input_ids"].shape[1]), tuple(chosen), encoded, following, seconds)
+    rows = prompts.rows(len(chosen))
+    return Reduced(
+        prompt, padded(columns, prompt["input_ids"].shape[1]), tuple(chosen), encoded, following, seconds, rows
+    )
 
 
 def _read(allocator: TokenAllocator[Any]) -> tuple[str, ...]:
@@ -221,10 +226,7 @@ def _queries(query: str | Sequence[str], prompts: Prompts, count: int) -> list[s
     if len(query) != len(prompts.mask) or not all(isinstance(each, str) for each in query):
         what = f"{len(query)} questions for {len(prompts.mask)} prompts"
         raise ArrayError(what, where="query", fix="pass one text for all prompts, or one for each")
-    numbers = prompts.image[prompts.slots[:, 0], prompts.slots[:, 1]].tolist()
-    each = list(query)
-    rows = dict(zip(numbers, prompts.slots[:, 0].tolist(), strict=True))
-    return [str(each[rows[number]]) for number in range(count)]
+    return [list(query)[row] for row in prompts.rows(count)]
 
 
 def _check(realize: str, positions: str, allocator: Any) -> None:
