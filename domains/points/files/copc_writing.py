@@ -41,6 +41,7 @@ _BITS = {
 _SHARED = {name for bits in _BITS.values() for name in bits}
 # Extra dimensions: the number of each type in their record.
 _EXTRA = struct.Struct("<2xBB32s4x120x32x")
+_VECTOR = 3
 _TYPES = {"u1": 1, "i1": 2, "u2": 3, "i2": 4, "u4": 5, "i4": 6, "u8": 7, "i8": 8, "f4": 9, "f8": 10}
 # Steps of coordinates are no longer than those of float32 at the far end of the cloud.
 _STEPS = 2.0**24
@@ -105,29 +106,25 @@ def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
 
 
 def _extra(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The fields that LAS has no place for, one for each column, as types of extra dimensions."""
+    """The fields that LAS has no place for, in types of extra dimensions: numbers, or two or three of them."""
     found = {}
     for name, rows in fields.items():
         if name not in _PLACES and name not in _SHARED:
             known = "u1" if rows.dtype.kind == "b" else rows.dtype.str[1:]
-            kind = np.dtype("<" + known if known in _TYPES else "<f8")
-            columns = [rows] if rows.ndim == 1 else list(rows.T)
-            named = [name] if rows.ndim == 1 else [f"{name}_{k}" for k in range(len(columns))]
-            found |= {one: column.astype(kind) for one, column in zip(named, columns, strict=True)}
+            cast = rows.astype("<" + known if known in _TYPES else "<f8")
+            wide = cast.shape[1] if cast.ndim == 2 else 1
+            split = wide > _VECTOR or (cast.ndim == 2 and wide == 1)
+            found |= {f"{name}_{k}": cast[:, k] for k in range(wide)} if split else {name: cast}
     return found
 
 
 def _point_type(kind: int, extra: dict[str, np.ndarray]) -> np.dtype:
     places = {name: place for name, place in _PLACES.items() if name != "nir" or kind > _FORMAT}
-    at, names, formats, offsets = (
-        _SIZES[kind],
-        [*places],
-        [p[0] for p in places.values()],
-        [p[1] for p in places.values()],
-    )
+    at, names = _SIZES[kind], [*places]
+    formats, offsets = [place[0] for place in places.values()], [place[1] for place in places.values()]
     for name, rows in extra.items():
-        names, formats, offsets = [*names, name], [*formats, rows.dtype], [*offsets, at]
-        at += rows.dtype.itemsize
+        form = np.dtype((rows.dtype, rows.shape[1:]))
+        names, formats, offsets, at = [*names, name], [*formats, form], [*offsets, at], at + form.itemsize
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": at})
 
 
@@ -140,13 +137,15 @@ def _fill(points: np.ndarray, fields: dict[str, np.ndarray]) -> None:
             points[byte] |= (fields[name].astype(np.uint8) << low).astype(np.uint8)
     for name in (points.dtype.names or ())[1:]:
         if name in fields:
-            whole = points.dtype[name].kind in "ui" and fields[name].dtype.kind == "f"
+            whole = points.dtype[name].base.kind in "ui" and fields[name].dtype.kind == "f"
             points[name] = np.rint(fields[name]) if whole else fields[name]
 
 
 def _described(extra: dict[str, np.ndarray]) -> bytes:
-    entries = ((_TYPES[rows.dtype.str[1:]], name.encode()[:32]) for name, rows in extra.items())
-    return b"".join(_EXTRA.pack(kind, 0, name) for kind, name in entries)
+    """The record of extra dimensions; numbers of types count on by ten for pairs, by twenty for triples."""
+    wide = {name: rows.shape[1] - 1 if rows.ndim == 2 else 0 for name, rows in extra.items()}
+    kinds = {name: _TYPES[rows.dtype.str[1:]] + 10 * wide[name] for name, rows in extra.items()}
+    return b"".join(_EXTRA.pack(kind, 0, name.encode()[:32]) for name, kind in kinds.items())
 
 
 def _step(extent: float) -> float:
