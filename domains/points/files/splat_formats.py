@@ -156,12 +156,13 @@ def read_compressed_ply(elements: Mapping[str, Columns], where: str) -> SplatClo
     vertex, chunk = elements["vertex"].scalars, elements.get("chunk", Columns()).scalars
     sh, count = elements.get("sh", Columns()).scalars, len(vertex[PACKED[0]])
     bands = len(sh) // 3
-    fits = all(len(rows) == -(-count // _CHUNK) for rows in chunk.values()) and all(
-        len(rows) == count for rows in sh.values()
-    )
-    named = all(f"{end}_{name}" in chunk for end in ("min", "max") for name in ("x", "scale_x"))
+    chunks = -(-count // _CHUNK)
+    fits = all(len(rows) == chunks for rows in chunk.values()) and all(len(rows) == count for rows in sh.values())
+    named = {f"{end}_{kind}{axis}" for end in ("min", "max") for kind in ("", "scale_") for axis in "xyz"} <= set(chunk)
     if not (count and fits and named and 3 * bands == len(sh) and bands in BANDS):
         raise FileError("its chunks or harmonics do not fit its splats", where=where, fix=_FIX)
+    if not {f"f_rest_{k}" for k in range(3 * bands)} <= set(sh) or not set(PACKED) <= set(vertex):
+        raise FileError("its harmonics have other names than theirs", where=where, fix=_FIX)
     of_chunk = np.arange(count) // _CHUNK
 
     def ranged(shares: np.ndarray, names: tuple[str, ...], usual: bool = False) -> np.ndarray:
