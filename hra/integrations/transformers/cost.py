@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import torch
 from transformers import AutoModelForImageTextToText
 
+from hra.caching import cached_property
 from hra.errors import ArrayError
 
 _CONNECTORS = ("merger", "projector", "connector")

@@ -26,7 +26,7 @@ from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
-from hra.solvers.picking.picker import Bands, Strided, Top, Windows
+from hra.solvers.picking.picker import Bands, Changed, Strided, Top, Windows
 from hra.traversals.hull import Hull
 
 
@@ -169,6 +169,14 @@ def prunevid(*, patch: int = 16) -> Reducer:
     return Reducer([(1, DensityPeaks())], Clustered(), relevance=UniformRelevance(), patch=patch)
 
 
+def evs(*, patch: int = 16) -> Reducer:
+    """EVS: of a video the first frame, then the cells that changed most since the frame before; of a picture the first.
+
+    N. Bagrov et al., "Efficient Video Sampling" (arXiv 2510.14624). The count is given instead of the share that goes.
+    """
+    return Reducer([(1, Changed())], relevance=UniformRelevance(), patch=patch)
+
+
 def pixelprune(*, patch: int = 16) -> TokenAllocator[Any]:
     """PixelPrune: the patches that their neighbours predict worst; those that they predict exactly come last.
 
@@ -196,6 +204,7 @@ REDUCERS: Mapping[str, Callable[..., TokenAllocator[Any]]] = MappingProxyType(
         "holov": holov,
         "flowcut": flowcut,
         "prunevid": prunevid,
+        "evs": evs,
         "pixelprune": pixelprune,
     }
 )

@@ -6,7 +6,7 @@ Patches that are kept may also carry features of cells that were not.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -67,12 +67,13 @@ class CellsBuilder(TokenBuilder[MergedTokens]):
     features : whether they read features.
     """
 
+    in_time: ClassVar[bool] = True
     merging: Merging
     signals: tuple[str, ...] = ()
     features: bool = True
 
     def build(self, context: TokenContext) -> Hierarchy:
-        """A flat hierarchy with the attributes "x", "y", "features" and the signals.
+        """A flat hierarchy with the attributes "x", "y", "frame", "features" and the signals.
 
         Raises
         ------
@@ -80,7 +81,8 @@ class CellsBuilder(TokenBuilder[MergedTokens]):
         """
         count = context.pyramid.offsets[1]
         _, x, y = context.pyramid.positions[:count].T
-        attributes = {"x": x, "y": y, **{name: _signal(context, name) for name in self.signals}}
+        frame = y // (context.grid[0] // context.steps)
+        attributes = {"x": x, "y": y, "frame": frame, **{name: _signal(context, name) for name in self.signals}}
         if self.features:
             attributes["features"] = context.features.reshape(count, -1)
         return Hierarchy.flat(np.ones(count), attributes=attributes, cost_unit="tokens")

@@ -6,12 +6,12 @@ First which visual tokens stay at a stage, and what they become; then the run.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from hra.caching import cached_property
 from hra.compiling import Stopwatch
 from hra.errors import ArrayError
 from hra.integrations.transformers.choosing import Choosing, Given

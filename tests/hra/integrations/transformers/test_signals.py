@@ -19,10 +19,8 @@ from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 IMAGES = (1, 2)
-# Queries and keys of these encoders are one projection, turned by positions.
-FUSED = ("qwen2_5_vl", "qwen3_vl")
-# SigLIP and its kind.
-WITHOUT_CLASS = ("gemma3", "smolvlm", "idefics3")
+# SigLIP and its kind, and Qwen.
+WITHOUT_CLASS = ("gemma3", "smolvlm", "idefics3", "qwen2_5_vl", "qwen3_vl")
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +77,7 @@ def test_flow_is_what_its_layers_say(name):
 def test_attention_of_the_last_token_is_the_models_own(name):
     inputs = prompts(name, IMAGES)
     model = model_of(name)
-    paid = last_token_attention(model, inputs, Encoded.of(model, inputs).output)
+    paid = last_token_attention(model, inputs, Encoded.of(model, inputs).outputs)
     model.set_attn_implementation("eager")
     table = model(**inputs, output_attentions=True).attentions[1].mean(1)[:, -1]
     torch.testing.assert_close(paid, table, atol=1e-6, rtol=0)
@@ -92,10 +90,6 @@ def test_every_reducer_meets_its_count_in_every_family(name, method):
     before = {key: value.clone() for key, value in model.state_dict().items()}
     allocator = tokens.REDUCERS[method]()
     reads, options = getattr(allocator, "reads", ""), {"budget": 5, "processor": PROCESSOR}
-    if name in FUSED and reads in ("attention", "flow"):
-        with pytest.raises(ArrayError, match="attention of the encoder"):
-            reduce(model, inputs, allocator=allocator, **options)
-        return
     if name in WITHOUT_CLASS and reads == "flow":
         with pytest.raises(ArrayError, match="no class token"):
             reduce(model, inputs, allocator=allocator, **options)
