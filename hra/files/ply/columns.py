@@ -75,11 +75,16 @@ def split_origin(positions: Any) -> tuple[Any, tuple[float, float, float]]:
         return positions, none
     with np.errstate(over="ignore"):
         kept = np.array_equal(given.astype(np.float32), given)
-    low, high = given.min(axis=0).astype(np.float64), given.max(axis=0).astype(np.float64)
+    origin = none if kept else origin_between(given.min(axis=0), given.max(axis=0))
+    return (given - np.array(origin), origin) if any(origin) else (positions, none)
+
+
+def origin_between(low: np.ndarray, high: np.ndarray) -> tuple[float, float, float]:
+    """The origin for doubles in the box between two corners [3]; zeros where they need none."""
+    low, high = low.astype(np.float64), high.astype(np.float64)
     extent = float((high - low).max())
-    if kept or np.abs([low, high]).max() < _FAR * extent:
-        return positions, none
+    if np.abs([low, high]).max() < _FAR * extent:
+        return (0.0, 0.0, 0.0)
     step = 2.0 ** np.floor(np.log2(extent)) if extent > 0 else 1.0
-    origin = np.rint((low + high) / 2 / step) * step
-    x, y, z = origin.tolist()
-    return given - origin, (x, y, z)
+    x, y, z = (np.rint((low + high) / 2 / step) * step).tolist()
+    return x, y, z
