@@ -189,8 +189,8 @@ def swap_errors(cloud: PointCloud | SplatCloud, parent: np.ndarray, camera: Came
     below = Below(*_spans(parent, box, near), box, near)
     leaves = np.flatnonzero(below.last - below.first == 1)
     leaves = leaves[np.argsort(shapes.depth[leaves], kind="stable")]
-    colors, error = cloud.colors.astype(float), np.zeros(len(parent))
-    hard = isinstance(cloud, PointCloud)
+    hard, error = isinstance(cloud, PointCloud), np.zeros(len(parent))
+    colors = (cloud.colors if isinstance(cloud, PointCloud) else cloud.seen_from(camera.position)).astype(float)
     rows = _rows(shapes.box[leaves], height)
     for top in range(0, height, rows):
         band = top, min(top + rows, height), width

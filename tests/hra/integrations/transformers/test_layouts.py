@@ -5,6 +5,7 @@ Each reduced run is compared with the whole run whose dropped placeholders are h
 
 from __future__ import annotations
 
+from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,27 +16,48 @@ import torch
 from hra.domains import tokens
 from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
 from hra.integrations.transformers import Reduced, reduce
-from tests.helpers.layouts_cases import (
-    _TEXT,
-    _VISION,
-    ANYRES,
-    PATCH,
-    SIZED,
-    batch,
-    hf,
-    made,
-    reduced,
-)
+from hra.integrations.transformers.encoding import Encoded
+from tests.helpers.model_families import PATCH, PINPOINTS, SIDE, family_model
 from tests.helpers.tiny_models import IMAGE, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 CLOSE: Any = {"rtol": 0.0, "atol": 2e-6}
+ANYRES, SIZED = ("llava_next", "llava_onevision"), {"pixtral": PATCH, "mistral3": 2 * PATCH}
+made = family_model
 
 
 @pytest.fixture(autouse=True)
 def _without_gradients():
     with torch.no_grad():
         yield
+
+
+def batch(name: str, sizes: list[tuple[int, int]], seed: int) -> dict[str, torch.Tensor]:
+    """A prompt for each image of (height, width), shorter ones padded on the left, as a processor returns them."""
+    generator, model = torch.Generator().manual_seed(seed), made(name)
+    if name in ANYRES:
+        module = __import__(type(model.base_model).__module__, fromlist=["x"])
+        tiles = [module.image_size_to_num_patches(size, PINPOINTS, SIDE) for size in sizes]
+        pixels = torch.zeros(len(sizes), max(tiles), 3, SIDE, SIDE)
+        for image, count in zip(pixels, tiles, strict=True):
+            image[:count] = torch.randn(count, 3, SIDE, SIDE, generator=generator).clamp(-1, 1)
+    else:
+        pixels = torch.zeros(len(sizes), 3, max(h for h, _ in sizes), max(w for _, w in sizes))
+        for image, (height, width) in zip(pixels, sizes, strict=True):
+            image[:, :height, :width] = torch.randn(3, height, width, generator=generator).clamp(-1, 1)
+    shapes = torch.tensor(sizes)
+    output = model.base_model.get_image_features(pixel_values=pixels, image_sizes=shapes, return_dict=True)
+    counts = [len(each.reshape(-1, each.shape[-1])) for each in output.pooler_output]
+    rows = [[1, 5 + row, *[IMAGE] * count, 7, 8 + row] for row, count in enumerate(counts)]
+    longest = max(map(len, rows))
+    ids = torch.tensor([[0] * (longest - len(row)) + row for row in rows])
+    mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
+    return {"input_ids": ids, "attention_mask": mask, "pixel_values": pixels, "image_sizes": shapes}
+
+
+def reduced(name: str, inputs: Any, budget: Any, **options: Any) -> Reduced:
+    options = {"allocator": tokens.Random(), "realize": "select", "processor": PROCESSOR, **options}
+    return reduce(made(name), inputs, budget=budget, **options)
 
 
 def check_masked(name: str, inputs: Any, small: Reduced) -> None:
@@ -71,6 +93,28 @@ def test_tiles_with_line_breaks_are_one_image_with_one_budget(name: str, seed: i
     check_masked(name, inputs, small)
 
 
+@pytest.mark.parametrize("name", ANYRES)
+def test_a_break_stays_with_its_row_and_goes_with_it(name: str) -> None:
+    inputs = batch(name, [(400, 300)], 0)
+    layout = Encoded.of(made(name), inputs).layout
+    small = reduced(name, inputs, 9)
+    counts = small.encoded.counts([one.slots for one in small.chosen])
+    assert len(layout.breaks) == layout.grids[1][0]
+    for feature, number, row in layout.breaks:
+        columns = layout.grids[number][1]
+        assert bool(counts[feature]) == bool((small.chosen[number].slots // columns == row).any())
+
+
+@pytest.mark.parametrize("name", ANYRES)
+def test_features_that_are_breaks_are_the_model_s_own(name: str) -> None:
+    inputs = batch(name, [(400, 300), (50, 50), (90, 800)], 1)
+    encoded = Encoded.of(made(name), inputs)
+    line = made(name).base_model.image_newline
+    found = {int(i) for i in torch.nonzero((encoded.levels[0] == line).all(dim=1))[:, 0]}
+    assert found == {feature for feature, _, _ in encoded.layout.breaks} != set()
+    assert sorted(torch.cat(encoded.layout.places).tolist() + sorted(found)) == list(range(len(encoded.levels[0])))
+
+
 @pytest.mark.parametrize("name", [*ANYRES, *SIZED])
 @pytest.mark.parametrize("realize", ["select", "pool"])
 def test_all_kept_is_the_unmodified_model(name: str, realize: str) -> None:
@@ -84,7 +128,7 @@ def test_all_kept_is_the_unmodified_model(name: str, realize: str) -> None:
 @pytest.mark.parametrize("name", SIZED)
 @pytest.mark.parametrize("seed", range(5))
 def test_pictures_of_different_sizes_have_their_own_grids(name: str, seed: int) -> None:
-    side = SIZED[name][1]
+    side = SIZED[name]
     cells = np.random.default_rng(seed).integers(2, 7, (3, 2))
     inputs = batch(name, [(int(h) * side, int(w) * side) for h, w in cells], seed)
     small = reduced(name, inputs, [3, 4, 2])
@@ -92,13 +136,19 @@ def test_pictures_of_different_sizes_have_their_own_grids(name: str, seed: int) 
     check_masked(name, inputs, small)
 
 
+def test_pictures_are_what_the_grids_show() -> None:
+    inputs = batch("llava_next", [(400, 300)], 0)
+    small = reduced(
+        "llava_next", inputs, 60, allocator=tokens.PyramidSampling(tokens.UniformRelevance()), realize="pool"
+    )
+    assert small.counts[0] + small.counts[1] == 60 and min(small.counts) > 0
+    check = Encoded.of(made("llava_next"), inputs).layout
+    rows, columns = check.grids[1]
+    assert abs(rows / columns - 400 / 300) < 0.2  # without the padding of the tiles
+
+
 def test_latents_without_places_are_refused() -> None:
-    vision = hf.Idefics2VisionConfig(**_VISION, image_size=112, patch_size=PATCH)
-    perceiver = {"resampler_n_latents": 16, "resampler_depth": 1, "resampler_n_heads": 4, "resampler_head_dim": 8,
-                 "num_key_value_heads": 2, "hidden_size": 32}  # fmt: skip
-    config = hf.Idefics2Config(vision_config=vision, perceiver_config=perceiver, image_token_id=IMAGE,
-                               text_config={"model_type": "mistral", **_TEXT})  # fmt: skip
-    model = hf.Idefics2ForConditionalGeneration(config).eval()
+    model = family_model("idefics2")
     inputs = {"input_ids": torch.tensor([[1, *[IMAGE] * 16, 5]]), "pixel_values": torch.randn(1, 1, 3, 112, 112)}
     with pytest.raises(ArrayError, match=r"the places of 16 features of 1 pictures are unknown: .*8 x 8"):
         reduce(model, inputs, allocator=tokens.Random(), budget=4, processor=PROCESSOR)
@@ -149,3 +199,16 @@ def test_configurations_without_patches_need_grids() -> None:
     bare = SimpleNamespace(config=SimpleNamespace(vision_config=other), base_model=SimpleNamespace())
     with pytest.raises(ArrayError, match="its configuration states none"):
         Layout.stated(bare, inputs, SimpleNamespace(last_hidden_state=[0]), 64)
+
+
+def test_tiles_without_line_breaks_do_not_tell_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, inputs = made("llava_next").base_model, batch("llava_next", [(400, 300)], 0)
+    pack = base.pack_image_features
+
+    @wraps(pack)
+    def without(*given: Any, image_newline: Any = None, **options: Any) -> Any:
+        return pack(*given, image_newline=None, **options)
+
+    monkeypatch.setattr(base, "pack_image_features", without)
+    with pytest.raises(ArrayError, match="without line breaks"):
+        Encoded.of(made("llava_next"), inputs)

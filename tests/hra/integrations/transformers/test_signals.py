@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 
 from hra.domains import tokens
 from hra.errors import ArrayError
 from hra.integrations.transformers import reduce
+from hra.integrations.transformers.encoding import Encoded
+from hra.integrations.transformers.language_attention import last_token_attention
+from hra.integrations.transformers.prompts import Prompts
+from hra.integrations.transformers.signals import Signals, recorded
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -20,6 +27,82 @@ WITHOUT_CLASS = ("gemma3", "smolvlm", "idefics3", "qwen2_5_vl", "qwen3_vl")
 def _without_gradients():
     with torch.no_grad():
         yield
+
+
+def signals_of(name: str, inputs: Any) -> tuple[Any, Signals]:
+    model = model_of(name)
+    with recorded(model, ("attention", "shallow")) as projected:
+        encoded = Encoded.of(model, inputs)
+    return model, Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.layout.owners), projected)
+
+
+@pytest.mark.parametrize("name", ["llava", "internvl", "gemma3", "smolvlm"])
+@pytest.mark.parametrize(("signal", "layer"), [("attention", 1), ("shallow", 0)])
+def test_attention_of_the_encoder_is_its_own(name, signal, layer):
+    inputs = prompts(name, IMAGES)
+    model, signals = signals_of(name, inputs)
+    maps = np.stack(signals.maps(signal))
+    model.set_attn_implementation("eager")
+    table = Encoded.of(model, inputs, output_attentions=True).output.attentions[layer].mean(1)
+    special = table.shape[1] - maps[0].size
+    expected = table[:, 0, 1:] if special else table.mean(1)
+    np.testing.assert_allclose(maps.reshape(len(maps), -1), expected.numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["llava", "internvl", "gemma3"])
+def test_joint_attention_is_one_softmax_of_the_last_layer(name):
+    # By hand from the projections of the last layer: all heads are one vector, as PruMerge's public code has it.
+    inputs = prompts(name, IMAGES)
+    model, caught = model_of(name), {}
+    for key in ("q_proj", "k_proj"):
+        module = [one for at, one in model.named_modules() if at.endswith(key) and "language" not in at][-1]
+        module.register_forward_hook(lambda module, given, made, key=key: caught.update({key: made}))
+    with recorded(model, ("joint",)) as projected:
+        encoded = Encoded.of(model, inputs)
+    signals = Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.layout.owners), projected)
+    queries, keys = caught["q_proj"], caught["k_proj"]
+    table = (queries @ keys.transpose(1, 2) / keys.shape[2] ** 0.5).softmax(-1)
+    maps = np.stack(signals.maps("joint"))
+    special = table.shape[1] - maps[0].size
+    expected = table[:, 0, special:] if special else table.mean(1)
+    np.testing.assert_allclose(maps.reshape(len(maps), -1), expected.numpy(), atol=1e-6)
+    found = np.stack(signals.keys("joint")).reshape(len(maps), maps[0].size, -1)
+    np.testing.assert_allclose(found, keys[:, special:].numpy(), atol=1e-6)
+    assert (maps.reshape(len(maps), -1).sum(1) < 1).all() == bool(special)
+
+
+@pytest.mark.parametrize("name", ["llava", "internvl"])
+def test_flow_is_what_its_layers_say(name):
+    # Attention is the models' own table; values are caught where each layer makes them.
+    inputs = prompts(name, IMAGES)
+    model, signals = signals_of(name, inputs)
+    maps = np.stack(signals.maps("flow"))
+    model.set_attn_implementation("eager")
+    caught: list[torch.Tensor] = []
+    projections = [one for at, one in model.named_modules() if at.endswith("v_proj") and "language" not in at]
+    hooks = [one.register_forward_hook(lambda module, given, made: caught.append(made)) for one in projections]
+    tables = Encoded.of(model, inputs, output_attentions=True).output.attentions
+    for hook in hooks:
+        hook.remove()
+    expected = np.zeros(())
+    for layer in range(len(tables) - 1):
+        values = caught[layer].unflatten(2, (tables[layer].shape[1], -1)).transpose(1, 2).numpy()
+        raw = np.einsum("bhd,bhnd->bhn", values[:, :, 0], values)
+        likeness = np.exp(raw) / np.exp(raw).sum(2, keepdims=True)
+        two = [tables[layer][:, :, 0].numpy().mean(1)[:, 1:], likeness.mean(1)[:, 1:]]
+        score = sum(each / each.sum(1, keepdims=True) for each in two) * np.abs(values.mean(1)).sum(2)[:, 1:]
+        expected = score if layer == 0 else (expected + score) / 2
+    np.testing.assert_allclose(maps.reshape(len(maps), -1), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_attention_of_the_last_token_is_the_models_own(name):
+    inputs = prompts(name, IMAGES)
+    model = model_of(name)
+    paid = last_token_attention(model, inputs, Encoded.of(model, inputs).outputs)
+    model.set_attn_implementation("eager")
+    table = model(**inputs, output_attentions=True).attentions[1].mean(1)[:, -1]
+    torch.testing.assert_close(paid, table, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -39,3 +122,18 @@ def test_every_reducer_meets_its_count_in_every_family(name, method):
     assert model(**small.inputs).logits.isfinite().all()
     assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
     assert not any(module._forward_pre_hooks for module in model.modules())
+
+
+def test_words_make_relevance():
+    inputs = prompts("llava", IMAGES)
+    model, signals = signals_of("llava", inputs)
+    maps = signals.maps("text")
+    words = inputs["input_ids"][0][
+        (inputs["input_ids"][0] != model.config.image_token_id) & (inputs["input_ids"][0] > 0)
+    ]
+    embedded = torch.nn.functional.normalize(model.get_input_embeddings()(words), dim=1)
+    features = torch.nn.functional.normalize(signals.encoded.levels[0][:64], dim=1)
+    cosine = -(features @ embedded.T).mean(1)
+    expected = (cosine - cosine.min()) / (cosine.max() - cosine.min())
+    np.testing.assert_allclose(maps[0].ravel(), expected.numpy(), atol=1e-6)
+    assert [one.shape for one in maps] == [(8, 8)] * 3
