@@ -47,15 +47,15 @@ class Carried:
         self._surface = np.ascontiguousarray(positions[triangles], np.float64)
         first = np.arange(len(triangles), dtype=np.int64)
         self._pieces = self._surface.copy(), first.copy(), np.full(len(triangles), -1, np.int64)
-        # Of each triangle the first piece on it, and how far the source is at most from what it was made with.
-        self._head, self._known = first, deviation[:, 0].astype(np.float64)
+        # Of each triangle the first piece on it, one triangle below it, and how far the source is at most from what it was made with.
+        self._head, self._below, self._known = first, first.copy(), deviation[:, 0].astype(np.float64)
         self._parts, self._used, self._free = np.ones(len(triangles), np.int64), len(triangles), -1
 
     def take(self, rows: np.ndarray, count: int) -> None:
         """Number the triangles ``rows`` from 0 on, and others without pieces up to ``count``."""
-        head, known = np.full(count, -1, np.int64), np.zeros(count)
-        head[: len(rows)], known[: len(rows)] = self._head[rows], self._known[rows]
-        self._head, self._known = head, known
+        more = count - len(rows)
+        self._head, self._below = (np.append(of[rows], np.full(more, -1)) for of in (self._head, self._below))
+        self._known = np.append(self._known[rows], np.zeros(more))
 
     def add(self, count: int) -> np.ndarray:
         """The numbers of ``count`` more triangles, which have no pieces yet, int64 [count]."""
@@ -80,7 +80,7 @@ class Carried:
         """
         most, lost = int(np.diff(made[0]).max(initial=0)), self._deviation[:, 0].astype(np.float64)
         memory = surface_memory(most), patch_memory(most), pieces_memory()
-        state = self._pieces, self._head, self._known, self._parts
+        state = self._pieces, self._head, self._below, self._known, self._parts
         found = _carry(self._positions, indices, self._surface, lost, gone, made, state, self._used, self._free, memory)
         bounds, enough, at, moved, self._pieces, self._used, self._free = found
         corners = self._triangles[moved].reshape(-1)
@@ -90,7 +90,7 @@ class Carried:
 @njit(cache=True, nogil=True)
 def _carry(positions, indices, triangles, lost, gone, made, state, used, free, memories):
     (gone_at, gone_rows), (made_at, made_rows) = gone, made
-    (corners, whole, following), head, known, parts = state
+    (corners, whole, following), head, below, known, parts = state
     memory, (walls, behind, keys, places), (local, labels) = memories
     surface, balls, runs, gaps = memory
     result, enough = np.zeros(gone_at.size - 1), np.zeros(gone_at.size - 1)
@@ -116,11 +116,16 @@ def _carry(positions, indices, triangles, lost, gone, made, state, used, free, m
             waiting, label = np.empty(2 * used, np.int64), np.empty(2 * used, np.int64)
         size = _collect(gone_rows[gone_at[c] : gone_at[c + 1]], head, following, waiting)
         size, free = _join(size, waiting, whole, following, corners, triangles, parts, present, free)
-        if carried.size < total + size:
-            carried = _grown(carried, 2 * (total + size))
+        if carried.size < total + size + gone_at[c + 1] - gone_at[c]:
+            carried = _grown(carried, 2 * (total + size + gone_at[c + 1] - gone_at[c]))
         extent, finer = 0.0, 0.0
         for row in gone_rows[gone_at[c] : gone_at[c + 1]]:
             finer = max(finer, known[row])
+            # Where no piece lies on a triangle, one of what made it speaks for it.
+            if seen[below[row]] != c:
+                seen[below[row]] = c
+                carried[total] = below[row]
+                total += 1
         for i in range(size):
             w = whole[waiting[i]]
             for corner in range(3):
@@ -134,7 +139,7 @@ def _carry(positions, indices, triangles, lost, gone, made, state, used, free, m
         # Errors never fall from fine to coarse: a bound need not be less than those of what goes.
         room = max(finer, negligible)
         room, bound = _settle_near(size, waiting, label, corners, whole, lost, origin, memory, count, room)
-        if label[:size].min() < 0:
+        if size and label[:size].min() < 0:
             fill_patch(indices, begin, begin + 3 * count, surface, walls, behind, keys, places)
         for i in range(size):
             piece, k = waiting[i], label[i]
@@ -196,6 +201,7 @@ def _carry(positions, indices, triangles, lost, gone, made, state, used, free, m
         enough[c] = max(result[c], finer)
         for row in made_rows[made_at[c] : made_at[c + 1]]:
             known[row] = result[c]
+            below[row] = carried[carried_at[c]] if head[row] < 0 else whole[head[row]]
     return result, enough, carried_at, carried[:total], (corners, whole, following), used, free
 
 
