@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
 from hra.errors import ArrayError, HraError
-from hra.integrations.transformers import Reduced, reduce, shown
+from hra.integrations.transformers import CostModel, Reduced, reduce, shown
+from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.layouts import Layout
 from hra.integrations.transformers.prompts import Prompts
@@ -419,3 +421,40 @@ def by_hand(model: Any, patches: Any, rows: int, columns: int, layer: int, signa
         merged[order] = merged.clone()
     shape = (rows // 2, columns // 2, *merged.shape[1:])
     return merged.reshape(shape).numpy() if signal == "keys" else merged.reshape(shape[:2]).numpy()
+
+
+@FAMILY
+def test_budgets_in_operations_count_frames_and_tiles(name: str) -> None:
+    model = made(name)
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    try:
+        inputs, counting = batch(name), CostModel(model.config)
+        inputs = row_of(name, inputs, MIXED, 1) if name in QWEN else {**inputs, **first_row(inputs)}
+        layout = Encoded.of(model, inputs).layout
+        patches = [each for one in patches_of(model, inputs, layout) for each in one]
+        placeholders = sum(int((inputs["input_ids"] == token).sum()) for token in (IMAGE, VIDEO))
+        text = int(inputs["attention_mask"].sum()) - placeholders
+        found = counted(lambda: model(**inputs, logits_to_keep=1))
+        assert counting.flops(text, placeholders, patches) == pytest.approx(found, rel=0.015)
+        limit = tokens.Flops(counting.flops(text + len(layout.breaks), 17, patches), counting)
+        small = reduced(name, inputs, limit)
+        assert sum(small.counts) == 17
+        assert min(sum(small.counts[grid] for grid in grids) for grids in layout.images) >= 1
+    finally:
+        model.set_attn_implementation(before)
+
+
+def first_row(inputs: Any) -> dict[str, Any]:
+    real = inputs["attention_mask"][0].bool()
+    return {
+        "input_ids": inputs["input_ids"][:1, real], "attention_mask": inputs["attention_mask"][:1, real],
+        "pixel_values_videos": inputs["pixel_values_videos"][:1],
+    }  # fmt: skip
+
+
+def counted(call: Any) -> int:
+    counter = FlopCounterMode(display=False)
+    with counter:
+        call()
+    return counter.get_total_flops()
