@@ -13,8 +13,10 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
+import numpy as np
+
 from hra.errors import BackendUnavailable
-from hra.kernels.arrays import on_host, require_host
+from hra.kernels.arrays import require_host
 
 _ALL = ("numba", "warp", "reference")
 
@@ -52,7 +54,7 @@ def backend_name(name: str, array: Any, fastest: str = "numba") -> str:
     """The name itself, or for "auto": warp on a CUDA device, and on the host the ``fastest`` or else the reference."""
     if name != "auto":
         return name
-    if not on_host(array):
+    if not isinstance(array, np.ndarray):
         return "warp"
     try:
         load_backend(fastest)

@@ -140,10 +140,12 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         BudgetTooSmall : fewer tokens than the coarsest level has.
         """
         context = self._context(context)
-        other = self._stand_in(context, check_budget(budget, _nothing()))
-        if other is not None:
-            return other.allocate(context, budget, previous=previous, pinned=pinned)
+        if self.stand_in is not None:
+            other = self.stand_in(context, check_budget(budget, _nothing()))
+            if other is not None:
+                return other.allocate(context, budget, previous=previous, pinned=pinned)
         if self.steps is not None:
+            check_budget(budget, _nothing())
             return self.steps(context, budget, previous, pinned)
         return super().allocate(context, budget, previous=previous, pinned=pinned)
 
@@ -251,12 +253,9 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     def realize(self, allocation: Allocation) -> Tokens:
         """The tokens of an allocation: values, boxes and relevance order."""
         context = self._context(allocation.context)
-        builder = (self._stand_in(context, allocation.budget) or self).builder
-        tokens = builder.tokens(context, allocation.hierarchy, allocation.cut)
-        return _marked(tokens, self._gazes(context, allocation.metric, allocation.cut))
-
-    def _stand_in(self, context: TokenContext, budget: float) -> TokenAllocator[Any] | None:
-        return None if self.stand_in is None else self.stand_in(context, budget)
+        other = None if self.stand_in is None else self.stand_in(context, allocation.budget)
+        tokens = (other or self).builder.tokens(context, allocation.hierarchy, allocation.cut)
+        return _marked(tokens, self._gazes(context, allocation.problem.metric, allocation.cut))
 
     def _gazes(self, context: TokenContext, metric: ErrorMetric | None, cut: np.ndarray) -> np.ndarray | None:
         return None if self.gazes is None else self.gazes(context, metric, cut)

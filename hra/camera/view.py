@@ -6,11 +6,11 @@ A map of importance (attention, saliency or gaze) weights what appears at each p
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.camera.camera import Camera
 from hra.camera.eccentricity import Eccentricity
 from hra.camera.occlusion import window_matrix

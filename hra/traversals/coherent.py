@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import HraError
-from hra.model.kinds import require_kind
+from hra.errors import HraError, wrong_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors, total
 from hra.model.solution import Solution
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
+
+# Places of a hierarchy that change by themselves under a threshold; each is what follows one of the first refinements.
+_PLACES = 512
+_GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True)
@@ -24,10 +27,16 @@ class Coherent(Traversal):
     and what is pinned is taken, even if that takes more changes than allowed. Without a previous allocation it is the
     plain traversal.
 
+    Of a `Threshold` a place is refined when its error is above tau, then at once until it is below
+    ``tau / (1 + hysteresis)``, and stays until it is below that again: it changes once where the threshold alone changes it
+    step by step. The first allocation lets places begin at different errors between both, so that they do not change
+    together. So more is drawn than the threshold needs, as far as the budget allows; no error is above tau.
+
     Parameters
     ----------
     traversal : chooses where to go.
-    hysteresis : refinements that are there count ``1 + hysteresis`` times their gain: a change must be worth it.
+    hysteresis : refinements that are there count ``1 + hysteresis`` times their gain, of a `Threshold` their error: a
+        change must be worth it.
     max_churn : at most so many refinements are taken or dropped in one step; None for any number.
 
     Examples
@@ -46,7 +55,8 @@ class Coherent(Traversal):
     max_churn: int | None = None
 
     def __post_init__(self) -> None:
-        require_kind("traversal", self.traversal, Traversal, "write Coherent(hra.Hull(), hysteresis=0.1)")
+        if not isinstance(self.traversal, Traversal):
+            raise wrong_kind("traversal", self.traversal, Traversal, "write Coherent(hra.Hull(), hysteresis=0.1)")
         if not 0 <= self.hysteresis < np.inf:
             raise HraError(f"hysteresis must be >= 0, got {self.hysteresis!r}", where="Coherent")
         if self.max_churn is not None and (isinstance(self.max_churn, bool) or not self.max_churn >= 0):
@@ -56,14 +66,49 @@ class Coherent(Traversal):
         """The traversal's choice for gains in favour of what is there, approached within ``max_churn`` changes."""
         previous = problem.previous
         if previous is None:
-            return self.traversal.solve(problem)
+            target = self.traversal.solve(problem)
+            return replace(target, selected=_held(problem, target, self.hysteresis)) if target.tau else target
         biased = replace(problem, gain=problem.gain * np.where(previous, 1 + self.hysteresis, 1.0))
         target = self.traversal.solve(biased)
-        selected = target.selected
+        selected = _held(biased, target, self.hysteresis) if target.tau else target.selected
         if self.max_churn is not None:
             selected = _approach(biased, previous, selected, self.max_churn)
         # What bounds the biased gains is not a bound on the true ones, but its price and shares prove one.
         return Solution(selected, target.price, target.tau, target.share)
+
+
+def _held(problem: Problem, target: Solution, hysteresis: float) -> np.ndarray:
+    """The ``target`` of a threshold with what is there, and all of each place that changes, down to the lower error.
+
+    Where that does not fit, with what is there; or else the target alone.
+    """
+    order, previous, tau = problem.hierarchy.predecessors, problem.previous, target.tau or 0.0
+    place = np.arange(problem.peak.size)
+    _inherit(*order, place)
+    worth = problem.peak * (1 + hysteresis) > tau
+    if previous is None:
+        # Multiples of the golden ratio spread any number of places evenly (Knuth, volume 3, section 6.4).
+        wanted = [problem.peak * (1 + hysteresis) ** (place * _GOLDEN % 1) > tau]
+    else:
+        changing = np.zeros(place.size, np.bool_)
+        changing[place[target.selected & ~previous]] = True
+        wanted = [worth & (previous | changing[place]), worth & previous]
+    for more in wanted:
+        selected = target.selected | more
+        take_with_predecessors(*order, selected)
+        if total(problem.cost, selected) <= problem.capacity:
+            return selected
+    return target.selected
+
+
+@njit(cache=True)
+def _inherit(offsets, predecessors, place):
+    """Give what comes after the first refinements the place [R] of one that it follows: neighbours share a place."""
+    for r in range(_PLACES, place.size):
+        count = offsets[r + 1] - offsets[r]
+        if count:
+            # Any of them in turn: by the last one alone, a few places would take over.
+            place[r] = place[predecessors[offsets[r] + r % count]]
 
 
 def _approach(problem: Problem, previous: np.ndarray, target: np.ndarray, changes: int) -> np.ndarray:

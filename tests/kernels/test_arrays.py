@@ -10,7 +10,7 @@ import pytest
 
 from hra.errors import ArrayError, BackendUnavailable
 from hra.kernels import arrays, build_pyramid, rect_max
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 
 RECTS = np.array([[0, 0, 3, 3], [1, 1, 1, 1], [5, 5, 4, 4]], np.int32)
 

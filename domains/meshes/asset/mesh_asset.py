@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.meshes.asset.info import read_info, read_materials, read_report
 from hra.domains.meshes.asset.layout import POSITION, AssetHeader, Kind, MappedFile, map_file
 from hra.domains.meshes.asset.pages import Page, read_page, weld_pages

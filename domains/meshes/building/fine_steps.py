@@ -31,7 +31,7 @@ from hra.domains.meshes.building.source_clusters import own_bounds
 from hra.domains.meshes.measures.deviation import Patches
 from hra.domains.meshes.measures.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
-from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES, MAX_VERTICES
+from hra.domains.meshes.mesh.meshopt import MAX_VERTICES
 from hra.domains.meshes.mesh.ragged import local_vertices, take_runs
 from hra.model.arrays import group
 
@@ -44,6 +44,8 @@ _DEEPEST = 2
 _LEVEL_PER_STEP = math.sqrt(2)
 # Small steps leave less error than halves (`examples/lab/docs/mesh-quality.md`): eight to a halving.
 _SHARE = 2.0 ** (-1 / 8)
+# Nothing is simplified further from so few triangles on: a box has 12.
+ROOT = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ class FineSteps:
 def fine_steps(
     top: ClusterTable, geometry: Geometry, kept: Kept, settings: Settings, workers: Workers, countdown: Countdown
 ) -> FineSteps | None:
-    """The clusters ``top``, which cover the mesh, simplified to at most 128 triangles; None where they are stuck."""
+    """The clusters ``top``, which cover the mesh, simplified to at most 16 triangles; None where they are stuck."""
     steps = list(smaller_meshes(top.indices, geometry, kept, settings.cluster_size))
     if not steps:
         return None
@@ -265,13 +267,13 @@ def split_by_taker(
 def smaller_meshes(
     indices: np.ndarray, geometry: Geometry, kept: Kept, cluster_size: int
 ) -> Iterator[tuple[np.ndarray, float]]:
-    """One mesh after the other with the error of its step, to at most 128 triangles, or where it is stuck.
+    """One mesh after the other with the error of its step, to at most 16 triangles, or where it is stuck.
 
     Parameters
     ----------
     indices : uint32 [3 T], to begin with.
     """
-    while indices.size > 3 * MAX_TRIANGLES:
+    while indices.size > 3 * ROOT:
         found = _step(indices, _SHARE, geometry, kept, cluster_size) or _step(
             indices, 0.5, geometry, kept, cluster_size
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.building.borders import Borders
-from hra.domains.meshes.building.fine_steps import FineSteps, fine_steps
+from hra.domains.meshes.building.fine_steps import ROOT, FineSteps, fine_steps
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Groups, coarse_clusters, level_deviations, simplify_groups
 from hra.domains.meshes.building.part import Kept
@@ -20,7 +20,6 @@ from hra.domains.meshes.building.simplify import CoarseStep
 from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
-from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.mesh.ragged import distinct_vertices, run_offsets
 from hra.kernels.trees import morton_codes
 from hra.model.arrays import group as sort_by_group
@@ -103,7 +102,7 @@ def build_levels(
     """The clusters of all levels of ``triangles`` uint32 [F, 3].
 
     Groups that are stuck wait for other neighbours, or for larger groups. Near the root the mesh is simplified as a
-    whole. It ends when at most 128 triangles are left, or when all that is left is stuck as one group.
+    whole. It ends when at most 16 triangles are left, or when all that is left is stuck as one group.
     """
     pending = source_clusters(geometry, triangles, settings.cluster_size, workers)
     return levels_above(pending, geometry, Borders.of(geometry, triangles), settings, workers, countdown)
@@ -159,7 +158,7 @@ def levels_above(
             if not whole and 2 * group_size > _LARGEST_GROUP:
                 return built
             group_size = 2 * group_size if 2 * group_size <= _LARGEST_GROUP else len(rows)
-    if whole and pending.indices.size > 3 * MAX_TRIANGLES:
+    if whole and pending.indices.size > 3 * ROOT:
         found = fine_steps(pending, geometry, Kept.of(nothing, borders), settings, workers, countdown)
         if found is not None:
             built.refine(rows, found, part.first_group)

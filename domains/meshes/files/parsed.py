@@ -94,10 +94,10 @@ def vertex_attributes(
         arrays["uv2"] = _finite("texture coordinates", uv2, (count, 2), where)
     if tangents is not None:
         arrays["tangents"] = _finite("tangents", tangents, (count, 4), where)
-        arrays["tangents"][:, :3] = _unit(arrays["tangents"][:, :3])
+        arrays["tangents"][:, :3] = unit(arrays["tangents"][:, :3])
         arrays["tangents"][:, 3] = np.where(arrays["tangents"][:, 3] < 0, -1, 1)
     if normals is not None:
-        arrays["normals"] = _unit(_finite("normals", normals, (count, 3), where))
+        arrays["normals"] = unit(_finite("normals", normals, (count, 3), where))
     if colors is not None:
         arrays["colors"] = _bytes(colors, count, where)
     if material is not None:
@@ -118,7 +118,8 @@ def _finite(name: str, values: np.ndarray, shape: tuple[int, int], where: str) -
     return result
 
 
-def _unit(normals: np.ndarray) -> np.ndarray:
+def unit(normals: np.ndarray) -> np.ndarray:
+    """Rows [V, 3] made unit length in place, but for those that are so nearly, and for zeros."""
     square = np.einsum("va,va->v", normals.astype(np.float64), normals)
     other = (np.abs(square - 1) > _UNIT) & (square > 0)
     normals[other] = normals[other] / np.sqrt(square[other])[:, None]

@@ -25,6 +25,7 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.selection.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError
 from hra.files.atomic_write import write_atomically
+from hra.files.local_files import make_folder
 from hra.model.short_repr import html_table
 
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
@@ -42,6 +43,8 @@ class DiscreteLOD:
     center, radius : float32 [3] and a number, sphere around the source, and so around all levels.
     certified : whether errors are bounds, on the distance of any point of the source from the level and of the level
         from the source; else they are the simplifier's estimate, which true distances may exceed several times.
+    appearance : float64 [L], the simplifier's estimate with changes of textures, normals and colours counted as
+        distances, in object units; None where it is not known. No bound, and no distance of the surface.
 
     References
     ----------
@@ -64,6 +67,12 @@ class DiscreteLOD:
     center: np.ndarray
     radius: float
     certified: bool = False
+    appearance: np.ndarray | None = None
+
+    @property
+    def triangles(self) -> tuple[int, ...]:
+        """How many triangles each level has."""
+        return tuple(len(mesh.triangles) for mesh in self.levels)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(mesh.triangles):,}" for mesh in self.levels)
@@ -135,11 +144,8 @@ class DiscreteLOD:
         ------
         FileError : a file cannot be written; each that is there is whole.
         """
-        try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"the folder cannot be made: {error.strerror}", where=str(folder)) from error
-        paths = [Path(folder) / f"{stem}{number}.glb" for number in range(len(self.levels))]
+        root = make_folder(folder)
+        paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         for mesh, path in zip(self.levels, paths, strict=True):
             mesh.export(path)
         return paths

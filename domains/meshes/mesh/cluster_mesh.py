@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.methods import METHODS

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.methods import METHODS
 from hra.domains.meshes.mesh.weld import first_at_position

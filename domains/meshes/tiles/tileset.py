@@ -19,8 +19,8 @@ from hra.domains.meshes.asset.codec import Grid
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.tiles.content import compressed_glb, with_own_textures
-from hra.errors import FileError
 from hra.files.atomic_write import write_folder
+from hra.files.local_files import make_folder
 
 TILESET = "tileset.json"
 
@@ -84,10 +84,7 @@ def write_tileset(tree: TileTree, folder: str | Path) -> list[Path]:
     ------
     FileError : the folder cannot be made or written; files in it are then as they were.
     """
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"the folder cannot be made: {error.strerror}", where=str(folder)[:500]) from error
+    make_folder(folder)
     files = {TILESET: json.dumps(tileset(tree), indent=1).encode()} | dict(tile_files(tree))
     write_folder(folder, files)
     return [Path(folder) / name for name in files]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hra.caching import cached_property
 from hra.console import choose_metric, choose_traversal, running, show, write_json
 from hra.domains.textures.commands.replaying import Judged, JudgedViews, show_judged, sizes, write_picture
 

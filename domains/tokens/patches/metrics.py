@@ -32,7 +32,7 @@ class RelevanceError(ErrorMetric):
     >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
     >>> hierarchy = tokens.PyramidBuilder().build(context)
     >>> error = tokens.RelevanceError().evaluate(hierarchy, context)
-    >>> error.shape, bool(error[hierarchy.attribute("level") == 0].max() == 0)
+    >>> error.shape, bool(error[hierarchy.node["level"] == 0].max() == 0)
     ((129,), True)
     """
 
@@ -48,7 +48,9 @@ class RelevanceError(ErrorMetric):
         """Error of the same region while its parent shows it, float64 [N]."""
         if _has_tree(context):
             return hierarchy.attribute("inherited_error")
-        return checked_context(context).node_errors[1][pyramid_numbers(hierarchy, context)]
+        numbers = hierarchy.node.get("over")
+        numbers = pyramid_numbers(hierarchy, context) if numbers is None else numbers
+        return checked_context(context).node_errors[1][numbers]
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class RelevanceGain(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Relevance of every patch, float64 [N]; the hierarchy holds finest patches only."""
-        return checked_context(context).relevance[hierarchy.attribute("y"), hierarchy.attribute("x")]
+        return checked_context(context).relevance[hierarchy.node["y"], hierarchy.node["x"]]
 
 
 def _has_tree(context: Any) -> bool:
@@ -89,7 +91,7 @@ def checked_context(context: Any) -> TokenContext:
 
 def pyramid_numbers(hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
     """The pyramid's number of every node of the hierarchy, which may hold any of its patches."""
-    level, x, y = hierarchy.attribute("level"), hierarchy.attribute("x"), hierarchy.attribute("y")
+    level, x, y = hierarchy.node["level"], hierarchy.node["x"], hierarchy.node["y"]
     columns = np.array([columns for _, columns in context.pyramid.grids])
     return context.pyramid.offsets[level] + y * columns[level] + x
 
@@ -112,4 +114,4 @@ class AttributeGain(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """The attribute [N]."""
-        return hierarchy.attribute(self.attribute)
+        return hierarchy.node[self.attribute]

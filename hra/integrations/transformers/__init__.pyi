@@ -12,3 +12,4 @@ from .inside.stage import INSIDE as INSIDE
 from .inside.stage import Stage as Stage
 from .reduce import Reduced as Reduced
 from .reduce import reduce as reduce
+from .turns import next_turn as next_turn

@@ -112,13 +112,17 @@ class Choosing:
 
     def _context(self, given: Given) -> TokenContext:
         if reads_features(self.allocator):
-            shape = given.grid if given.steps == 1 else (given.steps, given.grid[0] // given.steps, given.grid[1])
-            features = given.levels[0].detach().float().cpu().numpy().reshape(*shape, -1)
+            features = given.levels[0].detach().float().cpu().numpy()
+            grid = given.grid
+            if given.steps > 1:
+                features = features.reshape(given.steps, grid[0] // given.steps, grid[1], -1)
             scorer = None if given.relevance is None else lambda context: given.relevance
-            return TokenContext.of_features(features, given.query, relevance=scorer, signals=given.signals)
+            return TokenContext.of_features(
+                features, given.query, grid=grid if given.steps == 1 else None, relevance=scorer, signals=given.signals
+            )
         rows, columns = given.grids[-1]
         size = (rows // given.steps * self.allocator.patch, columns * self.allocator.patch)
-        if given.steps > 1:
+        if given.steps > 1 or isinstance(given.image, (list, tuple)):
             frames = np.stack([_fitted(each, size) for each in _frames(given.image, given.steps)])
             # A step of a model shows several frames of a video at once.
             shown = frames.reshape(given.steps, -1, *frames.shape[1:]).mean(axis=1)

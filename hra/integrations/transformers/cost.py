@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForImageTextToText
 
+from hra.caching import cached_property
 from hra.errors import ArrayError, FileError
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular

@@ -45,6 +45,9 @@ class Encoded:
         ArrayError : no images, or features whose grids are not known.
         """
         outputs = _run(model, inputs, options)
+        if any(output.pooler_output is None for output in outputs.values()):
+            what = f"the encoder of {type(model).__name__} returns no features of its connector"
+            raise ArrayError(what, where="model", fix="use a model whose get_image_features fills pooler_output")
         levels = tuple(torch.cat(parts) for parts in zip(*map(_levels, outputs.values()), strict=True))
         layout = Layout.of_grids(grids) if grids is not None else _stated(model, inputs, outputs)
         if len(layout.owners) != len(levels[0]):

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
-from hra.integrations.transformers.layouts import Layout
+from hra.integrations.transformers.layouts import Layout, merge_sizes
 
 
 def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout | None = None) -> list[Any]:
@@ -52,7 +52,8 @@ def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> lis
     """Each image or tile as the encoder gets it, [3, H, W]."""
     pixels, stated = inputs["pixel_values"].detach().float().cpu(), inputs.get("image_grid_thw")
     if stated is not None:
-        return [frames[0] for frames in _unpacked(pixels, stated.tolist(), model.config.vision_config)]
+        frames = _unpacked(pixels, stated.tolist(), merge_sizes(model, inputs), model.config.vision_config)
+        return [each[0] for each in frames]
     if layout is not None and inputs.get("image_sizes") is not None:
         return _sized(model, pixels, inputs["image_sizes"].tolist(), layout)
     if pixels.ndim in (4, 5):
@@ -66,7 +67,9 @@ def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> lis
 def _videos(model: Any, inputs: Mapping[str, Any]) -> list[Tensor]:
     """The frames of each video as the encoder gets them, [T, 3, H, W]."""
     pixels, stated = inputs["pixel_values_videos"].detach().float().cpu(), inputs.get("video_grid_thw")
-    return list(pixels) if stated is None else _unpacked(pixels, stated.tolist(), model.config.vision_config)
+    if stated is None:
+        return list(pixels)
+    return _unpacked(pixels, stated.tolist(), merge_sizes(model, inputs, "video"), model.config.vision_config)
 
 
 def statistics(processor: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -88,23 +91,26 @@ def as_inputs(model: Any, inputs: Mapping[str, Any], picture: np.ndarray, proces
     mean, deviation = statistics(processor)
     pixels = inputs["pixel_values"]
     packed = inputs.get("image_grid_thw") is not None
-    size = _packed_size(picture, model.config.vision_config) if packed else tuple(pixels.shape[-2:])
+    config, merge = model.config.vision_config, merge_sizes(model, inputs)[0] if packed else 1
+    size = _packed_size(picture, config.patch_size * merge) if packed else tuple(pixels.shape[-2:])
     normal = (resize(picture, size) - mean) / deviation
     tensor = torch.as_tensor(normal.astype(np.float32)).permute(2, 0, 1).to(pixels)
     if packed:
-        return _packed(tensor, model.config.vision_config)
+        made = _packed(tensor, merge, config)
+        made["pixel_values"] = made["pixel_values"].reshape(-1, *pixels.shape[1:])
+        stated = inputs.get("image_merge_sizes")
+        return made if stated is None else {**made, "image_merge_sizes": stated[:1]}
     return {"pixel_values": tensor.reshape(*(1,) * (pixels.ndim - 3), *tensor.shape)}
 
 
-def _packed_size(picture: np.ndarray, config: Any) -> tuple[int, int]:
-    unit = config.patch_size * config.spatial_merge_size
+def _packed_size(picture: np.ndarray, unit: int) -> tuple[int, int]:
     height, width = (max(1, round(side / unit)) * unit for side in picture.shape[:2])
     return height, width
 
 
-def _packed(picture: Tensor, config: Any) -> dict[str, Tensor]:
+def _packed(picture: Tensor, merge: int, config: Any) -> dict[str, Tensor]:
     """A picture [3, H, W] as rows of patches, block by block of those that are merged, twice in time."""
-    patch, merge, time = config.patch_size, config.spatial_merge_size, config.temporal_patch_size
+    patch, time = config.patch_size, getattr(config, "temporal_patch_size", 1)
     rows, columns = picture.shape[1] // patch, picture.shape[2] // patch
     blocks = picture.reshape(3, rows // merge, merge, patch, columns // merge, merge, patch)
     ordered = blocks.permute(1, 4, 2, 5, 0, 3, 6).reshape(rows * columns, 3, 1, patch, patch)
@@ -112,11 +118,11 @@ def _packed(picture: Tensor, config: Any) -> dict[str, Tensor]:
     return {"pixel_values": packed, "image_grid_thw": torch.tensor([[1, rows, columns]], device=picture.device)}
 
 
-def _unpacked(pixels: Tensor, grids: list[list[int]], config: Any) -> list[Tensor]:
+def _unpacked(pixels: Tensor, grids: list[list[int]], merges: list[int], config: Any) -> list[Tensor]:
     """The frames [T, 3, H, W] of rows of patches; see `_packed`."""
-    patch, merge, time = config.patch_size, config.spatial_merge_size, config.temporal_patch_size
+    patch, time = config.patch_size, getattr(config, "temporal_patch_size", 1)
     pictures, start = [], 0
-    for steps, rows, columns in grids:
+    for (steps, rows, columns), merge in zip(grids, merges, strict=True):
         part = pixels[start : start + steps * rows * columns]
         blocks = part.reshape(steps, rows // merge, columns // merge, merge, merge, 3, time, patch, patch)
         ordered = blocks.permute(0, 6, 5, 1, 3, 7, 2, 4, 8)

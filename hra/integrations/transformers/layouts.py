@@ -11,7 +11,6 @@ import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 from math import isqrt, prod
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hra.caching import cached_property
 from hra.errors import ArrayError
 
 Grid = tuple[int, int]
@@ -68,8 +68,8 @@ class Layout:
         ArrayError : nothing is stated, or what is stated does not fit the features.
         """
         if inputs.get("image_grid_thw") is not None:
-            merge = model.config.vision_config.spatial_merge_size
-            return cls.of_grids([(t, h // merge, w // merge) for t, h, w in inputs["image_grid_thw"].tolist()])
+            sizes = zip(inputs["image_grid_thw"].tolist(), merge_sizes(model, inputs), strict=True)
+            return cls.of_grids([(t, h // merge, w // merge) for (t, h, w), merge in sizes])
         if hasattr(model.base_model, "pack_image_features") and inputs.get("image_sizes") is not None:
             return _packed(
                 model.base_model, inputs["image_sizes"].tolist(), [len(each) for each in output.pooler_output]
@@ -209,9 +209,17 @@ def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, coun
     raise ArrayError(what, where=type(model).__name__, fix=fix)
 
 
+def merge_sizes(model: Any, inputs: Mapping[str, Any], kind: str = "image") -> list[int]:
+    """Patches along a side of a token of each packed picture, or each "video": an input, or the same for all."""
+    if inputs.get(f"{kind}_merge_sizes") is not None:
+        return inputs[f"{kind}_merge_sizes"].tolist()
+    return [model.config.vision_config.spatial_merge_size] * len(inputs[f"{kind}_grid_thw"])
+
+
 def _step(config: Any) -> int:
     """How many patches become one token along each side."""
     factor = getattr(config, "scale_factor", None) or getattr(config, "downsample_factor", None)
+    factor = factor or getattr(config.vision_config, "hidden_stride", None)
     ratio = getattr(config, "downsample_ratio", None)
     return int(factor) if factor else round(1 / ratio) if ratio else 1
 

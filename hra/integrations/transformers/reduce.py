@@ -14,16 +14,15 @@ from torch import Tensor
 
 from hra.compiling import Stopwatch
 from hra.domains.tokens import Flops, Reducer, TokenAllocator
-from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
+from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget, wrong_kind
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.images import as_inputs, shown
 from hra.integrations.transformers.layouts import Layout
-from hra.integrations.transformers.positions import Positions
-from hra.integrations.transformers.prompts import Prompts, padded
+from hra.integrations.transformers.positions import Positions, check_positions
+from hra.integrations.transformers.prompts import Prompts, check_layers, padded
 from hra.integrations.transformers.signals import Signals, on_grid, recorded
-from hra.model.kinds import require_kind
 from hra.solvers.apportionment import largest_remainder
 
 
@@ -65,7 +64,10 @@ class Reduced:
         outputs = self.encoded.with_features(
             [each.slots for each in self.chosen], [each.levels for each in self.chosen]
         )
-        return {**self.prompt, "mm_encoder_outputs": outputs}
+        # Models read a mask as "not 0", but `generate` drops one that is 1 everywhere. Without it and without a cache
+        # they take holes between positions for the ends of packed prompts (`find_packed_sequence_indices`).
+        seen = 1 if self.prompt["position_ids"].ndim > 2 else 2
+        return {**self.prompt, "attention_mask": seen * self.prompt["attention_mask"], "mm_encoder_outputs": outputs}
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -158,6 +160,9 @@ def reduce(
     1
     """
     _check(realize, positions, allocator)
+    check_layers(model)
+    if positions == "original":
+        check_positions(model)
     watch = Stopwatch()
     reads = reads_features(allocator)
     with recorded(model, _read(allocator)) as projected:
@@ -178,7 +183,9 @@ def reduce(
     prompt, following = prompts.reduced(model, columns, positions)
     seconds |= {"selection": watch.wall, "selection_cpu": watch.cpu}
     rows = prompts.rows(len(chosen))
-    return Reduced(prompt, padded(columns), tuple(chosen), encoded, following, seconds, rows)
+    return Reduced(
+        prompt, padded(columns, prompt["input_ids"].shape[1]), tuple(chosen), encoded, following, seconds, rows
+    )
 
 
 def _read(allocator: TokenAllocator[Any]) -> tuple[str, ...]:
@@ -227,7 +234,8 @@ def _queries(query: str | Sequence[str], prompts: Prompts, count: int) -> list[s
 
 
 def _check(realize: str, positions: str, allocator: Any) -> None:
-    require_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
+    if not isinstance(allocator, TokenAllocator):
+        raise wrong_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
     for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
         if value not in get_args(known):
             raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")

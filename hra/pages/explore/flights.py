@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains import textures
 from hra.pages.explore.packed import packed
 from hra.pages.explore.textures import drawn_ground

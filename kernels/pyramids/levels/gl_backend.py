@@ -16,7 +16,7 @@ import numpy as np
 
 from hra.errors import BackendUnavailable
 from hra.kernels.arrays import require_host
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce
 from hra.kernels.pyramids.levels.reference import one_of_two
 from hra.kernels.raster.buffers import check_storage_size, upload

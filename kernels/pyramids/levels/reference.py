@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hra.kernels.arrays import require_host
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce, colors, identity, to_linear, to_srgb
 
 

@@ -198,6 +198,7 @@ def _closed_by_filling(hierarchy: hra.Hierarchy, there: np.ndarray) -> set[int]:
     return filled
 
 
+@pytest.mark.paths
 @given(seed=st.integers(0, 2**32 - 1))
 def test_what_was_taken_is_carried_over_to_another_order_of_siblings(seed):
     assert_carried_by_node(seed)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, vstack
@@ -430,7 +430,9 @@ def test_bad_options_are_refused(options):
         hra.LevelShares(**options)
 
 
-@pytest.mark.parametrize("seed", [40, *range(5)])
+@pytest.mark.paths
+@given(seed=st.integers(0, 2**32 - 1))
+@example(seed=40)
 def test_subnormal_costs_beside_large_ones_are_met(seed):
     """Needs of 2**52 units beside shares of 1: bases that rounding makes singular (seed 40) are left out."""
     rng, kind = np.random.default_rng(seed), list(KINDS)[seed % len(KINDS)]

@@ -113,7 +113,7 @@ def test_the_path_of_device_arrays_gives_the_same(dtype, make_image):
     warp = pytest.importorskip("warp")
     from hra.kernels.pyramids.burt import warp_backend
     from hra.kernels.pyramids.laplacian import gaussian_levels
-    from hra.kernels.pyramids.levels.layout import Layout
+    from hra.kernels.pyramids.levels.pyramid import Layout
 
     image = make_image((2, 9, 12, 3), dtype)
     # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
@@ -128,7 +128,7 @@ def test_the_number_of_threads_changes_no_bit(threads, make_image, monkeypatch):
     expected = gaussian_pyramid(image, backend="numba").data
     monkeypatch.setattr(row_blocks.config, "NUMBA_NUM_THREADS", threads)
     monkeypatch.setattr(row_blocks, "_BYTES_PER_THREAD", 2**12)
-    monkeypatch.setattr(row_blocks, "_BLOCK_BYTES", 2**14)
+    monkeypatch.setattr(row_blocks, "BLOCK_BYTES", 2**14)
     np.testing.assert_array_equal(gaussian_pyramid(image, backend="numba").data, expected)
 
 

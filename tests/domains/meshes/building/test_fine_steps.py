@@ -42,6 +42,14 @@ def test_every_budget_is_spent(triangles: int, rng: np.random.Generator) -> None
         assert allocation.residual_gap <= GAP
 
 
+@pytest.mark.parametrize("triangles", [100, 1000, 6000])
+def test_roots_of_closed_meshes_are_as_small_as_boxes(triangles: int, rng: np.random.Generator) -> None:
+    clusters = meshes.build(small_mesh(5, triangles))
+    assert 4 <= clusters.root_triangle_count <= 16
+    assert meshes.is_closed(clusters.mesh(np.flatnonzero(clusters.hierarchy.added_by < 0)))
+    assert meshes.check(clusters, cuts=20, samples=200).sound
+
+
 def test_a_refinement_is_a_small_part_of_the_mesh(built: meshes.ClusterMesh) -> None:
     cost = built.hierarchy.cost
     drawn = built.hierarchy.base_cost + np.cumsum(cost)

@@ -195,11 +195,12 @@ def test_selection_and_levels_keep_the_gradient(smooth_noise):
 @pytest.mark.parametrize(
     ("features", "grid", "fix"),
     [
-        (np.zeros((576, 8)), None, "pass grid=(24, 24)"),
-        (np.zeros((577, 8)), None, "pass features[1:] with grid=(24, 24)"),
-        (np.zeros((1, 576, 8)), (24, 24), "features[0]"),
+        (np.zeros((576, 8)), None, "grid=(rows, columns) of 576 cells"),  # 24 x 24, or 18 x 32: who knows
+        (np.zeros((577, 8)), None, "a class token is none: features[1:]"),
+        (np.zeros((1, 576, 8)), (24, 24), "features[0], with grid=(rows, columns) of 576 cells"),
+        (np.zeros((4, 576, 8)), (18, 32), "features[0], with grid=(rows, columns) of 576 cells"),
         (np.zeros((2, 24, 24, 8)), None, "features[0]"),
-        (np.zeros((570, 8)), (24, 24), "N = rows * columns"),
+        (np.zeros((570, 8)), (24, 24), "grid=(rows, columns) of 570 cells"),
         (np.full((4, 4, 2), np.nan), None, "finite"),
         (np.zeros((4, 4, 0)), None, ""),
         (np.zeros((4, 4, 2), complex), None, ""),

@@ -137,8 +137,9 @@ class TestModes:
 
     def test_32_bit_integers_are_refused(self, tmp_path: Path):
         path = write(tmp_path, encoded(Image.fromarray(np.array([[0, 70000]], np.int32)), "TIFF"), "a.tif")
-        with pytest.raises(ImageError, match="70000"):
+        with pytest.raises(ImageError, match="70000") as caught:
             load_image(path)
+        assert caught.value.where == str(path)
 
     @pytest.mark.case(45)
     def test_cmyk(self, tmp_path: Path):

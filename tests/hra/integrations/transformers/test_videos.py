@@ -310,6 +310,18 @@ def test_frames_are_those_that_the_encoder_gets(name: str) -> None:
     own = reduced(name, inputs, 5, allocator=allocator, realize="pool")
     given = reduced(name, inputs, 5, allocator=allocator, realize="pool", images=shown(made(name), inputs, PROCESSOR))
     assert [one.slots.tolist() for one in own.chosen] == [one.slots.tolist() for one in given.chosen]
+    if name in QWEN:  # a video of one step is the mean of its two frames
+        short = batch(name, [[(2, 2, 3)]])
+        size = short["video_grid_thw"][0].prod() // 2
+        short |= {
+            "video_grid_thw": torch.tensor([[1, 4, 6]]),
+            "pixel_values_videos": short["pixel_values_videos"][:size],
+        }
+        gone = (short["input_ids"] == VIDEO).nonzero()[-6:, 1] if name == "qwen2_5_vl" else torch.arange(11, 20)
+        stays = torch.ones(short["input_ids"].shape[1], dtype=torch.bool)
+        stays[gone] = False
+        short |= {key: short[key][:, stays] for key in ("input_ids", "attention_mask", "mm_token_type_ids")}
+        assert reduced(name, short, 5, allocator=allocator, realize="pool").counts == (5,)
     with pytest.raises(ArrayError, match="no list of a multiple"):
         reduced(
             name, inputs, 5, allocator=allocator, images=[each[:2] for each in shown(made(name), inputs, PROCESSOR)]

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from hra.errors import ArrayError, BackendUnavailable, MissingExtra
 from hra.kernels import available_backends, build_pyramid, rect_max, rect_min
 from hra.kernels.pyramids.levels import gl_backend
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.raster import Context
 
 pytestmark = pytest.mark.gl

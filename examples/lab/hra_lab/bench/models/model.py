@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
+
+from hra.caching import cached_property
 
 _IMAGE = 3
 _TEXT = 48

@@ -217,3 +217,29 @@ def test_features_of_another_grid_are_refused():
     chosen = realized("divprune", np.random.default_rng(0).normal(size=(3, 4, 5)), 4)
     with pytest.raises(ArrayError, match="cells for tokens"):
         chosen.pool(np.ones((6, 8, 2)))
+
+
+@pytest.mark.parametrize("method", ["prumerge", "visionzip"])
+def test_keys_come_in_rows_or_as_a_list(method):
+    rng = np.random.default_rng(0)
+    features, keys, scores = rng.random((6, 8, 5)), rng.random((6, 8, 4)), rng.random((6, 8))
+    allocator, made = tokens.REDUCERS[method](), []
+    for form in (keys, keys.reshape(48, 4)):
+        context = tokens.TokenContext.of_features(features, relevance=lambda seen: scores, signals={"keys": form})
+        made.append(allocator.realize(allocator.allocate(context, 9)).pool(features))
+    assert np.array_equal(*made)
+    context = tokens.TokenContext.of_features(features, relevance=lambda seen: scores, signals={"keys": keys[:5]})
+    with pytest.raises(MetricError, match=r"keys of shape \(5, 8, 4\) for 6 x 8 cells"):
+        allocator.realize(allocator.allocate(context, 9)).pool(features)
+
+
+def test_a_batch_is_not_taken_for_a_long_picture():
+    of_features = tokens.TokenContext.of_features
+    with pytest.raises(ArrayError, match=r"\(4, 577, 64\) may be a batch of 4 images"):
+        of_features(np.zeros((4, 577, 64)))
+    assert of_features(np.zeros((4, 577, 64)), grid=(4, 577)).grid == (4, 577)
+    assert of_features(np.zeros((576, 64)), grid=(18, 32)).grid == (18, 32)
+    assert of_features(np.zeros((576, 64)), grid=(18, 32)).features.shape == (18, 32, 64)
+    assert of_features(np.zeros((3, 48, 4))).grid == (3, 48)
+    with pytest.raises(ArrayError, match="not those of a grid"):
+        of_features(np.zeros((2, 576, 64)), grid=(18, 32))
