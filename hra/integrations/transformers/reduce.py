@@ -75,6 +75,13 @@ class Reduced:
         return tuple(len(each.slots) for each in self.chosen)
 
     @property
+    def breaks(self) -> tuple[int, ...]:
+        """Line breaks that stay, of each image or tile, then of each video; they enter beside `counts`."""
+        kept, breaks = self.encoded.counts([one.slots for one in self.chosen]), self.encoded.layout.breaks
+        numbers = [number for feature, number, _ in breaks if kept[feature]]
+        return tuple(np.bincount(np.array(numbers, np.int64), minlength=len(self.chosen)).tolist())
+
+    @property
     def counts_in_time(self) -> tuple[tuple[int, ...], ...]:
         """`counts` of each step of time: of pictures a single one."""
         layout, counts = self.encoded.layout, []

@@ -12,7 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
 from hra.errors import ArrayError, HraError
-from hra.integrations.transformers import CostModel, Reduced, reduce, shown
+from hra.integrations.transformers import CostModel, Reduced, next_turn, reduce, shown
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.layouts import Layout
@@ -274,6 +274,29 @@ def test_decoding_goes_on_as_the_masked_run(name: str) -> None:
             input_ids=out.logits[:, -1].argmax(-1, keepdim=True), attention_mask=mask, position_ids=latest + step + 1,
             past_key_values=out.past_key_values, use_cache=True,
         )  # fmt: skip
+
+
+@FAMILY
+def test_a_second_turn_goes_on_as_the_whole_conversation(name: str) -> None:
+    inputs = batch(name, [[(3, 2, 3)], [(2, 3, 3)]] if name in QWEN else FRAMES, seed=9)
+    options = {"max_new_tokens": STEPS, "do_sample": False, "pad_token_id": 0, "suppress_tokens": [IMAGE, VIDEO],
+               "return_dict_in_generate": True}  # fmt: skip
+    small = reduced(name, inputs, float("inf"))
+    said = made(name).generate(**small.inputs, **options)
+    further = torch.tensor([[11, 12], [13, 14]])
+    again = made(name).generate(**next_turn(made(name), small.inputs, said, further), **options, output_logits=True)
+    ids = torch.cat([said.sequences, further], dim=1)
+    longer = {**inputs, "input_ids": ids, "attention_mask": _longer(inputs["attention_mask"], ids, 1)}
+    if name in QWEN:
+        longer["mm_token_type_ids"] = _longer(inputs["mm_token_type_ids"], ids, 0)
+    whole = made(name).generate(**longer, **options, output_logits=True)
+    torch.testing.assert_close(torch.stack(again.logits), torch.stack(whole.logits), rtol=0, atol=1e-5)
+    with pytest.raises(ArrayError, match="brings pictures"):
+        next_turn(made(name), small.inputs, said, torch.full((2, 1), VIDEO))
+
+
+def _longer(values: torch.Tensor, ids: torch.Tensor, new: int) -> torch.Tensor:
+    return torch.nn.functional.pad(values, (0, ids.shape[1] - values.shape[1]), value=new)
 
 
 @FAMILY
