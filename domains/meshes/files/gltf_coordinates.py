@@ -116,6 +116,11 @@ def coordinates_of(info: Mapping[str, Any], where: str) -> Coordinates:
     )
 
 
+def coordinate_sets(primitive: dict[str, Any]) -> list[int]:
+    """The numbers of a primitive's sets of texture coordinates, rising."""
+    return sorted(int(name.partition("_")[2]) for name in primitive["attributes"] if name.startswith("TEXCOORD_"))
+
+
 def layout_of(material: Mapping[str, Any], there: list[int], where: str) -> Layout:
     """Which coordinates the vertices of a primitive get: those of its textures, then others that are there.
 

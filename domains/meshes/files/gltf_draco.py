@@ -35,13 +35,13 @@ def unpacked(views: Views) -> dict[int, np.ndarray]:
     found: dict[int, np.ndarray] = {}
     for number, mesh in enumerate(views.header.get("meshes", [])):
         for part, primitive in enumerate(mesh["primitives"]):
-            if packed(primitive) is not None:
-                found |= _decoded(views, primitive, f"{views.where}, meshes[{number}].primitives[{part}]")
+            if (entry := packed(primitive)) is not None:
+                found |= _decoded(views, entry, primitive, f"{views.where}, meshes[{number}].primitives[{part}]")
     return found
 
 
-def _decoded(views: Views, primitive: dict[str, Any], where: str) -> dict[int, np.ndarray]:
-    entry, accessors = packed(primitive), views.header["accessors"]
+def _decoded(views: Views, entry: dict[str, Any], primitive: dict[str, Any], where: str) -> dict[int, np.ndarray]:
+    accessors = views.header["accessors"]
     try:
         _RECORD(entry, views.header)
     except Misfit as misfit:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
 from hra.errors import FileError
 
 # Geometry and placement: read into the triangles themselves.
@@ -19,9 +20,10 @@ _FEATURES = {"EXT_mesh_features", "EXT_structural_metadata", "EXT_instance_featu
 # What one mesh keeps: the rest of `_GEOMETRY`'s and these.
 _KEPT = _GEOMETRY | {"KHR_texture_transform", "EXT_texture_webp"}
 _GEOMETRIC_PLACES = {"meshes", "accessors", "bufferViews", "buffers"}
+# Extensions of looks, lights and such, by how their names begin.
+_HARMLESS = ("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_xmp", "KHR_animation_", "KHR_node_")
 _GEOMETRIC_WORDS = re.compile("mesh|geometr|compress|quantiz|primitive|splat|voxel", re.IGNORECASE)
-_CORE = re.compile(r"POSITION|NORMAL|TANGENT|TEXCOORD_\d+|COLOR_0")
-SKINNING = re.compile(r"(JOINTS|WEIGHTS)_\d+")
+_SKINNING = re.compile(r"(JOINTS|WEIGHTS)_\d+")
 
 
 def extensions(value: Any) -> Iterator[tuple[str, Any]]:
@@ -44,8 +46,11 @@ def check_required(header: dict[str, Any], where: str) -> None:
     FileError : names the extensions.
     """
     unknown = [name for name in header.get("extensionsRequired", []) if name not in _GEOMETRY | _FEATURES]
-    inside = {name for place in _GEOMETRIC_PLACES for name, _ in extensions(header.get(place, []))}
-    unreadable = [name for name in unknown if name in inside or _GEOMETRIC_WORDS.search(name)]
+    unknown = [name for name in unknown if not name.startswith(_HARMLESS)]
+    geometry = {place: entries for place, entries in header.items() if place in _GEOMETRIC_PLACES}
+    inside = {name for name, _ in extensions(geometry)}
+    outside = {name for name, _ in extensions({k: v for k, v in header.items() if k not in geometry})}
+    unreadable = [n for n in unknown if n in inside or n not in outside or _GEOMETRIC_WORDS.search(n)]
     if unreadable:
         fix = "export it without compression or this extension"
         what = f"it requires {', '.join(map(repr, unreadable[:3]))}, which is not read"
@@ -58,8 +63,8 @@ def lost_as_one(header: dict[str, Any]) -> list[str]:
     found |= Counter({name: 0 for name in header.get("extensionsUsed", []) if name not in found})
     lost = [f"{name} ({count})" if count else name for name, count in sorted(found.items()) if name not in _KEPT]
     primitives = [entry for mesh in header.get("meshes", []) for entry in mesh["primitives"]]
-    names = Counter(name for entry in primitives for name in entry["attributes"] if not _CORE.fullmatch(name))
-    lost += [f"{name} ({count})" for name, count in sorted(names.items()) if not SKINNING.fullmatch(name)]
+    names = Counter(name for entry in primitives for name in _attributes_lost(header, entry))
+    lost += [f"{name} ({count})" for name, count in sorted(names.items())]
     nodes = header.get("nodes", [])
     counts = {
         "animations": len(header.get("animations", [])),
@@ -78,6 +83,15 @@ def lost_as_one(header: dict[str, Any]) -> list[str]:
         "extras": _count_extras(header),
     }
     return lost + [f"{kind} ({count})" for kind, count in counts.items() if count > 0]
+
+
+def _attributes_lost(header: dict[str, Any], primitive: dict[str, Any]) -> list[str]:
+    """The attributes of a primitive that one mesh does not hold; those of skins are counted elsewhere."""
+    material = header["materials"][primitive["material"]] if "material" in primitive else {}
+    there = coordinate_sets(primitive)
+    used = {f"TEXCOORD_{found.number}" for found in layout_of(material, there, "").sets}
+    kept = {"POSITION", "NORMAL", "COLOR_0"} | used | ({"TANGENT"} if "NORMAL" in primitive["attributes"] else set())
+    return [name for name in primitive["attributes"] if name not in kept and not _SKINNING.fullmatch(name)]
 
 
 def _count_extras(value: Any) -> int:

@@ -36,16 +36,26 @@ def joint_matrices(accessors: Accessors, skin: int) -> np.ndarray:
     ------
     FileError : fewer inverse matrices than joints.
     """
+    joints = accessors.header["skins"][skin]["joints"]
+    return world_matrices(accessors.header)[joints] @ _inverse_bind(accessors, skin)
+
+
+def joint_pivots(accessors: Accessors, skin: int) -> np.ndarray:
+    """Where the joints of a skin are in the mesh when it is bound, float64 [J, 3]."""
+    inverse = _inverse_bind(accessors, skin)
+    return -np.einsum("jab,jb->ja", np.linalg.pinv(inverse[:, :3, :3]), inverse[:, :3, 3])
+
+
+def _inverse_bind(accessors: Accessors, skin: int) -> np.ndarray:
     entry = accessors.header["skins"][skin]
-    matrices = world_matrices(accessors.header)[entry["joints"]]
+    count = len(entry["joints"])
     if "inverseBindMatrices" not in entry:
-        return matrices
+        return np.tile(np.eye(4), (count, 1, 1))
     found = accessors.scale(entry["inverseBindMatrices"])
-    where = f"{accessors.views.where}, skins[{skin}]"
-    if found.shape[1] != 16 or len(found) < len(matrices):
+    if found.shape[1] != 16 or len(found) < count:
+        where = f"{accessors.views.where}, skins[{skin}]"
         raise FileError("a skin has fewer inverse bind matrices than joints", where=where)
-    inverse = found[: len(matrices)].astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
-    return matrices @ inverse
+    return found[:count].astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
 
 
 def influences(accessors: Accessors, primitive: Mapping[str, Any], where: str) -> Iterator[tuple[np.ndarray, ...]]:

@@ -77,7 +77,7 @@ class GltfScene:
         file = local_path(path)
         data = read_regular(file, limits)
         files = SiblingFiles(file.parent, limits, len(data))
-        accessors, text = open_gltf(data, files, str(path), limits)
+        accessors, text = open_gltf(data, files, str(path), limits, repeated=False)
         return cls(accessors, json.loads(text), files)
 
     @property
@@ -165,7 +165,6 @@ class _Written:
     def file(self, levels: Levels, notes: Sequence[Mapping[str, Any]]) -> bytes:
         """See `GltfScene.glb`."""
         changed = {place for level in levels for place in level} | self._compressed()
-        meshes = self.scene.accessors.header.get("meshes", [])
         self._free(changed)
         known: dict[Any, dict[str, Any]] = {}
         coarse = []
@@ -179,7 +178,6 @@ class _Written:
             coarse.append({k: copies[k] for k in sorted({mesh for mesh, _ in level})})
         if coarse:
             self._link(coarse, notes)
-        del meshes
         self._embed_images()
         self._drop_compression()
         return self._packed()
@@ -208,11 +206,8 @@ class _Written:
         views = {number for k in kept for number in _views_of(self.accessors[k])} | held
         views |= {int(image["bufferView"]) for image in self.header.get("images", []) if "bufferView" in image}
         drop = {number for k in self.free_accessors for number in _views_of(self.accessors[k])}
-        drop |= {
-            packed(self.scene.primitive(place))["bufferView"]
-            for place in changed
-            if packed(self.scene.primitive(place))
-        }
+        compressed = [packed(self.scene.primitive(place)) for place in changed]
+        drop |= {entry["bufferView"] for entry in compressed if entry is not None}
         self.free_views = sorted(drop - views)
         for number in self.free_views:
             self.contents[number] = b""
@@ -227,7 +222,9 @@ class _Written:
             key = json.dumps([primitive["attributes"], primitive.get("targets", [])])
             groups.setdefault(key, []).append(place)
         for key, places in groups.items():
-            chosen = [self.scene.triangles(place) if triangles[place] is None else triangles[place] for place in places]
+            given = [triangles[place] for place in places]
+            pairs = zip(places, given, strict=True)
+            chosen = [self.scene.triangles(place) if own is None else own for place, own in pairs]
             vertices = np.unique(np.concatenate([one.reshape(-1) for one in chosen]))
             accessor = self._gather(vertices, known, key)
             for place, corners in zip(places, chosen, strict=True):
@@ -290,47 +287,53 @@ class _Written:
         return len(entries) - 1
 
     def _link(self, coarse: list[dict[int, dict[str, Any]]], notes: Sequence[Mapping[str, Any]]) -> None:
-        """Add the coarser meshes, and a child with them to each node that shows one: nodes may be animated."""
-        nodes, meshes = self.header["nodes"], self.header["meshes"]
+        """Add the coarser meshes, and hang them on the nodes that show the finest."""
+        meshes = self.header["meshes"]
         weighed = {
             channel["target"].get("node")
             for animation in self.scene.accessors.header.get("animations", [])
             for channel in animation["channels"]
             if channel["target"]["path"] == "weights"
         }
-        added: dict[tuple[int, int], int] = {}
-        for number in range(len(nodes)):
-            node = nodes[number]
-            mesh = self.scene.accessors.header["nodes"][number].get("mesh")
-            if mesh is None or not any(mesh in level for level in coarse):
-                continue
+        numbers: dict[tuple[int, int], int] = {}
+        for step, level in enumerate(coarse, 1):
+            for mesh, entry in level.items():
+                numbers[step, mesh] = len(meshes)
+                meshes.append(entry)
+        shown = [(k, node["mesh"]) for k, node in enumerate(self.scene.accessors.header["nodes"]) if "mesh" in node]
+        for number, mesh in shown:
             if number in weighed:
                 what = f"{self.scene.where}, nodes[{number}]: animated morph weights keep the finest level"
                 warnings.warn(what, RepairWarning, stacklevel=5)
-                continue
-            moved = {key: node.pop(key) for key in ("mesh", "skin", "weights") if key in node}
-            instances = node.get("extensions", {}).pop("EXT_mesh_gpu_instancing", None)
-            if "extensions" in node and not node["extensions"]:
-                del node["extensions"]
-            if instances is not None:
-                moved["extensions"] = {"EXT_mesh_gpu_instancing": instances}
+            elif any(mesh in level for level in coarse):
+                own = [mesh, *(numbers.get((step, mesh), mesh) for step in range(1, len(coarse) + 1))]
+                self._hang(number, own, notes)
+        if numbers and "MSFT_lod" not in self.header.setdefault("extensionsUsed", []):
+            self.header["extensionsUsed"].append("MSFT_lod")
+
+    def _hang(self, number: int, meshes: list[int], notes: Sequence[Mapping[str, Any]]) -> None:
+        """Give a node the levels ``meshes`` of its own one, the finest first."""
+        nodes, node = self.header["nodes"], self.header["nodes"][number]
+        name, first = node.get("name", f"node {number}"), number
+        own = {key: node[key] for key in ("mesh", "skin", "weights") if key in node}
+        instances = node.get("extensions", {}).get("EXT_mesh_gpu_instancing")
+        if instances is not None:
+            own["extensions"] = {"EXT_mesh_gpu_instancing": instances}
+        # A skin places its mesh wherever the node is, and asks for a node that is a root.
+        if "skin" not in node or "children" in node:
             first = len(nodes)
             node.setdefault("children", []).append(first)
-            own = [meshes_of for meshes_of in coarse if mesh in meshes_of]
-            for step, level in enumerate([None, *own]):
-                entry = copy.deepcopy(moved) | {"name": f"{node.get('name', f'node {number}')} LOD{step}"}
-                if level is not None:
-                    if (step, mesh) not in added:
-                        added[step, mesh] = len(meshes)
-                        meshes.append(level[mesh])
-                    entry["mesh"] = added[step, mesh]
-                if step < len(notes):
-                    entry["extras"] = dict(notes[step])
-                nodes.append(entry)
-            ids = list(range(first + 1, len(nodes)))
-            nodes[first].setdefault("extensions", {})["MSFT_lod"] = {"ids": ids}
-        if added and "MSFT_lod" not in self.header.setdefault("extensionsUsed", []):
-            self.header["extensionsUsed"].append("MSFT_lod")
+            nodes.append(copy.deepcopy(own) | {"name": f"{name} LOD0"})
+            for key in own.keys() - {"extensions"}:
+                del node[key]
+            _drop(node, "EXT_mesh_gpu_instancing")
+        for step, mesh in enumerate(meshes[1:], 1):
+            nodes.append(copy.deepcopy(own) | {"name": f"{name} LOD{step}", "mesh": mesh})
+        ids = list(range(len(nodes) - len(meshes) + 1, len(nodes)))
+        nodes[first].setdefault("extensions", {})["MSFT_lod"] = {"ids": ids}
+        for place, note in zip([first, *ids], notes, strict=False):
+            if place != number:
+                nodes[place]["extras"] = dict(note)
 
     def _embed_images(self) -> None:
         for number, image in enumerate(self.header.get("images", [])):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.files.gltf_accessors import Accessors, Views, check_accessors
-from hra.domains.meshes.files.gltf_coordinates import layout_of
+from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
 from hra.domains.meshes.files.gltf_draco import unpacked
 from hra.domains.meshes.files.gltf_extensions import lost_as_one
 from hra.domains.meshes.files.gltf_files import read_buffers, split_glb
@@ -20,7 +20,6 @@ from hra.domains.meshes.files.gltf_nodes import check_instancing, check_nodes, l
 from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, morphed, skinned
 from hra.domains.meshes.files.gltf_primitives import (
     check_primitives,
-    coordinate_sets,
     shows_triangles,
     triangle_count,
     triangles_of,
@@ -58,8 +57,14 @@ def read_gltf(
     return joined_parts([part for node, matrix in shown_nodes for part in reader.placed(node, matrix)], where)
 
 
-def open_gltf(data: bytes, files: SiblingFiles, where: str, limits: Limits = DEFAULT) -> tuple[Accessors, bytes]:
+def open_gltf(
+    data: bytes, files: SiblingFiles, where: str, limits: Limits = DEFAULT, *, repeated: bool = True
+) -> tuple[Accessors, bytes]:
     """The accessors of a checked file, and the text of its header.
+
+    Parameters
+    ----------
+    repeated : whether meshes will be repeated wherever they are shown, which takes memory.
 
     Raises
     ------
@@ -73,13 +78,13 @@ def open_gltf(data: bytes, files: SiblingFiles, where: str, limits: Limits = DEF
     check_primitives(header, where)
     check_compressed(header, where)
     check_instancing(header, where)
-    _check_size(header, files, limits, where)
+    _check_size(header, files, limits, where, repeated)
     views = Views(header, read_buffers(header, chunk, files, where), where)
     return Accessors(views, unpacked(views)), text
 
 
-def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, where: str) -> None:
-    """Add up what all instances will take before any is read."""
+def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, where: str, repeated: bool) -> None:
+    """Add up what all meshes, or all places where they are shown, will take before any is read."""
     limits.check("images", len(header.get("images", [])), where)
     vertices, triangles, taken = [], [], []
     for mesh in header.get("meshes", []):
@@ -88,7 +93,12 @@ def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, whe
         vertices.append(sum(counts))
         taken.append(sum(count * _vertex_bytes(p) for count, p in zip(counts, drawn, strict=True)))
         triangles.append(sum(triangle_count(header, p) for p in drawn))
-    placed = [(header["nodes"][node]["mesh"], place_count(header, header["nodes"][node])) for node, _ in shown(header)]
+    if not repeated:
+        placed = [(number, 1) for number in range(len(vertices))]
+    else:
+        placed = [
+            (header["nodes"][node]["mesh"], place_count(header, header["nodes"][node])) for node, _ in shown(header)
+        ]
     places = sum(count for _, count in placed)
     limits.check("instances", places, where)
     vertex_count, triangle_total, vertex_bytes = (

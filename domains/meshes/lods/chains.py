@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -117,7 +116,9 @@ def level_counts(levels: Sequence[float], of_source: int) -> list[int]:
     """
     counts = [int(level * of_source) if level <= 1 else int(level) for level in levels if 0 < level < np.inf]
     whole = len(counts) == len(levels) and all(level <= 1 or level == int(level) for level in levels)
-    if not counts or not whole or any(fine <= coarse for fine, coarse in pairwise(counts)):
+    # Small meshes may have no triangles between two shares.
+    falling = len(set(levels)) == len(counts) and sorted(counts, reverse=True) == counts
+    if not counts or not whole or not falling:
         fix = "use shares such as [0.5, 0.25] or numbers of triangles such as [20_000, 5_000]"
         raise HraError(f"levels must fall from fine to coarse, got {list(levels)}", where="levels", fix=fix)
     return counts
@@ -157,14 +158,14 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
     positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
     geometry, unlocked = Geometry.of(positions, attributes), np.zeros(len(positions), np.uint8)
     triangles = without_degenerate(triangles, geometry.position_of)
-    levels, errors = [referenced_only(positions, triangles, attributes)], [0.0]
+    levels, errors = [referenced_only(positions, triangles, attributes, mesh.origin)], [0.0]
     for share in shares[1:]:
         target = 3 * int(len(triangles) * share)
         flat = np.ascontiguousarray(triangles).reshape(-1)
         coarse, error = geometry.simplify(flat, unlocked, target)
         if not 0 < coarse.size < 3 * len(levels[-1].triangles):
             break
-        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes))
+        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes, mesh.origin))
         errors.append(max(error * geometry.scale, errors[-1]))
     everything = np.arange(len(positions))
     ends = np.array([0, len(positions)])

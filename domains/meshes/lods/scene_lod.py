@@ -1,14 +1,19 @@
 """Levels of detail of a glTF scene: its nodes, names, materials and animations stay, its meshes get fewer triangles.
 
 All meshes are simplified as one stand-in, so that triangles go where the scene needs them. Each mesh is in it once, in
-the place where it is shown largest. Borders between primitives and between numbered features stay where they are. What
-moves vertices, skins and morph targets, counts as attributes do: by its largest principal components (Pearson 1901).
+the place where it is shown largest. Borders between primitives and between numbered features stay where they are.
+
+What moves vertices counts as attributes do. A skin moves a vertex p to the sum of M_j w_j p over its joints j, morph
+targets by the sum of theirs: both are linear in numbers that every vertex has. Random signs for all joints and targets
+make a few poses of them, in which a level shall be like the source; such projections keep lengths (Johnson and
+Lindenstrauss 1984), so that no joint is forgotten.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +21,9 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.building.builder import build
-from hra.domains.meshes.files.gltf_coordinates import layout_of
+from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
 from hra.domains.meshes.files.gltf_nodes import local_matrices, moved, scene_nodes
-from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, skinned
-from hra.domains.meshes.files.gltf_primitives import coordinate_sets
+from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned
 from hra.domains.meshes.files.gltf_scene import GltfScene, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.lods.chains import level_counts, nested_cuts, sphere_of
@@ -31,10 +35,10 @@ from hra.errors import FileError, MeshError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 
-# Largest components of joint weights and of morph targets that are counted.
-_SKIN_COMPONENTS, _MORPH_COMPONENTS = 8, 6
-# How far from a joint what it moves is, in extents of the mesh.
-_LEVER = 0.25
+# In how many poses a level shall be like the source; the simplifier takes 32 numbers of a vertex at most.
+_POSES = 4
+# How far joints move what hangs on them, in extents of the mesh.
+_REACH = 0.25
 # Levels have edges of about so many of the source's.
 _EDGES = 2.0
 # Numbers of vertices times this are different, and weigh nothing.
@@ -125,8 +129,7 @@ def scene_lod(
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     counts = level_counts(levels, clusters.triangle_count + stand_in.left)
     spare, least = stand_in.left, clusters.root_triangle_count
-    # Primitives whose triangles are all gone keep one: a few more tries find room for them.
-    for _ in range(4):
+    while True:
         if counts[-1] < least + spare:
             what = f"{scene.where}: {counts[-1]} triangles were asked for, and the coarsest level has {least + spare}"
             warnings.warn(what, RepairWarning, stacklevel=2)
@@ -134,8 +137,9 @@ def scene_lod(
         cuts, errors = nested_cuts(clusters, [count - spare for count in counts])
         chosen = tuple(stand_in.by_place(clusters.triangles(cut)) for cut in cuts)
         totals = tuple(stand_in.count(level) for level in chosen)
+        # Primitives whose triangles are all gone keep one, for which there must be room.
         over = max(total - count for total, count in zip(totals, counts, strict=True))
-        if over <= 0:
+        if over <= 0 or spare >= stand_in.left + len(stand_in.place):
             break
         spare += over
     center, radius = sphere_of(clusters.hierarchy)
@@ -153,7 +157,7 @@ class _StandIn:
     mesh : its vertices are distinct; origin : float64 [3], what was subtracted from their positions.
     row : int64 [V], the row of each vertex among those of all primitives.
     place, begin, mirrored : of each primitive its place, its first row, and whether its triangles are turned here.
-    source : its triangles; left : how many triangles are not in here.
+    source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
     """
 
     mesh: TriangleMesh
@@ -163,6 +167,7 @@ class _StandIn:
     begin: np.ndarray
     mirrored: list[bool]
     source: list[np.ndarray]
+    whole: list[np.ndarray]
     left: int
 
     def by_place(self, triangles: np.ndarray) -> dict[Place, np.ndarray]:
@@ -173,8 +178,8 @@ class _StandIn:
         for k, place in enumerate(self.place):
             own = rows[number == k] - self.begin[k]
             own = own[:, ::-1] if self.mirrored[k] else own
-            # A primitive without triangles is none.
-            own = own if len(own) else self.source[k][:1]
+            # A primitive without triangles is none, and surfaces that coincide are drawn in the source's order.
+            own = (own if len(own) < len(self.whole[k]) else self.whole[k]) if len(own) else self.source[k][:1]
             if len(own) < len(self.source[k]):
                 found[place] = own
         return found
@@ -218,7 +223,11 @@ def _stand_in(scene: GltfScene) -> _StandIn:
     first = first_occurrences(number, count)
     attributes = None if joined.attributes is None else joined.attributes.take(first)
     mesh = TriangleMesh(positions[first] + np.float32(0), number[joined.triangles], attributes)
-    return _StandIn(mesh, origin, first, place, begin, mirrored, source, left)
+    corners = mesh.position_of[mesh.triangles]
+    proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
+    ends = np.cumsum([len(one) for one in source])[:-1]
+    whole = [one[kept] for one, kept in zip(source, np.split(proper, ends), strict=True)]
+    return _StandIn(mesh, origin, first, place, begin, mirrored, source, whole, left)
 
 
 def _placements(scene: GltfScene) -> dict[int, np.ndarray]:
@@ -327,32 +336,45 @@ def _more(
     edge = float(np.linalg.norm(points[:, 1] - points[:, 0], axis=1).mean()) if len(points) else 0.0
     if not edge > 0:
         return columns[0].astype(np.float32)
-    extent = float(np.ptp(part.positions, axis=0).max())
-    if any(name.startswith("JOINTS") for name in others):
-        columns.append(_components(_joint_weights(scene, primitive, len(number), where), _SKIN_COMPONENTS))
-        columns[-1] = columns[-1] * (_LEVER * extent / (_EDGES * edge))
-    offsets = [accessors.scale(one["POSITION"]) for one in primitive.get("targets", []) if "POSITION" in one]
-    if offsets:
-        own = np.ptp(accessors.scale(primitive["attributes"]["POSITION"]), axis=0).max()
-        scale = extent / float(own) if own > 0 else 1.0
-        found = _components(np.concatenate(offsets, axis=1, dtype=np.float64), _MORPH_COMPONENTS)
-        columns.append(found * (scale / (_EDGES * edge)))
+    own = scene.accessors.scale(primitive["attributes"]["POSITION"]).astype(np.float64)
+    extent, size = float(np.ptp(part.positions, axis=0).max()), float(np.ptp(own, axis=0).max())
+    moves = np.zeros((len(own), 3 * _POSES))
+    random = np.random.default_rng(0)
+    for joint, weights, pivot in _joints(scene, primitive, len(own), where):
+        signs = random.choice([-1.0, 1.0], (2, 3 * _POSES))
+        turned = np.tile((own - pivot)[joint] * weights[:, None], _POSES) * signs[0]
+        moves[joint] += turned + _REACH * size * weights[:, None] * signs[1]
+    for target in primitive.get("targets", []):
+        if "POSITION" in target:
+            signs = random.choice([-1.0, 1.0], 3 * _POSES)
+            moves += np.tile(accessors.scale(target["POSITION"]).astype(np.float64), _POSES) * signs
+    if moves.any():
+        columns.append(moves * (extent / size / (_EDGES * edge * math.sqrt(_POSES))))
     return np.concatenate(columns, axis=1).astype(np.float32)
 
 
-def _joint_weights(scene: GltfScene, primitive: Mapping[str, Any], count: int, where: str) -> np.ndarray:
-    """How much each joint moves each vertex, float64 [V, J], those joints that move any."""
-    parts = list(influences(scene.accessors, primitive, where))
-    joints = np.unique(np.concatenate([numbers[weights > 0] for numbers, weights in parts]))
-    dense = np.zeros((count, max(len(joints), 1)))
-    for numbers, weights in parts:
-        used = np.flatnonzero(weights > 0)
-        np.add.at(dense, (used, np.searchsorted(joints, numbers[used])), weights[used])
-    return dense
-
-
-def _components(values: np.ndarray, most: int) -> np.ndarray:
-    """The largest principal components of rows [V, n], float64 [V, k], in the unit of the values."""
-    centred = values - values.mean(axis=0)
-    _, vectors = np.linalg.eigh(centred.T @ centred)
-    return centred @ vectors[:, ::-1][:, :most]
+def _joints(
+    scene: GltfScene, primitive: Mapping[str, Any], count: int, where: str
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Of each joint the vertices that it moves, how much, and where it is in the mesh at rest."""
+    mesh = scene.accessors.header["meshes"]
+    skins = [
+        node["skin"]
+        for node in scene.accessors.header.get("nodes", [])
+        if "skin" in node and any(one is primitive for one in mesh[node["mesh"]]["primitives"])
+    ]
+    if not skins:
+        return
+    pivots = joint_pivots(scene.accessors, skins[0])
+    parts = [(joints, weights) for joints, weights in influences(scene.accessors, primitive, where)]
+    if not parts:
+        return
+    joints, weights = (np.concatenate(one) for one in zip(*parts, strict=True))
+    vertices = np.tile(np.arange(count), len(parts))
+    used = np.flatnonzero(weights > 0)
+    order = used[np.argsort(joints[used], kind="stable")]
+    numbers, begins = np.unique(joints[order], return_index=True)
+    for joint, run in zip(numbers, np.split(order, begins[1:]), strict=True):
+        # A joint may stand twice at a vertex.
+        vertex, place = np.unique(vertices[run], return_inverse=True)
+        yield vertex, np.bincount(place, weights[run]), pivots[joint]
