@@ -160,7 +160,7 @@ def _splits_in_time(errors: dict[Shape, np.ndarray]) -> dict[Shape, np.ndarray]:
 def _children(place: np.ndarray, number: np.ndarray, axes: tuple[int, ...], limit: tuple[int, ...]) -> tuple:
     """Places of the finer boxes [n, 3] and the numbers of what they are split from."""
     scale = np.array([2 if axis in axes else 1 for axis in range(3)])
-    steps = np.stack([each.ravel() for each in np.indices(scale)], axis=1)
+    steps = np.stack([each.ravel() for each in np.indices(tuple(scale))], axis=1)
     child = (place[:, None] * scale + steps).reshape(-1, 3)
     inside = (child < np.array(limit)).all(axis=1)
     return child[inside], np.repeat(number, len(steps))[inside]

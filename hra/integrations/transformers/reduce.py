@@ -284,10 +284,10 @@ def _bought(limit: Flops, prompts: Prompts, layout: Layout, patches: Sequence[Se
     cells = np.array([sum(len(layout.places[grid]) for grid in grids) for grids in layout.images])
     least = np.array([len(grids) for grids in layout.images])
     every = prompts.rows(len(layout.grids))
-    rows = np.array([every[grids[0]] for grids in layout.images])
+    rows = [every[grids[0]] for grids in layout.images]
     budgets = np.zeros(len(rows))
-    for row in set(rows.tolist()):
-        own = np.flatnonzero(rows == row)
+    for row in set(rows):
+        own = np.flatnonzero(np.array(rows) == row).tolist()
         text = int((prompts.mask[row] != 0).sum()) - int(cells[own].sum())
         seen = [count for number in own for count in patches[number]]
         count = limit.tokens(text, int(cells[own].sum()), seen, int(least[own].sum()))

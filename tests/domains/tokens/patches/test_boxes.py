@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def test_a_cut_shows_the_video_with_the_error_it_states(steps, rows, columns, se
     scores = np.random.default_rng(seed).random(context.grid) * (not even) + even
     context = weighted(context, scores)
     allocation = PYRAMID.allocate(context, budget)
-    chosen = PYRAMID.realize(allocation)
+    chosen: Any = PYRAMID.realize(allocation)
     cells = steps * rows * columns
     assert len(chosen) == min(budget, cells) and {*np.concatenate(chosen.cells)} == {*range(cells)}
     lost = ((chosen.reconstruct() - context.image) ** 2).sum(axis=2)
@@ -48,7 +49,7 @@ def test_a_cut_shows_the_video_with_the_error_it_states(steps, rows, columns, se
 
 def test_tokens_are_means_of_their_cells_and_stand_in_their_middle():
     context = PYRAMID.context(video(3, 2, 4), "")
-    chosen = PYRAMID.realize(PYRAMID.allocate(context, 5))
+    chosen: Any = PYRAMID.realize(PYRAMID.allocate(context, 5))
     features = np.random.default_rng(1).random((6, 4, 7))
     flat = features.reshape(24, 7)
     expected = [flat[cells].mean(axis=0) for cells in chosen.cells]
@@ -61,7 +62,7 @@ def test_tokens_are_means_of_their_cells_and_stand_in_their_middle():
         assert box.tolist() == [PATCH * each for each in low]
     with pytest.raises(ArrayError, match="is not one cell"):
         chosen.select(features)
-    every = PYRAMID.realize(PYRAMID.allocate(context, 24))
+    every: Any = PYRAMID.realize(PYRAMID.allocate(context, 24))
     order = np.argsort(every.slots)
     np.testing.assert_array_equal(every.select(features)[order], flat.astype(np.float32))
 
@@ -111,7 +112,8 @@ def test_what_moves_is_split_in_time_and_what_stands_is_not():
     context = PYRAMID.context(list(frames), "")
     allocation = PYRAMID.allocate(context, 15 + 4)
     assert allocation.residual == pytest.approx(0, abs=1e-12)
-    sizes = sorted(len(each) for each in PYRAMID.realize(allocation).cells)
+    chosen: Any = PYRAMID.realize(allocation)
+    sizes = sorted(len(each) for each in chosen.cells)
     assert sizes == [1] * 4 + [4] * 15
 
 
@@ -146,7 +148,7 @@ def test_a_copy_and_its_patches_are_one_tree(rows, columns, more, seed, budget):
     image = video(1, rows + more, columns + more, seed)[0]
     context = replace(PYRAMID.context(image, ""), small=(rows, columns))
     allocation = PYRAMID.allocate(context, budget)
-    chosen = PYRAMID.realize(allocation)
+    chosen: Any = PYRAMID.realize(allocation)
     cells, finest = rows * columns, (rows + more) * (columns + more)
     assert isinstance(chosen, BoxTokens) and len(chosen) == min(budget, cells + finest)
     assert (chosen.shown >= 0).all() and chosen.reconstruct().shape == image.shape

@@ -306,7 +306,7 @@ def test_what_stays_still_takes_one_token_for_all_steps(name: str) -> None:
     allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=4)
     cells = 12 if name in QWEN else 9
     small = reduced(name, inputs, cells, allocator=allocator, realize="pool")
-    tree = small.chosen[0]
+    tree: Any = small.chosen[0]
     assert tree.allocation.residual == pytest.approx(0, abs=1e-12)
     assert {len(each) for each in tree.tokens.cells} == {4 if name in QWEN else 3}
     features = small.encoded.levels[0][small.encoded.layout.places[0]].reshape(-1, cells, tree.levels[0].shape[1])
