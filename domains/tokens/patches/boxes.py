@@ -139,7 +139,7 @@ def _splits_in_time(errors: dict[Shape, np.ndarray]) -> dict[Shape, np.ndarray]:
     The way is that of the partition with the least error plus price of its tokens, at the highest price at which the
     box is split at all. All partitions into dyadic boxes are searched, for prices that are halved from step to step.
 
-    Source: D. Donoho, "CART and best-ortho-basis: a connection" (The Annals of Statistics, 1997).
+    Source: D. L. Donoho, "CART and best-ortho-basis: a connection" (The Annals of Statistics, 1997).
     """
     prices = float(errors[max(errors)].sum()) * 0.5 ** np.arange(_PRICES)[:, None, None, None]
     least, result = {(0, 0): errors[0, 0] + prices}, {}
