@@ -280,7 +280,7 @@ class Timed:
     >>> from hra.integrations.transformers import CostModel, Timed
     >>> timed = Timed(CostModel(LlavaConfig()), encoder=1e-11, prefill=2e-11, weight=1e-9, error=0.05)
     >>> round(timed.milliseconds(text=64, visual=576, patches=[576]))
-    184
+    181
     """
 
     counting: CostModel
