@@ -12,7 +12,7 @@ import hra
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
-from hra.solvers.picking.picker import Bands, Strided, Top, Windows, attribute
+from hra.solvers.picking.picker import Bands, Changed, Strided, Top, Windows, attribute
 from hra.traversals.in_turn import InTurn
 
 
