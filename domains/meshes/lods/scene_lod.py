@@ -34,6 +34,7 @@ from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers, without
 from hra.errors import FileError, MeshError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
+from hra.files.local_files import make_folder
 
 # In how many poses a level shall be like the source; the simplifier takes 32 numbers of a vertex at most.
 _POSES = 4
@@ -70,11 +71,8 @@ class SceneLOD:
         ------
         FileError : a file cannot be written; each that is there is whole.
         """
-        try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"the folder cannot be made: {error.strerror}", where=str(folder)) from error
-        paths = [Path(folder) / f"{stem}{number}.glb" for number in range(len(self.levels))]
+        root = make_folder(folder)
+        paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         for level, path in zip(self.levels, paths, strict=True):
             write_atomically(path, self.scene.glb([level]))
         return paths

@@ -210,6 +210,10 @@ def _accepted() -> dict[str, dict[str, Any]]:
     strided = np.zeros((4, 5), np.float32)
     strided[:, :3] = POINTS
     return {
+        "Draco compression of nothing": {
+            "extensionsUsed": ["KHR_draco_mesh_compression"],
+            "extensionsRequired": ["KHR_draco_mesh_compression"],
+        },
         "with everything": document(),
         "with one tetrahedron": _inline(),
         "with integers written as floats": edited(whole, _inline()),
@@ -348,10 +352,6 @@ def _refused() -> dict[str, dict[str, Any]]:
         "version of words": {"asset.version": "two"},
         "minVersion 2.1": {"asset.minVersion": "2.1"},
         "a required extension that is unknown": {"extensionsUsed": ["X_y"], "extensionsRequired": ["X_y"]},
-        "Draco compression": {
-            "extensionsUsed": ["KHR_draco_mesh_compression"],
-            "extensionsRequired": ["KHR_draco_mesh_compression"],
-        },
         "a required extension that is not used": {"extensionsRequired": ["KHR_materials_unlit"]},
         "extensionsUsed as an object": {"extensionsUsed": {}},
         "extensionsUsed of numbers": {"extensionsUsed": [1]},

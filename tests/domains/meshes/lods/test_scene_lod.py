@@ -20,6 +20,9 @@ from tests.helpers.command import run_hra
 from tests.helpers.scenes import Read, Scene
 
 NAMES = tomllib.loads((Path(__file__).parents[3] / "helpers" / "gltf_names.toml").read_text())
+# Attributes that one mesh holds, and their names there.
+CARRIED = {"NORMAL": "normals", "TANGENT": "tangents", "TEXCOORD_0": "uv", "TEXCOORD_1": "uv2", "COLOR_0": "colors"}
+PAGE = Path(__file__).parents[4] / "docs" / "readers.md"
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360606060000000050001"
     "a5f645400000000049454e44ae426082"
@@ -452,9 +455,8 @@ def test_every_attribute_of_real_files_is_kept_or_named(name: str, tmp_path: Pat
         warnings.simplefilter("always")
         mesh = meshes.load(path)
     said = " ".join(str(one.message) for one in caught)
-    carried = {"NORMAL": "normals", "TANGENT": "tangents", "TEXCOORD_0": "uv", "TEXCOORD_1": "uv2", "COLOR_0": "colors"}
-    if name in carried:
-        assert mesh.attributes is not None and carried[name] in mesh.attributes.names
+    if name in CARRIED:
+        assert mesh.attributes is not None and CARRIED[name] in mesh.attributes.names
     elif stem in ("JOINTS", "WEIGHTS"):
         assert "skins (1)" in said
     else:
@@ -531,3 +533,28 @@ def test_numbers_of_the_header_are_written_as_they_were(tmp_path: Path) -> None:
     text = json.dumps(GltfScene.open(path).header["nodes"])
     (file,) = levels(scene, tmp_path, (0.5,))
     assert json.dumps(file.header["nodes"]) == text == json.dumps(scene.header["nodes"])
+
+
+def table() -> str:
+    """What docs/readers.md says of the names, which the tests above try one by one."""
+    rows = ["| where | names | levels of the scene | one mesh |", "| --- | --- | --- | --- |"]
+    for place in dict.fromkeys(NAMES["passed"].values()):
+        for kept in (True, False):
+            names = [n for n, p in NAMES["passed"].items() if p == place and (n in NAMES["kept_by_one_mesh"]) == kept]
+            if names:
+                shown = ", ".join(f"`{name}`" for name in names)
+                rows.append(f"| {place} | {shown} | kept | {'kept' if kept else 'lost, and named'} |")
+    attributes = {
+        "kept": [n for n in NAMES["attributes"] if n in CARRIED or n == "POSITION"],
+        "applied at rest": [n for n in NAMES["attributes"] if n.startswith(("JOINTS", "WEIGHTS"))],
+    }
+    attributes["lost, and named"] = [n for n in NAMES["attributes"] if not any(n in own for own in attributes.values())]
+    for outcome, names in attributes.items():
+        rows.append(f"| attributes | {', '.join(f'`{name}`' for name in names)} | kept | {outcome} |")
+    return "\n".join(rows)
+
+
+def test_the_page_says_what_the_tests_try() -> None:
+    text = PAGE.read_text()
+    begin, end = text.index("<!-- scenes -->\n"), text.index("\n<!-- end scenes -->")
+    assert text[begin + len("<!-- scenes -->\n") : end] == table()
