@@ -210,10 +210,6 @@ def _accepted() -> dict[str, dict[str, Any]]:
     strided = np.zeros((4, 5), np.float32)
     strided[:, :3] = POINTS
     return {
-        "Draco compression of nothing": {
-            "extensionsUsed": ["KHR_draco_mesh_compression"],
-            "extensionsRequired": ["KHR_draco_mesh_compression"],
-        },
         "with everything": document(),
         "with one tetrahedron": _inline(),
         "with integers written as floats": edited(whole, _inline()),

@@ -372,6 +372,8 @@ def occurrence(scene: Scene, name: str, place: str) -> Any:
     """Put an extension where it stands in real files; what it says is not looked at."""
     content = {"factor": 0.125, "texture": {"index": 0, "texCoord": 0}, "list": [1, 2, 3]}
     if place == "materials":
+        scene.header["images"] = [{"bufferView": scene.add_bytes(PNG), "mimeType": "image/png"}]
+        scene.header["textures"] = [{"source": 0}]
         scene.primitive["material"] = 0
         scene.header["materials"] = [{"extensions": {name: content}}]
     elif place == "textures":
@@ -423,7 +425,60 @@ def test_what_one_mesh_loses_of_them_is_named(name: str, place: str, tmp_path: P
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         meshes.load(path)
-    assert any(name in str(one.message) for one in caught) == (name not in NAMES["kept_by_one_mesh"])
+    kept = name in NAMES["kept_by_one_mesh"] or place == "materials"
+    assert any(name in str(one.message) for one in caught) == (not kept)
+
+
+@pytest.mark.parametrize("name", [name for name, place in NAMES["passed"].items() if place == "materials"])
+def test_one_mesh_keeps_extensions_of_materials(name: str, tmp_path: Path) -> None:
+    """Through a built mesh, its levels and its tiles, with the images that the extension names."""
+    scene = Scene()
+    occurrence(scene, name, "materials")
+    scene.header["materials"][0]["extras"] = {"price": 3}
+    clusters = meshes.build(scene.write(tmp_path / "scene.glb"))
+    clusters.save(tmp_path / "a.hra")
+    meshes.lod_chain(meshes.open_asset(tmp_path / "a.hra"), [1.0, 0.5]).export_one(tmp_path / "all.glb")
+    meshes.open_asset(tmp_path / "a.hra").read().mesh(np.arange(1)).export(tmp_path / "one.glb")
+    (tmp_path / "packed.glb").write_bytes(meshes.compressed_glb(meshes.load(tmp_path / "scene.glb")))
+    for file in (Read(tmp_path / stem) for stem in ("all.glb", "one.glb", "packed.glb")):
+        (material,) = file.header["materials"]
+        assert material["extensions"] == {name: {"factor": 0.125, "texture": {"index": 0}, "list": [1, 2, 3]}}
+        assert material["extras"] == {"price": 3} and name in file.header["extensionsUsed"]
+        image = file.header["images"][file.header["textures"][0]["source"]]
+        assert file.view(image["bufferView"]) == PNG
+
+
+def test_the_second_set_of_an_extensions_texture_is_kept(tmp_path: Path) -> None:
+    """Its coordinates with their transform become the mesh's second set."""
+    scene = Scene()
+    scene.header["images"] = [{"bufferView": scene.add_bytes(PNG), "mimeType": "image/png"}]
+    scene.header["textures"] = [{"source": 0}]
+    moved = {"index": 0, "texCoord": 1, "extensions": {"KHR_texture_transform": {"offset": [0.5, 0]}}}
+    base = {"baseColorTexture": {"index": 0}}
+    coat = {"KHR_materials_clearcoat": {"clearcoatTexture": moved}}
+    scene.header["materials"] = [{"pbrMetallicRoughness": base, "extensions": coat}]
+    scene.header["extensionsUsed"] = ["KHR_materials_clearcoat", "KHR_texture_transform"]
+    scene.primitive["material"] = 0
+    scene.primitive["attributes"]["TEXCOORD_1"] = scene.add(scene.uv / 4)
+    mesh = meshes.load(scene.write(tmp_path / "scene.glb"))
+    assert mesh.attributes is not None and mesh.attributes.uv2 is not None
+    assert np.allclose(mesh.attributes.uv2, mesh.attributes.uv / 4 + [0.5, 0])
+    mesh.export(tmp_path / "one.glb")
+    (material,) = Read(tmp_path / "one.glb").header["materials"]
+    assert material["extensions"] == {"KHR_materials_clearcoat": {"clearcoatTexture": {"index": 0, "texCoord": 1}}}
+
+
+def test_glossy_materials_keep_their_colour_as_one_mesh(tmp_path: Path) -> None:
+    scene = Scene()
+    glossy = {"diffuseFactor": [1, 0, 0, 1], "glossinessFactor": 0.25}
+    scene.header["materials"] = [{"extensions": {"KHR_materials_pbrSpecularGlossiness": glossy}}]
+    scene.header["extensionsUsed"] = ["KHR_materials_pbrSpecularGlossiness"]
+    scene.primitive["material"] = 0
+    mesh = meshes.load(scene.write(tmp_path / "scene.glb"))
+    assert mesh.attributes is not None
+    (material,) = mesh.attributes.materials
+    assert (material.base_color, material.metallic, material.roughness) == ((1, 0, 0, 1), 0, 0.75)
+    assert json.loads(material.other)["extensions"] == scene.header["materials"][0]["extensions"]
 
 
 @pytest.mark.parametrize("name", NAMES["attributes"])
@@ -540,7 +595,11 @@ def table() -> str:
     rows = ["| where | names | levels of the scene | one mesh |", "| --- | --- | --- | --- |"]
     for place in dict.fromkeys(NAMES["passed"].values()):
         for kept in (True, False):
-            names = [n for n, p in NAMES["passed"].items() if p == place and (n in NAMES["kept_by_one_mesh"]) == kept]
+            names = [
+                n
+                for n, p in NAMES["passed"].items()
+                if p == place and (n in NAMES["kept_by_one_mesh"] or p == "materials") == kept
+            ]
             if names:
                 shown = ", ".join(f"`{name}`" for name in names)
                 rows.append(f"| {place} | {shown} | kept | {'kept' if kept else 'lost, and named'} |")
