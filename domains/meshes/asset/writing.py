@@ -15,9 +15,11 @@ from hra.domains.meshes.asset.info import info_sections
 from hra.domains.meshes.asset.layout import (
     ENTRY_BYTES,
     HEADER_BYTES,
+    ORIGIN,
     PAGE_ALIGNMENT,
     SECTION_ALIGNMENT,
     SUFFIXES,
+    WITH_ORIGIN,
     AssetHeader,
     Entry,
     Kind,
@@ -60,7 +62,7 @@ def save(mesh: ClusterMesh, path: str | Path, grid_bits: int | None = None) -> N
 def asset_bytes(mesh: ClusterMesh, grid_bits: int | None = None) -> bytearray:
     """The content of the file that `save` writes."""
     body = plain(mesh) if grid_bits is None else compressed(mesh, grid_bits)
-    tables, blocks, streams = body.tables, info_sections(mesh), body.streams
+    tables, blocks, streams = {**body.tables, **origin_section(mesh.origin)}, info_sections(mesh), body.streams
     entry_count = len(tables) + len(blocks) + len(streams)
     # Tables, pages, and last what varies in length from one build to the next, so that it moves nothing else.
     table_at, end = places(HEADER_BYTES + ENTRY_BYTES * entry_count, _sizes(tables), SECTION_ALIGNMENT)
@@ -75,8 +77,15 @@ def asset_bytes(mesh: ClusterMesh, grid_bits: int | None = None) -> bytearray:
     directory = b"".join(entry.pack() for entry in entries)
     counts = rows, mesh.indices.size // 3, len(mesh.offsets) - 1, len(page_at), entry_count
     content[HEADER_BYTES : HEADER_BYTES + len(directory)] = directory
-    content[:HEADER_BYTES] = AssetHeader(end, *counts, zlib.crc32(directory), body.version).pack()
+    content[:HEADER_BYTES] = AssetHeader(
+        end, *counts, zlib.crc32(directory), body.version + WITH_ORIGIN * any(mesh.origin)
+    ).pack()
     return content
+
+
+def origin_section(origin: tuple[float, float, float]) -> Sections:
+    """The section of an origin, none for zeros."""
+    return {ORIGIN: (Kind.BLOCK, np.array([origin], "<f8"))} if any(origin) else {}
 
 
 def _sizes(sections: Sections) -> list[int]:

@@ -99,7 +99,8 @@ def build(
     countdown.finish()
     chosen = {**asdict(settings), "appearance": True} if appearance else asdict(settings)
     name = "" if isinstance(source, TriangleMesh) else Path(source).name
-    return replace(clusters, report=_report(clusters, levels, chosen, workers.threads, meter, name))
+    report = _report(clusters, levels, chosen, workers.threads, meter, name)
+    return replace(clusters, report=report, origin=mesh.origin)
 
 
 def _report(

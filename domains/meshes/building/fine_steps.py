@@ -25,9 +25,10 @@ from hra.domains.meshes.building.level import Groups, coarse_clusters, shares
 from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.regions import distinct, grown_regions
 from hra.domains.meshes.building.settings import Countdown, Settings, Workers
-from hra.domains.meshes.building.sides import patch_deviations
+from hra.domains.meshes.building.sides import back_deviations
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified, split_into_clusters
 from hra.domains.meshes.building.source_clusters import own_bounds
+from hra.domains.meshes.measures.carrying import carry
 from hra.domains.meshes.measures.deviation import Patches
 from hra.domains.meshes.measures.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
@@ -300,8 +301,7 @@ def change_deviations(
 ) -> np.ndarray:
     """Bounds on both sides for each triangle, float32 [K, 2], see `two_sided_deviations`.
 
-    Bounds of consecutive changes add up, along the way of each point. Of a refinement of many changes only the largest
-    would be known: from one to the next those would add up to much more.
+    They are measured from the first mesh, whatever lies between, with what is known of how far that is from the source.
 
     Parameters
     ----------
@@ -310,14 +310,11 @@ def change_deviations(
     """
     result = np.zeros((len(corners), 2), np.float32)
     result[: len(known)] = known
-    (gone_at, gone), (made_at, made) = (group(by, len(changes)) for by in (changes.gone_by, changes.made_by))
-    for wave in waves(changes.made_by, changes.gone_by, len(changes)):
-        fine, groups = take_runs(gone, gone_at, wave)
-        coarse, coarse_groups = take_runs(made, made_at, wave)
-        indices, offsets = corners[fine].reshape(-1), 3 * np.arange(len(fine) + 1)
-        lost, added = (Patches(indices, offsets, off, groups) for off in np.ascontiguousarray(result[fine].T))
-        onto = corners[coarse].reshape(-1), 3 * coarse_groups
-        result[coarse] = np.repeat(patch_deviations(lost, added, positions, onto, workers), np.diff(coarse_groups), 0)
+    gone, made = (group(by, len(changes)) for by in (changes.gone_by, changes.made_by))
+    lost, carried_at, carried = carry(positions, corners, known[:, 0].astype(np.float64), gone, made)
+    first = Patches(corners[carried].reshape(-1), 3 * np.arange(len(carried) + 1), known[carried, 1], carried_at)
+    onto = corners[made[1]].reshape(-1), 3 * made[0].astype(np.int64)
+    result[made[1]] = np.repeat(back_deviations(first, lost, positions, onto, workers), np.diff(made[0]), axis=0)
     return result
 
 

@@ -40,25 +40,6 @@ def two_sided_deviations(
     rows, groups = members
     indices, offsets = take_runs(fine.indices, fine.offsets, rows)
     lost, added = (Patches(indices, offsets, off, groups) for off in np.ascontiguousarray(fine.deviation[rows].T))
-    return patch_deviations(lost, added, positions, coarse, workers, mapped=True)
-
-
-def patch_deviations(
-    lost: Patches,
-    added: Patches,
-    positions: np.ndarray,
-    coarse: tuple[np.ndarray, np.ndarray],
-    workers: Workers,
-    *,
-    mapped: bool = False,
-) -> np.ndarray:
-    """The same of patches, with what is known of how far the source is from them, and they from the source.
-
-    Parameters
-    ----------
-    mapped : whether to look for maps first, which are faster. Around a vertex the largest of what clusters are off
-        counts for all: too much where each cluster is a triangle.
-    """
     coarse_indices, coarse_at = coarse
     exact = np.zeros(len(coarse_at) - 1, np.float32)
     own_memory = local()
@@ -70,11 +51,36 @@ def patch_deviations(
         at, ends = slice(batch.start, batch.stop), slice(batch.start, batch.stop + 1)
         simplified = Patches(coarse_indices, coarse_at[ends], exact[at], np.arange(len(batch) + 1))
         fine, shown = (replaced._replace(groups=replaced.groups[ends]) for replaced in (lost, added))
-        known = np.full((len(batch), 2), np.nan, np.float32)
-        if mapped:
-            known = mapped_deviations(positions, fine, shown.deviation, simplified, memory)
+        known = mapped_deviations(positions, fine, shown.deviation, simplified, memory)
         forward = group_deviations(positions, fine, simplified, np.zeros(len(batch)), memory, known[:, 0])
         backward = group_deviations(positions, simplified, shown, forward.astype(np.float64), memory, known[:, 1])
         return np.stack([forward, backward], axis=1)
 
     return np.concatenate(list(workers.map(bound, batches(len(exact), _AT_ONCE))))
+
+
+def back_deviations(
+    first: Patches, lost: np.ndarray, positions: np.ndarray, coarse: tuple[np.ndarray, np.ndarray], workers: Workers
+) -> np.ndarray:
+    """Bounds on both sides for groups of which one is known, float32 [G, 2].
+
+    Parameters
+    ----------
+    first : for each group, triangles of a surface and how far they are from the source.
+    lost : float64 [G], how far the source is at most from each group; bounds of the other side are made no tighter.
+    coarse : indices uint32 [3 T] of the groups, and where those of each begin [G + 1].
+    """
+    indices, at = coarse
+    exact, own_memory = np.zeros(len(lost), np.float32), local()
+
+    def bound(batch: range) -> np.ndarray:
+        if not hasattr(own_memory, "vertices"):
+            own_memory.vertices = VertexMemory(len(positions))
+        own, ends = slice(batch.start, batch.stop), slice(batch.start, batch.stop + 1)
+        moved = Patches(indices, at[ends], exact[own], np.arange(len(batch) + 1))
+        onto = first._replace(groups=first.groups[ends])
+        return group_deviations(positions, moved, onto, lost[own], own_memory.vertices)
+
+    added = np.concatenate(list(workers.map(bound, batches(len(lost), _AT_ONCE))))
+    up = np.nextafter(lost.astype(np.float32), np.float32(np.inf))
+    return np.stack([up, added], axis=1)

@@ -141,7 +141,7 @@ class _View:
 
     @classmethod
     def of(cls, asset: MeshAsset, placed: CameraOptions, screen: str, *, all_sides: bool) -> _View:
-        camera = placed.camera(corners(asset), screen)
+        camera = placed.camera(corners(asset), screen, asset.origin)
         if not all_sides:
             return cls(camera)
         from hra.domains.meshes.selection.surface_error import AllSidesError, all_round_distance, reaches

@@ -20,7 +20,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.meshes.files.gltf_coordinates import map_infos
-from hra.domains.meshes.files.write_glb import glb_bytes
+from hra.domains.meshes.files.write_glb import glb_bytes, moved_to
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.selection.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError
@@ -173,7 +173,12 @@ def lod_glb_bytes(levels: Sequence[TriangleMesh], extras: Sequence[dict[str, Any
     """The ``levels``, fine to coarse, as one GLB file with ``extras`` for each node."""
     joined = _Joined()
     nodes = [
-        {"name": f"LOD{number}", "mesh": joined.add_file(glb_bytes(mesh), f"LOD{number}"), "extras": more}
+        {
+            "name": f"LOD{number}",
+            "mesh": joined.add_file(glb_bytes(mesh), f"LOD{number}"),
+            "extras": more,
+            **moved_to(mesh.origin),
+        }
         for number, (mesh, more) in enumerate(zip(levels, extras, strict=True))
     ]
     header: dict[str, Any] = {

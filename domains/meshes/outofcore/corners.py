@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from hra.domains.meshes.files.parsed import triangulate
+from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.domains.meshes.outofcore.welding import Rows
 from hra.errors import FileError, MeshError, RepairWarning
 from hra.files.file_list import FileList
@@ -34,7 +35,7 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", 9), ("attribute",
 
 
 def obj_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
-    """Corners float32 [n, 9]; polygons become fans.
+    """Corners float32 [n, 9]; polygons are triangulated.
 
     Raises
     ------
@@ -57,9 +58,10 @@ def obj_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
     with scratch.open("rb") as stream:
         rows, before = Rows(stream, _POSITION, 0, count, file), 0
         for lines in _line_blocks(file):
-            corners, before = _faces(lines, before, file)
+            corners, sizes, before = _faces(lines, before, file)
             if len(corners):
-                yield rows.positions(corners).reshape(-1, 9)
+                positions = rows.positions(corners)
+                yield positions[triangulate(corners, run_offsets(sizes), str(file), positions)[0]].reshape(-1, 9)
 
 
 def _line_blocks(file: Path) -> Iterator[list[bytes]]:
@@ -77,9 +79,10 @@ def _positions(lines: list[bytes], file: Path) -> np.ndarray:
         raise FileError("a vertex of the OBJ file has no three coordinates", where=str(file)) from error
 
 
-def _faces(lines: list[bytes], before: int, file: Path) -> tuple[np.ndarray, int]:
-    """Corners int64 [n, 3] from 0, and how many vertices there are by the end of the block."""
-    found: list[tuple[int, int, int]] = []
+def _faces(lines: list[bytes], before: int, file: Path) -> tuple[np.ndarray, np.ndarray, int]:
+    """Corners int64 [n] from 0, how many each face has, and how many vertices there are by the end of the block."""
+    found: list[int] = []
+    sizes: list[int] = []
     try:
         for line in lines:
             if line.startswith(b"v "):
@@ -89,8 +92,9 @@ def _faces(lines: list[bytes], before: int, file: Path) -> tuple[np.ndarray, int
                 corners = [number - 1 if number > 0 else before + number for number in words]
                 if len(corners) < 3 or 0 in words:
                     raise ValueError
-                found += [(corners[0], b, c) for b, c in pairwise(corners[1:])]
-        return np.array(found, np.int64).reshape(-1, 3), before
+                found += corners
+                sizes.append(len(corners))
+        return np.array(found, np.int64), np.array(sizes, np.int64), before
     except (ValueError, OverflowError) as error:
         raise FileError("a face of the OBJ file is malformed", where=str(file)) from error
 

@@ -122,7 +122,7 @@ def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None) -> bytes:
         "extensionsRequired": [COMPRESSION, QUANTIZATION],
         "scene": 0,
         "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0, "translation": list(grid.origin), "scale": [grid.step] * 3}],
+        "nodes": [{"mesh": 0, "translation": np.add(grid.origin, mesh.origin).tolist(), "scale": [grid.step] * 3}],
         "meshes": [{"primitives": primitives}],
     }
     entries = material_entries(materials, set_count(carried), streams.add_file)

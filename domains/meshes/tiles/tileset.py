@@ -134,7 +134,7 @@ def _children(tree: TileTree) -> list[list[int]]:
 
 def _tile(tree: TileTree, tile: int, children: list[list[int]]) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "boundingVolume": {"box": _box(tree.mesh.hierarchy.attribute("box")[tile].astype(np.float64))},
+        "boundingVolume": {"box": _box(tree.mesh.hierarchy.attribute("box")[tile] + np.array(tree.mesh.origin))},
         "geometricError": float(tree.errors[tile]),
         "content": {"uri": _name(tile)},
     }

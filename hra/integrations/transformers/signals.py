@@ -31,6 +31,7 @@ _FUSED = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl")
 # Which layers of so many: the next-to-last, that of a quarter, as VScan's sixth of 24, and all up to the next-to-last.
 _LAYERS: Mapping[str, Callable[[int], Sequence[int]]] = {
     "attention": lambda count: [count - 2],
+    "joint": lambda count: [count - 1],
     "shallow": lambda count: [count // 4],
     "flow": lambda count: range(count - 1),
 }
@@ -60,7 +61,7 @@ class Signals:
 
         Parameters
         ----------
-        name : "attention", "shallow", "flow", "text" or "language", see `hra.domains.tokens.Reducer`.
+        name : "attention", "joint", "shallow", "flow", "text" or "language", see `hra.domains.tokens.Reducer`.
 
         Raises
         ------
@@ -72,8 +73,10 @@ class Signals:
         if name in _LAYERS:
             layers = _chosen(self.model, name)
             if _is_fused(self.model):
-                return self._on_grids(self._fused(layers[0], _attention_of))
-            return self._by_frames(self._flow() if name == "flow" else self._encoder_attention(*layers))
+                return self._on_grids(self._fused(layers[0], partial(_attention_of, joint=name == "joint")))
+            if name == "flow":
+                return self._by_frames(self._flow())
+            return self._by_frames(self._encoder_attention(*layers, joint=name == "joint"))
         return self._on_grids(self._text() if name == "text" else self._language())
 
     def _on_grids(self, flat: np.ndarray) -> list[np.ndarray]:
@@ -86,12 +89,19 @@ class Signals:
         ends = np.cumsum(self.encoded.layout.steps)
         return [part.reshape(-1, *part.shape[2:]) for part in np.split(maps, ends[:-1])]
 
-    def keys(self) -> list[np.ndarray]:
-        """Keys of the layer whose attention is read, before any turn, the mean over heads: [h, w, D] of each image."""
-        layer = _chosen(self.model, "attention")[0]
+    def keys(self, name: str = "attention") -> list[np.ndarray]:
+        """Keys of the layer whose attention is read, before any turn: [h, w, D] of each image, tile or video.
+
+        Parameters
+        ----------
+        name : "attention", the mean over heads, or "joint", all heads side by side.
+        """
+        layer, joint = _chosen(self.model, name)[0], name == "joint"
         if _is_fused(self.model):
-            return self._on_grids(self._fused(layer, lambda queries, keys, *_: keys.mean(dim=1)))
-        keys = self._heads(layer, "k_proj").mean(dim=1)
+            return self._on_grids(
+                self._fused(layer, lambda queries, keys, *_: keys.flatten(1) if joint else keys.mean(dim=1))
+            )
+        keys = self._heads(layer, "k_proj", joint=joint).mean(dim=1)
         side = isqrt(keys.shape[1])
         return self._by_frames(_host(keys[:, keys.shape[1] - side * side :]).reshape(len(keys), side, side, -1))
 
@@ -114,9 +124,9 @@ class Signals:
             parts.append(tokens[_order(tower, size)])
         return _host(torch.cat(parts))
 
-    def _encoder_attention(self, layer: int) -> np.ndarray:
+    def _encoder_attention(self, layer: int, *, joint: bool) -> np.ndarray:
         """Attention of the class token, or where there is none the mean over all tokens: [pictures, h, w]."""
-        queries, keys = self._heads(layer, "q_proj"), self._heads(layer, "k_proj")
+        queries, keys = (self._heads(layer, name, joint=joint) for name in _PROJECTIONS[:2])
         side = isqrt(keys.shape[2])
         special = keys.shape[2] - side * side
         queries = queries[:, :, :special] if special else queries
@@ -126,13 +136,12 @@ class Signals:
             total += (some @ keys.transpose(2, 3) * some.shape[-1] ** -0.5).softmax(-1).mean(1).sum(1)
         return _host(total[:, special:] / queries.shape[2]).reshape(-1, side, side)
 
-    def _heads(self, layer: int, name: str) -> Tensor:
-        """Queries, keys or values of a layer, [pictures, heads, N, D]."""
+    def _heads(self, layer: int, name: str, *, joint: bool = False) -> Tensor:
+        """Queries, keys or values of a layer, [pictures, heads, N, D]; ``joint`` ones are those of a single head."""
         attention = _attention(_layers(self.model)[layer])
         normalised = getattr(attention, name.replace("proj", "norm"), torch.nn.Identity())
-        return (
-            normalised(torch.cat(self.projected[layer, name])).unflatten(2, (attention.num_heads, -1)).transpose(1, 2)
-        )
+        heads = 1 if joint else attention.num_heads
+        return normalised(torch.cat(self.projected[layer, name])).unflatten(2, (heads, -1)).transpose(1, 2)
 
     def _flow(self) -> np.ndarray:
         """Attention of the class token and softmax of its values' products with all, as shares, times the sizes of mean
@@ -198,7 +207,7 @@ def _chosen(model: Any, name: str) -> Sequence[int]:
     tower = model.base_model.visual
     whole = sorted(getattr(tower.config, "fullatt_block_indexes", None) or range(len(tower.blocks)))
     quarter = _LAYERS["shallow"](len(tower.blocks))[0]
-    return [whole[-1] if name == "attention" else min(whole, key=lambda layer: abs(layer - quarter))]
+    return [whole[-1] if name != "shallow" else min(whole, key=lambda layer: abs(layer - quarter))]
 
 
 def _order(tower: Any, size: Tensor) -> Tensor:
@@ -209,8 +218,12 @@ def _order(tower: Any, size: Tensor) -> Tensor:
     return by_window(size, tower.spatial_merge_size, tower.window_size, tower.patch_size)[0].argsort()
 
 
-def _attention_of(queries: Tensor, keys: Tensor, turned: Tensor, other: Tensor, ends: list[int]) -> Tensor:
+def _attention_of(
+    queries: Tensor, keys: Tensor, turned: Tensor, other: Tensor, ends: list[int], *, joint: bool
+) -> Tensor:
     """The mean over heads and queries of what each patch is paid within its frame, [patches]."""
+    if joint:
+        turned, other = turned.flatten(1)[:, None], other.flatten(1)[:, None]
     total = keys.new_zeros(len(keys))
     for low, high in pairwise(ends):
         own = other[low:high].transpose(0, 1)

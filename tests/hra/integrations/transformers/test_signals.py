@@ -49,6 +49,28 @@ def test_attention_of_the_encoder_is_its_own(name, signal, layer):
     np.testing.assert_allclose(maps.reshape(len(maps), -1), expected.numpy(), atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["llava", "internvl", "gemma3"])
+def test_joint_attention_is_one_softmax_of_the_last_layer(name):
+    # By hand from the projections of the last layer: all heads are one vector, as PruMerge's public code has it.
+    inputs = prompts(name, IMAGES)
+    model, caught = model_of(name), {}
+    for key in ("q_proj", "k_proj"):
+        module = [one for at, one in model.named_modules() if at.endswith(key) and "language" not in at][-1]
+        module.register_forward_hook(lambda module, given, made, key=key: caught.update({key: made}))
+    with recorded(model, ("joint",)) as projected:
+        encoded = Encoded.of(model, inputs)
+    signals = Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.layout.owners), projected)
+    queries, keys = caught["q_proj"], caught["k_proj"]
+    table = (queries @ keys.transpose(1, 2) / keys.shape[2] ** 0.5).softmax(-1)
+    maps = np.stack(signals.maps("joint"))
+    special = table.shape[1] - maps[0].size
+    expected = table[:, 0, special:] if special else table.mean(1)
+    np.testing.assert_allclose(maps.reshape(len(maps), -1), expected.numpy(), atol=1e-6)
+    found = np.stack(signals.keys("joint")).reshape(len(maps), maps[0].size, -1)
+    np.testing.assert_allclose(found, keys[:, special:].numpy(), atol=1e-6)
+    assert (maps.reshape(len(maps), -1).sum(1) < 1).all() == bool(special)
+
+
 @pytest.mark.parametrize("name", ["llava", "internvl"])
 def test_flow_is_what_its_layers_say(name):
     # Attention is the models' own table; values are caught where each layer makes them.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import os
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from hra.errors import ArrayError, HraError
 from hra.integrations.reduction import Reduction
@@ -20,6 +24,7 @@ from hra.integrations.vllm import ARCHITECTURE, embedding_prompt, register
 from tests.helpers import recorded_vllm as recorded
 from tests.helpers.tiny_models import PROCESSOR, model_of, prompts
 
+ROOT = Path(__file__).parents[4]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -147,12 +152,27 @@ def test_a_name_holds_the_image_too():
     assert digest(pixels) != digest(pixels.reshape(3, 2, 3)) != digest(pixels.astype(np.float32))
 
 
+def test_bounds_of_transformers_go_together():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    (ours,) = [Requirement(each) for each in extras["hf"] if each.startswith("transformers")]
+    both = ours.specifier & SpecifierSet(recorded.REQUIRES["transformers"])
+    # The newest release that vLLM takes, in which the matrix of docs/models.md was run too.
+    assert both.contains("5.20.2") and ours.specifier.contains("5.23.0") and not both.contains("5.23.0")
+
+
+def sources() -> Path:
+    """The package's sources, installed or unpacked."""
+    spec = importlib.util.find_spec("vllm")
+    folders = list((spec and spec.submodule_search_locations) or ())
+    named = os.environ.get("HRA_VLLM_SOURCES")
+    if not (folders or named):
+        pytest.skip("vLLM is not installed and HRA_VLLM_SOURCES names no folder: its record is not compared with it")
+    return Path(named, "vllm") if named else Path(folders[0])
+
+
 @pytest.mark.parametrize("where", recorded.SIGNATURES, ids=lambda where: where[1])
 def test_the_record_is_what_the_sources_say(where):
-    spec = importlib.util.find_spec("vllm")
-    if spec is None or not spec.submodule_search_locations:
-        pytest.skip("vLLM is not installed: its record is not compared with it")
-    text = Path(spec.submodule_search_locations[0], where[0]).read_text("utf-8")
+    text = (sources() / where[0]).read_text("utf-8")
     kind, method = where[1].split(".")
     (found,) = [
         each for part in ast.parse(text).body if isinstance(part, ast.ClassDef) and part.name == kind
@@ -160,3 +180,21 @@ def test_the_record_is_what_the_sources_say(where):
     ]  # fmt: skip
     given = [*found.args.args, *found.args.kwonlyargs, *([found.args.kwarg] if found.args.kwarg else [])]
     assert tuple(each.arg for each in given) == recorded.SIGNATURES[where]
+
+
+def test_names_and_requirements_are_those_of_the_sources():
+    folder = sources()
+    for file, names in recorded.CLASSES.items():
+        there = {
+            each.name for each in ast.parse((folder / file).read_text("utf-8")).body if isinstance(each, ast.ClassDef)
+        }
+        assert set(names) <= there
+    for file, word in recorded.WORDS.items():
+        assert word in (folder / file).read_text("utf-8"), file
+    (metadata,) = [each for each in folder.parent.glob("vllm-*.dist-info/METADATA") if recorded.VERSION in str(each)]
+    required = [
+        Requirement(line.partition(": ")[2])
+        for line in metadata.read_text("utf-8").splitlines()
+        if line.startswith("Requires-Dist: transformers")
+    ]
+    assert [each.specifier for each in required] == [SpecifierSet(recorded.REQUIRES["transformers"])]

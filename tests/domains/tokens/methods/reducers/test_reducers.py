@@ -171,6 +171,32 @@ def test_hired_and_fastv_are_the_largest_attention():
         assert cells(realized(name, np.ones((2, 3, 2)), 3, attention)) == [[0, 1], [1, 0], [1, 2]]
 
 
+def test_hired_budgets_count_the_most_attended_cells_of_each_tile():
+    # Eight of sixteen cells count; their attention does not, unless it is asked for by name.
+    attention = np.array([[90.0, 0, 5, 4], [0, 0, 6, 7], [0, 0, 1, 2], [0, 0, 0, 3]])
+    assert tokens.hired_budgets(attention, (2, 2), 32) == [16, 2, 8, 0, 6]
+    by_sum = tokens.hired_budgets(attention, (2, 2), 32, by="attention")
+    assert by_sum[1] > by_sum[2] and sum(by_sum) == 32
+    assert tokens.hired_budgets(attention, (2, 2), 33)[0] == 16  # rounded down, as the code does
+    # A list of cells in as many runs is what the public code cuts: bands of the overview.
+    assert tokens.hired_budgets(attention.reshape(4, 4), (4, 1), 32) == [16, 6, 4, 4, 2]
+    full = tokens.hired_budgets(attention, (2, 2), 60, cells=12)
+    assert full == [12, 12, 12, 12, 12] and max(tokens.hired_budgets(attention, (2, 2), 40, cells=12)) == 12
+    for wrong in (np.array([[-1.0]]), np.array([[np.nan]])):
+        with pytest.raises(ArrayError, match="negative or not finite"):
+            tokens.hired_budgets(wrong, (1, 1), 4)
+    with pytest.raises(ArrayError, match="by='sum'"):
+        tokens.hired_budgets(attention, (2, 2), 4, by="sum")  # pyright: ignore[reportArgumentType]
+
+
+def test_prumerge_reads_the_last_layer_and_the_next_to_last_by_name():
+    assert tokens.REDUCERS["prumerge"]().reads == "joint"
+    assert tokens.REDUCERS["prumerge"](reads="attention").reads == "attention"
+    # Attention that adds up to less than 1, as that of a class token to patches, is a weight as it is.
+    features = np.array([[[1.0], [2]]])
+    assert realized("prumerge", features, 1, [[0.3, 0.2]]).pool(features).item() == pytest.approx(1 + 0.2 * 2)
+
+
 def test_cdpruner_prefers_what_is_relevant_and_different():
     features = np.array([[[1.0, 0], [1, 0.01], [0, 1], [0.01, 1]]])
     assert cells(realized("cdpruner", features, 2, [[1.0, 0.99, 0.2, 0.3]])) == [[0, 0], [0, 3]]
