@@ -126,18 +126,20 @@ def scene_lod(
     if len(clusters.positions) != len(stand_in.row):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     counts = level_counts(levels, clusters.triangle_count + stand_in.left)
-    spare, least = stand_in.left, clusters.root_triangle_count
+    spare, least = np.full(len(counts), stand_in.left), clusters.root_triangle_count
     while True:
-        if counts[-1] < least + spare:
-            what = f"{scene.where}: {counts[-1]} triangles were asked for, and the coarsest level has {least + spare}"
+        if counts[-1] < least + spare[-1]:
+            what = (
+                f"{scene.where}: {counts[-1]} triangles were asked for, and the coarsest level has {least + spare[-1]}"
+            )
             warnings.warn(what, RepairWarning, stacklevel=2)
-            counts = [max(count, least + spare) for count in counts]
-        cuts, errors = nested_cuts(clusters, [count - spare for count in counts])
+            counts = [max(count, int(least + spare[-1])) for count in counts]
+        cuts, errors = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
         chosen = tuple(stand_in.by_place(clusters.triangles(cut)) for cut in cuts)
         totals = tuple(stand_in.count(level) for level in chosen)
         # Primitives whose triangles are all gone keep one, for which there must be room.
-        over = max(total - count for total, count in zip(totals, counts, strict=True))
-        if over <= 0 or spare >= stand_in.left + len(stand_in.place):
+        over = np.maximum(np.array(totals) - counts, 0)
+        if not over.any() or spare.max() >= stand_in.left + len(stand_in.place):
             break
         spare += over
     center, radius = sphere_of(clusters.hierarchy)

@@ -133,7 +133,9 @@ def _carry(positions, indices, lost, gone, made, pieces, head, memory, patch, pa
                 _put(piece, made_rows[made_at[c] + k], head, following)
                 continue
             for corner in range(3):
-                local[0, corner, 0], local[0, corner, 1], local[0, corner, 2] = _point(corners[piece], corner + 1, origin)
+                local[0, corner, 0], local[0, corner, 1], local[0, corner, 2] = _point(
+                    corners[piece], corner + 1, origin
+                )
             on[0, 0], on[0, 1], left, cuts = -1 - k, -1, 1, 0
             while left:
                 here = left - 1
@@ -148,7 +150,9 @@ def _carry(positions, indices, lost, gone, made, pieces, head, memory, patch, pa
                         on[here, 0] = -1
                         for corner in range(3):
                             x, y, z = local[here, corner, 0], local[here, corner, 1], local[here, corner, 2]
-                            labels[here, corner], square = nearest_triangle(x, y, z, surface, balls, runs, count, k, gaps)
+                            labels[here, corner], square = nearest_triangle(
+                                x, y, z, surface, balls, runs, count, k, gaps
+                            )
                             room = max(room, _TOLERANCE * (np.sqrt(square) + own))
                         labels[here, 3] = k
                         continue

@@ -323,6 +323,16 @@ def test_every_primitive_keeps_a_triangle_and_numbers_hold(tmp_path: Path) -> No
         assert min(counts) >= 3 and sum(counts) == 3 * total
 
 
+def test_what_vanishes_in_a_coarse_level_costs_the_fine_one_nothing(tmp_path: Path) -> None:
+    scene = Scene(33)
+    for k in range(5):
+        scene.header["meshes"].append({"primitives": [copy.deepcopy(scene.primitive)]})
+        scene.header["nodes"].append({"mesh": k + 1, "scale": [1e-3] * 3, "translation": [k, 2, 0]})
+        scene.header["scenes"][0]["nodes"].append(k + 1)
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 150])
+    assert lod.triangles[0] == 6 * len(scene.triangles) and not lod.levels[0] and lod.triangles[1] <= 150
+
+
 def test_mirrored_meshes_are_not_turned_inside_out(tmp_path: Path) -> None:
     scene = Scene()
     scene.header["nodes"][0]["scale"] = [-1, 1, 1]
