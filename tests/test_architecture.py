@@ -56,6 +56,14 @@ def test_no_modules_import_each_other_in_a_circle():
     assert circles == []
 
 
+def test_tests_mirror_the_tree():
+    """Whoever changes a module finds its tests under the same name; the share can only rise."""
+    modules = [path for top in ("hra", "domains", "kernels") for path in Path(ROOT, top).rglob("*.py")]
+    places = [path.relative_to(ROOT) for path in modules if path.name != "__init__.py"]
+    alone = [place for place in places if not (ROOT / "tests" / place.parent / f"test_{place.name}").exists()]
+    assert len(alone) <= 0.2 * len(places), "\n".join(map(str, alone))
+
+
 def tours() -> dict[str, list[str]]:
     """The stops of each tour, by its title."""
     sections = PAGE.split("\n### ")[1:]

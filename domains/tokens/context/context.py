@@ -268,7 +268,8 @@ class TokenContext(ShortRepr):
 
     def _is_meant(self) -> bool:
         """Whether a map that says nothing is as it should be; asks for all pixels, so only once there is such a map."""
-        return isinstance(self.scorer, UniformRelevance) or bool(np.ptp(self.image) == 0)
+        # A relevance that notes what it made of the question means what it returns.
+        return isinstance(self.scorer, UniformRelevance) or bool(self._notes) or bool(np.ptp(self.image) == 0)
 
     @cached_property
     def query_matters(self) -> bool:

@@ -8,9 +8,9 @@
 `html` and `pdf` walk unpacked Debian and npm packages, one folder each; HTML is drawn by chromium-headless-shell, boxes
 come from its DOM; PDF goes through poppler's pdftoppm and pdftotext. `receipts` takes a folder with data/img/NNN.jpg,
 data/box/NNN.csv (x, y of four corners, text) and data/key/NNN.json (total, date, company), as ICDAR 2019's.
-Each writes OUT/NAME.jsonl (image, question, paraphrase, answer, boxes, set, document) beside its images; SKIP leaves out
-receipts that an earlier set used. `split` puts every document into the development or the test half by a hash of its
-name, or all of them into a test half. Nothing of this is part of the repository.
+Each writes OUT/NAME.jsonl (image, question, paraphrase, answer, boxes, set, document) beside its images; SKIP leaves
+out receipts that an earlier set used. `split` puts every document into the development or the test half by a hash of
+its name, or all of them into a test half. Nothing of this is part of the repository.
 """
 
 from __future__ import annotations

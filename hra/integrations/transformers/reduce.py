@@ -200,8 +200,8 @@ def _given(
     layout, names = signals.encoded.layout, {}
     if isinstance(allocator, Reducer) and allocator.reads:
         names = {name: signals.maps(name) for name in (allocator.reads, *allocator.signals)}
-        if allocator.reads == "attention" and allocator.merges:
-            names["keys"] = signals.keys()
+        if allocator.reads in ("attention", "joint") and allocator.merges:
+            names["keys"] = signals.keys(allocator.reads)
     queries = _queries(query, signals.prompts, len(pictures))
     given = []
     for numbers in units:

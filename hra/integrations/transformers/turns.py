@@ -59,8 +59,11 @@ def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -
     mask = inputs["attention_mask"]
     pictures = inputs["input_ids"] == model.config.image_token_id
     kinds = {name: inputs[name] for name in _KINDS if inputs.get(name) is not None}
-    # Text has not the kind of pictures: 0 beside 1, or 1 where 0 is a prefix whose tokens all see each other.
-    kinds = {name: _longer(kind, torch.ones_like(real) - kind[pictures].max()) for name, kind in kinds.items()}
+    # Text is 0 beside pictures of 1 and videos of 2, or 1 where 0 is a prefix whose tokens all see each other.
+    kinds = {
+        name: _longer(kind, torch.full_like(real, bool(pictures.any() and not kind[pictures].any())))
+        for name, kind in kinds.items()
+    }
     return {
         **kinds,
         "input_ids": torch.cat([sequences, ids.to(sequences)], dim=1),
@@ -89,7 +92,7 @@ def _check(model: Any, inputs: Mapping[str, Any], output: Any, cache: Any, ids: 
         what, fix = "the cache holds beams, not answers", "generate without beams, or make the whole prompt again"
     elif ids.ndim != 2 or len(ids) != len(output.sequences) or len(ids) != len(inputs["input_ids"]):
         what, fix = f"ids of shape {tuple(ids.shape)} for {len(output.sequences)} answers", "pass int64 [B, n]"
-    elif bool((ids == model.config.image_token_id).any()):
+    elif set(ids.flatten().tolist()) & {getattr(model.config, f"{kind}_token_id", None) for kind in ("image", "video")}:
         what, fix = "a further turn brings pictures", "reduce the whole conversation again"
     else:
         return
