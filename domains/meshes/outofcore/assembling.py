@@ -39,8 +39,10 @@ _FORMS = {
 _VERTEX_BYTES = 16
 
 
-def assemble(parts: list[Path], vertices: int, certified: bool, out: Path) -> dict[str, Any]:
-    """Write the mesh of all ``parts``, fine to coarse, and what is in it."""
+def assemble(
+    parts: list[Path], vertices: int, certified: bool, out: Path, origin: tuple[float, float, float]
+) -> dict[str, Any]:
+    """Write the mesh of all ``parts``, fine to coarse, whose positions count from an origin, and what is in it."""
     order = GroupOrder.of(parts)
     sums, layout = _Sums.of(order), PageLayout.of(order)
     facts = {**sums.facts(), "groups": len(order.order), "certified": certified}
@@ -59,6 +61,7 @@ def assemble(parts: list[Path], vertices: int, certified: bool, out: Path) -> di
         page_sizes=layout.sizes,
         pages=lambda: layout.pages(order),
         vertices=vertices,
+        origin=origin,
         triangles=sums.all_triangles,
         clusters=sums.clusters,
     )
