@@ -6,7 +6,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help docs prose notebooks demo test test-slow coverage promises kills fuzz mutants soak matrix test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
+.PHONY: help docs prose notebooks demo test test-slow test-paths coverage promises kills fuzz mutants soak matrix test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -19,6 +19,9 @@ test: lint ## install into .venv, check style, types and import rules, run the t
 
 test-slow: $(VENV)/.test ## run the slow tests too, with many more generated examples
 	HRA_HYPOTHESIS_PROFILE=slow $(BIN)/pytest -q -n 2 -m "slow or not slow"
+
+test-paths: $(VENV)/.test ## 10,000 examples of each property of one answer on every path, with their counts (an hour)
+	HRA_HYPOTHESIS_PROFILE=ten-thousand nice $(BIN)/pytest -q -m paths --hypothesis-show-statistics
 
 coverage: $(VENV)/.test ## run the tests and list the lines that no test runs
 	$(BIN)/python -m pip install -q pytest-cov

@@ -25,6 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # The default profile repeats itself, so that a red run can be run again; the slow one explores.
 settings.register_profile("default", max_examples=30, deadline=None, derandomize=True)
 settings.register_profile("slow", max_examples=1000, deadline=None, print_blob=True)
+settings.register_profile("ten-thousand", max_examples=10_000, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HRA_HYPOTHESIS_PROFILE", "default"))
 
 

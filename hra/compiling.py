@@ -10,14 +10,42 @@ from __future__ import annotations
 import functools
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numba
 from numba.core import event, options
+from numba.core.caching import FunctionCache
 
-# Numba also compiles an entry point for C, which nothing calls, for each function: about a tenth of the first use.
-njit: Callable[..., Any] = functools.partial(numba.njit, no_cfunc_wrapper=True)  # pyright: ignore[reportCallIssue]: not in its types
+from hra.errors import HraWarning
+
+
+class _Saving(FunctionCache):
+    """Numba's cache of a function on disk, which a full disk or a limit of quota does not stop from running."""
+
+    warned = False
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled; where it cannot be written, the function runs all the same."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            if not _Saving.warned:
+                _Saving.warned = True
+                what = f"compiled code cannot be kept in {self.cache_path}, so the next start compiles again: {error}"
+                warnings.warn(HraWarning(what), stacklevel=2)
+
+
+def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """As Numba's, without the entry point for C that nothing calls: about a tenth of the first use."""
+    if function is None:
+        return functools.partial(njit, **options)
+    compiled = numba.njit(no_cfunc_wrapper=True, **options)(function)  # pyright: ignore[reportCallIssue]: not in its types
+    if isinstance(getattr(compiled, "_cache", None), FunctionCache):
+        compiled._cache.__class__ = _Saving
+    return compiled
+
 
 # Numba raises and lowers the reference counts of all arrays that it hands on, atomically: up to half of the time of
 # functions that do little each. For those that make no arrays, and are called by what holds theirs. The option is in

@@ -52,6 +52,18 @@ def _rebuild(cls: type[HraError], what: str, where: str, fix: str) -> HraError:
     return cls(what, where=where, fix=fix)
 
 
+def wrong_kind(name: str, value: object, kinds: type | tuple[type, ...], fix: str) -> HraError:
+    """The error for an argument ``name`` that is not of one of ``kinds``: swapped ones are named before they are used.
+
+    Parameters
+    ----------
+    fix : how to call it right.
+    """
+    wanted = " or ".join(kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
+    given = f"the class {value.__name__} itself" if isinstance(value, type) else f"a {type(value).__name__}"
+    return HraError(f"{name} must be a {wanted}, got {given}", where=name, fix=fix)
+
+
 class ArrayError(HraError):
     """An array argument has the wrong shape, dtype, layout or values."""
 

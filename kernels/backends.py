@@ -13,10 +13,13 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
+import numpy as np
+
 from hra.errors import BackendUnavailable
-from hra.kernels.arrays import on_host, require_host
+from hra.kernels.arrays import require_host
 
 _ALL = ("numba", "warp", "reference")
+_HOST_ONLY = ("numba", "reference", "gl")
 
 BUILT_IN = {
     "reference": "hra.kernels.pyramids.levels.reference",
@@ -44,15 +47,24 @@ def load_backend(name: str) -> Any:
 
 
 def choose_backend(name: str, array: Any) -> Any:
-    """The backend called ``name``; "auto" is the fastest one that loads for the device of the adopted ``array``."""
-    return load_backend(backend_name(name, array))
+    """The backend called ``name``; "auto" is the fastest one that loads for the device of the adopted ``array``.
+
+    Raises
+    ------
+    BackendUnavailable : the backend is missing, fails at import, or is one of ours that cannot read the device.
+    """
+    name = backend_name(name, array)
+    backend = load_backend(name)
+    if name in _HOST_ONLY and not isinstance(array, np.ndarray):
+        require_host(array, name)
+    return backend
 
 
 def backend_name(name: str, array: Any, fastest: str = "numba") -> str:
     """The name itself, or for "auto": warp on a CUDA device, and on the host the ``fastest`` or else the reference."""
     if name != "auto":
         return name
-    if not on_host(array):
+    if not isinstance(array, np.ndarray):
         return "warp"
     try:
         load_backend(fastest)

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numba import config
 
-_BLOCK_BYTES = 2**20
+BLOCK_BYTES = 2**20
 # Below this a second thread costs more than it saves.
 _BYTES_PER_THREAD = 2**21
 # More jobs than threads: a core that is busy elsewhere holds up one job, not half of the work.
@@ -41,10 +41,10 @@ class Block:
 
 def split(images: int, rows: int, bytes_per_row: int) -> list[Block]:
     """Blocks of about a megabyte: several whole images, or some rows of one."""
-    together = _BLOCK_BYTES // max(rows * bytes_per_row, 1)
+    together = BLOCK_BYTES // max(rows * bytes_per_row, 1)
     if together > 0:
         return [Block(begin, min(begin + together, images), 0, rows) for begin in range(0, images, together)]
-    step = max(_BLOCK_BYTES // bytes_per_row, 1)
+    step = max(BLOCK_BYTES // bytes_per_row, 1)
     return [
         Block(image, image + 1, first, min(first + step, rows))
         for image in range(images)

@@ -18,6 +18,8 @@ from .files.validate import from_arrays as from_arrays
 from .lods.chains import build_discrete as build_discrete
 from .lods.chains import lod_chain as lod_chain
 from .lods.discrete_lod import DiscreteLOD as DiscreteLOD
+from .lods.scene_lod import SceneLOD as SceneLOD
+from .lods.scene_lod import scene_lod as scene_lod
 from .measures.check import CheckReport as CheckReport
 from .measures.check import check as check
 from .measures.check import is_closed as is_closed

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.errors import HierarchyError
 from hra.model.hierarchy import Hierarchy
 from hra.model.short_repr import ShortRepr

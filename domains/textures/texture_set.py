@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.textures.pages import StreamedTexture, first_pages, pages_hierarchy
 from hra.errors import ImageError
 from hra.model.hierarchy import Hierarchy

@@ -6,10 +6,10 @@ Bounding volumes are oriented boxes that may be thickened to spheres.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.camera import Camera
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy

@@ -11,10 +11,10 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.context import EachFrame, Relevance, TokenContext, UniformRelevance
 from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, TokenBuilder, Tokens
 from hra.domains.tokens.embedding.features import Encoder
-from hra.domains.tokens.embedding.pictures import load_if_path
+from hra.domains.tokens.embedding.pictures import load_if_path, stacked
 from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.cues import CueRelevance
@@ -29,6 +29,7 @@ from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
 _IMAGE_BYTES = 2**22  # of an image that is worth a thread
+_IN_TIME = "use PyramidSampling, FoveatedPyramid, GridTopK, UniformGrid, Random or a reducer"
 _TOGETHER = 16  # images whose relevance may come from one call
 
 StandIn = Callable[[TokenContext, float], "TokenAllocator[Any] | None"]
@@ -104,7 +105,8 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
         Parameters
         ----------
-        image : the path of a file, a Pillow image, or an array [H, W, 3] or [3, H, W], see `hra.files.images.as_image`.
+        image : the path of a file, a Pillow image, or an array [H, W, 3] or [3, H, W], see `hra.files.images.as_image`;
+            or a video, a list of such frames of one size.
         query : the question, may be empty.
 
         Raises
@@ -112,6 +114,11 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ImageError : wrong layout, dtype or values.
         FileError : a file that is missing or not readable.
         """
+        if isinstance(image, (list, tuple)) and image and not isinstance(image[0], (list, tuple)):
+            pyramid = PatchPyramid.build(stacked(image, self.patch), patch=self.patch, levels=self.levels)
+            known = isinstance(self.relevance, UniformRelevance)
+            scorer = self.relevance if known else EachFrame(self.relevance)
+            return TokenContext(pyramid, query, scorer, self.encoder, steps=len(image))
         pyramid = PatchPyramid.build(load_if_path(image), patch=self.patch, levels=self.levels)
         return TokenContext(pyramid, query, self.relevance, self.encoder)
 
@@ -129,13 +136,16 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         Raises
         ------
         ImageError, InvalidBudget, MetricError : unusable image, budget or relevance.
+        ArrayError : a video, for a method of single pictures.
         BudgetTooSmall : fewer tokens than the coarsest level has.
         """
         context = self._context(context)
-        other = self._stand_in(context, check_budget(budget, _nothing()))
-        if other is not None:
-            return other.allocate(context, budget, previous=previous, pinned=pinned)
+        if self.stand_in is not None:
+            other = self.stand_in(context, check_budget(budget, _nothing()))
+            if other is not None:
+                return other.allocate(context, budget, previous=previous, pinned=pinned)
         if self.steps is not None:
+            check_budget(budget, _nothing())
             return self.steps(context, budget, previous, pinned)
         return super().allocate(context, budget, previous=previous, pinned=pinned)
 
@@ -243,23 +253,36 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     def realize(self, allocation: Allocation) -> Tokens:
         """The tokens of an allocation: values, boxes and relevance order."""
         context = self._context(allocation.context)
-        builder = (self._stand_in(context, allocation.budget) or self).builder
-        tokens = builder.tokens(context, allocation.hierarchy, allocation.cut)
-        return _marked(tokens, self._gazes(context, allocation.metric, allocation.cut))
-
-    def _stand_in(self, context: TokenContext, budget: float) -> TokenAllocator[Any] | None:
-        return None if self.stand_in is None else self.stand_in(context, budget)
+        other = None if self.stand_in is None else self.stand_in(context, allocation.budget)
+        tokens = (other or self).builder.tokens(context, allocation.hierarchy, allocation.cut)
+        return _marked(tokens, self._gazes(context, allocation.problem.metric, allocation.cut))
 
     def _gazes(self, context: TokenContext, metric: ErrorMetric | None, cut: np.ndarray) -> np.ndarray | None:
         return None if self.gazes is None else self.gazes(context, metric, cut)
 
     def _context(self, context: Any) -> TokenContext:
         if isinstance(context, TokenContext):
-            return context
+            return self._served(context)
         if not isinstance(context, tuple) or len(context) != 2 or not isinstance(context[1], str):
             kind = type(context).__name__
             raise ArrayError(f"a token context is a pair (image, query), got {kind}", where="context")
-        return self.context(*context)
+        return self._served(self.context(*context))
+
+    def _served(self, context: TokenContext) -> TokenContext:
+        """A context that the builder takes.
+
+        Raises
+        ------
+        ArrayError : a video, or a picture with a small copy, for a method of single pictures.
+        """
+        if context.steps > 1 and not (self.builder.in_time and self.steps is None and self.stand_in is None):
+            raise ArrayError(
+                f"{type(self).__name__} allocates on pictures, not on videos", where="context", fix=_IN_TIME
+            )
+        if context.small is not None and not self.builder.with_copy:
+            what = f"{type(self.builder).__name__} knows no small copy of a picture"
+            raise ArrayError(what, where="context", fix="allocate on the copy and the picture one by one")
+        return context
 
 
 def _marked(tokens: Any, gazes: np.ndarray | None) -> Any:

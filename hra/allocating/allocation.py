@@ -6,11 +6,11 @@ import math
 import os
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.errors import HraError
 from hra.files.limits import DEFAULT, Limits
 from hra.model.budget import exact_number

@@ -10,13 +10,12 @@ from typing import Any
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.curve import Curve, curve
-from hra.allocating.modifiers import in_sequence, pin, with_pinned
+from hra.allocating.modifiers import in_sequence, pin
 from hra.compiling import Stopwatch
-from hra.errors import HierarchyError, HookWarning, HraError
+from hra.errors import HierarchyError, HookWarning, HraError, wrong_kind
 from hra.model.budget import check_budget
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
-from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -101,16 +100,16 @@ class HierarchicalResourceAllocator(ABC):
         arguments = {"hierarchy": hierarchy, "metric": metric, "traversal": traversal}
         vars(self).update({name: value for name, value in arguments.items() if value is not None})
         fix = f"call {type(self).__name__}(hierarchy, metric, traversal) with objects, such as hra.Hull()"
-        if not self._replaces("hierarchy_for"):
+        given = getattr(self, "hierarchy", None)
+        if not isinstance(given, (Hierarchy, HierarchyBuilder)) and not self._replaces("hierarchy_for"):
             kinds = (Hierarchy, HierarchyBuilder)
-            require_kind(
-                "hierarchy", getattr(self, "hierarchy", None), kinds, f"{fix}, or override hierarchy_for(context)"
-            )
-        if not self._replaces("error_metric") and not self._replaces("problem_for"):
-            require_kind(
-                "metric", getattr(self, "metric", None), ErrorMetric, f"{fix}, or override error_metric(context)"
-            )
-        require_kind("traversal", self.traversal, Traversal, f"{fix}, or override traverse_and_select(problem)")
+            raise wrong_kind("hierarchy", given, kinds, f"{fix}, or override hierarchy_for(context)")
+        given = getattr(self, "metric", None)
+        replaced = self._replaces("error_metric") or self._replaces("problem_for")
+        if not isinstance(given, ErrorMetric) and not replaced:
+            raise wrong_kind("metric", given, ErrorMetric, f"{fix}, or override error_metric(context)")
+        if not isinstance(self.traversal, Traversal):
+            raise wrong_kind("traversal", self.traversal, Traversal, f"{fix}, or override traverse_and_select(problem)")
 
     def _replaces(self, step: str) -> bool:
         """Whether a subclass has its own ``step``."""
@@ -139,11 +138,18 @@ class HierarchicalResourceAllocator(ABC):
         ArrayError : ``pinned`` are not nodes of the hierarchy.
         """
         watch = Stopwatch()
-        problem = in_sequence(pin(self.problem(context, budget), pinned), previous)
+        problem = self.problem(context, budget)
+        if pinned is not None:
+            problem = pin(problem, pinned)
+        if previous is not None:
+            problem = in_sequence(problem, previous)
         solution = self.traverse_and_select(problem)
         fix = f"return hra.Solution(selected) from {type(self).__name__}.traverse_and_select"
-        require_kind("what was selected", solution, Solution, fix)
-        return Allocation(problem, with_pinned(problem, solution), watch.wall, context)
+        if not isinstance(solution, Solution):
+            raise wrong_kind("what was selected", solution, Solution, fix)
+        if problem.pinned is not None:  # what is pinned costs and gains nothing more
+            solution = replace(solution, selected=solution.selected | problem.pinned)
+        return Allocation(problem, solution, watch.wall, context)
 
     def problem(self, context: Any, budget: float) -> Problem:
         """What `allocate` solves: the hierarchy, the gain of every refinement and the budget, all checked.
@@ -168,7 +174,8 @@ class HierarchicalResourceAllocator(ABC):
         ------
         HierarchyError : the allocation is of another hierarchy.
         """
-        require_kind("allocation", allocation, Allocation, "call adopt(allocation, context)")
+        if not isinstance(allocation, Allocation):
+            raise wrong_kind("allocation", allocation, Allocation, "call adopt(allocation, context)")
         hierarchy = self.hierarchy_for(context)
         if not hierarchy.same_as(allocation.hierarchy):
             fix = "adopt it in an allocator of its hierarchy, with the context that it was made for"
@@ -201,7 +208,8 @@ class HierarchicalResourceAllocator(ABC):
         """Evaluate the metric: the gain of every refinement."""
         metric = self.error_metric(context)
         fix = f"return an hra.ErrorMetric from {type(self).__name__}.error_metric"
-        require_kind("what error_metric returns", metric, ErrorMetric, fix)
+        if not isinstance(metric, ErrorMetric):
+            raise wrong_kind("what error_metric returns", metric, ErrorMetric, fix)
         return Problem.of(hierarchy, metric, context, budget)
 
     def traverse_and_select(self, problem: Problem) -> Solution:

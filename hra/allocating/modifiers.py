@@ -8,26 +8,22 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.errors import BudgetTooSmall, HierarchyError
+from hra.errors import BudgetTooSmall, HierarchyError, wrong_kind
 from hra.model.arrays import indices
 from hra.model.budget import exact_number
 from hra.model.hierarchy import Hierarchy
-from hra.model.kinds import require_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors
-from hra.model.solution import Solution
 
 
 def pin(problem: Problem, nodes: Any) -> Problem:
-    """``problem`` with what adds ``nodes`` (int [K] or None) made part of the base.
+    """``problem`` with what adds ``nodes`` (int [K]) made part of the base.
 
     Raises
     ------
     ArrayError : not nodes of the hierarchy.
     BudgetTooSmall : the budget does not cover them.
     """
-    if nodes is None:
-        return problem
     hierarchy = problem.hierarchy
     added_by = hierarchy.added_by[indices("pinned", nodes, 0, hierarchy.node_cost.size)]
     pinned = np.zeros(len(hierarchy), np.bool_)
@@ -40,16 +36,15 @@ def pin(problem: Problem, nodes: Any) -> Problem:
     return replace(problem, gain=np.where(pinned, 0.0, problem.gain), pinned=pinned)
 
 
-def in_sequence(problem: Problem, previous: Allocation | None) -> Problem:
+def in_sequence(problem: Problem, previous: Allocation) -> Problem:
     """``problem`` as the step after ``previous``.
 
     Raises
     ------
     HierarchyError : ``previous`` belongs to a hierarchy of other nodes.
     """
-    if previous is None:
-        return problem
-    require_kind("previous", previous, Allocation, "pass what the last allocate(...) returned")
+    if not isinstance(previous, Allocation):
+        raise wrong_kind("previous", previous, Allocation, "pass what the last allocate(...) returned")
     before, now = previous.hierarchy, problem.hierarchy
     if before is now or before.structure_digest == now.structure_digest:
         selected = previous.selected
@@ -82,8 +77,3 @@ def _carried(before: Hierarchy, selected: np.ndarray, now: Hierarchy) -> np.ndar
     added = now.added_by >= 0
     order[now.added_by[added]] = before.added_by[added]
     return selected[order]
-
-
-def with_pinned(problem: Problem, solution: Solution) -> Solution:
-    """``solution`` with what is pinned, which costs and gains nothing more."""
-    return solution if problem.pinned is None else replace(solution, selected=solution.selected | problem.pinned)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from hra.camera import checks
-from hra.camera.matrices import look_at, orthographic_matrix, perspective_matrix
-from hra.camera.view_bounds import ViewBounds
-from hra.model.arrays import frozen
+from hra.caching import cached_property
+from hra.camera import matrices
+from hra.camera.view_bounds import ViewBounds, checked_points
 
 
 @final
@@ -52,10 +50,9 @@ class Camera(ViewBounds):
     viewport: tuple[int, int]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "viewport", checks.viewport_size(self.viewport))
-        view, projection = checks.view_matrix(self.view), checks.projection_matrix(self.projection)
-        object.__setattr__(self, "view", frozen(view))
-        object.__setattr__(self, "projection", frozen(projection))
+        object.__setattr__(self, "viewport", matrices.viewport_size(self.viewport))
+        object.__setattr__(self, "view", matrices.view_matrix(self.view))
+        object.__setattr__(self, "projection", matrices.projection_matrix(self.projection))
 
     @classmethod
     def from_matrices(cls, view: Any, projection: Any, viewport: tuple[int, int]) -> Camera:
@@ -82,11 +79,11 @@ class Camera(ViewBounds):
         CameraError : a field of view outside 0 .. 180, near <= 0, far <= near, eye equal to target, or ``up`` along the
             view direction.
         """
-        width, height = checks.viewport_size(viewport)
-        angle = checks.field_of_view(vertical_fov_degrees)
-        near = checks.positive("near", near)
-        far = checks.far_distance(near, far)
-        matrix = perspective_matrix(angle, width / height, near, far, reversed_depth)
+        width, height = matrices.viewport_size(viewport)
+        angle = matrices.field_of_view(vertical_fov_degrees)
+        near = matrices.positive("near", near)
+        far = matrices.far_distance(near, far)
+        matrix = matrices.perspective_matrix(angle, width / height, near, far, reversed_depth)
         return cls(_look_at(eye, target, up), matrix, (width, height))
 
     @classmethod
@@ -108,11 +105,11 @@ class Camera(ViewBounds):
         ------
         CameraError : height <= 0, far <= near or infinite, eye equal to target, or ``up`` along the view direction.
         """
-        width, pixels_high = checks.viewport_size(viewport)
-        height = checks.positive("height", height)
-        near = checks.number("near", near)
-        far = checks.far_distance(near, checks.number("far", far))
-        matrix = orthographic_matrix(height, width / pixels_high, near, far, reversed_depth)
+        width, pixels_high = matrices.viewport_size(viewport)
+        height = matrices.positive("height", height)
+        near = matrices.number("near", near)
+        far = matrices.far_distance(near, matrices.number("far", far))
+        matrix = matrices.orthographic_matrix(height, width / pixels_high, near, far, reversed_depth)
         return cls(_look_at(eye, target, up), matrix, (width, pixels_high))
 
     @classmethod
@@ -144,18 +141,29 @@ class Camera(ViewBounds):
             direction up.
         """
         # All is checked here, once; what follows from it is finite, and the class checks the matrices.
-        width, height = checks.viewport_size(viewport)
-        angle = checks.field_of_view(vertical_fov_degrees)
-        half_height = math.tan(math.radians(angle) / 2)
-        narrower = math.atan(half_height * min(1.0, width / height))
-        placed = orbit_placement(bounds, azimuth, elevation, distance, narrower, up)
-        matrix = perspective_matrix(angle, width / height, placed.near, math.inf, reversed_depth)
-        return cls(look_at(placed.eye, placed.target, placed.up), matrix, (width, height))
+        width, height = matrices.viewport_size(viewport)
+        angle = matrices.field_of_view(vertical_fov_degrees)
+        low, high = matrices.bounding_box(bounds)
+        turn, tilt = matrices.radians("azimuth", azimuth), matrices.radians("elevation", elevation)
+        pole = matrices.direction("up", up)
+        distance = None if distance is None else matrices.positive("distance", distance)
+        center, radius = low + (high - low) / 2, math.hypot(*(high - low)) / 2
+        radius = radius or 1.0  # a single point is shown as though it were a unit sphere
+        if distance is None:
+            narrower = math.atan(math.tan(math.radians(angle) / 2) * min(1.0, width / height))
+            distance = radius / math.sin(narrower)
+        # Half-way to the sphere from outside; from inside the near plane must still be ahead of the eye.
+        near = max((distance - radius) / 2, radius / 1000)
+        outward, above = orbit_axes(turn, tilt, pole)
+        projection = matrices.perspective_matrix(angle, width / height, near, math.inf, reversed_depth)
+        return cls(matrices.look_at(center + distance * outward, center, above), projection, (width, height))
 
     @cached_property
     def position(self) -> np.ndarray:
         """The eye in world space [3] float64."""
-        return frozen(-np.linalg.solve(self.view[:3, :3], self.view[:3, 3]))
+        position = -np.linalg.solve(self.view[:3, :3], self.view[:3, 3])
+        position.flags.writeable = False
+        return position
 
     def project(self, points: Any) -> ProjectedPoints:
         """Screen positions and depths of points [N, 3] in world space.
@@ -163,7 +171,7 @@ class Camera(ViewBounds):
         Points nearer than the near plane, or behind the eye, are not ``in_front`` and get the finite pixel that they
         would have if moved along the view direction to the near plane. ArrayError for another shape.
         """
-        checked = checks.points("points", points)
+        checked = checked_points("points", points)
         return project_points(checked, self.view, self.projection, self.viewport, self.near)
 
     def seen_from(self, placement: Any) -> Camera:
@@ -175,7 +183,8 @@ class Camera(ViewBounds):
         ------
         CameraError : not [4, 4], not finite, not affine, or singular.
         """
-        view = frozen(self.view @ checks.view_matrix(placement, "placement"))
+        view = self.view @ matrices.view_matrix(placement, "placement")
+        view.flags.writeable = False
         # Scenes make a camera for each of thousands of objects: what follows from the projection is not found again.
         kept = ("projection", "viewport", "near", "focal_pixels", "_corner_cosine")
         result = object.__new__(Camera)
@@ -185,7 +194,7 @@ class Camera(ViewBounds):
 
 def _look_at(eye: Any, target: Any, up: Any) -> np.ndarray:
     named = {"eye": eye, "target": target, "up": up}
-    return look_at(*(checks.numeric(name, value, (3,)) for name, value in named.items()))
+    return matrices.look_at(*(matrices.numeric(name, value, (3,)) for name, value in named.items()))
 
 
 class ProjectedPoints(NamedTuple):
@@ -215,33 +224,6 @@ def project_points(
     clip = shown @ projection[:2, :3].T + projection[:2, 3]
     w = shown[:, 2:] * projection[3, 2] + projection[3, 3]
     return ProjectedPoints((1 + clip / w * (1, -1)) * viewport / 2, depth, in_front)
-
-
-class Placement(NamedTuple):
-    """Eye, target and up vector [3] each, and a distance of the near plane that leaves the box whole."""
-
-    eye: np.ndarray
-    target: np.ndarray
-    up: np.ndarray
-    near: float
-
-
-def orbit_placement(bounds: Any, azimuth: Any, elevation: Any, distance: Any, half_fov: float, pole: Any) -> Placement:
-    """A place on a sphere around a box [2, 3]; angles in degrees, ``half_fov`` the narrower half angle in radians.
-
-    Raises
-    ------
-    CameraError : bounds that are not finite or reversed, an angle that is not finite, a distance <= 0, no direction up.
-    """
-    low, high = checks.bounding_box(bounds)
-    center = low + (high - low) / 2
-    radius = math.hypot(*(high - low)) / 2 or 1.0  # a single point is shown as though it were a unit sphere
-    distance = radius / math.sin(half_fov) if distance is None else checks.positive("distance", distance)
-    turn, tilt = math.radians(checks.number("azimuth", azimuth)), math.radians(checks.number("elevation", elevation))
-    outward, up = orbit_axes(turn, tilt, checks.direction("up", pole))
-    # Half-way to the sphere from outside; from inside the near plane must still be ahead of the eye.
-    near = max((distance - radius) / 2, radius / 1000)
-    return Placement(center + distance * outward, center, up, near)
 
 
 def orbit_axes(turn: float, tilt: float, pole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

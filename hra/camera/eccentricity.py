@@ -59,7 +59,7 @@ class Eccentricity:
         ------
         ArrayError : positions of another shape, not numeric or not finite.
         """
-        array = to_numpy(positions)
+        array = positions if type(positions) is np.ndarray else to_numpy(positions)
         if array.ndim == 0 or array.shape[-1] != 2 or array.dtype.kind not in "iuf":
             raise ArrayError(
                 f"positions must be numbers [..., 2], got {array.shape} of {array.dtype}", where="positions"

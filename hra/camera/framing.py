@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.camera import checks
+from hra.camera import matrices
 from hra.camera.camera import Camera, orbit_axes
+from hra.camera.view_bounds import checked_points
 
 # Share of the picture's half that the object may take on either side.
 _FILLED = 0.94
@@ -39,14 +40,17 @@ def fit_camera(
     CameraError : no such camera.
     ArrayError : not points.
     """
-    width, height = checks.viewport_size(viewport)
-    at = checks.points("points", points)
-    turn, tilt = math.radians(checks.number("azimuth", azimuth)), math.radians(checks.number("elevation", elevation))
-    outward, above = orbit_axes(turn, tilt, checks.direction("up", up))
+    width, height = matrices.viewport_size(viewport)
+    at = checked_points("points", points)
+    turn, tilt = (
+        math.radians(matrices.number("azimuth", azimuth)),
+        math.radians(matrices.number("elevation", elevation)),
+    )
+    outward, above = orbit_axes(turn, tilt, matrices.direction("up", up))
     across = np.cross(above, outward)
     middle = (at.min(axis=0) + at.max(axis=0)) / 2
     x, y, z = ((at - middle) @ axis for axis in (across, above, outward))
-    slope = math.tan(math.radians(checks.field_of_view(vertical_fov_degrees)) / 2) * _FILLED
+    slope = math.tan(math.radians(matrices.field_of_view(vertical_fov_degrees)) / 2) * _FILLED
     side, to_side = _fit_axis(x, z, slope * width / height)
     lift, to_lift = _fit_axis(y, z, slope)
     depth = float(np.ptp(z))

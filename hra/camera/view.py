@@ -6,11 +6,11 @@ A map of importance (attention, saliency or gaze) weights what appears at each p
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.camera.camera import Camera
 from hra.camera.eccentricity import Eccentricity
 from hra.camera.occlusion import window_matrix
@@ -162,9 +162,9 @@ def views_of(context: Any) -> tuple[View, ...]:
     for i, view in enumerate(views):
         if not isinstance(view, View):
             where = "context" if given is not context else f"context[{i}]"
-            raise MetricError(
-                f"a metric of the screen needs a hra.Camera or a View, got {type(view).__name__}", where=where
-            )
+            what = f"a metric of the screen needs a hra.Camera or a View, got {type(view).__name__}"
+            fix = "pass a camera, as hra.Camera.orbit(mesh.bounds); without one use a metric like meshes.SurfaceError()"
+            raise MetricError(what, where=where, fix=fix)
     if not views:
         raise MetricError("a sequence of views is empty", where="context", fix="pass at least one camera")
     return views

@@ -1,106 +1,72 @@
 """What a camera makes of bounds: how large a unit appears in them, and whether they are in view.
 
-Spheres are tested by the compiled loops of `hra.camera.spheres`, axis-aligned boxes by those below. A point of depth z
-(along the axis) at the angle t from the axis is stretched on the screen by at most ``focal_pixels / (z cos(t))``. Depth
-is linear, and what lies within an angle of the axis is a cone, hence convex: over a box in front of the eye both are
-extreme at corners.
+Spheres and axis-aligned boxes are checked here, once, and tested by the compiled loops of `hra.camera.frustum`.
 """
 
 from __future__ import annotations
 
-import math
-from functools import cached_property
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from hra.camera import checks
+from hra.caching import cached_property
+from hra.camera.frustum import (
+    Lens,
+    Row,
+    boxes_in_frustum,
+    boxes_pixels_per_unit,
+    boxes_to_frustum,
+    spheres_in_frustum,
+    spheres_pixels_per_unit,
+    visible_pixels_per_unit,
+)
 from hra.camera.matrices import depth_slope, frustum_planes, near_corners
-from hra.camera.spheres import Lens, affine, rows, spheres_in_frustum, spheres_pixels_per_unit, visible_pixels_per_unit
-from hra.compiling import njit
-from hra.model.arrays import frozen
+from hra.errors import ArrayError
+from hra.model.arrays import to_numpy
 
 
-@njit(cache=True)
-def boxes_in_frustum(boxes, planes):
-    """Whether each box [N] reaches the inner side of every plane (`hra.camera.spheres.rows` of [P, 4]).
+def rows(matrix: Iterable[Iterable[float]]) -> tuple[Row, ...]:
+    """The rows of a matrix or of a list of planes [P, 4]."""
+    return tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in matrix)
 
-    A slack of a few float64 roundings keeps boxes that touch a plane.
+
+def checked_points(name: str, values: Any) -> np.ndarray:
+    """Points [N, 3] as contiguous float64, else ArrayError; whether they are finite is not checked."""
+    array = _array(values)
+    if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in "iuf":
+        raise ArrayError(f"{name} must be numbers of shape [N, 3], got {array.shape} of {array.dtype}", where=name)
+    return np.ascontiguousarray(array, np.float64)
+
+
+def checked_spheres(centers: Any, radii: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Centres [N, 3] and radii [N] as contiguous floats, else ArrayError; whether they are finite is not checked.
+
+    float32 stays as it is: a million spheres are copied as slowly as they are tested.
     """
-    result = np.empty(len(boxes), np.bool_)
-    for i in range(len(boxes)):
-        result[i] = _reach(boxes[i], planes) >= 0.0
-    return result
+    array = _array(centers)
+    checked = (
+        array
+        if array.dtype == np.float32 and array.ndim == 2 and array.shape[1] == 3
+        else checked_points("centers", array)
+    )
+    array = _array(radii)
+    if array.shape != (len(checked),) or array.dtype.kind not in "iuf":
+        raise ArrayError(f"radii must be {len(checked)} numbers, got {array.shape} of {array.dtype}", where="radii")
+    return np.ascontiguousarray(checked), np.ascontiguousarray(array, checked.dtype)
 
 
-@njit(cache=True)
-def boxes_pixels_per_unit(boxes, where, lens):
-    """Upper bound [N] of the pixels that a unit length covers in the visible part of each box, perspective.
-
-    The bound takes the least depth of the box and its largest angle from the axis, up to the corner of the viewport.
-    It is 0 where not ``where`` [N].
-
-    Parameters
-    ----------
-    boxes : [N, 2, 3] float32 or float64, least and largest corner, world space.
-    lens : `hra.camera.spheres.Lens`.
-    """
-    result = np.zeros(len(boxes))
-    for i in range(len(boxes)):
-        if where[i]:
-            result[i] = _pixels_per_unit(boxes[i], lens)
-    return result
+def checked_boxes(values: Any) -> np.ndarray:
+    """Boxes [N, 2, 3] as contiguous floats, else ArrayError; float32 stays as it is, see `checked_spheres`."""
+    array = _array(values)
+    if array.ndim != 3 or array.shape[1:] != (2, 3) or array.dtype.kind not in "iuf":
+        what = f"boxes must be numbers of shape [N, 2, 3], got {array.shape} of {array.dtype}"
+        raise ArrayError(what, where="boxes")
+    return np.ascontiguousarray(array, array.dtype if array.dtype == np.float32 else np.float64)
 
 
-@njit(cache=True)
-def boxes_to_frustum(boxes, where, planes):
-    """How far each box [N] ``where`` is at least from the inner side of all planes, 0 where `boxes_in_frustum`."""
-    result = np.zeros(len(boxes))
-    for i in range(len(boxes)):
-        if where[i]:
-            result[i] = max(-_reach(boxes[i], planes), 0.0)
-    return result
-
-
-@njit(inline="always")
-def _pixels_per_unit(box, lens):
-    x, y, z = np.float64(box[0, 0]), np.float64(box[0, 1]), np.float64(box[0, 2])
-    wide, high, deep = box[1, 0] - x, box[1, 1] - y, box[1, 2] - z
-    across_x, across_y, across_z = lens.x[0] * wide, lens.x[1] * high, lens.x[2] * deep
-    up_x, up_y, up_z = lens.y[0] * wide, lens.y[1] * high, lens.y[2] * deep
-    away_x, away_y, away_z = -lens.z[0] * wide, -lens.z[1] * high, -lens.z[2] * deep
-    depth = -affine(lens.z, x, y, z)
-    # Depth is linear: each extent of the box lowers it by itself or not at all.
-    nearest = depth + min(away_x, 0.0) + min(away_y, 0.0) + min(away_z, 0.0)
-    # Square of the tangent of the largest visible angle, which also holds for boxes that reach behind the eye.
-    largest = 1.0 / (lens.corner_cosine * lens.corner_cosine) - 1.0
-    if nearest > 0.0:
-        eye_x, eye_y, square_tangent = affine(lens.x, x, y, z), affine(lens.y, x, y, z), 0.0
-        # Loops over constants are unrolled, and then vectorised: a third of the time of one loop over eight corners.
-        for a in (0.0, 1.0):
-            for b in (0.0, 1.0):
-                for c in (0.0, 1.0):
-                    across = eye_x + across_x * a + across_y * b + across_z * c
-                    up = eye_y + up_x * a + up_y * b + up_z * c
-                    away = depth + away_x * a + away_y * b + away_z * c
-                    square_tangent = max(square_tangent, (across * across + up * up) / (away * away))
-        largest = min(largest, square_tangent)
-    return lens.scale * lens.focal_pixels * math.sqrt(1.0 + largest) / max(nearest, lens.near)
-
-
-@njit(inline="always")
-def _reach(box, planes):
-    """How far the box reaches to the inner side of every plane, with the slack; negative if it is beyond one."""
-    x, y = 0.5 * (np.float64(box[0, 0]) + box[1, 0]), 0.5 * (np.float64(box[0, 1]) + box[1, 1])
-    z = 0.5 * (np.float64(box[0, 2]) + box[1, 2])
-    wide, high, deep = box[1, 0] - x, box[1, 1] - y, box[1, 2] - z
-    size, least = abs(x) + abs(y) + abs(z) + wide + high + deep, np.inf
-    for p in range(len(planes)):
-        a, b, c, d = planes[p]
-        # The corner that is farthest to the inner side; normals are unit vectors, so that it is a distance.
-        reach = affine(planes[p], x, y, z) + abs(a) * wide + abs(b) * high + abs(c) * deep
-        least = min(least, reach + 1e-14 * (size + abs(d)))
-    return least
+def _array(values: Any) -> np.ndarray:
+    return values if type(values) is np.ndarray else to_numpy(values)
 
 
 class ViewBounds:
@@ -128,7 +94,13 @@ class ViewBounds:
     @cached_property
     def planes(self) -> np.ndarray:
         """The frustum's planes [5 or 6, 4] float64 in world space, unit normals pointing inwards."""
-        return frozen(frustum_planes(self.projection @ self.view, self.reversed_depth))
+        planes = frustum_planes(self.projection, self.view)
+        planes.flags.writeable = False
+        return planes
+
+    @cached_property
+    def _plane_rows(self) -> tuple[Row, ...]:
+        return rows(self.planes)
 
     @cached_property
     def focal_pixels(self) -> float:
@@ -156,7 +128,7 @@ class ViewBounds:
         -------
         [N] float64, pixels per world unit, above 0.
         """
-        centers, radii = checks.spheres(centers, radii)
+        centers, radii = checked_spheres(centers, radii)
         if not self.is_perspective:
             return np.full(len(radii), self._scale * self.focal_pixels)
         return spheres_pixels_per_unit(centers, radii, self._lens)
@@ -166,18 +138,18 @@ class ViewBounds:
 
         Parameters as in `pixels_per_unit`.
         """
-        return spheres_in_frustum(*checks.spheres(centers, radii), rows(self.planes))
+        return spheres_in_frustum(*checked_spheres(centers, radii), self._plane_rows)
 
     def visible_pixels_per_unit(self, centers: Any, radii: Any, where: Any = None) -> np.ndarray:
         """`pixels_per_unit` of the spheres that may be in view, 0 for the others, in one pass over [N] spheres.
 
         Parameters as in `pixels_per_unit`; ``where`` bool [N] leaves out further spheres.
         """
-        centers, radii = checks.spheres(centers, radii)
+        centers, radii = checked_spheres(centers, radii)
         where = np.ones(len(radii), np.bool_) if where is None else np.asarray(where, np.bool_)
         if not self.is_perspective:
             return np.where(where & self.spheres_visible(centers, radii), self.pixels_per_unit(centers, radii), 0.0)
-        return visible_pixels_per_unit(centers, radii, where, self._lens, rows(self.planes))
+        return visible_pixels_per_unit(centers, radii, where, self._lens, self._plane_rows)
 
     def visible_pixels_per_unit_in_boxes(self, boxes: Any, where: Any = None) -> np.ndarray:
         """`visible_pixels_per_unit` of axis-aligned boxes, which fit most surfaces closer than spheres, [N] float64.
@@ -190,17 +162,17 @@ class ViewBounds:
         boxes : [N, 2, 3] finite, least and largest corner, world space.
         where : bool [N], leaves out further boxes.
         """
-        boxes = checks.boxes(boxes)
+        boxes = checked_boxes(boxes)
         where = np.ones(len(boxes), np.bool_) if where is None else np.asarray(where, np.bool_)
         if not self.is_perspective:
-            return np.where(where & boxes_in_frustum(boxes, rows(self.planes)), self._scale * self.focal_pixels, 0.0)
+            return np.where(where & boxes_in_frustum(boxes, self._plane_rows), self._scale * self.focal_pixels, 0.0)
         lens = self._lens
-        in_view = where & (boxes_to_frustum(boxes, where, rows(self.planes)) == 0.0)
+        in_view = where & (boxes_to_frustum(boxes, where, self._plane_rows) == 0.0)
         return boxes_pixels_per_unit(boxes, in_view, lens)
 
     def boxes_visible(self, boxes: Any) -> np.ndarray:
         """Whether axis-aligned boxes [N, 2, 3] may be in view, [N] bool: conservative, as `spheres_visible`."""
-        return boxes_in_frustum(checks.boxes(boxes), rows(self.planes))
+        return boxes_in_frustum(checked_boxes(boxes), self._plane_rows)
 
     def boxes_near_view(self, boxes: Any, where: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Boxes out of view too, for things that lie a little beside them.
@@ -219,9 +191,9 @@ class ViewBounds:
         float64 [N], world units, how far each box is at least from all that is in view, 0 for boxes in view.
         Both are 0 where not ``where``.
         """
-        boxes = checks.boxes(boxes)
+        boxes = checked_boxes(boxes)
         where = np.ones(len(boxes), np.bool_) if where is None else np.asarray(where, np.bool_)
-        apart = boxes_to_frustum(boxes, where, rows(self.planes))
+        apart = boxes_to_frustum(boxes, where, self._plane_rows)
         if not self.is_perspective:
             return np.where(where, self._scale * self.focal_pixels, 0.0), apart
         return boxes_pixels_per_unit(boxes, where, self._lens), apart

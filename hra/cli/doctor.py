@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
+import re
+from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any
 
 from hra import __version__
@@ -12,8 +13,10 @@ from hra.console import JsonOption, running, show, write_json
 from hra.errors import HraError
 from hra.plugins import GROUPS, available, failures
 
-_PACKAGES = ("numpy", "numba", "meshoptimizer", "pillow", "scipy", "matplotlib")
-_OPTIONAL = ("imgui-bundle", "moderngl", "networkx", "pyvista", "scikit-image", "torch", "trimesh", "warp-lang")
+# A requirement as a package's metadata have it: its name, its own extras, and the extra that asks for it.
+_REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?[^;]*(?:;.*extra == ['\"]([\w-]+)['\"])?")
+_MISSING = "not installed"
+_FOR_DEVELOPERS = {"all", "docs", "fuzz", "test"}
 
 
 def doctor(json_file: JsonOption = None) -> None:
@@ -27,9 +30,12 @@ def doctor(json_file: JsonOption = None) -> None:
 
 def report() -> dict[str, dict[str, Any]]:
     """Versions, backends and OpenGL of this machine as plain data."""
+    extras = packages_by_extra()
+    versions = {name: _version(name) for name in sorted(set().union(*extras.values()))}
     return {
         "system": {"hra": __version__, "python": platform.python_version(), "platform": platform.platform()},
-        "packages": {name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
+        "packages": versions,
+        "extras": {extra: _whole(extra, packages, versions) for extra, packages in sorted(extras.items()) if extra},
         "backends": _backends(),
         "opengl": _opengl(),
         "plug-ins": {group: ", ".join(sorted(available(group))) or "none" for group in GROUPS},
@@ -37,11 +43,31 @@ def report() -> dict[str, dict[str, Any]]:
     }
 
 
+def packages_by_extra() -> dict[str, set[str]]:
+    """Packages that each extra brings, those of extras within it included; under "" what hra always needs."""
+    found = [match.groups() for line in requires("hra") or () if (match := _REQUIREMENT.match(line))]
+    direct = {extra or "" for _, _, extra in found} - _FOR_DEVELOPERS
+    within = {
+        one: [names.split(",") for name, names, extra in found if name == "hra" and extra == one] for one in direct
+    }
+
+    def packages(one: str) -> set[str]:
+        own = {name for name, _, extra in found if (extra or "") == one and name != "hra"}
+        return own.union(*(packages(name) for names in within[one] for name in names))
+
+    return {one: packages(one) for one in direct}
+
+
+def _whole(extra: str, packages: set[str], versions: dict[str, str]) -> str:
+    missing = sorted(name for name in packages if versions[name] == _MISSING)
+    return f"lacks {', '.join(missing)}: pip install 'hra[{extra}]'" if missing else "installed"
+
+
 def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "not installed"
+        return _MISSING
 
 
 def _broken() -> dict[str, str]:

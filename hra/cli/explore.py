@@ -81,8 +81,10 @@ def _serve(request: PageRequest, port: int) -> None:
         )
         return render(wanted.title, views_of(wanted, lambda text: None), form(asked))
 
+    with running("the first page"):
+        served = application(make, Asked(request.query))
     typer.echo(f"open http://127.0.0.1:{port}/ (Ctrl-C ends it)")
-    uvicorn.run(application(make, Asked(request.query)), host="127.0.0.1", port=port, log_level="warning")
+    uvicorn.run(served, host="127.0.0.1", port=port, log_level="warning", limit_concurrency=64, timeout_keep_alive=5)
 
 
 def _kind(path: Path, view: str | None) -> str:

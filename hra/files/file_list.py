@@ -6,9 +6,9 @@ import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
+from hra.caching import cached_property
 from hra.errors import FileError, HraError
 from hra.files.local_files import local_path
 

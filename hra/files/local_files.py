@@ -92,7 +92,7 @@ def make_folder(folder: str | os.PathLike[str]) -> Path:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         what = f"cannot create the folder: {error.strerror}"
-        raise FileError(what, where=str(root)[:500], fix="name a folder that can be made") from error
+        raise FileError(what, where=str(root)[:500], fix="choose a folder that you may write to") from error
     return root
 
 

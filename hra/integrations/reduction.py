@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 import hra
+from hra.caching import cached_property
 from hra.domains.tokens import Reducer, TokenAllocator
 from hra.domains.tokens.methods.named import named_allocator
 from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder

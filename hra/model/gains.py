@@ -109,7 +109,7 @@ def gains_from_errors(
     RepairWarning : a finer level had more error than the coarser one; it was scaled down to it.
     """
     error = error.copy()
-    gain = np.zeros(len(hierarchy))
+    gain = np.zeros(hierarchy.level_offsets[-1])
     if hierarchy.node_parent is not None and not hierarchy.replaces:
         base = error[hierarchy.added_by < 0]
         warn_of_repairs(_steps(hierarchy, hierarchy.node_parent, error, inherited, gain))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.model import topology
 from hra.model.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
@@ -39,7 +39,7 @@ class Hierarchy:
     parent : int32 [R] or None, the predecessor of each refinement of a forest; None for a DAG.
     edges : int32 [E, 2], (predecessor, successor), sorted by successor.
     level_offsets : int32 [L + 1], where each level of refinements begins.
-    node : node attributes by name, each with leading dimension N.
+    node : node attributes by name, each with leading dimension N; `MetricError` where there is none of a name.
 
     Examples
     --------
@@ -64,6 +64,12 @@ class Hierarchy:
     level_offsets: np.ndarray
     cost_unit: str = "units"
     node: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        node = _Attributes(self.node)
+        for array in (*(value for value in vars(self).values() if isinstance(value, np.ndarray)), *node.values()):
+            array.flags.writeable = False
+        object.__setattr__(self, "node", MappingProxyType(node))
 
     # ---- construction -------------------------------------------------------------------------------------------
 
@@ -226,18 +232,23 @@ class Hierarchy:
         edges = edges[np.lexsort((edges[:, 0], edges[:, 1]))]
         _check_total(cost)
         added_by, removed_by = rank[shape.added_by], rank[shape.removed_by]
-        topology.check_changes(Topology(shape.size, added_by, removed_by, edges))
-        return cls(
-            node_cost=frozen(cost),
-            added_by=frozen(added_by),
-            removed_by=frozen(removed_by),
-            node_parent=None if node_parent is None else frozen(np.array(node_parent, np.int32)),
-            parent=_forest(edges, shape.size),
-            edges=frozen(edges),
-            level_offsets=frozen(offsets_of(np.bincount(level))),
+        parent, node = _forest(edges, shape.size), _attributes(attributes, cost.size)
+        predecessors = offsets_of(np.bincount(edges[:, 1], minlength=shape.size)), np.ascontiguousarray(edges[:, 0])
+        level_offsets = offsets_of(np.bincount(level))
+        topology.check_changes(Topology(shape.size, added_by, removed_by, edges), predecessors)
+        made = cls(
+            node_cost=cost,
+            added_by=added_by,
+            removed_by=removed_by,
+            node_parent=None if node_parent is None else np.array(node_parent, np.int32),
+            parent=parent,
+            edges=edges,
+            level_offsets=level_offsets,
             cost_unit=cost_unit,
-            node=_attributes(attributes, cost.size),
+            node=node,
         )
+        vars(made)["predecessors"] = _read_only(*predecessors)  # known already, and most traversals ask for them
+        return made
 
     # ---- queries ------------------------------------------------------------------------------------------------
 
@@ -280,20 +291,19 @@ class Hierarchy:
         """The unit in which all costs are whole numbers, see `hra.model.units`."""
         return Units.of(self.node_cost)
 
-    @property
+    @cached_property
     def unit_cost(self) -> np.ndarray:
         """Cost of each refinement in whole units, float64 [R]; rounded down where costs have no common unit."""
         return self._unit_costs[0]
 
-    @property
+    @cached_property
     def unit_cost_high(self) -> np.ndarray:
         """`unit_cost` rounded up, float64 [R]; the same array where costs have a common unit."""
         return self._unit_costs[1]
 
     @cached_property
     def _unit_costs(self) -> tuple[np.ndarray, np.ndarray]:
-        low, high = swap_units(self.units, self.node_cost, self.added_by, self.removed_by, len(self))
-        return frozen(low), frozen(high)
+        return _read_only(*swap_units(self.units, self.node_cost, self.added_by, self.removed_by, len(self)))
 
     @cached_property
     def _base_units(self) -> tuple[float, float]:
@@ -308,14 +318,16 @@ class Hierarchy:
     @cached_property
     def slope_cost(self) -> np.ndarray:
         """Unit costs to divide by, float64 [R]: those of free refinements are too small to be felt in any sum."""
-        return frozen(divisible(self.unit_cost))
+        cost = divisible(self.unit_cost)
+        cost.flags.writeable = False
+        return cost
 
     @cached_property
     def unreplaced(self) -> slice | np.ndarray:
         """Index of the nodes of full detail: a slice where they follow each other, as in level order, else int64."""
         nodes = np.flatnonzero(self.removed_by < 0)
         together = nodes.size > 0 and nodes[-1] - nodes[0] == nodes.size - 1
-        return slice(int(nodes[0]), int(nodes[-1]) + 1) if together else frozen(nodes)
+        return slice(int(nodes[0]), int(nodes[-1]) + 1) if together else nodes
 
     @cached_property
     def scratch(self) -> Scratch:
@@ -389,28 +401,30 @@ class Hierarchy:
     def successors(self) -> tuple[np.ndarray, np.ndarray]:
         """Successors of each refinement: offsets [R + 1] and indices [E], both int32."""
         offsets, order = group(self.edges[:, 0], len(self))
-        return frozen(offsets), frozen(np.ascontiguousarray(self.edges[order, 1]))
+        return _read_only(offsets, np.ascontiguousarray(self.edges[order, 1]))
 
     @cached_property
     def first_child(self) -> np.ndarray:
         """Where the children of each refinement of a forest begin, int32 [R + 1]; they lie side by side."""
-        return frozen(self.successors[0] + np.int32(len(self) - self.edges.shape[0]))
+        first = self.successors[0] + np.int32(len(self) - self.edges.shape[0])
+        first.flags.writeable = False
+        return first
 
     @cached_property
     def predecessors(self) -> tuple[np.ndarray, np.ndarray]:
         """Predecessors of each refinement: offsets [R + 1] and indices [E], both int32."""
         counts = np.bincount(self.edges[:, 1], minlength=len(self))
-        return frozen(offsets_of(counts)), frozen(np.ascontiguousarray(self.edges[:, 0]))
+        return _read_only(offsets_of(counts), np.ascontiguousarray(self.edges[:, 0]))
 
     @cached_property
     def added_nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Nodes that each refinement adds: offsets [R + 1] and node ids, both int32."""
-        return _frozen_group(self.added_by, len(self))
+        return _read_only(*group(self.added_by, len(self)))
 
     @cached_property
     def removed_nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Nodes that each refinement removes: offsets [R + 1] and node ids, both int32."""
-        return _frozen_group(self.removed_by, len(self))
+        return _read_only(*group(self.removed_by, len(self)))
 
     @cached_property
     def replaces(self) -> bool:
@@ -424,12 +438,6 @@ class Hierarchy:
         ------
         MetricError : the hierarchy does not carry it.
         """
-        if name not in self.node:
-            raise MetricError(
-                f"the hierarchy has no node attribute {name!r}",
-                where=f"available: {', '.join(sorted(self.node)) or 'none'}",
-                fix=f"build the hierarchy with attributes={{{name!r}: ...}}, or choose another metric",
-            )
         return self.node[name]
 
     def gains(self, errors: Any, inherited: Any = None) -> Any:
@@ -478,6 +486,17 @@ class Hierarchy:
         return _restore, (type(self), {**fields, "node": dict(self.node)})
 
 
+class _Attributes(dict[str, np.ndarray]):
+    """Node attributes, of which a missing one says so."""
+
+    def __missing__(self, name: str) -> np.ndarray:
+        raise MetricError(
+            f"the hierarchy has no node attribute {name!r}",
+            where=f"available: {', '.join(sorted(self)) or 'none'}",
+            fix=f"build the hierarchy with attributes={{{name!r}: ...}}, or choose another metric",
+        )
+
+
 # Free refinements count as this part of the least cost where gains are divided by costs: no sum feels it.
 FREE_COST = 1e-200
 
@@ -494,14 +513,12 @@ def _add(digest: hashlib._Hash, array: np.ndarray) -> None:
 
 
 def _restore(cls: type[Hierarchy], fields: dict[str, Any]) -> Hierarchy:
-    arrays = {name: frozen(value) for name, value in fields.items() if isinstance(value, np.ndarray)}
-    node = MappingProxyType({name: frozen(array) for name, array in fields["node"].items()})
-    return cls(**{**fields, **arrays, "node": node})
+    return cls(**fields)
 
 
-def _frozen_group(keys: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    offsets, order = group(keys, size)
-    return frozen(offsets), frozen(order)
+def _read_only(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    first.flags.writeable = second.flags.writeable = False
+    return first, second
 
 
 def _costs(cost: Any) -> np.ndarray:
@@ -513,15 +530,15 @@ def _costs(cost: Any) -> np.ndarray:
     return vector
 
 
-def _attributes(attributes: Mapping[str, Any] | None, size: int) -> Mapping[str, np.ndarray]:
-    """Read-only copies of the node attributes, each checked to have ``size`` entries."""
+def _attributes(attributes: Mapping[str, Any] | None, size: int) -> dict[str, np.ndarray]:
+    """Copies of the node attributes, each checked to have ``size`` entries."""
     copies = {}
     for name, values in (attributes or {}).items():
         array = np.array(to_numpy(values))
         if array.ndim < 1 or array.shape[0] != size:
             raise ArrayError(f"attribute {name!r} has shape {array.shape}, expected {size} entries", where=name)
-        copies[name] = frozen(array)
-    return MappingProxyType(copies)
+        copies[name] = array
+    return copies
 
 
 def _check_total(cost: np.ndarray) -> None:
@@ -539,4 +556,4 @@ def _forest(edges: np.ndarray, size: int) -> np.ndarray | None:
         return None
     parent = np.full(size, -1, np.int32)
     parent[edges[:, 1]] = edges[:, 0]
-    return frozen(parent)
+    return parent

@@ -7,11 +7,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.errors import MetricError, RepairWarning
 from hra.model.arrays import ReadOnlyArrays, to_numpy
 from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
@@ -139,8 +140,9 @@ class Problem(ReadOnlyArrays, ShortRepr):
         ------
         MetricError : a gain is negative or not a number, or their sum overflows.
         """
-        if self.gain.shape != (len(self.hierarchy),):
-            what = f"gains of shape {self.gain.shape} for {len(self.hierarchy)} refinements"
+        size = int(self.hierarchy.level_offsets[-1])
+        if self.gain.shape != (size,):
+            what = f"gains of shape {self.gain.shape} for {size} refinements"
             raise MetricError(what, where="Problem.gain", fix="return one gain per refinement")
         r = first_unusable(self.gain, 0.0)
         if r >= 0:
@@ -170,7 +172,7 @@ def refinement_peak_of(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) 
 
 def _node_values(values: Any, hierarchy: Hierarchy, metric: ErrorMetric) -> np.ndarray:
     """The metric's values as float64 [N], checked."""
-    array = to_numpy(values)
+    array = values if type(values) is np.ndarray else to_numpy(values)
     name, size = type(metric).__name__, hierarchy.node_cost.size
     if array.shape != (size,) or array.dtype.kind not in "iufb":
         raise MetricError(

@@ -233,21 +233,20 @@ def dag(size: int, edges: np.ndarray) -> Topology:
     return Topology(size, np.arange(size, dtype=np.int32), _none(size), np.unique(edges, axis=0).astype(np.int32))
 
 
-def check_changes(shape: Topology) -> None:
+def check_changes(shape: Topology, predecessors: tuple[np.ndarray, np.ndarray]) -> None:
     """Every node comes before it goes: what adds it precedes what removes it, by one edge or by several.
 
     Parameters
     ----------
     shape : in level order, its edges sorted by successor.
+    predecessors : of each refinement, offsets [R + 1] and indices [E].
 
     Raises
     ------
     HierarchyError : a node may go before it comes, or that can only be told by following too many edges.
     """
-    before, after = shape.edges.T
-    offsets = offsets_of(np.bincount(after, minlength=shape.size))
-    most = _STEPS * (shape.size + before.size + shape.added_by.size)
-    node, far = _gone_early(offsets, np.ascontiguousarray(before), shape.added_by, shape.removed_by, most)
+    most = _STEPS * (shape.size + len(shape.edges) + shape.added_by.size)
+    node, far = _gone_early(*predecessors, shape.added_by, shape.removed_by, most)
     if node >= 0:
         added, removed = shape.added_by[node], shape.removed_by[node]
         what = "can be removed before it is added" if not far else "is removed too many steps after it is added"

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from hra.allocating.allocation import Allocation, ratio
+from hra.caching import cached_property
 from hra.errors import HraError
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric

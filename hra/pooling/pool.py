@@ -21,7 +21,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,10 +28,10 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.allocating.modifiers import in_sequence
+from hra.caching import cached_property
 from hra.compiling import Stopwatch
-from hra.errors import HraError
+from hra.errors import HraError, wrong_kind
 from hra.model.budget import check_budget
-from hra.model.kinds import require_kind
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.units import rescale
@@ -249,9 +248,10 @@ def pool(
     if not members:
         raise HraError("a pool needs at least one allocator", where="pool()")
     for member in members:
-        require_kind(
-            "member", member, HierarchicalResourceAllocator, "call hra.pool(first, second), or hra.pool(*list)"
-        )
+        if not isinstance(member, HierarchicalResourceAllocator):
+            raise wrong_kind(
+                "member", member, HierarchicalResourceAllocator, "call hra.pool(first, second), or hra.pool(*list)"
+            )
     if limits is None:
         return Pool(members, traversal or Hull())
     if isinstance(traversal, Coherent) and traversal.max_churn is not None:

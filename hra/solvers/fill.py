@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.model.kinds import require_kind
+from hra.errors import wrong_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_shrinking, total
 
@@ -76,7 +76,8 @@ def complete(
     >>> hra.complete(problem, np.zeros(3, bool), problem.ratio, spend_all=False)
     array([ True,  True, False])
     """
-    require_kind("problem", problem, Problem, "pass the argument of Traversal.select, or Allocation.problem")
+    if not isinstance(problem, Problem):
+        raise wrong_kind("problem", problem, Problem, "pass the argument of Traversal.select, or Allocation.problem")
     selected = _fill_up(problem, start, priority, spend_all, among)
     # What costs less than nothing makes room for others.
     while problem.hierarchy.shrinks and take_shrinking(*problem.hierarchy.predecessors, problem.cost, selected):

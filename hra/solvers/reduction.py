@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.compiling import njit
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_difference, up

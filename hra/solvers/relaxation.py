@@ -31,7 +31,7 @@ def sampled_price(problem: Problem) -> float | None:
 
     Whole branches are sampled because pooling changes slopes: the price from refinements' own ratios may be far off.
     """
-    first_child, size = problem.hierarchy.first_child, len(problem.hierarchy)
+    first_child, size = problem.hierarchy.first_child, problem.gain.size
     low, high = wide_level(first_child, int(_SHARE * size))
     if low == size:
         return None
@@ -110,7 +110,7 @@ def relaxation(problem: Problem) -> Relaxation:
         return Relaxation(*dag_relaxation(problem))
     if problem.is_unlimited:
         return _everything(problem)
-    near = _near_price(problem) if len(problem.hierarchy) >= LARGE else None
+    near = _near_price(problem) if problem.gain.size >= LARGE else None
     return _pool(problem) if near is None else _near(problem, near)
 
 
@@ -143,7 +143,7 @@ def _near_price(problem: Problem) -> HullPoint | None:
 
 
 def _near(problem: Problem, point: HullPoint) -> Relaxation:
-    priority = problem.hierarchy.scratch.array("priority", (len(problem.hierarchy),))
+    priority = problem.hierarchy.scratch.array("priority", problem.gain.shape)
     priority.fill(-1.0)
     priority[point.undecided] = point.slope
     return Relaxation(point.selected, point.price, priority, point.upper_bound, point.undecided)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import HraError
-from hra.model.kinds import require_kind
+from hra.errors import HraError, wrong_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors, total
 from hra.model.solution import Solution
@@ -56,7 +55,8 @@ class Coherent(Traversal):
     max_churn: int | None = None
 
     def __post_init__(self) -> None:
-        require_kind("traversal", self.traversal, Traversal, "write Coherent(hra.Hull(), hysteresis=0.1)")
+        if not isinstance(self.traversal, Traversal):
+            raise wrong_kind("traversal", self.traversal, Traversal, "write Coherent(hra.Hull(), hysteresis=0.1)")
         if not 0 <= self.hysteresis < np.inf:
             raise HraError(f"hysteresis must be >= 0, got {self.hysteresis!r}", where="Coherent")
         if self.max_churn is not None and (isinstance(self.max_churn, bool) or not self.max_churn >= 0):

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.errors import HraError
-from hra.model.kinds import require_kind
+from hra.errors import HraError, wrong_kind
 from hra.model.precise import precise_difference, up
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -53,7 +52,8 @@ class Exact(Traversal):
     spend_all: bool = False
 
     def __post_init__(self) -> None:
-        require_kind("max_states", self.max_states, (int, np.integer), "pass a whole number, such as 2**22")
+        if not isinstance(self.max_states, (int, np.integer)):
+            raise wrong_kind("max_states", self.max_states, (int, np.integer), "pass a whole number, such as 2**22")
         if self.max_states < 1:
             raise HraError(f"max_states must be at least 1, got {self.max_states}", where="Exact")
 

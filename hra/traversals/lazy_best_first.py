@@ -16,28 +16,41 @@ import numpy as np
 from hra.errors import HraError, InvalidBudget, RepairWarning
 from hra.model.budget import check_covered, check_number
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
+from hra.model.precise import precise_total
 from hra.model.units import exactly
 from hra.solvers.lazy.allocation import LazyAllocation
-from hra.solvers.lazy.tree import LazyStep, LazyTree
+from hra.solvers.lazy.tree import LazyStep, LazyTree, covering
+from hra.solvers.lazy.visited_tree import VisitedTree
+from hra.traversals.exact import Exact
 
 _TAKE, _EXPAND = 0, 1
+# Nodes are looked into before the relaxation is solved again: one at first, later this part of those expanded.
+_BATCH = 1 / 8
+# A relative gap below which whole steps are not looked for.
+_CLOSE_ENOUGH = 1e-3
+# Of the search for the best visited cut, which takes a few milliseconds then.
+_STATES = 2**18
 
 
 @dataclass(frozen=True)
 class LazyBestFirst:
     """Repeatedly take the refinement with the most gain per cost that still fits, making nodes only when it must.
 
-    Takes what `BestFirst` takes on the whole tree. A node is expanded only once its error per least cost, the most that
-    refining it could be worth, exceeds the worth of every refinement that is known (lazy evaluation: Minoux 1978).
-    As for `BestFirst`, nothing guarantees the sum of errors, but the allocation's upper bound holds for the whole tree.
+    First takes what `BestFirst` takes on the whole tree. A node is expanded only once its potential per least cost, the
+    most that refining it could be worth, exceeds the worth of every refinement that is known (lazy evaluation: Minoux
+    1978). Best-first stops for good at steps that do not pay, whatever follows them. So the search then looks ahead: it
+    expands what the best cut would refine if every node that is not expanded held its whole potential (optimism in the
+    face of uncertainty: Munos 2014), on the concave envelope along chains of splits, until that cut is made of visited
+    nodes. The answer is the best cut of the visited tree that `Exact` finds, or best-first's where that gains more; its
+    upper bound holds for the whole tree.
 
-    Anytime: an answer found with fewer expansions is a prefix of one found with more, so more never gains less. What
-    a limit leaves of the budget stays unspent.
+    Anytime: more expansions never gain less.
 
     Parameters
     ----------
-    max_expansions : nodes to expand at most, >= 1; None for no limit.
+    max_expansions : nodes to expand at most, look-ahead included, >= 1; None for no limit.
     seconds : no node is expanded after this time, but for the first; None for no limit.
+    look_ahead : nodes to expand at most once best-first has ended, >= 0; with 0 the answer is best-first's.
 
     Examples
     --------
@@ -58,12 +71,15 @@ class LazyBestFirst:
 
     max_expansions: int | None = None
     seconds: float | None = None
+    look_ahead: int = 1000
 
     def __post_init__(self) -> None:
         if self.max_expansions is not None and not self.max_expansions >= 1:
             raise HraError(f"max_expansions must be >= 1, got {self.max_expansions!r}", where="LazyBestFirst")
         if self.seconds is not None and not self.seconds >= 0:
             raise HraError(f"seconds must be >= 0, got {self.seconds!r}", where="LazyBestFirst")
+        if not self.look_ahead >= 0:
+            raise HraError(f"look_ahead must be >= 0, got {self.look_ahead!r}", where="LazyBestFirst")
 
     def allocate(
         self, hierarchy: LazyHierarchy, metric: LazyMetric, budget: float, context: Any = None
@@ -78,18 +94,19 @@ class LazyBestFirst:
 
         Warns
         -----
-        RepairWarning : children had more error than their parent; they were scaled down to it.
+        RepairWarning : children had more error than their parent; they were scaled down to it. Or more was gained below
+            a node than its potential; bounds rest on errors then.
         """
         return next(self.improve(hierarchy, metric, budget, context))
 
     def improve(
         self, hierarchy: LazyHierarchy, metric: LazyMetric, budget: float, context: Any = None
     ) -> Iterator[LazyAllocation]:
-        """Better and better allocations; the limits count again for each. Ends when nothing is left that fits."""
+        """Better and better allocations till the search ends; for each, the limits but ``look_ahead`` count again."""
         tree = LazyTree(hierarchy, metric, context)
-        search = _Search(tree, check_number(budget))
+        search = _Search(tree, check_number(budget), self.look_ahead)
         fits = search.cost <= search.limit
-        check_covered(search.budget, _covering(search.cost), hierarchy.cost_unit, fits=fits)
+        check_covered(search.budget, covering(search.cost), hierarchy.cost_unit, fits=fits)
         if math.isinf(search.budget) and self.max_expansions is None and self.seconds is None:
             what = "an infinite budget never ends on a hierarchy that is made on demand"
             raise InvalidBudget(what, where="budget", fix="set max_expansions or seconds, or a finite budget")
@@ -106,15 +123,17 @@ class LazyBestFirst:
 class _Search:
     """The state of one search: the tree so far, which of it is active, and a heap of what may come next."""
 
-    def __init__(self, tree: LazyTree, budget: float) -> None:
-        self.tree, self.budget = tree, budget
+    def __init__(self, tree: LazyTree, budget: float, look_ahead: int) -> None:
+        self.tree, self.budget, self.look_ahead, self.left = tree, budget, look_ahead > 0, look_ahead
         self.base_error = math.fsum(tree.error)
         self.cost = sum(map(tree.exact, range(len(tree.nodes))), Fraction(0))
         self.limit = Fraction(10) ** 400 if math.isinf(budget) else exactly(budget)
-        self.gain, self.seconds, self.warned = 0.0, 0.0, 0
+        self.gain, self.seconds, self.warned, self.distrusted = 0.0, 0.0, 0, 0
         self.active = set(range(len(tree.nodes)))
         # Most worth first; of equals what is known, which may make the expansion needless, then the order of making.
         self.heap: list[tuple[float, int, int, LazyStep | None]] = []
+        # The best cut of the visited tree: its nodes, cost and gain.
+        self.best: tuple[set[int], float, float] = (set(), 0.0, -1.0)
         for v in self.active:
             self._push_expansion(v)
 
@@ -122,15 +141,50 @@ class _Search:
         """Continue until nothing is left or a limit is reached."""
         start = time.perf_counter()
         done = 0
+
+        def limited() -> bool:
+            return bool(done) and (done >= expansions or time.perf_counter() - start >= seconds)
+
         while self.heap:
             _, _, v, step = self.heap[0]
-            if step is None and done and (done >= expansions or time.perf_counter() - start >= seconds):
+            if step is None and limited():
                 break
             heapq.heappop(self.heap)
             done += self._expand(v) if step is None else self._take(step)
+        while not self.heap and self.left and not limited():
+            most = min(self.left, expansions - done)
+            ahead = self._promising()[: int(min(most, 1 + sum(self.tree.expanded) * _BATCH))]
+            self.left = self.left if ahead else 0
+            for v in ahead:
+                if not limited():
+                    self.tree.expand(v)
+                    self.left, done = self.left - 1, done + 1
+        visited = self.tree.freeze()
+        if self.look_ahead:
+            self._choose(visited)
         self.seconds += time.perf_counter() - start
         self._warn()
-        return self._allocation()
+        return self._allocation(visited)
+
+    def _promising(self) -> list[int]:
+        """What to look into next; nothing where the best cut is known, or all but known."""
+        visited = self.tree.freeze()
+        nodes = visited.promising(self.budget)
+        if not nodes.size:  # whole steps may still fit better than those of the relaxation
+            self._choose(visited)
+            bound = visited.upper_bound(self.budget)
+            lost = bound - max(self.best[2], self.gain)
+            nodes = visited.promising(self.budget, lost) if lost > bound * _CLOSE_ENOUGH else nodes
+        return nodes.tolist()
+
+    def _choose(self, visited: VisitedTree) -> None:
+        """Keep the best cut of the visited tree, if it gains more than the best so far."""
+        problem = visited.problem(self.budget)
+        selected = Exact(_STATES).solve(problem).selected
+        active = np.flatnonzero(visited.hierarchy.active_nodes(selected)).tolist()
+        cost, gain = sum(map(self.tree.exact, active), Fraction(0)), precise_total(problem.gain, selected)[0]
+        if cost <= self.limit and gain > self.best[2]:
+            self.best = set(active), float(cost), gain
 
     def _expand(self, v: int) -> int:
         """Make the children of ``v`` unless none of them could be paid; return how many nodes were expanded."""
@@ -154,18 +208,22 @@ class _Search:
         return 0
 
     def _push_expansion(self, v: int) -> None:
-        if self.tree.error[v] > 0:
-            heapq.heappush(self.heap, (-_worth(self.tree.error[v], self.tree.least_cost[v]), _EXPAND, v, None))
+        if worth := self.tree.worth(v):
+            heapq.heappush(self.heap, (-worth, _EXPAND, v, None))
 
-    def _allocation(self) -> LazyAllocation:
-        visited = self.tree.freeze()
+    def _allocation(self, visited: VisitedTree) -> LazyAllocation:
+        greedy = self.active, float(self.cost), self.gain
+        cut, cost, gain = self.best if self.best[2] > self.gain else greedy
         active = np.zeros(len(visited.nodes), np.bool_)
-        active[list(self.active)] = True
-        return LazyAllocation(
-            visited, active, self.budget, float(self.cost), self.gain, self.base_error, not self.heap, self.seconds
-        )
+        active[list(cut)] = True
+        finished = not self.heap and not self.left
+        return LazyAllocation(visited, active, self.budget, cost, gain, self.base_error, finished, self.seconds)
 
     def _warn(self) -> None:
+        exceeded, self.distrusted = self.tree.exceeded - self.distrusted, self.tree.exceeded
+        if exceeded:
+            message = f"below {exceeded} nodes more was gained than the metric's potential; bounds rest on errors"
+            warnings.warn(message, RepairWarning, stacklevel=4)
         repaired, self.warned = self.tree.repaired - self.warned, self.tree.repaired
         if repaired:
             message = f"the metric is not monotone: at {repaired} nodes the children had more error; it was scaled down"
@@ -174,9 +232,3 @@ class _Search:
 
 def _worth(gain: float, cost: float) -> float:
     return gain / cost if cost > 0 else math.inf
-
-
-def _covering(cost: Fraction) -> float:
-    """The least double that counts as at least ``cost``."""
-    nearest = float(cost)
-    return nearest if exactly(nearest) >= cost else math.nextafter(nearest, math.inf)

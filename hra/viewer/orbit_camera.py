@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.camera import Camera, checks
+from hra.camera import Camera, matrices
 from hra.camera.camera import orbit_axes
 from hra.camera.framing import is_centred
 from hra.errors import CameraError
@@ -56,12 +56,12 @@ class OrbitCamera:
         if not (camera.is_perspective and is_centred(camera)):
             fix = "give eye and target, or draw it by `meshes.render`"
             raise CameraError("the eye of a window is a pinhole that looks straight ahead", where="camera", fix=fix)
-        low, high = checks.bounding_box(bounds)
+        low, high = matrices.bounding_box(bounds)
         eye, upward, outward = camera.position, camera.view[1, :3], camera.view[2, :3]
         ahead = float(((low + high) / 2 - eye) @ -outward)
         if ahead <= 0:  # what is behind cannot be turned around
             ahead = float(np.linalg.norm(high - low)) or 1.0
-        pole = upward if up is None else checks.direction("up", up)
+        pole = upward if up is None else matrices.direction("up", up)
         pole = pole / np.linalg.norm(pole)
         elevation = math.asin(max(-1.0, min(1.0, float(outward @ pole))))
         across = outward if abs(elevation) < _STEEPEST else -math.copysign(1.0, elevation) * upward
@@ -87,7 +87,7 @@ class OrbitCamera:
 
     def zoomed(self, factor: float) -> OrbitCamera:
         """Nearer to the target by a factor."""
-        return replace(self, distance=self.distance / checks.positive("factor", factor))
+        return replace(self, distance=self.distance / matrices.positive("factor", factor))
 
     def camera(self, viewport: tuple[int, int]) -> Camera:
         """The camera, with reversed depth."""

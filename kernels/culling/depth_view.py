@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.errors import ArrayError
 
 # What a renderer in float32 may be off by, relative to the sum of the magnitudes that a clip coordinate is made of.

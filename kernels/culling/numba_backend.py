@@ -14,8 +14,8 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.kernels.culling.depth_view import ROUNDING, DepthView, Project
-from hra.kernels.pyramids.levels.layout import Layout
 from hra.kernels.pyramids.levels.numba_backend import rect_reduce
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.row_blocks import for_each, ranges
 
 # Six rows of 256 float64 are 12 KiB, which stay in the first cache.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hra.kernels.culling.depth_view import ROUNDING, DepthView, Project
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reference import rect_reduce
 
 _CORNERS = np.array([[(i, 0), (j, 1), (k, 2)] for i in (0, 1) for j in (0, 1) for k in (0, 1)])

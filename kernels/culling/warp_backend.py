@@ -17,7 +17,7 @@ import numpy as np
 
 from hra.kernels.arrays import on_host
 from hra.kernels.culling.depth_view import ROUNDING, DepthView, Project
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.warp_backend import rect_reduce
 from hra.kernels.warp_arrays import new, wp  # there Warp is told to be silent
 from hra.kernels.warp_arrays import view as view_of

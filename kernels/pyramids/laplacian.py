@@ -11,8 +11,7 @@ from typing import Any
 
 from hra.kernels.arrays import adopt, check_image, give_back
 from hra.kernels.backends import implementation
-from hra.kernels.pyramids.levels.layout import Layout
-from hra.kernels.pyramids.levels.pyramid import Pyramid
+from hra.kernels.pyramids.levels.pyramid import Layout, Pyramid
 
 # The module per backend that implements both steps of Burt and Adelson, REDUCE and EXPAND.
 PACKAGE = "hra.kernels.pyramids.burt"

@@ -17,7 +17,7 @@ import numpy as np
 
 from hra.errors import BackendUnavailable, HraError
 from hra.kernels.arrays import adopt, check_image, give_back, on_host
-from hra.kernels.pyramids.levels.reductions import halve
+from hra.kernels.pyramids.levels.pyramid import halve
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import adopt, check_image, require_host
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce, identity
 from hra.kernels.pyramids.levels.reference import FINER
 from hra.kernels.raster.buffers import Resource, download, groups, upload

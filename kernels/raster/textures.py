@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.errors import ArrayError
 from hra.kernels.raster.checks import index_rows
 

@@ -10,7 +10,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.errors import ArrayError, HierarchyError, HraError
 from hra.kernels.arrays import adopt, load_warp, on_host
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 
 
 @dataclass(frozen=True, eq=False)

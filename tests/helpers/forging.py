@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import inf, isfinite, lcm, nextafter, ulp
 from typing import Any
 
@@ -22,6 +22,7 @@ import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocation_file import checksum, pack
 from hra.allocating.exact_batch import exact_solutions
+from hra.caching import cached_property
 from hra.errors import HraError
 from hra.files.plain_arrays import save_plain
 from hra.testing.instances import KINDS, case

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 import hra
+from hra.caching import cached_property
 from hra.camera.occlusion import window_matrix
 from hra.kernels import ProjectedBounds, Pyramid, depth_pyramid, project_boxes
 from hra_lab.inputs.occluders import box_triangles

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.caching import cached_property
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.selection.allocator import MeshAllocator
-from hra.errors import HierarchyError
+from hra.errors import HierarchyError, wrong_kind
 from hra.model.arrays import frozen, offsets_of
 from hra.model.hierarchy import Hierarchy
-from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
 from hra.model.sets import drop_without_predecessors
@@ -192,7 +191,8 @@ class PageAllocator(HierarchicalResourceAllocator):
     """
 
     def __init__(self, asset: MeshAsset, metric: ErrorMetric | None = None, traversal: Traversal | None = None) -> None:
-        require_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
+        if not isinstance(asset, MeshAsset):
+            raise wrong_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
         slots = np.full(len(asset.page_bytes), asset.slot_bytes)
         self.asset, self.paged = asset, PagedHierarchy.of(asset.hierarchy, asset.page_of, slots)
         self._clusters = MeshAllocator(asset, metric, Exact(max_states=_STATES) if traversal is None else traversal)

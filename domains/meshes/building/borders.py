@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.compiling import njit
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.measures.surface import directed_edges

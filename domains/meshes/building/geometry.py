@@ -60,6 +60,7 @@ class AttributeMetric:
                 (attributes.uv, 1.0),
                 (attributes.uv2, 1.0),
                 (None if attributes.colors is None else attributes.colors / np.float32(255), COLOR_WEIGHT),
+                (attributes.more, 1.0),
                 (attributes.tangents, TANGENT_WEIGHT),
                 (attributes.normals, NORMAL_WEIGHT),
             )

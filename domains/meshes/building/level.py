@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.settings import Countdown, Workers, batches

@@ -16,11 +16,9 @@ from hra.console.camera_options import VIEWPORT
 from hra.errors import HraError
 
 if TYPE_CHECKING:
-    import numpy as np
+    from hra.domains.meshes import DiscreteLOD, MeshAsset, SceneLOD
 
-    from hra.domains.meshes import DiscreteLOD, MeshAsset
-
-_COLUMNS = ("level", "file", "bytes", "triangles", "error", "of the size", "from distance")
+_COLUMNS = ("level", "file", "bytes", "triangles", "distance", "of the size", "appearance", "from distance")
 _FIX = "--triangles 40k,10k,2.5k or --ratios .5,.25"
 
 
@@ -38,16 +36,17 @@ def lods(
 ) -> None:
     """Write levels of detail as GLB: the best meshes from all sides, with errors and distances to switch at.
 
-    A folder gets lod0.glb, the finest, lod1.glb and so on; a file all of them as nodes (MSFT_lod). Distances are of the
-    eye from the mesh's centre, in its unit of length: from there on the level's error covers at most --pixels.
+    A glTF scene stays one: nodes, names, skins, animations and materials are kept, and its meshes get fewer triangles;
+    each mesh counts once, however often it is shown. A folder gets lod0.glb, the finest, lod1.glb and so on; a file all
+    of them as nodes (MSFT_lod). Distances to switch at are of the eye from the mesh's centre, in its unit of length:
+    from there on the level's distance from the source covers at most --pixels.
     """
     levels, lens = _levels(triangles, ratios), {"vertical_fov_degrees": fov, "viewport": size(viewport)}
     with counting(f"building {source.name}", "triangles") as progress:
-        chain = _chain(source, levels, progress)
-    distances = chain.switch_distances(pixels, **lens)
+        found = _levels_of(source, levels, progress)
     with running(f"writing {out.name}"):
-        files = _write(chain, out)
-    record = _record(chain, files, distances, pixels, lens)
+        files = _write(found, out)
+    record = _record(found, files, pixels, lens)
     write_json(json_file, record)
     _show(record, source)
 
@@ -65,34 +64,40 @@ def _levels(triangles: str, ratios: str) -> list[float]:
     return sorted(levels, reverse=True)
 
 
-def _chain(source: Path, levels: list[float], progress: Callable[[int, int], None]) -> DiscreteLOD:
+def _levels_of(source: Path, levels: list[float], progress: Callable[[int, int], None]) -> DiscreteLOD | SceneLOD:
     from hra.domains import meshes
 
+    if source.suffix.lower() in (".glb", ".gltf"):
+        return meshes.scene_lod(source, levels, progress=progress)
     built: MeshAsset | Any = meshes.open_asset(source) if source.suffix.lower() == ".hra" else None
     return meshes.lod_chain(built or meshes.build(source, progress=progress), levels).with_normals()
 
 
-def _write(chain: DiscreteLOD, out: Path) -> list[Path]:
+def _write(found: DiscreteLOD | SceneLOD, out: Path) -> list[Path]:
     if out.suffix.lower() != ".glb":
-        return chain.export(out)
-    chain.export_one(out)
-    return [out] * len(chain.levels)
+        return found.export(out)
+    found.export_one(out)
+    return [out] * len(found.levels)
 
 
-def _record(
-    chain: DiscreteLOD, files: list[Path], distances: np.ndarray, pixels: float, lens: dict[str, Any]
-) -> dict[str, Any]:
+def _record(found: DiscreteLOD | SceneLOD, files: list[Path], pixels: float, lens: dict[str, Any]) -> dict[str, Any]:
+    from hra.domains import meshes
+
+    chain = found if isinstance(found, meshes.DiscreteLOD) else found.chain
+    diameter, distances = 2 * chain.radius, chain.switch_distances(pixels, **lens).tolist()
+    appearance = [None] * len(files) if chain.appearance is None else chain.appearance.tolist()
     levels = [
         {
             "file": str(path),
             "file_bytes": path.stat().st_size,
-            "triangles": len(mesh.triangles),
+            "triangles": count,
             "error": error,
-            "error_of_size": error / (2 * chain.radius) if chain.radius else 0.0,
+            "error_of_size": error / diameter if diameter else 0.0,
+            "appearance": look,
             "switch_distance": distance,
         }
-        for path, mesh, error, distance in zip(
-            files, chain.levels, chain.errors.tolist(), distances.tolist(), strict=True
+        for path, count, error, look, distance in zip(
+            files, found.triangles, chain.errors.tolist(), appearance, distances, strict=True
         )
     ]
     return {"certified": chain.certified, "pixels": pixels, **lens, "levels": levels}
@@ -103,10 +108,12 @@ def _show(record: dict[str, Any], source: Path) -> None:
     for column in _COLUMNS:
         table.add_column(column, justify="left" if column == "file" else "right", no_wrap=True)
     for number, level in enumerate(record["levels"]):
-        size_share = f"{100 * level['error_of_size']:.3g} %"
-        values = (level["file_bytes"], level["triangles"], level["error"])
-        numbers = [readable(value) for value in values]
-        table.add_row(str(number), Path(level["file"]).name, *numbers, size_share, readable(level["switch_distance"]))
-    kind = "bounds of the distance from the source" if record["certified"] else "estimates"
-    typer.echo(f"{source.name}: errors are {kind}; a level is drawn from its distance on, at {record['pixels']:g} px")
-    print_wide(table, 100)
+        share, look = f"{100 * level['error_of_size']:.3g} %", level["appearance"]
+        numbers = [readable(level[name]) for name in ("file_bytes", "triangles", "error")]
+        last = ["" if look is None else readable(look), readable(level["switch_distance"])]
+        table.add_row(str(number), Path(level["file"]).name, *numbers, share, *last)
+    kind = "bounds of how far the surface is from the source" if record["certified"] else "estimates"
+    typer.echo(f"{source.name}: distances are {kind}; the last column is where they cover {record['pixels']:g} px")
+    if any(level["appearance"] is not None for level in record["levels"]):
+        typer.echo("appearance: how far textures, normals and colours move, too; an estimate")
+    print_wide(table, 110)

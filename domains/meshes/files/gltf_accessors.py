@@ -17,8 +17,8 @@ from hra.domains.meshes.files.gltf_files import Bytes
 from hra.domains.meshes.files.gltf_meshopt import compressed, decode
 from hra.errors import FileError
 
-_COMPONENT = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-_COLUMNS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+COMPONENT = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+COLUMNS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 # Columns of matrices begin at multiples of four bytes.
 _MATRIX_SIDE = {"MAT2": 2, "MAT3": 3, "MAT4": 4}
 
@@ -57,9 +57,15 @@ class Views:
 
 @dataclass(frozen=True, eq=False)
 class Accessors:
-    """The accessors of a checked header over the contents of its views."""
+    """The accessors of a checked header over the contents of its views.
+
+    Attributes
+    ----------
+    unpacked : arrays [count, columns] of those whose data lies in no view, by number.
+    """
 
     views: Views
+    unpacked: dict[int, np.ndarray] = field(default_factory=dict)
 
     @property
     def header(self) -> dict[str, Any]:
@@ -73,8 +79,10 @@ class Accessors:
         ------
         FileError : sparse indices that do not rise or are out of range.
         """
+        if number in self.unpacked:
+            return self.unpacked[number]
         accessor = self.header["accessors"][number]
-        dtype, columns = np.dtype(_COMPONENT[accessor["componentType"]]), _COLUMNS[accessor["type"]]
+        dtype, columns = np.dtype(COMPONENT[accessor["componentType"]]), COLUMNS[accessor["type"]]
         if "bufferView" in accessor:
             base = self._stride(accessor, accessor["count"], dtype, columns)
         else:
@@ -97,7 +105,7 @@ class Accessors:
 
     def _replace(self, base: np.ndarray, accessor: dict[str, Any], number: int) -> np.ndarray:
         sparse = accessor["sparse"]
-        dtype = np.dtype(_COMPONENT[sparse["indices"]["componentType"]])
+        dtype = np.dtype(COMPONENT[sparse["indices"]["componentType"]])
         rows = self._stride(sparse["indices"], sparse["count"], dtype, 1)[:, 0].astype(np.int64)
         if (np.diff(rows) <= 0).any() or rows[-1] >= accessor["count"]:
             where = f"{self.views.where}, accessors[{number}].sparse"
@@ -135,7 +143,7 @@ def _check_values(accessor: dict[str, Any], where: str) -> None:
     if accessor.get("normalized") and accessor["componentType"] in (5125, 5126):
         raise FileError("only integers of 8 and 16 bits can be normalized", where=where)
     for bound in ("min", "max"):
-        if bound in accessor and len(accessor[bound]) != _COLUMNS[accessor["type"]]:
+        if bound in accessor and len(accessor[bound]) != COLUMNS[accessor["type"]]:
             raise FileError(f"{bound} has {len(accessor[bound])} numbers", where=where)
 
 
@@ -154,7 +162,7 @@ def _check_sparse(accessor: dict[str, Any], size: int, views: list[dict[str, Any
     sparse = accessor["sparse"]
     if sparse["count"] > accessor["count"]:
         raise FileError(f"it replaces {sparse['count']} of {accessor['count']} elements", where=where)
-    index = np.dtype(_COMPONENT[sparse["indices"]["componentType"]]).itemsize
+    index = np.dtype(COMPONENT[sparse["indices"]["componentType"]]).itemsize
     for entry, element in ((sparse["indices"], index), (sparse["values"], size)):
         if "byteStride" in views[entry["bufferView"]]:
             raise FileError("sparse data lies in a view with a stride", where=where)
@@ -162,8 +170,8 @@ def _check_sparse(accessor: dict[str, Any], size: int, views: list[dict[str, Any
 
 
 def _element_bytes(accessor: dict[str, Any]) -> int:
-    item, side = np.dtype(_COMPONENT[accessor["componentType"]]).itemsize, _MATRIX_SIDE.get(accessor["type"])
+    item, side = np.dtype(COMPONENT[accessor["componentType"]]).itemsize, _MATRIX_SIDE.get(accessor["type"])
     if side is None:
-        return item * _COLUMNS[accessor["type"]]
+        return item * COLUMNS[accessor["type"]]
     column = -(-item * side // 4) * 4
     return column * (side - 1) + item * side

@@ -74,22 +74,34 @@ def _check_transform(node: dict[str, Any], where: str) -> None:
 
 
 def shown(header: dict[str, Any]) -> Iterator[tuple[int, np.ndarray]]:
-    """Number and matrix float64 [4, 4] to the scene of each node that has a mesh, depth first."""
+    """Number and matrix float64 [4, 4] to the scene of each node of the first scene that has a mesh, depth first."""
+    scenes = header.get("scenes")
+    return _below(header, scenes[header.get("scene", 0)].get("nodes", []) if scenes else None)
+
+
+def scene_nodes(header: dict[str, Any]) -> Iterator[tuple[int, np.ndarray]]:
+    """The same of all scenes, each node once."""
+    scenes = header.get("scenes")
+    roots = dict.fromkeys(root for scene in scenes for root in scene.get("nodes", [])) if scenes else None
+    return _below(header, None if roots is None else list(roots))
+
+
+def _below(header: dict[str, Any], roots: list[int] | None) -> Iterator[tuple[int, np.ndarray]]:
     nodes = header.get("nodes", [])
-    inner = {child for node in nodes for child in node.get("children", [])}
-    roots = [number for number in range(len(nodes)) if number not in inner]
-    if header.get("scenes"):
-        roots = header["scenes"][header.get("scene", 0)].get("nodes", [])
+    if roots is None:
+        inner = {child for node in nodes for child in node.get("children", [])}
+        roots = [number for number in range(len(nodes)) if number not in inner]
     pending = [(number, np.eye(4)) for number in reversed(roots)]
     while pending:
         number, outer = pending.pop()
-        matrix = outer @ _local_matrix(nodes[number])
+        matrix = outer @ local_matrix(nodes[number])
         if "mesh" in nodes[number]:
             yield number, matrix
         pending += [(child, matrix) for child in reversed(nodes[number].get("children", []))]
 
 
-def _local_matrix(node: dict[str, Any]) -> np.ndarray:
+def local_matrix(node: dict[str, Any]) -> np.ndarray:
+    """The matrix float64 [4, 4] of a node to the one above it."""
     if "matrix" in node:
         return np.array(node["matrix"], np.float64).reshape(4, 4).T
     rotation = np.array([node.get("rotation", (0, 0, 0, 1))], np.float64)

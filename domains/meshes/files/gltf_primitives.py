@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_coordinates import BASE, coordinates_of, texture_infos
+from hra.domains.meshes.files.gltf_coordinates import BASE, coordinate_sets, coordinates_of, texture_infos
 from hra.errors import FileError, RepairWarning
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
@@ -99,11 +99,6 @@ def _check_coordinates(header: dict[str, Any], primitive: dict[str, Any], where:
     # A texture without any coordinates shows its corner only; with another set in their place it would be a wrong one.
     if base is not None and there and coordinates_of(base, where).number not in there:
         raise FileError("the texture coordinates of its material are missing", where=where)
-
-
-def coordinate_sets(primitive: dict[str, Any]) -> list[int]:
-    """The numbers of a primitive's sets of texture coordinates, rising."""
-    return sorted(int(name.partition("_")[2]) for name in primitive["attributes"] if name.startswith("TEXCOORD_"))
 
 
 def shows_triangles(primitive: dict[str, Any], where: str) -> bool:

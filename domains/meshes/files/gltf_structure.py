@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hra.domains.meshes.files.gltf_extensions import check_required
 from hra.domains.meshes.files.structure import (
     Misfit,
     anything,
@@ -29,13 +30,6 @@ _TARGETS = r"_.*|POSITION|NORMAL|TANGENT|(?:TEXCOORD|COLOR)_(?:0|[1-9]\d*)"
 _VERSION = r"\d{1,9}\.\d{1,9}"
 _SHARE, _WORD = number(0, 1), 2**53
 _EXTRA = {"name": text(), "extensions": mapping(mapping(anything))}
-# Extensions that a file may require: read here, or without effect on what is read.
-_READABLE = {
-    *("KHR_mesh_quantization", "KHR_texture_transform", "KHR_texture_basisu", "EXT_texture_webp"),
-    *("EXT_meshopt_compression", "KHR_meshopt_compression", "EXT_mesh_gpu_instancing"),
-    *("KHR_lights_punctual", "KHR_xmp_json_ld", "KHR_xmp", "KHR_animation_pointer"),
-}
-_APPEARANCE = "KHR_materials_"
 
 
 def _numbers(count: int, low: float = -1e308, high: float = 1e308) -> Any:
@@ -248,11 +242,7 @@ def check_structure(header: dict[str, Any], where: str) -> None:
         raise FileError(f"the glTF header is wrong: {misfit.what}", where=f"{where}, {misfit.place}") from misfit
     _check_version(header["asset"], where)
     required = header.get("extensionsRequired", [])
-    unreadable = [name for name in required if name not in _READABLE and not name.startswith(_APPEARANCE)]
-    if unreadable:
-        fix = "export it without compression or this extension"
-        what = f"it requires {', '.join(map(repr, unreadable[:3]))}, which is not read"
-        raise FileError(what, where=f"{where}, extensionsRequired", fix=fix)
+    check_required(header, where)
     if not set(required) <= set(header.get("extensionsUsed", [])):
         raise FileError("it requires an extension that it does not declare as used", where=f"{where}, extensionsUsed")
 

@@ -11,7 +11,7 @@ import numpy as np
 from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.mesh.triangle_mesh import check_triangles
-from hra.errors import FileError, RepairWarning
+from hra.errors import FileError, MissingExtra, RepairWarning
 
 # Normals whose squared length is nearer to 1 than this are kept bit by bit.
 _UNIT = 1e-5
@@ -94,10 +94,10 @@ def vertex_attributes(
         arrays["uv2"] = _finite("texture coordinates", uv2, (count, 2), where)
     if tangents is not None:
         arrays["tangents"] = _finite("tangents", tangents, (count, 4), where)
-        arrays["tangents"][:, :3] = _unit(arrays["tangents"][:, :3])
+        arrays["tangents"][:, :3] = unit(arrays["tangents"][:, :3])
         arrays["tangents"][:, 3] = np.where(arrays["tangents"][:, 3] < 0, -1, 1)
     if normals is not None:
-        arrays["normals"] = _unit(_finite("normals", normals, (count, 3), where))
+        arrays["normals"] = unit(_finite("normals", normals, (count, 3), where))
     if colors is not None:
         arrays["colors"] = _bytes(colors, count, where)
     if material is not None:
@@ -118,7 +118,8 @@ def _finite(name: str, values: np.ndarray, shape: tuple[int, int], where: str) -
     return result
 
 
-def _unit(normals: np.ndarray) -> np.ndarray:
+def unit(normals: np.ndarray) -> np.ndarray:
+    """Rows [V, 3] made unit length in place, but for those that are so nearly, and for zeros."""
     square = np.einsum("va,va->v", normals.astype(np.float64), normals)
     other = (np.abs(square - 1) > _UNIT) & (square > 0)
     normals[other] = normals[other] / np.sqrt(square[other])[:, None]
@@ -138,12 +139,18 @@ def _bytes(colors: np.ndarray, count: int, where: str) -> np.ndarray:
     return result
 
 
-def triangulate(corners: np.ndarray, offsets: np.ndarray, where: str) -> tuple[np.ndarray, int]:
-    """Fans around the first corner of each face, in the order of the faces.
+def triangulate(
+    corners: np.ndarray, offsets: np.ndarray, where: str, positions: np.ndarray | None = None
+) -> tuple[np.ndarray, int]:
+    """Faces as triangles, in their order: fans around the first corner where these keep inside, else by ears.
+
+    Area is kept. A corner on the line between its neighbours stays a corner of a triangle, so that what meets the face
+    there meets it without a crack.
 
     Parameters
     ----------
     corners : [n] of any type; offsets : int64 [F + 1], where each face begins among them.
+    positions : numbers [n, 3] of the corners; None where they are not known yet makes fans of all faces.
 
     Returns
     -------
@@ -152,6 +159,11 @@ def triangulate(corners: np.ndarray, offsets: np.ndarray, where: str) -> tuple[n
     Raises
     ------
     FileError : a face of fewer than three corners.
+    MissingExtra : a face is not convex, and mapbox_earcut is not installed.
+
+    Warns
+    -----
+    RepairWarning : faces that touch themselves, as those do that lead around a hole, or that cross themselves.
     """
     counts = np.diff(offsets)
     short = np.flatnonzero(counts < 3)
@@ -164,7 +176,114 @@ def triangulate(corners: np.ndarray, offsets: np.ndarray, where: str) -> tuple[n
     first = np.repeat(offsets[:-1], per_face)
     ends = np.cumsum(per_face)
     second = first + 1 + np.arange(len(first)) - np.repeat(ends - per_face, per_face)
-    return np.stack([first, second, second + 1], axis=1), int((counts > 3).sum())
+    fans, polygons = np.stack([first, second, second + 1], axis=1), int((counts > 3).sum())
+    if positions is None:
+        return fans, polygons
+    # Twice the vector areas of all triangles of the fans; those of a face add up to the face's (Newell's method).
+    a, b, c = (positions[column].astype(np.float64) for column in fans.T)
+    with np.errstate(invalid="ignore", over="ignore"):
+        own = np.cross(b - a, c - a)
+        whole = np.add.reduceat(own, ends - per_face)
+        outside = (own * np.repeat(whole, per_face, axis=0)).sum(axis=1) < 0
+    odd = np.flatnonzero(np.logical_or.reduceat(outside, ends - per_face))
+    if not odd.size:
+        return fans, polygons
+    parts, at, kinds = [], 0, {"touch": [], "cross": []}
+    for face in odd.tolist():
+        begin, end = int(offsets[face]), int(offsets[face + 1])
+        found, kind = ears(positions[begin:end].astype(np.float64), whole[face])
+        parts += [fans[at : ends[face] - per_face[face]], begin + found]
+        at = int(ends[face])
+        if kind:
+            kinds[kind].append(face)
+    for kind, faces in kinds.items():
+        if faces:
+            what = f"{where}: {len(faces)} polygons {kind} themselves, first face {faces[0]}"
+            lost = "" if kind == "touch" else "; what they cover twice or turned over cannot be kept"
+            warnings.warn(what + lost, RepairWarning, stacklevel=3)
+    return np.concatenate([*parts, fans[at:]]), polygons
+
+
+def at_corners(positions: np.ndarray, corners: np.ndarray) -> np.ndarray | None:
+    """The positions of corners [n, 3]; None where some name no vertex, which the check of all triangles refuses."""
+    fits = not corners.size or (corners.min() >= 0 and corners.max() < len(positions))
+    return positions[corners] if fits else None
+
+
+def ears(points: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, str]:
+    """One polygon as triangles by ear clipping, and whether it is one that must "touch" or "cross" itself, or "".
+
+    Source: mapbox/earcut.hpp; D. Eberly, Triangulation by Ear Clipping (2002).
+
+    Parameters
+    ----------
+    points : float64 [n, 3]; normal : [3], of the plane in which it is looked at, any length but 0.
+
+    Returns
+    -------
+    int64 [T, 3], numbers of points, counter-clockwise seen against the normal.
+    """
+    try:
+        import mapbox_earcut
+    except ImportError as error:
+        raise MissingExtra.of("mapbox_earcut", "meshes") from error
+    count = len(points)
+    toward = normal / np.linalg.norm(normal)
+    across = np.cross(toward, np.eye(3)[np.abs(toward).argmin()])
+    across /= np.linalg.norm(across)
+    flat = (points - points[0]) @ np.stack([across, np.cross(toward, across)], axis=1)
+    found = mapbox_earcut.triangulate_float64(flat, np.array([count], np.uint32)).reshape(-1, 3).astype(np.int64)
+    areas = _doubled_areas(flat, found)
+    found[areas < 0] = found[areas < 0][:, ::-1]
+    around = np.roll(flat, -1, axis=0)
+    whole = float((flat[:, 0] * around[:, 1] - flat[:, 1] * around[:, 0]).sum())
+    kind = "touch" if len(np.unique(points, axis=0)) < count else ""
+    if abs(np.abs(areas).sum() - whole) > 1e-9 * whole:
+        return found, "cross"
+    return _with_all_corners(found, flat), kind
+
+
+def _doubled_areas(flat: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    (a, b), (c, d) = (
+        (flat[triangles[:, 1]] - flat[triangles[:, 0]]).T,
+        (flat[triangles[:, 2]] - flat[triangles[:, 0]]).T,
+    )
+    return a * d - b * c
+
+
+def _with_all_corners(triangles: np.ndarray, flat: np.ndarray) -> np.ndarray:
+    """Triangles split where a corner lies on a side: ear clipping leaves out corners on straight lines."""
+    count, waiting, done = len(flat), triangles.tolist(), []
+    edges = {(t[k], t[k - 2]) for t in waiting for k in range(3)}
+    border = {(k, (k + 1) % count) for k in range(count)}
+    missing = (border | {(b, a) for a, b in edges if (a, b) not in border}) - edges
+    follows: dict[int, list[int]] = {}
+    for a, b in missing:
+        follows.setdefault(a, []).append(b)
+    scale = np.abs(flat).max() ** 2
+    while waiting:
+        t = waiting.pop()
+        split = None
+        for k in range(3):
+            a, b = t[k], t[k - 2]
+            if (a, b) in border or (b, a) not in missing:
+                continue
+            way = flat[b] - flat[a]
+            for p in follows.get(a, ()):
+                step = flat[p] - flat[a]
+                on_line = abs(way[0] * step[1] - way[1] * step[0]) <= 1e-12 * scale
+                if p not in t and on_line and 0 < step @ way < way @ way:
+                    split = [a, p, t[k - 1]], [p, b, t[k - 1]]
+                    follows[a].remove(p)
+                    missing.add((b, p))
+                    break
+            if split:
+                break
+        if split:
+            waiting += split
+        else:
+            done.append(t)
+    return np.array(done, np.int64)
 
 
 def strips(indices: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Mesh files in: what a file promises is checked against its bytes first, and its arrays once they are read.
 
-The simple formats are read here: OFF (positions and faces) and STL, binary and text (positions of the corners). Their
-colours, normals and texture coordinates are passed over; OFF of four dimensions and binary OFF are not read.
+The simple formats are read here: OFF (positions and faces) and STL, binary (positions and colours) and text. Normals,
+and what else OFF has of vertices and faces, are passed over; OFF of four dimensions and binary OFF are not read.
 
-Source of OFF: Geomview's manual, OFF files.
+Source of OFF: Geomview's manual, OFF files. Of colours in STL: Wikipedia, STL (file format), Color in binary STL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hra.domains.meshes.files.parsed import Parsed, triangulate
+from hra.domains.meshes.files.parsed import Parsed, at_corners, triangulate, vertex_attributes
 from hra.domains.meshes.files.read_gltf import read_gltf
 from hra.domains.meshes.files.read_obj import read_obj
 from hra.domains.meshes.files.read_ply import read_ply
@@ -50,9 +50,9 @@ _FACET = (b"facet", b"outer", b"vertex", b"vertex", b"vertex", b"endloop", b"end
 def load(path: str | Path, *, attributes: bool = True, repair: bool = False, limits: Limits = DEFAULT) -> TriangleMesh:
     """Read a mesh file (GLB, glTF, OBJ, OFF, PLY, STL); scenes are joined into one mesh, polygons triangulated.
 
-    Texture coordinates, normals, vertex colours, materials and base-colour images are kept (OFF and STL have none that
-    are read). Left out are all other textures, samplers, second sets of coordinates and colours, tangents, material
-    extensions, skins, morph targets, cameras and lights.
+    Texture coordinates, normals, colours, materials and base-colour images are kept (of OFF none of them is read). Left
+    out are all other textures, samplers, second sets of coordinates and colours, tangents, material extensions, skins,
+    morph targets, cameras and lights.
 
     Nothing is fetched: network addresses are refused, and a file may only name files in its own folder.
 
@@ -133,7 +133,9 @@ def _parse(content: bytes, file: Path, attributes: bool, limits: Limits) -> Pars
             return read_obj(content, files, where, attributes=attributes, limits=limits)
         if kind == "ply":
             return read_ply(content, files, where, attributes=attributes, limits=limits)
-        return (read_stl if kind == "stl" else read_off)(content, where, limits=limits)
+        if kind == "stl":
+            return read_stl(content, where, attributes=attributes, limits=limits)
+        return read_off(content, where, attributes=attributes, limits=limits)
 
 
 @contextlib.contextmanager
@@ -149,12 +151,16 @@ def _type_values(kind: str, where: str) -> Iterator[None]:
         raise
 
 
-def read_off(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
+def read_off(data: bytes, where: str, *, attributes: bool = True, limits: Limits = DEFAULT) -> Parsed:
     """The triangles of an OFF file.
 
     Raises
     ------
     FileError : another format, rows that the header promises are missing or too many, or a face is wrong.
+
+    Warns
+    -----
+    RepairWarning : vertices or faces have more numbers, such as colours and normals, which are left out.
     """
     vertices, faces, begin, line = _counts(data, where)
     limits.check("vertices", vertices, where)
@@ -164,8 +170,15 @@ def read_off(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
         what = f"the header promises {vertices} vertices and {faces} faces, but there are {len(rows)} rows"
         raise FileError(what, where=where, fix=_FIX)
     corners, offsets = _corners(rows.part(vertices, len(rows)), where)
-    places, polygons = triangulate(corners, offsets, where)
-    return Parsed(_positions(rows.part(0, vertices), where), corners[places], polygons=polygons)
+    own, of_faces = rows.part(0, vertices).counts, rows.part(vertices, len(rows)).counts
+    lost = {"vertices": bool((own > 3).any()), "faces": len(corners) + faces < int(of_faces.sum())}
+    if attributes and any(lost.values()):
+        named = " and ".join(name for name, there in lost.items() if there)
+        what = f"{where}: colours and other numbers of {named} were left out: of OFF positions and faces are read"
+        warnings.warn(what, RepairWarning, stacklevel=3)
+    positions = _positions(rows.part(0, vertices), where)
+    places, polygons = triangulate(corners, offsets, where, at_corners(positions, corners))
+    return Parsed(positions, corners[places], polygons=polygons)
 
 
 def _rows(data: bytes, begin: int, line: int, where: str) -> Rows:
@@ -208,23 +221,56 @@ def _corners(rows: Rows, where: str) -> tuple[np.ndarray, np.ndarray]:
     return whole_numbers("a vertex number", rows.values[places], where), offsets
 
 
-def read_stl(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
-    """The triangles of an STL file; each has vertices of its own.
+def read_stl(data: bytes, where: str, *, attributes: bool = True, limits: Limits = DEFAULT) -> Parsed:
+    """The triangles of an STL file with the colours of a binary one; each has vertices of its own.
 
     Raises
     ------
     FileError : the number of triangles does not match the file's size, or a line of a text is out of place.
+
+    Warns
+    -----
+    RepairWarning : triangles have numbers that are no colours.
     """
-    count = _binary_count(data)
+    count, carried = _binary_count(data), None
     if count is not None:
         limits.check("triangles", count, where)
-        corners = np.frombuffer(data, _TRIANGLE, count, _HEADER)["corners"].reshape(-1, 3)
+        rows = np.frombuffer(data, _TRIANGLE, count, _HEADER)
+        corners = rows["corners"].reshape(-1, 3)
+        if attributes and count:
+            colors = _stl_colors(data[: _HEADER - 4], rows["attribute"], where)
+            carried = vertex_attributes(
+                3 * count, where, colors=None if colors is None else np.repeat(colors, 3, axis=0)
+            )
     elif data[:80].lstrip()[:5].lower() == b"solid":
         corners = _text(data, where)
     else:
         what = "the number of triangles in the STL header does not match the file's size"
         raise FileError(what, where=where, fix="copy or export it again")
-    return Parsed(corners, np.arange(len(corners)).reshape(-1, 3), shares_vertices=False)
+    return Parsed(corners, np.arange(len(corners)).reshape(-1, 3), carried, shares_vertices=False)
+
+
+def _stl_colors(head: bytes, numbers: np.ndarray, where: str) -> np.ndarray | None:
+    """Colours uint8 [F, 4] of all triangles by the numbers after them; None if there are none.
+
+    Two ways to write them are in use, five bits for each of red, green and blue. Magics names a colour for all in the
+    header, and a number without its highest bit has one of its own, red lowest. For VisCAM and SolidView a number has
+    a colour if its highest bit is set, blue lowest; other triangles stay white.
+    """
+    named = head.find(b"COLOR=")
+    of_all, marked = head[named + 6 : named + 10] if named >= 0 else b"", numbers >> 15 > 0
+    low, middle, high = ((numbers >> shift & 31) * 255 / 31 for shift in (0, 5, 10))
+    if len(of_all) == 4:
+        own, shades, rest = ~marked, (low, middle, high), np.frombuffer(of_all, np.uint8)
+    elif marked.any():
+        own, shades, rest = marked, (high, middle, low), np.full(4, 255, np.uint8)
+    else:
+        if numbers.any():
+            what = f"{where}: the numbers of {np.count_nonzero(numbers)} triangles are no colours and were left out"
+            warnings.warn(what, RepairWarning, stacklevel=4)
+        return None
+    found = np.column_stack([*(np.rint(shade) for shade in shades), np.full(len(numbers), 255)])
+    return np.where(own[:, None], found, rest).astype(np.uint8)
 
 
 def _binary_count(data: bytes) -> int | None:

@@ -1,29 +1,31 @@
-"""glTF and GLB in: the triangles of a scene with their attributes, materials and images."""
+"""glTF and GLB in: the triangles of a scene with their attributes, materials and images, at rest."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hra.domains.meshes.files.gltf_accessors import Accessors, Views, check_accessors
-from hra.domains.meshes.files.gltf_coordinates import layout_of
+from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
+from hra.domains.meshes.files.gltf_draco import unpacked
+from hra.domains.meshes.files.gltf_extensions import lost_as_one
 from hra.domains.meshes.files.gltf_files import read_buffers, split_glb
 from hra.domains.meshes.files.gltf_materials import laid_out, read_materials
 from hra.domains.meshes.files.gltf_meshopt import check_compressed, decoded_bytes, is_fallback
 from hra.domains.meshes.files.gltf_nodes import check_instancing, check_nodes, local_matrices, moved, place_count, shown
+from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, morphed, skinned
 from hra.domains.meshes.files.gltf_primitives import (
     check_primitives,
-    coordinate_sets,
     shows_triangles,
     triangle_count,
     triangles_of,
 )
 from hra.domains.meshes.files.gltf_structure import check_structure
-from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
+from hra.domains.meshes.files.parsed import Parsed, joined_parts, unit, vertex_attributes
 from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.materials import Material
@@ -47,6 +49,27 @@ def read_gltf(
     FileError : the header is not glTF 2.0, or promises what the bytes do not hold; a buffer is missing.
     LimitExceeded : meshes are repeated, or accessors unpacked, beyond what the file may take.
     """
+    accessors = open_gltf(data, files, where, limits)[0]
+    _report_lost(accessors.header, where)
+    materials = read_materials(accessors.views, files, where) if attributes else None
+    reader = _Meshes(accessors, materials, {})
+    shown_nodes = shown(accessors.header)
+    return joined_parts([part for node, matrix in shown_nodes for part in reader.placed(node, matrix)], where)
+
+
+def open_gltf(
+    data: bytes, files: SiblingFiles, where: str, limits: Limits = DEFAULT, *, repeated: bool = True
+) -> tuple[Accessors, bytes]:
+    """The accessors of a checked file, and the text of its header.
+
+    Parameters
+    ----------
+    repeated : whether meshes will be repeated wherever they are shown, which takes memory.
+
+    Raises
+    ------
+    FileError, LimitExceeded : see `read_gltf`.
+    """
     text, chunk = split_glb(data, where) if data.startswith(b"glTF") else (data, None)
     header = parse_object(text, "glTF header", where, limits)
     check_structure(header, where)
@@ -55,16 +78,13 @@ def read_gltf(
     check_primitives(header, where)
     check_compressed(header, where)
     check_instancing(header, where)
-    _check_size(header, files, limits, where)
-    _report_unread(header, where)
+    _check_size(header, files, limits, where, repeated)
     views = Views(header, read_buffers(header, chunk, files, where), where)
-    materials = read_materials(views, files, where) if attributes else None
-    reader = _Meshes(Accessors(views), materials, {})
-    return joined_parts([part for node, matrix in shown(header) for part in reader.placed(node, matrix)], where)
+    return Accessors(views, unpacked(views)), text
 
 
-def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, where: str) -> None:
-    """Add up what all instances will take before any is read."""
+def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, where: str, repeated: bool) -> None:
+    """Add up what all meshes, or all places where they are shown, will take before any is read."""
     limits.check("images", len(header.get("images", [])), where)
     vertices, triangles, taken = [], [], []
     for mesh in header.get("meshes", []):
@@ -73,7 +93,12 @@ def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, whe
         vertices.append(sum(counts))
         taken.append(sum(count * _vertex_bytes(p) for count, p in zip(counts, drawn, strict=True)))
         triangles.append(sum(triangle_count(header, p) for p in drawn))
-    placed = [(header["nodes"][node]["mesh"], place_count(header, header["nodes"][node])) for node, _ in shown(header)]
+    if not repeated:
+        placed = [(number, 1) for number in range(len(vertices))]
+    else:
+        placed = [
+            (header["nodes"][node]["mesh"], place_count(header, header["nodes"][node])) for node, _ in shown(header)
+        ]
     places = sum(count for _, count in placed)
     limits.check("instances", places, where)
     vertex_count, triangle_total, vertex_bytes = (
@@ -90,19 +115,11 @@ def _vertex_bytes(primitive: dict[str, Any]) -> int:
     return _VERTEX_BYTES + (0 if {"TANGENT", "TEXCOORD_1"}.isdisjoint(primitive["attributes"]) else _MORE_BYTES)
 
 
-def _report_unread(header: dict[str, Any], where: str) -> None:
-    """What moves vertices while a model is shown: levels of detail are of one shape."""
-    nodes = [header["nodes"][number] for number, _ in shown(header)]
-    skins = sum("skin" in node for node in nodes)
-    if skins:
-        what = f"{where}: the skins of {skins} nodes were left out; their meshes stay in the bind pose"
-        warnings.warn(what, RepairWarning, stacklevel=4)
-    primitives = [
-        entry for number in {node["mesh"] for node in nodes} for entry in header["meshes"][number]["primitives"]
-    ]
-    morphed = sum("targets" in entry for entry in primitives)
-    if morphed:
-        what = f"{where}: the morph targets of {morphed} primitives were left out"
+def _report_lost(header: dict[str, Any], where: str) -> None:
+    """Name what one mesh at rest does not hold of the scene."""
+    lost = lost_as_one(header)
+    if lost:
+        what = f"{where}: the scene becomes one mesh at rest and loses {'; '.join(lost)}"
         warnings.warn(what, RepairWarning, stacklevel=4)
 
 
@@ -117,25 +134,58 @@ class _Meshes:
 
     accessors: Accessors
     materials: list[Material] | None
-    known: dict[int, list[Parsed]]
+    known: dict[int, dict[int, Parsed]]
 
     def placed(self, number: int, matrix: np.ndarray) -> Iterator[Parsed]:
         """The primitives of the mesh of node ``number`` wherever it shows them, by its ``matrix`` [4, 4]."""
-        node = self.accessors.header["nodes"][number]
-        matrices = matrix @ local_matrices(self.accessors, node, f"{self.accessors.views.where}, nodes[{number}]")
-        return (moved(part, matrices) for part in self.mesh(node["mesh"]))
+        node, where = self.accessors.header["nodes"][number], f"{self.accessors.views.where}, nodes[{number}]"
+        parts = self.mesh(node["mesh"])
+        weights = node.get("weights", self.accessors.header["meshes"][node["mesh"]].get("weights", []))
+        if any(weights) or "skin" in node:
+            joints = joint_matrices(self.accessors, node["skin"]) if "skin" in node else None
+            parts = {k: self._at_rest(node["mesh"], k, part, weights, joints) for k, part in parts.items()}
+            if joints is not None:
+                return iter(parts.values())
+        matrices = matrix @ local_matrices(self.accessors, node, where)
+        return (moved(part, matrices) for part in parts.values())
 
-    def mesh(self, number: int) -> list[Parsed]:
+    def mesh(self, number: int) -> dict[int, Parsed]:
         """The primitives of a mesh in its own coordinates, those of triangles."""
         if number not in self.known:
             primitives = self.accessors.header["meshes"][number]["primitives"]
             where = f"{self.accessors.views.where}, meshes[{number}].primitives"
-            self.known[number] = [
-                self._primitive(primitive, f"{where}[{part}]")
+            self.known[number] = {
+                part: self._primitive(primitive, f"{where}[{part}]")
                 for part, primitive in enumerate(primitives)
                 if shows_triangles(primitive, f"{where}[{part}]")
-            ]
+            }
         return self.known[number]
+
+    def _at_rest(self, mesh: int, number: int, part: Parsed, weights: list[float], joints: np.ndarray | None) -> Parsed:
+        """A primitive moved by its morph targets and then by its skin."""
+        primitive = self.accessors.header["meshes"][mesh]["primitives"][number]
+        where, carried = f"{self.accessors.views.where}, meshes[{mesh}].primitives[{number}]", part.attributes
+        positions, normals = part.positions.astype(np.float64), None if carried is None else carried.normals
+        tangents = None if carried is None else carried.tangents
+        positions = positions + (
+            0 if (more := morphed(self.accessors, primitive, weights, "POSITION")) is None else more
+        )
+        if normals is not None and (more := morphed(self.accessors, primitive, weights, "NORMAL")) is not None:
+            normals = normals + more
+        if joints is not None:
+            found = influences(self.accessors, primitive, where)
+            matrices = skinned(joints, found, len(positions), where)
+            linear = matrices[:, :3, :3]
+            positions = np.einsum("vij,vj->vi", linear, positions) + matrices[:, :3, 3]
+            # As viewers do: exact where joints turn and scale evenly.
+            normals = None if normals is None else np.einsum("vij,vj->vi", linear, normals)
+            if tangents is not None:
+                turned = np.einsum("vij,vj->vi", linear, tangents[:, :3])
+                tangents = np.concatenate([unit(turned), tangents[:, 3:]], axis=1).astype(np.float32)
+        if carried is not None:
+            normals = None if normals is None else unit(normals).astype(np.float32)
+            carried = replace(carried, normals=normals, tangents=tangents)
+        return replace(part, positions=positions, attributes=carried)
 
     def _primitive(self, primitive: dict[str, Any], where: str) -> Parsed:
         positions = self.accessors.scale(primitive["attributes"]["POSITION"])

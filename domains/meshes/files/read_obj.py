@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,14 @@ from hra.domains.meshes.files.obj_words import LEFT_OUT, NONE, ObjLines
 from hra.domains.meshes.files.parsed import Parsed, triangulate, vertex_attributes
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
 from hra.domains.meshes.mesh.attributes import VertexAttributes
-from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.materials import Material, Sampler
 from hra.domains.meshes.mesh.meshopt import unique_rows
 from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
 
+# Of options of textures: how many words follow, at least and at most; and those that are kept.
+_OPTIONS = {"-s": (1, 3), "-o": (1, 3), "-t": (1, 3), "-mm": (2, 2)}
+_KEPT = ("-s", "-o", "-clamp", "-blendu", "-blendv")
 _KINDS = ("vertex", "texture coordinate", "normal")
 
 
@@ -43,8 +46,8 @@ def read_obj(
     limits.check("triangles", len(corners), where)
     for column, (kind, count) in enumerate(zip(_KINDS, counts, strict=True)):
         _check_range(corners[:, column], offsets, found, kind, count, where)
-    places, polygons = triangulate(corners, offsets, where)
     positions = _array(found.positions, 3)
+    places, polygons = triangulate(corners, offsets, where, positions[corners[:, 0]])
     if not attributes or not len(corners):
         return Parsed(positions, corners[:, 0][places], None, polygons)
     materials = _materials(found, files, where)
@@ -87,9 +90,17 @@ def _check_range(numbers: np.ndarray, offsets: np.ndarray, found: ObjLines, kind
         raise FileError(what, where=f"{where}, line {line}")
 
 
-def _materials(found: ObjLines, files: SiblingFiles, where: str) -> tuple[Material, ...]:
+class Placed(NamedTuple):
+    """A material, and how the texture's coordinates follow from a file's: times ``scale`` [2] plus ``offset`` [2]."""
+
+    material: Material
+    scale: tuple[float, float] = (1.0, 1.0)
+    offset: tuple[float, float] = (0.0, 0.0)
+
+
+def _materials(found: ObjLines, files: SiblingFiles, where: str) -> tuple[Placed, ...]:
     """One for each name that is used, the first one for faces without any."""
-    known: dict[str, Material] = {}
+    known: dict[str, Placed] = {}
     textures = Textures(files)
     for library in dict.fromkeys(found.libraries):
         try:
@@ -99,7 +110,7 @@ def _materials(found: ObjLines, files: SiblingFiles, where: str) -> tuple[Materi
             warnings.warn(what, RepairWarning, stacklevel=4)
             continue
         known |= read_mtl(content, files, textures, f"{where}, {library}")
-    return tuple(Material() if name is None else known.get(name, Material(name)) for name in found.materials)
+    return tuple(known.get(name or "", Placed(Material(name or ""))) for name in found.materials)
 
 
 def _with_attributes(
@@ -108,7 +119,7 @@ def _with_attributes(
     corners: np.ndarray,
     places: np.ndarray,
     polygons: int,
-    materials: tuple[Material, ...],
+    placed: tuple[Placed, ...],
     where: str,
 ) -> Parsed:
     """A vertex for each combination of position, coordinate, normal and material that occurs."""
@@ -117,14 +128,19 @@ def _with_attributes(
     first = np.empty(count, np.int64)
     first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
     vertex, coordinate, normal = corners[first].T
+    uv = _take(_array(found.uv, 2), coordinate)
+    if uv is not None:
+        scale, offset = (np.array([entry[part] for entry in placed])[material[first]] for part in (1, 2))
+        uv = np.where((coordinate != NONE)[:, None], uv * scale + offset, 0) * [1, -1]
+        uv[:, 1] += coordinate != NONE  # OBJ counts from the lower left corner
     arrays: dict[str, Any] = {
-        "uv": _take(_array(found.uv, 2), coordinate, turn=True),
+        "uv": uv,
         "normals": _take(_array(found.normals, 3), normal),
         "colors": _array(found.colors, 3)[vertex] if found.colors else None,
     }
     carried = vertex_attributes(count, where, **arrays)
-    if len(materials) > 1:
-        carried = _with_materials(carried, material[first], materials)
+    if len(placed) > 1:
+        carried = _with_materials(carried, material[first], tuple(entry.material for entry in placed))
     return Parsed(positions[vertex], number[places].astype(np.int64), carried, polygons)
 
 
@@ -140,13 +156,11 @@ def _with_materials(
     return VertexAttributes(**arrays, material=rank[material], materials=tuple(materials[i] for i in order))
 
 
-def _take(values: np.ndarray, numbers: np.ndarray, turn: bool = False) -> np.ndarray | None:
+def _take(values: np.ndarray, numbers: np.ndarray) -> np.ndarray | None:
     """Rows of ``values`` by number, 0 where there is none; None if there are none at all."""
     there = numbers != NONE
     if not there.any():
         return None
-    if turn:
-        values = np.stack([values[:, 0], 1 - values[:, 1]], axis=1)  # OBJ counts from the lower left corner
     taken = np.zeros((len(numbers), values.shape[1]))
     taken[there] = values[numbers[there]]
     return taken
@@ -156,10 +170,13 @@ def _array(values, columns: int, dtype: type = np.float64) -> np.ndarray:
     return np.frombuffer(values, dtype).reshape(-1, columns) if values else np.empty((0, columns), dtype)
 
 
-def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str) -> dict[str, Material]:
-    """The materials of an MTL file by name: colour (``Kd``), opacity (``d``, ``Tr``), shininess and ``map_Kd``.
+def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str) -> dict[str, Placed]:
+    """The materials of an MTL file by name: ``Kd``, ``d`` or ``Tr``, ``Ns``, ``Ke``, and ``map_Kd`` with its options.
 
-    Shininess becomes roughness by sqrt(2 / (Ns + 2)); nothing is metallic. Options of ``map_Kd`` are passed over.
+    Shininess becomes roughness by sqrt(2 / (Ns + 2)); nothing is metallic. Ambient and specular colours, the index of
+    refraction and the number of the light model (``Ka``, ``Ks``, ``Ni``, ``Tf``, ``illum``) have no place in that.
+
+    Source: Wavefront, MTL material format (1995), with ``Ke`` and ``Tr`` as exporters write them.
 
     Raises
     ------
@@ -167,7 +184,7 @@ def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str) -
 
     Warns
     -----
-    RepairWarning : a texture is missing or cannot be read.
+    RepairWarning : a texture is missing or cannot be read, other textures or options than these were left out.
     """
     text = data.decode("utf-8", "replace")
     entries: dict[str, dict[str, str]] = {}
@@ -178,29 +195,70 @@ def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str) -
             entry = entries.setdefault(value.strip(), {})
         elif value and not key.startswith("#"):
             entry[key.lower()] = value.strip()
+    lost = dict.fromkeys(key for found in entries.values() for key in found if _is_map(key) and key != "map_kd")
+    if lost:
+        what = f"{where}: the textures {', '.join(lost)} were left out: of MTL only map_Kd is read"
+        warnings.warn(what, RepairWarning, stacklevel=5)
     return {name: _material(name, entry, files, textures, where) for name, entry in entries.items()}
 
 
-def _material(name: str, entry: dict[str, str], files: SiblingFiles, textures: Textures, where: str) -> Material:
-    image = _image(entry["map_kd"], files, textures, f"{where}, material {name!r}") if "map_kd" in entry else None
+def _is_map(key: str) -> bool:
+    return key.startswith("map_") or key in ("bump", "disp", "decal", "refl", "norm")
+
+
+def _material(name: str, entry: dict[str, str], files: SiblingFiles, textures: Textures, where: str) -> Placed:
+    place = f"{where}, material {name!r}"
+    file, options = _options(entry.get("map_kd", ""), place)
+    image = _image(file, files, textures, place) if file else None
     # Exporters write Kd 0 beside a texture, which multiplies it in glTF but not in most readers of MTL.
     color = (1.0, 1.0, 1.0) if image else _shares(entry.get("kd", ""), 3, (0.8, 0.8, 0.8))
     transparency = _shares(entry.get("tr", ""), 1, (0.0,))[0]
     opacity = _shares(entry.get("d", ""), 1, (1 - transparency,))[0]
     roughness = (2 / (max(_number(entry.get("ns", ""), 0.0), 0.0) + 2)) ** 0.5
-    return Material(
+    clamped = options.get("-clamp") == ["on"]
+    red, green, blue = _shares(entry.get("ke", ""), 3, (0.0, 0.0, 0.0))
+    material = Material(
         name=name,
         base_color=(color[0], color[1], color[2], opacity),
         image=image,
         metallic=0.0,
         roughness=roughness,
+        emissive=(red, green, blue),
         alpha_mode="BLEND" if opacity < 1 else "OPAQUE",
+        sampler=Sampler(wrap_s="CLAMP_TO_EDGE", wrap_t="CLAMP_TO_EDGE") if clamped else Sampler(),
     )
+    return Placed(material, _two(options.get("-s"), 1.0), _two(options.get("-o"), 0.0))
 
 
-def _image(value: str, files: SiblingFiles, textures: Textures, where: str) -> bytes | None:
-    # Options such as "-s 1 1 1" stand before the name, which may have blanks only where there are none.
-    name = value.split()[-1] if value.startswith("-") else value
+def _options(value: str, where: str) -> tuple[str, dict[str, list[str]]]:
+    """The name of a texture, which may have blanks, and the options before it with their words."""
+    found: dict[str, list[str]] = {}
+    while value.startswith("-"):
+        option, _, value = value.partition(" ")
+        least, most = _OPTIONS.get(option.lower(), (1, 1))
+        words = found[option.lower()] = []
+        while len(words) < most:
+            word, _, rest = value.lstrip().partition(" ")
+            if not rest or (len(words) >= least and _number(word, np.inf) == np.inf):
+                break
+            words.append(word)
+            value = rest
+        value = value.lstrip()
+    lost = {name for name, words in found.items() if name not in _KEPT and words not in (["off"], ["0", "1"])}
+    if lost:
+        what = f"{where}: the options {', '.join(sorted(lost))} of its texture were left out"
+        warnings.warn(what, RepairWarning, stacklevel=6)
+    return value, found
+
+
+def _two(words: list[str] | None, default: float) -> tuple[float, float]:
+    """The numbers along u and v; a number that is not there is the default."""
+    numbers = [_number(word, default) for word in (words or [])[:2]]
+    u, v = [*numbers, default, default][:2]
+    return u, v
+
+
+def _image(name: str, files: SiblingFiles, textures: Textures, where: str) -> bytes | None:
     try:
         content = files.get(name)
     except MissingFile:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 
-from hra.domains.meshes.files.parsed import Parsed, strips, triangulate, vertex_attributes
+from hra.domains.meshes.files.parsed import Parsed, at_corners, strips, triangulate, vertex_attributes
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
 from hra.domains.meshes.mesh.materials import Material
 from hra.errors import FileError, RepairWarning
@@ -19,6 +20,9 @@ from hra.files.ply.text import read_text
 _COORDINATES = (("u", "v"), ("s", "t"), ("texture_u", "texture_v"))
 _CORNERS = ("vertex_indices", "vertex_index")
 _TEXTURE_FILE = b"texturefile"
+# What is read of vertices, what of faces changes how a mesh looks and is not read, and elements that are read.
+_READ = {*"xyz", "nx", "ny", "nz", "red", "green", "blue", "alpha", *(name for pair in _COORDINATES for name in pair)}
+_UNREAD, _ELEMENTS = ("texnumber", "color"), ("vertex", "face", "tristrips")
 
 
 def read_ply(
@@ -32,7 +36,8 @@ def read_ply(
 
     Warns
     -----
-    RepairWarning : the texture is missing or cannot be read, or texture coordinates of polygons are left out.
+    RepairWarning : the texture is missing or cannot be read, or texture coordinates, other colours, or properties and
+        elements that have no place in a mesh are left out.
     """
     header = parse_ply_header(data, where, limits)
     elements = read_binary(data, header, header.order, where) if header.order else read_text(data, header, where)
@@ -40,16 +45,43 @@ def read_ply(
     positions = _columns(vertices, "x", "y", "z")
     if positions is None:
         raise FileError("the PLY file has no vertices with x, y and z", where=where)
+    if attributes:
+        _name_losses(elements, where)
     if "face" not in elements and "tristrips" in elements:
         parsed = Parsed(positions, strips(*_corners(elements["tristrips"], where)))
         return _of_vertices(parsed, vertices, header.comments, files, where, attributes)
-    corners, offsets = _corners(elements.get("face", Columns()), where)
-    places, polygons = triangulate(corners, offsets, where)
+    faces = elements.get("face", Columns())
+    corners, offsets = _corners(faces, where)
+    places, polygons = triangulate(corners, offsets, where, at_corners(positions, corners))
     parsed = Parsed(positions, corners[places], None, polygons)
-    own = _corner_uv(elements.get("face", Columns()), offsets, where) if attributes else None
-    if own is None:
+    own = _corner_uv(faces, offsets, where) if attributes else None
+    shades = _face_colors(faces, vertices, where) if attributes else None
+    if own is None and shades is None:
         return _of_vertices(parsed, vertices, header.comments, files, where, attributes)
-    return _of_corners(parsed, vertices, own[places], header.comments, files, where)
+    if shades is not None:
+        shades = np.repeat(shades[np.searchsorted(offsets, places[:, 0], "right") - 1], 3, axis=0)
+    uv = None if own is None else own[places].reshape(-1, 2)
+    return _of_corners(parsed, vertices, uv, shades, header.comments, files, where)
+
+
+def _name_losses(elements: Mapping[str, Columns], where: str) -> None:
+    """Warn of what has no place in a mesh."""
+    vertices, faces = elements.get("vertex", Columns()), elements.get("face", Columns())
+    lost = [f"{name} of vertices" for name in (*vertices.scalars, *vertices.lists) if name not in _READ]
+    lost += [f"{name} of faces" for name in _UNREAD if name in faces.lists or np.any(faces.scalars.get(name, 0))]
+    lost += [f"element {name}" for name in elements if name not in _ELEMENTS]
+    if lost:
+        warnings.warn(f"{where}: left out were {', '.join(lost)}"[:500], RepairWarning, stacklevel=4)
+
+
+def _face_colors(faces: Columns, vertices: Columns, where: str) -> np.ndarray | None:
+    """Colours [F, 3 or 4] of all faces; None if there are none, or vertices have theirs."""
+    found = _vertex_arrays(faces).get("colors")
+    if found is not None and "colors" in _vertex_arrays(vertices):
+        what = f"{where}: colours of faces were left out: vertices have colours, too"
+        warnings.warn(what, RepairWarning, stacklevel=3)
+        return None
+    return found
 
 
 def _of_vertices(
@@ -63,28 +95,38 @@ def _of_vertices(
     if not attributes or not len(parsed.triangles):
         return parsed
     arrays = _vertex_arrays(vertices)
-    uv = next((found for pair in _COORDINATES if (found := _columns(vertices, *pair)) is not None), None)
+    uv = _vertex_uv(vertices)
     material = None if uv is None else _material(comments, files, where)
     carried = vertex_attributes(len(parsed.positions), where, uv=_turn(uv), material=material, **arrays)
     return Parsed(parsed.positions, parsed.triangles, carried, parsed.polygons)
 
 
+def _vertex_uv(vertices: Columns) -> np.ndarray | None:
+    return next((found for pair in _COORDINATES if (found := _columns(vertices, *pair)) is not None), None)
+
+
 def _of_corners(
     parsed: Parsed,
     vertices: Columns,
-    uv: np.ndarray,
+    uv: np.ndarray | None,
+    colors: np.ndarray | None,
     comments: tuple[bytes, ...],
     files: SiblingFiles,
     where: str,
 ) -> Parsed:
-    """Coordinates that belong to corners: every corner becomes a vertex, and welding joins them again."""
+    """Coordinates of corners or colours of faces: every corner becomes a vertex, and welding joins them again."""
     corners = parsed.triangles.reshape(-1)
     bad = np.flatnonzero((corners < 0) | (corners >= len(parsed.positions)))
     if bad.size:  # left to the check of all triangles, which names the first one
         return parsed
     arrays = {name: values[corners] for name, values in _vertex_arrays(vertices).items()}
-    material = _material(comments, files, where)
-    carried = vertex_attributes(len(corners), where, uv=_turn(uv.reshape(-1, 2)), material=material, **arrays)
+    if colors is not None:
+        arrays["colors"] = colors
+    if uv is None:
+        uv = _vertex_uv(vertices)
+        uv = None if uv is None else uv[corners]
+    material = None if uv is None else _material(comments, files, where)
+    carried = vertex_attributes(len(corners), where, uv=_turn(uv), material=material, **arrays)
     triangles = np.arange(len(corners)).reshape(-1, 3)
     return Parsed(parsed.positions[corners], triangles, carried, parsed.polygons, shares_vertices=False)
 

@@ -7,7 +7,7 @@ which is the classic way that clusters are compared with.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +23,8 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.selection.allocator import MeshAllocator
 from hra.domains.meshes.selection.surface_error import SurfaceError
-from hra.errors import HraError
+from hra.errors import HraError, wrong_kind
 from hra.model.hierarchy import Hierarchy
-from hra.model.kinds import require_kind
 from hra.traversals.exact import Exact
 
 # The attribute of clusters that bounds distances, unless the mesh was built without.
@@ -49,8 +48,8 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     -------
     DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are the largest of its clusters'
     "hausdorff", as `build` makes them: no point of the source is farther from the level, and none of the level from the
-    source; where "error" is larger it counts, because it knows of textures and normals. Of clusters without bounds they
-    are the largest "error", an estimate (``DiscreteLOD.certified`` tells).
+    source. Of clusters without bounds they are the largest "error", an estimate (``DiscreteLOD.certified`` tells).
+    ``appearance`` is the largest "error", which counts how textures, normals and colours move, too.
 
     Raises
     ------
@@ -67,10 +66,34 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     [21194, 10534, 1000]
     >>> far = chain.switch_distances(pixels=1.0, vertical_fov_degrees=60, viewport=(1920, 1080))
     """
-    require_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
+    if not isinstance(levels, (Sequence, np.ndarray)):
+        raise wrong_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
     given = source if isinstance(source, (ClusterMesh, MeshAsset)) else build(source)
     clusters = given.with_cost("triangles")
-    counts = _triangles(levels, clusters)
+    # Those of level 0: a `MeshAsset` has no count of its own source.
+    of_source = int(clusters.triangles_per_cluster[clusters.hierarchy.attribute("level") == 0].sum())
+    cuts, errors = nested_cuts(clusters, level_counts(levels, of_source))
+    meshes = tuple(clusters.mesh(cut) for cut in cuts)
+    center, radius = sphere_of(clusters.hierarchy)
+    return DiscreteLOD(meshes, errors.distance, center, radius, errors.certified, errors.appearance)
+
+
+@dataclass(frozen=True, eq=False)
+class CutErrors:
+    """Errors of several cuts, float64 [L] each: distances, bounds if ``certified``, and of appearance."""
+
+    distance: np.ndarray
+    certified: bool
+    appearance: np.ndarray
+
+
+def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> tuple[list[np.ndarray], CutErrors]:
+    """For each number of triangles, fine to coarse, the best cut that refines the next coarser one.
+
+    Raises
+    ------
+    BudgetTooSmall : fewer triangles than the coarsest cut has.
+    """
     allocator = MeshAllocator(clusters, SurfaceError(), Exact())
     cuts: list[np.ndarray] = []
     for count in reversed(counts):
@@ -78,25 +101,30 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
         cuts.append(allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
     cuts.reverse()
     hierarchy = clusters.hierarchy
-    error, certified = hierarchy.attribute("error"), _BOUND in hierarchy.node
-    if certified:
-        error = np.maximum(error, hierarchy.attribute(_BOUND))
-    errors = np.array([error[cut].max() for cut in cuts], np.float64)
-    return DiscreteLOD(tuple(clusters.mesh(cut) for cut in cuts), errors, *_sphere(hierarchy), certified)
+    certified = _BOUND in hierarchy.node
+    quadric, bound = (hierarchy.attribute(name) for name in ("error", _BOUND if certified else "error"))
+    distance, appearance = (np.array([of[cut].max() for cut in cuts], np.float64) for of in (bound, quadric))
+    return cuts, CutErrors(distance, certified, appearance)
 
 
-def _triangles(levels: Sequence[float], clusters: ClusterMesh | MeshAsset) -> list[int]:
-    """The number of triangles of each level."""
-    of_source = int(clusters.triangles_per_cluster[clusters.hierarchy.attribute("level") == 0].sum())
+def level_counts(levels: Sequence[float], of_source: int) -> list[int]:
+    """The number of triangles of each level, of shares up to 1 of those of the source, and of numbers above.
+
+    Raises
+    ------
+    HraError : levels that do not fall, are not above 0, or a number of triangles that is not whole.
+    """
     counts = [int(level * of_source) if level <= 1 else int(level) for level in levels if 0 < level < np.inf]
     whole = len(counts) == len(levels) and all(level <= 1 or level == int(level) for level in levels)
-    if not counts or not whole or any(fine <= coarse for fine, coarse in pairwise(counts)):
+    # Small meshes may have no triangles between two shares.
+    falling = len(set(levels)) == len(counts) and sorted(counts, reverse=True) == counts
+    if not counts or not whole or not falling:
         fix = "use shares such as [0.5, 0.25] or numbers of triangles such as [20_000, 5_000]"
         raise HraError(f"levels must fall from fine to coarse, got {list(levels)}", where="levels", fix=fix)
     return counts
 
 
-def _sphere(hierarchy: Hierarchy) -> tuple[np.ndarray, float]:
+def sphere_of(hierarchy: Hierarchy) -> tuple[np.ndarray, float]:
     """Centre and radius of a sphere around all clusters."""
     base = np.flatnonzero(hierarchy.added_by < 0)
     bounds = hierarchy.attribute("center"), hierarchy.attribute("radius")
@@ -130,14 +158,14 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
     positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
     geometry, unlocked = Geometry.of(positions, attributes), np.zeros(len(positions), np.uint8)
     triangles = without_degenerate(triangles, geometry.position_of)
-    levels, errors = [referenced_only(positions, triangles, attributes)], [0.0]
+    levels, errors = [referenced_only(positions, triangles, attributes, mesh.origin)], [0.0]
     for share in shares[1:]:
         target = 3 * int(len(triangles) * share)
         flat = np.ascontiguousarray(triangles).reshape(-1)
         coarse, error = geometry.simplify(flat, unlocked, target)
         if not 0 < coarse.size < 3 * len(levels[-1].triangles):
             break
-        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes))
+        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes, mesh.origin))
         errors.append(max(error * geometry.scale, errors[-1]))
     everything = np.arange(len(positions))
     ends = np.array([0, len(positions)])

@@ -20,11 +20,12 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.meshes.files.gltf_coordinates import map_infos
-from hra.domains.meshes.files.write_glb import glb_bytes
+from hra.domains.meshes.files.write_glb import glb_bytes, moved_to
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.selection.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError
 from hra.files.atomic_write import write_atomically
+from hra.files.local_files import make_folder
 from hra.model.short_repr import html_table
 
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
@@ -42,6 +43,8 @@ class DiscreteLOD:
     center, radius : float32 [3] and a number, sphere around the source, and so around all levels.
     certified : whether errors are bounds, on the distance of any point of the source from the level and of the level
         from the source; else they are the simplifier's estimate, which true distances may exceed several times.
+    appearance : float64 [L], the simplifier's estimate with changes of textures, normals and colours counted as
+        distances, in object units; None where it is not known. No bound, and no distance of the surface.
 
     References
     ----------
@@ -64,6 +67,12 @@ class DiscreteLOD:
     center: np.ndarray
     radius: float
     certified: bool = False
+    appearance: np.ndarray | None = None
+
+    @property
+    def triangles(self) -> tuple[int, ...]:
+        """How many triangles each level has."""
+        return tuple(len(mesh.triangles) for mesh in self.levels)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(mesh.triangles):,}" for mesh in self.levels)
@@ -135,11 +144,8 @@ class DiscreteLOD:
         ------
         FileError : a file cannot be written; each that is there is whole.
         """
-        try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"the folder cannot be made: {error.strerror}", where=str(folder)) from error
-        paths = [Path(folder) / f"{stem}{number}.glb" for number in range(len(self.levels))]
+        root = make_folder(folder)
+        paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         for mesh, path in zip(self.levels, paths, strict=True):
             mesh.export(path)
         return paths
@@ -167,7 +173,12 @@ def lod_glb_bytes(levels: Sequence[TriangleMesh], extras: Sequence[dict[str, Any
     """The ``levels``, fine to coarse, as one GLB file with ``extras`` for each node."""
     joined = _Joined()
     nodes = [
-        {"name": f"LOD{number}", "mesh": joined.add_file(glb_bytes(mesh), f"LOD{number}"), "extras": more}
+        {
+            "name": f"LOD{number}",
+            "mesh": joined.add_file(glb_bytes(mesh), f"LOD{number}"),
+            "extras": more,
+            **moved_to(mesh.origin),
+        }
         for number, (mesh, more) in enumerate(zip(levels, extras, strict=True))
     ]
     header: dict[str, Any] = {
@@ -178,7 +189,9 @@ def lod_glb_bytes(levels: Sequence[TriangleMesh], extras: Sequence[dict[str, Any
     }
     if len(nodes) > 1:
         nodes[0]["extensions"] = {"MSFT_lod": {"ids": list(range(1, len(nodes)))}}
-        header["extensionsUsed"] = ["MSFT_lod"]
+        joined.extensions.add("MSFT_lod")
+    if joined.extensions:
+        header["extensionsUsed"] = sorted(joined.extensions)
     binary = b"".join(joined.parts)
     header |= {kind: entries for kind, entries in joined.entries.items() if entries}
     header["buffers"] = [{"byteLength": len(binary)}]
@@ -205,12 +218,14 @@ class _Joined:
         kinds = ("bufferViews", "accessors", "images", "samplers", "textures", "materials", "meshes")
         self.entries: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
         self.parts: list[bytes] = []
+        self.extensions: set[str] = set()
         self._size = 0
         self._known: dict[Any, int] = {}
 
     def add_file(self, file: bytes, name: str) -> int:
         """Add a file of one mesh, which gets a ``name``; the number of that mesh."""
         header, binary = _split(file)
+        self.extensions |= set(header.get("extensionsUsed", []))
         views = [self._view(view, binary) for view in header["bufferViews"]]
         accessors = self._add_all(header, "accessors", lambda e: e | {"bufferView": views[e["bufferView"]]})
         images = self._add_all(header, "images", lambda e: e | {"bufferView": views[e["bufferView"]]})

@@ -34,6 +34,8 @@ class VertexAttributes(ReadOnlyArrays):
     material : int32 [V], number of the material among ``materials``; None if there are no materials. The three
         vertices of a triangle have the same one, which is the triangle's.
     materials : of the whole mesh.
+    more : float32 [V, k], further numbers that a simplifier minds, in the weights that they have there (skins, morph
+        targets); no file holds them. Or None.
 
     Raises
     ------
@@ -56,10 +58,13 @@ class VertexAttributes(ReadOnlyArrays):
     materials: tuple[Material, ...] = ()
     uv2: np.ndarray | None = None
     tangents: np.ndarray | None = None
+    more: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not self.names:
             raise MeshError("there is no attribute", where="VertexAttributes", fix="use None for a bare mesh")
+        if self.more is not None and (self.more.dtype != np.float32 or self.more.shape[:1] != (len(self),)):
+            raise MeshError("further numbers must be float32 [V, k]", where="VertexAttributes.more")
         for name in self.names:
             frozen(_check(name, getattr(self, name), len(self)))
         if self.uv2 is not None and self.uv is None:
@@ -87,18 +92,22 @@ class VertexAttributes(ReadOnlyArrays):
 
     @property
     def rows(self) -> np.ndarray:
-        """uint8 [V, `vertex_bytes`]: equal rows are equal attributes (-0.0 equals 0.0)."""
+        """uint8 [V, `vertex_bytes` and those of ``more``]: equal rows are equal attributes (-0.0 equals 0.0)."""
         parts = []
         for name in self.names:
             array = getattr(self, name)
             array = array + array.dtype.type(0)  # -0.0 becomes 0.0
             parts.append(np.ascontiguousarray(array).view(np.uint8).reshape(len(self), -1))
+        if self.more is not None:
+            parts.append(np.ascontiguousarray(self.more + np.float32(0)).view(np.uint8))
         return np.concatenate(parts, axis=1)
 
     def take(self, vertices: np.ndarray) -> VertexAttributes:
         """The attributes of the ``vertices`` (numbers or bool [V]), in that order; all materials are kept."""
         return VertexAttributes(
-            **{name: getattr(self, name)[vertices] for name in self.names}, materials=self.materials
+            **{name: getattr(self, name)[vertices] for name in self.names},
+            materials=self.materials,
+            more=None if self.more is None else self.more[vertices],
         )
 
 
@@ -147,6 +156,12 @@ def concatenate(parts: Sequence[VertexAttributes | None], counts: Sequence[int])
                 array = number[np.zeros(count, np.int64) if array is None else array]
             collected.append(_blank(name, count) if array is None else array)
     whole = {name: np.concatenate(collected) for name, collected in arrays.items()}
+    more = max((part.more.shape[1] for part in present if part.more is not None), default=0)
+    if more:
+        whole["more"] = np.zeros((sum(counts), more), np.float32)
+        for part, begin in zip(parts, np.cumsum([0, *counts[:-1]]).tolist(), strict=True):
+            if part is not None and part.more is not None:
+                whole["more"][begin : begin + len(part), : part.more.shape[1]] = part.more
     return VertexAttributes(**whole, materials=tuple(materials) if "material" in names else ())
 
 

@@ -27,7 +27,7 @@ class Eye(NamedTuple):
     ----------
     to_eye, to_clip : float64 [4, 4], from the world to the eye and to clip space.
     perspective, reversed_depth : see `hra.Camera`.
-    focal_pixels, near, corner_cosine : see `hra.camera.spheres.Lens`.
+    focal_pixels, near, corner_cosine : see `hra.camera.frustum.Lens`.
     """
 
     to_eye: np.ndarray
@@ -173,7 +173,7 @@ def _least_reach(planes, x, y, z):
 
 @njit(cache=True, error_model="numpy")
 def _any_in_view(planes, boxes):
-    """Whether one of the ``boxes`` may be in view; tests as in `hra.camera.view_bounds`."""
+    """Whether one of the ``boxes`` may be in view; tests as in `hra.camera.frustum`."""
     out = 0
     for s in range(len(boxes)):
         # Boxes side by side are mostly out of view for the same reason.

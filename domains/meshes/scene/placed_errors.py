@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, overload
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.camera.view import View
 from hra.compiling import njit
 from hra.domains.meshes.scene.placed_camera import Eye, leave_out, lenses, planes_between, square_pixels_per_unit

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hra.camera import checks
+from hra.camera.matrices import view_matrix
 from hra.camera.view import View
 from hra.domains.meshes.scene.placed_camera import Eye, copies_in_view
 from hra.domains.meshes.selection.allocator import Clusters
@@ -143,12 +143,12 @@ def _matrices(given: Any) -> np.ndarray:
     if not len(matrices):
         return np.empty((0, 4, 4))
     if not _are_affine(matrices):  # one by one, to name what is wrong
-        return np.stack([checks.view_matrix(matrix, "placement") for matrix in matrices])
+        return np.stack([view_matrix(matrix, "placement") for matrix in matrices])
     return matrices.astype(np.float64)
 
 
 def _are_affine(matrices: np.ndarray) -> bool:
-    """Whether `checks.view_matrix` certainly accepts all of them."""
+    """Whether `view_matrix` certainly accepts all of them."""
     if matrices.ndim != 3 or matrices.shape[1:] != (4, 4) or matrices.dtype.kind not in "iuf":
         return False
     if not (np.isfinite(matrices).all() and (np.abs(matrices) < 1e100).all()):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.camera.view import View, views_of
 from hra.domains.meshes.scene.placed_errors import PlacedViews
 from hra.domains.meshes.scene.placements import Instance, Placements, instances_seen, keys_of

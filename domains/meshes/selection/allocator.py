@@ -17,9 +17,8 @@ from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.selection.metrics import ScreenError
 from hra.domains.meshes.selection.visibility import VisibleScreenError
-from hra.errors import BudgetTooSmall, HierarchyError, HraError, MeshError
+from hra.errors import BudgetTooSmall, HierarchyError, HraError, MeshError, wrong_kind
 from hra.model.hierarchy import Hierarchy
-from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
@@ -93,7 +92,8 @@ class MeshAllocator(HierarchicalResourceAllocator):
         HraError : no allocation.
         HierarchyError : the allocation is of another mesh, or of a pool (realize the pool's parts instead).
         """
-        require_kind("allocation", allocation, Allocation, "pass what allocate(...) returned")
+        if not isinstance(allocation, Allocation):
+            raise wrong_kind("allocation", allocation, Allocation, "pass what allocate(...) returned")
         if not allocation.hierarchy.same_as(self.hierarchy_for(allocation.context)):
             raise HierarchyError("the allocation belongs to another hierarchy", fix="realize it where it was allocated")
         return self.cluster_mesh.mesh(allocation.cut)

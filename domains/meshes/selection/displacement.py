@@ -37,7 +37,7 @@ def _seen_sources(hierarchy: Hierarchy, camera: Camera) -> np.ndarray:
     weak_hierarchy, weak_camera, seen = getattr(_last, "found", (_gone, _gone, None))
     if weak_hierarchy() is hierarchy and weak_camera() is camera and seen is not None:
         return seen
-    seen = camera.visible_pixels_per_unit_in_boxes(hierarchy.attribute("box"), hierarchy.removed_by < 0)
+    seen = camera.visible_pixels_per_unit_in_boxes(hierarchy.node["box"], hierarchy.removed_by < 0)
     # The array goes with the camera, so that nothing is kept of a mesh that is done with.
     _last.found = weakref.ref(hierarchy), weakref.ref(camera, _forget), seen
     return seen
@@ -80,7 +80,7 @@ def sources_of(hierarchy: Hierarchy, camera: Camera, *, beside_view: bool = True
     if not beside_view:
         return Sources(seen, np.zeros(len(seen)))
     # What a unit covers in view is above 0.
-    beside, apart = camera.boxes_near_view(hierarchy.attribute("box"), (hierarchy.removed_by < 0) & (seen == 0.0))
+    beside, apart = camera.boxes_near_view(hierarchy.node["box"], (hierarchy.removed_by < 0) & (seen == 0.0))
     return Sources(seen + beside, apart)
 
 
@@ -106,12 +106,12 @@ def largest_displacements(
     distances : [N], object units, equal in a group.
     both_sides : whether points of the cluster count that are not in the source.
     """
-    boxes, camera = hierarchy.attribute("box"), view.camera
+    boxes, camera = hierarchy.node["box"], view.camera
     (removed_at, removed), nested = hierarchy.removed_nodes, np.zeros(len(hierarchy))
     # Clusters of one group have the same sphere and box: one of them is projected for all.
     groups = np.flatnonzero(np.diff(removed_at))
     leads = removed[removed_at[groups]]
-    spheres = (hierarchy.attribute(name)[leads] for name in ("center", "radius"))
+    spheres = (hierarchy.node[name][leads] for name in ("center", "radius"))
     in_boxes = camera.visible_pixels_per_unit_in_boxes(boxes[leads])
     nested[groups] = np.minimum(camera.visible_pixels_per_unit(*spheres), in_boxes)
     acuity, pixels = view.acuity(boxes), sources.seen
@@ -173,7 +173,7 @@ def mean_squares(hierarchy: Hierarchy, distances: np.ndarray, weights: np.ndarra
 
 def spread_by_area(hierarchy: Hierarchy, weights: np.ndarray) -> None:
     """Pass what source clusters weigh, float64 [N], on to coarser ones in place: every cut then weighs the same."""
-    _spread(*hierarchy.added_nodes, *hierarchy.removed_nodes, hierarchy.attribute("area"), weights)
+    _spread(*hierarchy.added_nodes, *hierarchy.removed_nodes, hierarchy.node["area"], weights)
 
 
 def source_weights(hierarchy: Hierarchy, view: View, pixels: np.ndarray) -> np.ndarray:
@@ -187,13 +187,13 @@ def source_weights(hierarchy: Hierarchy, view: View, pixels: np.ndarray) -> np.n
     pixels : [N], `source_pixels`, 0 for clusters that are known to be hidden; overwritten.
     """
     width, height = view.camera.viewport
-    _weigh(pixels, _acuity(hierarchy, view, pixels), hierarchy.attribute("area"), MEAN_FACING / (width * height))
+    _weigh(pixels, _acuity(hierarchy, view, pixels), hierarchy.node["area"], MEAN_FACING / (width * height))
     return pixels
 
 
 def _acuity(hierarchy: Hierarchy, view: View, pixels: np.ndarray) -> np.ndarray:
     """The view's acuity in the clusters of ``pixels`` [N] above 0, of no meaning in others; float64 [N]."""
-    boxes = hierarchy.attribute("box")
+    boxes = hierarchy.node["box"]
     if view.even:
         return view.acuity(boxes)
     acuity, seen = np.ones(len(boxes)), np.flatnonzero(pixels)

@@ -147,7 +147,7 @@ class ScreenError(ErrorMetric):
 
     def mean_distances(self, hierarchy: Hierarchy) -> np.ndarray:
         """The error of each cluster that budgets minimise, object units, float32 [N]."""
-        return hierarchy.attribute("hausdorff" if self.error == "hausdorff" else "error")
+        return hierarchy.node["hausdorff" if self.error == "hausdorff" else "error"]
 
     def largest_distances(self, hierarchy: Hierarchy) -> np.ndarray:
         """The error of each cluster that thresholds bound, object units, float32 [N].
@@ -160,9 +160,9 @@ class ScreenError(ErrorMetric):
         if not named.certified:
             if named._implied:
                 warnings.warn(_ESTIMATED, EstimateWarning, stacklevel=2)
-            return hierarchy.attribute("error")
-        bound = hierarchy.attribute("hausdorff")
-        return bound if named.error == "hausdorff" else np.maximum(bound, hierarchy.attribute("error"))
+            return hierarchy.node["error"]
+        bound = hierarchy.node["hausdorff"]
+        return bound if named.error == "hausdorff" else np.maximum(bound, hierarchy.node["error"])
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Largest displacement in pixels of each cluster in any view, or what else the error bounds, float64 [N].
@@ -202,7 +202,7 @@ class ScreenError(ErrorMetric):
         weights = source_weights(hierarchy, view, source_pixels(hierarchy, view.camera))
         if self.weight is not None:
             seen = np.flatnonzero(weights)
-            weights[seen] *= mean_weights(self.weight, hierarchy.attribute("box")[seen], view)
+            weights[seen] *= mean_weights(self.weight, hierarchy.node["box"][seen], view)
         return weights
 
 

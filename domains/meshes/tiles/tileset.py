@@ -19,8 +19,8 @@ from hra.domains.meshes.asset.codec import Grid
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.tiles.content import compressed_glb, with_own_textures
-from hra.errors import FileError
 from hra.files.atomic_write import write_folder
+from hra.files.local_files import make_folder
 
 TILESET = "tileset.json"
 
@@ -53,6 +53,8 @@ class TileTree:
     def parent(self) -> np.ndarray:
         """The tile that each was simplified to, int64 [N]; -1 for the root."""
         hierarchy = self.mesh.hierarchy
+        if not len(hierarchy):
+            return np.full(len(hierarchy.added_by), -1, np.int64)
         made = np.full(len(hierarchy), -1, np.int64)
         rows = np.flatnonzero(hierarchy.removed_by >= 0)
         made[hierarchy.removed_by[rows]] = rows
@@ -84,10 +86,7 @@ def write_tileset(tree: TileTree, folder: str | Path) -> list[Path]:
     ------
     FileError : the folder cannot be made or written; files in it are then as they were.
     """
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"the folder cannot be made: {error.strerror}", where=str(folder)[:500]) from error
+    make_folder(folder)
     files = {TILESET: json.dumps(tileset(tree), indent=1).encode()} | dict(tile_files(tree))
     write_folder(folder, files)
     return [Path(folder) / name for name in files]
@@ -135,7 +134,7 @@ def _children(tree: TileTree) -> list[list[int]]:
 
 def _tile(tree: TileTree, tile: int, children: list[list[int]]) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "boundingVolume": {"box": _box(tree.mesh.hierarchy.attribute("box")[tile].astype(np.float64))},
+        "boundingVolume": {"box": _box(tree.mesh.hierarchy.attribute("box")[tile] + np.array(tree.mesh.origin))},
         "geometricError": float(tree.errors[tile]),
         "content": {"uri": _name(tile)},
     }

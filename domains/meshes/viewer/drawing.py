@@ -19,11 +19,10 @@ from hra.camera import Camera
 from hra.camera.framing import fit_camera, is_centred
 from hra.domains.meshes.files.resolver import MAX_PIXELS
 from hra.domains.meshes.mesh.materials import Material
-from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra
+from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra, wrong_kind
 from hra.files.images.files import png_bytes
 from hra.files.limits import PICTURE_PIXELS, PICTURE_SIDE
 from hra.model.arrays import indices
-from hra.model.kinds import require_kind
 
 if TYPE_CHECKING:
     from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
@@ -79,7 +78,8 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
     >>> meshes.render(skull, allocation.cut, camera, "level").shape
     (200, 320, 3)
     """
-    require_kind("camera", camera, Camera, "call render(clusters, allocation.cut, camera)")
+    if not isinstance(camera, Camera):
+        raise wrong_kind("camera", camera, Camera, "call render(clusters, allocation.cut, camera)")
     check_camera(camera)
     plotter = new_plotter(camera.viewport, off_screen=True)
     try:

@@ -15,9 +15,8 @@ from hra.domains.meshes.asset.paging import drawable_refinements
 from hra.domains.meshes.viewer.frame import ViewFrame, error_of, gap_of
 from hra.domains.meshes.viewer.frame_colors import FrameColoring, check_coloring
 from hra.domains.meshes.viewer.residence import BudgetKind, Residence, ViewBudget, pool_range
-from hra.errors import BudgetTooSmall, HraError
+from hra.errors import BudgetTooSmall, HraError, wrong_kind
 from hra.kernels.raster.context import Context
-from hra.model.kinds import require_kind
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
 from hra.viewer import InContext, OrbitCamera, OrbitView
@@ -87,7 +86,8 @@ class ViewSession(OrbitView, InContext):
         traversal: Traversal | None = None,
         context: Context | None = None,
     ) -> None:
-        require_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
+        if not isinstance(asset, MeshAsset):
+            raise wrong_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
         check_coloring(coloring)
         OrbitView.__init__(self, OrbitCamera.of(camera, asset.bounds, up), camera.viewport)
         self.budget = ViewBudget(asset, triangles, pixels, metric, traversal)

@@ -25,8 +25,13 @@ from hra.errors import MetricError
 
 # Where even an opaque Gaussian covers less than the least.
 _FARTHEST = -2 * float(np.log(LEAST))
-# Pixels of leaves that are listed at a time, by rows of the picture: 8 bytes each.
-_LISTED = 1 << 25
+# Pixels of leaves that are listed at a time, by rows of the picture: 36 bytes each.
+_LISTED = 1 << 23
+# A pixel with no more leaves of a node than this is composited anew only where they are.
+_FEW = 32
+# What opaque leaves let through, so that ratios of light exist; where too many of them make these vanish, all leaves
+# of a pixel are passed through one by one.
+_NOTHING, _DARK = 1e-12, 1e-280
 
 
 @final
@@ -98,19 +103,37 @@ class Footprints(NamedTuple):
 
 
 class Below(NamedTuple):
-    """What is below each node: the leaves first[v] to last[v], int64 [N], in the ``box`` int32 [N, 4] around theirs."""
+    """What is below each node: the leaves first[v] to last[v], int64 [N], in the ``box`` int32 [N, 4] around theirs.
+
+    ``near`` float64 [N] is the least depth of them and the node.
+    """
 
     first: np.ndarray
     last: np.ndarray
     box: np.ndarray
+    near: np.ndarray
 
 
 class Layers(NamedTuple):
-    """Of each pixel i, row after row, from front to back: the nodes start[i] to start[i + 1] and what they cover."""
+    """Of each pixel i, row after row, from front to back: the nodes start[i] to start[i + 1] and what they cover.
+
+    Attributes
+    ----------
+    start : int64 [pixels + 1]; node : int32 [E]; alpha : float32 [E].
+    order, number : int32 [E], the same places of each pixel by the numbers of their leaves, see `Below`, and these.
+    light : float64 [E], what all leaves before it in its pixel let through.
+    rest : float32 [E, 3], the colour of the pixel from there on if all light came so far.
+    veil : float64 [pixels], the depth behind which nothing is seen.
+    """
 
     start: np.ndarray
     node: np.ndarray
     alpha: np.ndarray
+    order: np.ndarray
+    number: np.ndarray
+    light: np.ndarray
+    rest: np.ndarray
+    veil: np.ndarray
 
 
 def footprints(cloud: PointCloud | SplatCloud, camera: Camera) -> Footprints:
@@ -162,16 +185,19 @@ def swap_errors(cloud: PointCloud | SplatCloud, parent: np.ndarray, camera: Came
     cloud : all nodes of a tree in level order; parent : int [N]. background : grey behind all.
     """
     shapes, (width, height) = footprints(cloud, camera), camera.viewport
-    box = shapes.box.copy()
-    below = Below(*_spans(parent, box), box)
+    box, near = shapes.box.copy(), shapes.depth.copy()
+    below = Below(*_spans(parent, box, near), box, near)
     leaves = np.flatnonzero(below.last - below.first == 1)
     leaves = leaves[np.argsort(shapes.depth[leaves], kind="stable")]
-    colors, error = cloud.colors.astype(float), np.zeros(len(parent))
-    hard = isinstance(cloud, PointCloud)
+    hard, error = isinstance(cloud, PointCloud), np.zeros(len(parent))
+    colors = (cloud.colors if isinstance(cloud, PointCloud) else cloud.seen_from(camera.position)).astype(float)
     rows = _rows(shapes.box[leaves], height)
     for top in range(0, height, rows):
         band = top, min(top + rows, height), width
-        layers = Layers(*_layers(leaves, shapes, hard, band))
+        start, node, alpha = _layers(leaves, shapes, hard, band)
+        order = _by_number(start, node, below.first)
+        lights = _lights(start, node, alpha, shapes.depth, colors, background)
+        layers = Layers(start, node, alpha, order, below.first[node[order]].astype(np.int32), *lights)
         _add_changes(layers, below, shapes, hard, colors, background, band, error)
     return error
 
@@ -182,14 +208,15 @@ def _rows(boxes: np.ndarray, height: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _spans(parent, box):
-    """The leaves below v become numbers first[v] to last[v]; its box becomes one around theirs, too."""
+def _spans(parent, box, near):
+    """The leaves below v become numbers first[v] to last[v]; its box becomes one around theirs, too, and near least."""
     first, following = np.zeros(parent.size, np.int64), np.zeros(parent.size, np.int64)
     last = np.ones(parent.size, np.int64)
     last[parent[1:]] = 0
     for v in range(parent.size - 1, 0, -1):
         p = parent[v]
         last[p] += last[v]
+        near[p] = min(near[p], near[v])
         if box[v, 0] < box[v, 1] and box[v, 2] < box[v, 3]:
             empty = box[p, 0] >= box[p, 1] or box[p, 2] >= box[p, 3]
             for k in range(4):
@@ -229,22 +256,161 @@ def _layers(leaves, shapes, hard, band):
 
 
 @njit(cache=True, nogil=True)
+def _by_number(start, node, first):
+    """Places of all pixels' leaves, in each pixel by rising numbers: sorted by number, then dealt out to the pixels."""
+    ends, pixel = np.zeros(first.max() + 2, np.int64), np.empty(node.size, np.int32)
+    for i in range(start.size - 1):
+        for e in range(start[i], start[i + 1]):
+            pixel[e] = i
+            ends[first[node[e]] + 1] += 1
+    ends = np.cumsum(ends)
+    ranked, order, following = np.empty(node.size, np.int32), np.empty(node.size, np.int32), start.copy()
+    for e in range(node.size):
+        number = first[node[e]]
+        ranked[ends[number]] = e
+        ends[number] += 1
+    for e in ranked:
+        order[following[pixel[e]]] = e
+        following[pixel[e]] += 1
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _lights(start, node, alpha, depth, colors, background):
+    """``light``, ``rest`` and ``veil`` of `Layers`."""
+    light, rest = np.empty(node.size, np.float64), np.empty((node.size, 3), np.float32)
+    veil = np.full(start.size - 1, np.inf)
+    for i in range(start.size - 1):
+        passed = 1.0
+        for e in range(start[i], start[i + 1]):
+            if passed < OPAQUE and veil[i] == np.inf:
+                veil[i] = depth[node[e]]
+            light[e] = passed
+            passed *= max(1.0 - alpha[e], _NOTHING)
+        if passed < OPAQUE and veil[i] == np.inf:
+            veil[i] = depth[node[start[i + 1] - 1]]
+        behind = (background, background, background)
+        for e in range(start[i + 1] - 1, start[i] - 1, -1):
+            color, share = colors[node[e]], np.float64(alpha[e])
+            behind = (
+                share * color[0] + (1.0 - share) * behind[0],
+                share * color[1] + (1.0 - share) * behind[1],
+                share * color[2] + (1.0 - share) * behind[2],
+            )
+            for k in range(3):
+                rest[e, k] = behind[k]
+    return light, rest, veil
+
+
+@njit(cache=True, nogil=True)
 def _add_changes(layers, below, shapes, hard, colors, background, band, error):
     """Add what each node [N] changes in a band of the picture, see `swap_errors`."""
-    (start, node, alpha), (first, last, box) = layers, below
+    (start, node, alpha, order, number, _, _, veil), (first, last, box, near) = layers, below
     (center, conic, opacity, depth, _), (top, bottom, width) = shapes, band
+    few = np.empty(_FEW, np.int32)
     for v in range(error.size):
         if last[v] - first[v] == 1:
             continue
         for row in range(max(box[v, 0], top), min(box[v, 1], bottom)):
             for column in range(box[v, 2], box[v, 3]):
                 i = (row - top) * width + column
-                own = alpha_at(center[v, 0], center[v, 1], conic[v], opacity[v], hard, row, column)
-                if own == 0.0 and start[i] == start[i + 1]:
+                if near[v] > veil[i]:
                     continue
                 entries = start[i], start[i + 1]
-                change = _change(entries, node, alpha, first, (first[v], last[v]), v, own, depth, colors, background)
+                begin = _first_from(number, entries, first[v])
+                end = _first_from(number, (begin, entries[1]), last[v])
+                if begin == end and depth[v] > veil[i]:
+                    continue
+                own = alpha_at(center[v, 0], center[v, 1], conic[v], opacity[v], hard, row, column)
+                if own == 0.0 and begin == end:
+                    continue
+                change, sure = (0.0, 0.0, 0.0), False
+                if end - begin <= _FEW:
+                    for k in range(end - begin):  # insertion sort by depth
+                        place = k
+                        while place > 0 and few[place - 1] > order[begin + k]:
+                            few[place] = few[place - 1]
+                            place -= 1
+                        few[place] = order[begin + k]
+                    change, sure = _change_of_few(
+                        few[: end - begin], layers, entries, v, own, depth, colors, background
+                    )
+                if not sure:
+                    within = first[v], last[v]
+                    change = _change(entries, node, alpha, first, within, v, own, depth, colors, background)
                 error[v] += change[0] ** 2 + change[1] ** 2 + change[2] ** 2
+
+
+@njit(cache=True, nogil=True)
+def _first_from(number, entries, least):
+    """The first of a pixel's places by number whose number is ``least`` or larger."""
+    low, high = entries
+    while low < high:
+        middle = (low + high) // 2
+        if number[middle] < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def _change_of_few(few, layers, entries, v, own, depth, colors, background):
+    """`_change` for the leaves at the places ``few``, rising: what lies between them is passed over as a whole.
+
+    Returns the change, and whether it could be found: not where what is left of the light is too little to divide by.
+    """
+    (_, node, alpha, _, _, light, rest, _), end = layers, entries[1]
+    place = end  # of the node, before what is farther away
+    if own > 0.0:
+        low, high = entries
+        while low < high:
+            middle = (low + high) // 2
+            if depth[node[middle]] < depth[v]:
+                low = middle + 1
+            else:
+                high = middle
+        place = low
+    at, k, waiting = place if few.size == 0 else min(place, few[0]), 0, own > 0.0
+    # What is before both is the same in both pictures.
+    before = light[at] if at < end else _past(entries, light, alpha)
+    after, change = before, (0.0, 0.0, 0.0)
+    if before < OPAQUE:
+        return change, True
+    while k < few.size or waiting:
+        swap = waiting and (k == few.size or place <= few[k])
+        target = place if swap else few[k]
+        if target > at:
+            if light[at] < _DARK:
+                return change, False
+            share = (light[target] if target < end else _past(entries, light, alpha)) / light[at]
+            more = after - before
+            change = _plus(change, more, rest[at])
+            if target < end:
+                change = _plus(change, -more * share, rest[target])
+            else:
+                grey = more * share * background
+                change = change[0] - grey, change[1] - grey, change[2] - grey
+            before, after, at = before * share, after * share, target
+        if swap:
+            waiting = False
+            change = _plus(change, own * after, colors[v])
+            after -= own * after
+        else:
+            change = _plus(change, -alpha[at] * before, colors[node[at]])
+            before -= alpha[at] * before
+            at, k = at + 1, k + 1
+    if at < end:
+        return _plus(change, after - before, rest[at]), True
+    grey = (after - before) * background
+    return (change[0] + grey, change[1] + grey, change[2] + grey), True
+
+
+@njit(cache=True, nogil=True)
+def _past(entries, light, alpha):
+    """What all leaves of a pixel let through."""
+    last = entries[1] - 1
+    return light[last] * max(1.0 - alpha[last], _NOTHING) if last >= entries[0] else 1.0
 
 
 @njit(cache=True, nogil=True)

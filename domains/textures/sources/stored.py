@@ -8,18 +8,18 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.textures.mips import reduction
 from hra.domains.textures.pages import MipLevel
 from hra.domains.textures.sources.header import ImageHeader, Span
 from hra.domains.textures.sources.tile_cache import TILE, TileCache
 from hra.errors import FileError, ImageError
 from hra.kernels import Pyramid, build_pyramid
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.textures.pages import StreamedTexture
 from hra.domains.textures.sources.opening import load_texels
 from hra.domains.textures.texture_set import TextureSet

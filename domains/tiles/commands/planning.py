@@ -31,6 +31,7 @@ def plan(
 
     The camera is placed as for meshes, in the tileset's frame; `--up 0,0,1` suits most. The rules of 3DTilesRendererJS
     and CesiumJS are replayed on a turn around the tileset: the output counts repeated fetches and refusals.
+    Contents are not opened, only their sizes are read: a damaged content is not noticed.
     """
     from hra.domains import tiles
 

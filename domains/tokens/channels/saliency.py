@@ -8,6 +8,8 @@ from hra.domains.tokens.pyramid.blocks import block_means
 
 # Surrounds of about 1/32, 1/16 and 1/8 of a 64-patch image, as the centre-surround scales of the source.
 _SURROUNDS = (2.0, 4.0, 8.0)
+_BORDER, _NEAR = 64, 15  # colours of the border that are looked at, and the percentile of the distances from them
+_BELL = 0.25  # standard deviation of the middle, as a share of an axis
 
 
 def saliency(image: np.ndarray, patch: int = 16) -> np.ndarray:
@@ -32,6 +34,37 @@ def centre_surround(means: np.ndarray) -> np.ndarray:
     centre = np.asarray(means, np.float64)
     distances = [np.linalg.norm(centre - _surround(centre, sigma), axis=-1) for sigma in _SURROUNDS]
     return np.sum(distances, axis=0).astype(np.float32)
+
+
+def border_contrast(means: np.ndarray) -> np.ndarray:
+    """How far a patch is in colour from the border of the image, which is background mostly.
+
+    Source: Y. Wei and others, "Geodesic saliency using background priors" (ECCV 2012), the prior alone: the distance
+    that 15 % of the border's colours are within, blurred by one patch.
+
+    Parameters
+    ----------
+    means : mean colours of patches, [h, w, 3].
+
+    Returns
+    -------
+    float32 [h, w], >= 0.
+    """
+    cells = np.asarray(means, np.float64)
+    border = np.concatenate([cells[0], cells[-1], cells[:, 0], cells[:, -1]])
+    border = border[:: -(-len(border) // _BORDER)]
+    rows = (np.linalg.norm(row[:, None] - border, axis=-1) for row in cells)
+    distances = np.stack([np.percentile(row, _NEAR, axis=1) for row in rows])
+    return _surround(distances[..., None], 1.0)[..., 0].astype(np.float32)
+
+
+def middle(rows: int, columns: int) -> np.ndarray:
+    """A bell over the middle, float32 [rows, columns], at most 1: photographers put there what they mean.
+
+    Source: B. W. Tatler, "The central fixation bias in scene viewing" (Journal of Vision, 2007).
+    """
+    down, across = (np.exp(-0.5 * (((np.arange(n) + 0.5) / n - 0.5) / _BELL) ** 2) for n in (rows, columns))
+    return np.outer(down, across).astype(np.float32)
 
 
 def _surround(cells: np.ndarray, sigma: float) -> np.ndarray:

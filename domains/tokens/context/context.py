@@ -16,19 +16,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MethodType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.tokens.channels.texture_array import texture_array
-from hra.domains.tokens.context.scores import check_relevance, resample
+from hra.domains.tokens.context.scores import check_relevance, checked_scores, resample
 from hra.domains.tokens.context.served import Served
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid
 from hra.domains.tokens.embedding.features import Encoder, check_features
 from hra.domains.tokens.pyramid.blocks import block_counts
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
-from hra.errors import HraWarning
+from hra.errors import ArrayError, HraWarning
 from hra.model.arrays import to_numpy
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
@@ -56,7 +57,11 @@ class TokenContext(ShortRepr):
     scorer : what says how relevant patches are, see `Relevance`; it receives this context.
     encoder : image -> features of every finest patch, or of another grid over the image; None for the channels of
         `texture_array`.
-    signals : what else a model made of the image, by name: "keys" [N, D] and further maps [N], see `Reducer`.
+    signals : what else a model made of the image, by name: "keys" [N, D] or [h, w, D] and further maps [N], see
+        `Reducer`.
+    steps : of time: the frames of a video stand below each other in the image, all of one size.
+    small : (rows, columns) of a small copy of the whole image, whose cells stand beside the finest patches as tokens of
+        their own (tiles of AnyRes); None without.
     counts : what costly relevances computed for this context, by name: lines read, patches scored.
 
     Examples
@@ -74,6 +79,8 @@ class TokenContext(ShortRepr):
     scorer: Relevance
     encoder: Encoder | None = None
     signals: Mapping[str, Any] = field(default_factory=dict)
+    steps: int = 1
+    small: tuple[int, int] | None = None
 
     @classmethod
     def of(
@@ -100,6 +107,7 @@ class TokenContext(ShortRepr):
         features: Any,
         query: str = "",
         *,
+        grid: tuple[int, int] | None = None,
         relevance: Relevance | None = None,
         signals: Mapping[str, Any] | None = None,
     ) -> TokenContext:
@@ -107,9 +115,14 @@ class TokenContext(ShortRepr):
 
         Parameters
         ----------
-        features : [h, w, D].
-        relevance : what scores the features; uniform unless given.
+        features : [h, w, D], or [N, D] with ``grid``, or [T, h, w, D] of a video.
+        grid : (rows, columns); also says that a strip of more than 16 to 1 is meant and not a batch [B, N, D].
+        relevance : what scores the features (of a video [T * h, w]); uniform unless given.
         signals : see `TokenContext`.
+
+        Raises
+        ------
+        ArrayError : features of no grid, or of what looks like a batch.
 
         Examples
         --------
@@ -121,11 +134,30 @@ class TokenContext(ShortRepr):
         >>> allocator.realize(allocator.allocate(context, budget=20)).pool(features).shape
         (20, 64)
         """
+        shape = tuple(np.shape(features))
+        steps = shape[0] if len(shape) == 4 else 1
+        if grid is None and len(shape) == 3 and max(shape[:2]) > max(16 * min(shape[:2]), 63):
+            what = f"features of shape {shape} may be a batch of {shape[0]} images"
+            fix = f"pass features[0] with grid=(rows, columns) of {shape[1]} cells, or grid={shape[:2]} for a strip"
+            raise ArrayError(what, where="features", fix=fix)
+        if len(shape) == 4:
+            features = features.reshape(-1, *shape[2:])
+        elif len(shape) != 3 or grid is not None:
+            made = FeatureGrid.of(features, grid)
+            features = made.values.reshape(*made.grid, -1)
         height, width = np.shape(features)[:2]
         grey = np.full((_LEAST_PATCH * height, _LEAST_PATCH * width, 3), 0.5, np.float32)
         made = cls.of(grey, query, patch=_LEAST_PATCH, levels=1)
         scorer = made.scorer if relevance is None else relevance
-        return replace(made, scorer=scorer, encoder=lambda image: features, signals=signals or {})
+        return replace(made, scorer=scorer, encoder=lambda image: features, signals=signals or {}, steps=steps)
+
+    @property
+    def frames(self) -> list[TokenContext]:
+        """The steps of a video as pictures, with the same question, relevance and encoder."""
+        pictures = np.split(self.image, self.steps)
+        return [
+            replace(self, pyramid=PatchPyramid.build(one, patch=self.patch), steps=1, signals={}) for one in pictures
+        ]
 
     def asking(self, query: str) -> TokenContext:
         """The same image with another question: what is known of the image alone is not computed again."""
@@ -135,22 +167,22 @@ class TokenContext(ShortRepr):
         """The same question to another image, such as a crop or a coarse level of this one."""
         return replace(self, pyramid=PatchPyramid.build(image, patch=self.patch))
 
-    @property
+    @cached_property
     def image(self) -> np.ndarray:
         """The image, float32 [H, W, 3]."""
         return self.pyramid.levels[0]
 
-    @property
+    @cached_property
     def patch(self) -> int:
         """Side of a patch in pixels."""
         return self.pyramid.patch
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, int]:
         """Rows and columns of the finest patches."""
         return self.pyramid.grids[0]
 
-    @property
+    @cached_property
     def cover(self) -> tuple[float, float]:
         """Share of the height and width of the finest patches that is image: the last ones may reach beyond."""
         (height, width, _), (rows, columns) = self.image.shape, self.grid
@@ -236,7 +268,8 @@ class TokenContext(ShortRepr):
 
     def _is_meant(self) -> bool:
         """Whether a map that says nothing is as it should be; asks for all pixels, so only once there is such a map."""
-        return isinstance(self.scorer, UniformRelevance) or bool(np.ptp(self.image) == 0)
+        # A relevance that notes what it made of the question means what it returns.
+        return isinstance(self.scorer, UniformRelevance) or bool(self._notes) or bool(np.ptp(self.image) == 0)
 
     @cached_property
     def query_matters(self) -> bool:
@@ -291,6 +324,23 @@ class UniformRelevance:
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Ones [ceil(H/patch), ceil(W/patch)], float32."""
         return np.ones(context.grid, np.float32)
+
+
+@dataclass(frozen=True)
+class EachFrame:
+    """The relevance of a video: that of each frame as a picture.
+
+    Parameters
+    ----------
+    relevance : of pictures.
+    """
+
+    relevance: Relevance
+
+    def __call__(self, context: TokenContext) -> np.ndarray:
+        """Scores of all frames, one below the other, float64 [rows, columns] of the finest patches."""
+        frames = [replace(one, scorer=self.relevance) for one in context.frames]
+        return np.concatenate([checked_scores(self.relevance(one), one.grid, one.cover) for one in frames])
 
 
 def _is_same(known: Encoder, encoder: Encoder) -> bool:

@@ -75,7 +75,7 @@ def _as_map(values: Any) -> np.ndarray:
     grid = None
     if isinstance(values, tuple) and len(values) == 2 and np.shape(values[1]) == (2,) and np.ndim(values[0]) == 1:
         values, grid = values
-    scores = to_numpy(values)
+    scores = values if type(values) is np.ndarray else to_numpy(values)
     if grid is not None and scores.size == int(grid[0]) * int(grid[1]):
         scores = scores.reshape(int(grid[0]), int(grid[1]))
     if scores.ndim != 2 or not scores.size or scores.dtype.kind not in "iufb":

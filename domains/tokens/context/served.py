@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-By = Literal["phrase", "words of place", "class", "relevance", "nothing"]
+By = Literal["phrase", "words of place", "words of colour", "class", "relevance", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -14,8 +14,8 @@ class Served:
 
     Attributes
     ----------
-    by : what decided: text that was read, words such as "top left", a class of things, some other relevance that
-        depends on the question, or nothing.
+    by : what decided: text that was read, words such as "top left" or "red", a class of things, some other relevance
+        that depends on the question, or nothing.
     confidence : probability that the most likely place is the right one, in [0, 1]; None where nobody estimates it.
 
     Examples

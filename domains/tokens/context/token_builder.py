@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -87,6 +87,11 @@ class TokenBuilder(HierarchyBuilder, Generic[Tokens]):
     >>> isinstance(builder, tokens.TokenBuilder), builder.build(context)
     (True, Hierarchy(forest of 96 refinements over 96 nodes, cost in tokens))
     """
+
+    in_time: ClassVar[bool] = False
+    """Whether it takes the contexts of videos."""
+    with_copy: ClassVar[bool] = False
+    """Whether it takes those of pictures with a small copy."""
 
     @abstractmethod
     def build(self, context: TokenContext) -> Hierarchy:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
+from hra.caching import cached_property
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import Choice

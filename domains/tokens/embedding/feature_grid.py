@@ -6,7 +6,6 @@ The regions of tokens share the cells of such a grid by area.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,14 +107,13 @@ def _floating(values: Any) -> Any:
 
 
 def _fix(shape: tuple[int, ...]) -> str:
-    """How to pass features of a shape that is not one of a grid."""
-    if len(shape) == 4 or (len(shape) == 3 and shape[0] == 1):
+    """How to pass features of a shape that is not one of a grid; which rows and columns is for the caller to know."""
+    if len(shape) == 4:
         return "pass one image's features: features[0]"
-    for special in (0, 1):  # a class token comes first
-        side = isqrt(max(shape[0] - special, 0)) if len(shape) == 2 else 0
-        if side and side * side == shape[0] - special:
-            return f"pass grid=({side}, {side})" if not special else f"pass features[1:] with grid=({side}, {side})"
-    return "pass [h, w, D], or [N, D] with grid=(rows, columns) and N = rows * columns"
+    if len(shape) == 3:
+        return f"pass one image's features, features[0], with grid=(rows, columns) of {shape[1]} cells"
+    cells = shape[0] if len(shape) == 2 else "N"
+    return f"pass [h, w, D], or [N, D] with grid=(rows, columns) of {cells} cells; a class token is none: features[1:]"
 
 
 class Regions(NamedTuple):

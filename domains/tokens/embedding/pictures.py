@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,22 @@ def load_if_path(image: Any) -> Any:
     ImageError, FileError : unusable file.
     """
     return load_image(image) if isinstance(image, (str, os.PathLike)) else image
+
+
+def stacked(frames: Sequence[Any], patch: int) -> np.ndarray:
+    """The frames of a video one below the other, float32 [T * H, W, 3]; edges are repeated up to whole patches.
+
+    Raises
+    ------
+    ImageError, FileError : an unusable frame.
+    ArrayError : no frames, or frames of different sizes.
+    """
+    pictures = [as_image(load_if_path(each)) for each in frames]
+    if len({each.shape for each in pictures}) != 1:
+        what = f"{len(pictures)} frames of {len({each.shape for each in pictures})} sizes are no video"
+        raise ArrayError(what, where="image", fix="pass at least one frame, all of one size")
+    missing = [(0, -side % max(patch, 1)) for side in pictures[0].shape[:2]]
+    return np.concatenate([np.pad(each, (*missing, (0, 0)), mode="edge") for each in pictures])
 
 
 def picture(image: Any, size: tuple[int, int]) -> np.ndarray:

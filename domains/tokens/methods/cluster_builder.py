@@ -6,10 +6,10 @@ The grids of clusters come first, level above level, then the builder over them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.embedding.feature_grid import Overlaps, Regions

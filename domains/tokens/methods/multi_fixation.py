@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,15 +36,23 @@ class LayeredBuilder(TokenBuilder[PatchTokens]):
     """Every patch is added to its parent, which stays: what was encoded once is never thrown away or encoded again.
 
     It costs up to a third more tokens than `PyramidBuilder` for the same image, and lets an encoder work step by step.
+    At the border a patch may have a single child, which shows the same pixels: the child then stands for both.
     """
 
     def build(self, context: TokenContext) -> Hierarchy:
-        """An "add" tree with the attributes "level", "x" and "y"."""
+        """An "add" tree with the attributes "level", "x", "y" and "over", the coarsest patch of the same pixels."""
         pyramid = context.pyramid
-        level, x, y = pyramid.positions.T
-        attributes = {"level": level, "x": x, "y": y}
-        ones = np.ones(level.size)
-        return Hierarchy.tree(pyramid.parents, ones, mode="add", attributes=attributes, cost_unit="tokens")
+        parents, over = pyramid.parents, np.arange(len(pyramid.parents))
+        single = np.bincount(parents[parents >= 0], minlength=over.size) == 1
+        for begin, end in reversed(list(pairwise(pyramid.offsets[:-1].tolist()))):  # from coarse to fine
+            above = parents[begin:end]
+            over[begin:end] = np.where(single[above], over[above], over[begin:end])
+        kept = np.flatnonzero(~single)
+        above, new = parents[over[kept]], np.cumsum(~single) - 1
+        level, x, y = pyramid.positions[kept].T
+        attributes = {"level": level, "x": x, "y": y, "over": over[kept]}
+        kept_parents = np.where(above < 0, -1, new[above])
+        return Hierarchy.tree(kept_parents, np.ones(kept.size), mode="add", attributes=attributes, cost_unit="tokens")
 
     def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
         """The patches of ``cut``."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, best_of
 from hra.domains.tokens.patches.best_cut import best_cut
+from hra.domains.tokens.patches.boxes import BoxTokens, tree_in_time, tree_of_copy
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.model.gains import warn_of_repairs
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -29,6 +32,8 @@ class GridBuilder(DirectBuilder[PatchTokens]):
     >>> tokens.GridBuilder().build(context)
     Hierarchy(forest of 96 refinements over 96 nodes, cost in tokens)
     """
+
+    in_time: ClassVar[bool] = True
 
     def build(self, context: TokenContext) -> Hierarchy:
         """A flat hierarchy with the attributes "level", "x", "y"."""
@@ -52,11 +57,12 @@ class GridBuilder(DirectBuilder[PatchTokens]):
 
 
 @dataclass(frozen=True)
-class PyramidBuilder(DirectBuilder[PatchTokens]):
+class PyramidBuilder(DirectBuilder[TokenSet]):
     """The patch pyramid as a quadtree whose children are added one at a time; a patch leaves with its last child.
 
     So every count from the coarsest level to all finest patches can be met. Siblings come in falling error while only
-    their parent shows them: what lies below the first child then needs no other child.
+    their parent shows them: what lies below the first child then needs no other child. Videos, and pictures with a
+    small copy, have trees of their own, see `hra.domains.tokens.patches.boxes`.
 
     Examples
     --------
@@ -69,8 +75,13 @@ class PyramidBuilder(DirectBuilder[PatchTokens]):
     (1.0, 96.0)
     """
 
+    in_time: ClassVar[bool] = True
+    with_copy: ClassVar[bool] = True
+
     def build(self, context: TokenContext) -> Hierarchy:
         """A tree with the attributes "level", "x", "y", "error" and "inherited_error" (see `RelevanceError`)."""
+        if not _is_plain(context):
+            return tree_in_time(context) if context.steps > 1 else tree_of_copy(context)
         pyramid = context.pyramid
         own, inherited = context.node_errors
         return Hierarchy.tree(
@@ -82,9 +93,9 @@ class PyramidBuilder(DirectBuilder[PatchTokens]):
             cost_unit="tokens",
         )
 
-    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> TokenSet:
         """The patches of ``cut``."""
-        return PatchTokens.of(context, hierarchy, cut)
+        return (PatchTokens if _is_plain(context) else BoxTokens).of(context, hierarchy, cut)
 
     def choose(self, context: TokenContext, metric: ErrorMetric, budget: int) -> Choice | None:
         """The proven best cut; see `DirectBuilder.choose`.
@@ -94,6 +105,8 @@ class PyramidBuilder(DirectBuilder[PatchTokens]):
         RepairWarning : a finer level had more error than the coarser one.
         """
         pyramid = context.pyramid
+        if not _is_plain(context):
+            return None
         roots = pyramid.offsets[-1] - pyramid.offsets[-2]
         if not isinstance(metric, RelevanceError) or not roots <= budget < pyramid.offsets[1]:
             return None
@@ -106,6 +119,11 @@ class PyramidBuilder(DirectBuilder[PatchTokens]):
     def chosen(self, context: TokenContext, cut: np.ndarray) -> PatchTokens:
         """The patches of ``cut``."""
         return PatchTokens.at(context, context.pyramid.positions[cut])
+
+
+def _is_plain(context: TokenContext) -> bool:
+    """Whether a context is that of one picture alone."""
+    return context.steps == 1 and context.small is None
 
 
 def _places(positions: np.ndarray) -> dict[str, np.ndarray]:

@@ -32,7 +32,7 @@ class RelevanceError(ErrorMetric):
     >>> context = tokens.PyramidSampling().context(image, "what is at the top left?")
     >>> hierarchy = tokens.PyramidBuilder().build(context)
     >>> error = tokens.RelevanceError().evaluate(hierarchy, context)
-    >>> error.shape, bool(error[hierarchy.attribute("level") == 0].max() == 0)
+    >>> error.shape, bool(error[hierarchy.node["level"] == 0].max() == 0)
     ((129,), True)
     """
 
@@ -40,11 +40,17 @@ class RelevanceError(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error while the patch itself shows its region, float64 [N]."""
+        if _has_tree(context):
+            return hierarchy.attribute("error")
         return checked_context(context).node_errors[0][pyramid_numbers(hierarchy, context)]
 
     def inherited(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error of the same region while its parent shows it, float64 [N]."""
-        return checked_context(context).node_errors[1][pyramid_numbers(hierarchy, context)]
+        if _has_tree(context):
+            return hierarchy.attribute("inherited_error")
+        numbers = hierarchy.node.get("over")
+        numbers = pyramid_numbers(hierarchy, context) if numbers is None else numbers
+        return checked_context(context).node_errors[1][numbers]
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,12 @@ class RelevanceGain(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Relevance of every patch, float64 [N]; the hierarchy holds finest patches only."""
-        return checked_context(context).relevance[hierarchy.attribute("y"), hierarchy.attribute("x")]
+        return checked_context(context).relevance[hierarchy.node["y"], hierarchy.node["x"]]
+
+
+def _has_tree(context: Any) -> bool:
+    """Whether errors are those of a tree of boxes, which are no patches of one pyramid."""
+    return checked_context(context).steps > 1 or context.small is not None
 
 
 def checked_context(context: Any) -> TokenContext:
@@ -80,7 +91,7 @@ def checked_context(context: Any) -> TokenContext:
 
 def pyramid_numbers(hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
     """The pyramid's number of every node of the hierarchy, which may hold any of its patches."""
-    level, x, y = hierarchy.attribute("level"), hierarchy.attribute("x"), hierarchy.attribute("y")
+    level, x, y = hierarchy.node["level"], hierarchy.node["x"], hierarchy.node["y"]
     columns = np.array([columns for _, columns in context.pyramid.grids])
     return context.pyramid.offsets[level] + y * columns[level] + x
 
@@ -103,4 +114,4 @@ class AttributeGain(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """The attribute [N]."""
-        return hierarchy.attribute(self.attribute)
+        return hierarchy.node[self.attribute]

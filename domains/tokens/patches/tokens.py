@@ -80,7 +80,7 @@ class PatchTokens(TokenSet):
     @classmethod
     def of(cls, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
         """The tokens of the nodes ``cut`` [K] of a hierarchy with the attributes "level", "x" and "y"."""
-        positions = np.stack([hierarchy.attribute(name)[cut] for name in ("level", "x", "y")], axis=1)
+        positions = np.stack([hierarchy.node[name][cut] for name in ("level", "x", "y")], axis=1)
         return cls.at(context, positions)
 
     @classmethod
@@ -100,6 +100,9 @@ class PatchTokens(TokenSet):
     def _corners(self) -> np.ndarray:
         level, corner = self.places[:, :1].astype(np.int64), self.places[:, 1:].astype(np.int64)
         return np.concatenate([corner, corner + 1], axis=1) * (self.patch << level)
+
+    def _corners_within(self, size: tuple[int, int]) -> np.ndarray:
+        return np.minimum(self._corners, size[::-1] * 2)
 
     @property
     def detail(self) -> np.ndarray:

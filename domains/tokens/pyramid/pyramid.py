@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.tokens.pyramid.blocks import block_means
 from hra.domains.tokens.pyramid.interpolation import halve
 from hra.domains.tokens.pyramid.level_errors import error_sums, squared_errors
@@ -81,7 +82,7 @@ class PatchPyramid(ShortRepr):
     def _made(self) -> dict[Hashable, Any]:
         return {}
 
-    @property
+    @cached_property
     def image(self) -> np.ndarray:
         """The image itself, float32 [H, W, 3]."""
         return self.levels[0]
@@ -105,12 +106,12 @@ class PatchPyramid(ShortRepr):
             parts.append(np.stack([np.full_like(x, level), x, y], axis=1))
         return np.concatenate(parts)
 
-    @property
+    @cached_property
     def parents(self) -> np.ndarray:
         """Number of the patch one level coarser that covers each patch, -1 at the coarsest level, int32 [N]."""
         return self.tree.parent
 
-    @property
+    @cached_property
     def tree(self) -> Quadtree:
         """The quadtree of the patches; the same object for all images of one size, as long as it is kept."""
         return quadtree(tuple(self.grids))
@@ -122,7 +123,7 @@ class PatchPyramid(ShortRepr):
         whole = 1 << level == self.patch and not any(extent % self.patch for extent in self.image.shape[:2])
         return self.levels[level] if whole and level < len(self.levels) else block_means(self.image, self.patch)
 
-    @property
+    @cached_property
     def errors_by_level(self) -> np.ndarray:
         """Squared error of each finest patch while a level shows all, [L, rows, columns]; see `squared_errors`."""
         # Python 3.11 computes a cached property of one object at a time, whatever the thread.

@@ -7,20 +7,28 @@ from typing import ClassVar
 
 import numpy as np
 
-from hra.domains.tokens.channels.saliency import centre_surround
+from hra.domains.tokens.channels.saliency import border_contrast, centre_surround, middle
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.served import Served
+from hra.domains.tokens.relevance.colour_words import colour_words
 from hra.domains.tokens.relevance.spatial_words import spatial_words
+from hra.files.images.arrays import LUMA
+
+_LEAST = 0.2  # so that every patch stays in the game, and the map is never all zero
+# Share of the pixels that have the commonest brightness: of photos at most .6, of most pages above .8.
+_PHOTO, _PAGE, _SHADES = 0.4, 0.8, 32
 
 
 @dataclass(frozen=True)
 class CueRelevance:
-    """Relevance without a model: ``spatial x (0.2 + 0.4 saliency + 0.4 text-likeness)``. Needs nothing.
+    """Relevance without a model, of pages by print, of photos by colours that the border lacks. Needs nothing.
 
-    Saliency and text-likeness are divided by their largest value; the constant keeps every patch in the game, so that
-    the map is never all zero. Of the query only places count, see `spatial_words`; `saliency` and `text_likeness` have
-    the sources of the others.
+    Of a page ``words x (0.2 + 0.4 saliency + 0.4 text-likeness)``, of a photo ``words x (0.2 + middle) (0.2 + border
+    contrast) / 1.44``; cues are divided by their largest value. A page has one brightness mostly, its paper's; what is
+    between the two is mixed. Of the query only words of place and colour count, see `spatial_words`, `colour_words`;
+    `saliency`, `text_likeness`, `border_contrast` and `middle` have the sources of the others. Of the tokens of a
+    pyramid .65 lie on the subject of a photo, with uniform relevance .52 (``examples/lab/scripts/measure_photos.py``).
 
     Examples
     --------
@@ -40,13 +48,30 @@ class CueRelevance:
         places = spatial_words(context.query, *content.shape)
         if places.min() < 1:
             context.serve(Served("words of place"))
-        return places * content
+        coloured = colour_words(context.query, context.image, context.patch)
+        if coloured is not None:
+            context.serve(Served("words of colour"))
+        return places * (content if coloured is None else coloured * content)
 
 
 def _content(context: TokenContext) -> np.ndarray:
     """What follows from the image alone."""
-    salient = _unit(centre_surround(context.pyramid.patch_means))
-    return 0.2 + 0.4 * salient + 0.4 * _unit(text_likeness(context.image, context.patch))
+    means, page = context.pyramid.patch_means, _page_likeness(context.image)
+    content = np.zeros(context.grid, np.float32)
+    if page > 0:
+        salient = _unit(centre_surround(means))
+        content += page * (_LEAST + 0.4 * salient + 0.4 * _unit(text_likeness(context.image, context.patch)))
+    if page < 1:
+        bell, contrast = middle(*context.grid), _unit(border_contrast(means))
+        content += (1 - page) * (_LEAST + bell) * (_LEAST + contrast) / (1 + _LEAST) ** 2
+    return content
+
+
+def _page_likeness(image: np.ndarray) -> float:
+    """0 of photos, 1 of pages, by the share of pixels in the two neighbouring shades that have most."""
+    shades = np.bincount(np.minimum(image @ LUMA * _SHADES, _SHADES - 1).astype(np.intp).ravel(), minlength=_SHADES)
+    share = float((shades[1:] + shades[:-1]).max()) / shades.sum()
+    return float(np.clip((share - _PHOTO) / (_PAGE - _PHOTO), 0, 1))
 
 
 def _unit(cue: np.ndarray) -> np.ndarray:

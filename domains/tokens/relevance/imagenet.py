@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.relevance.together import encode_all
 from hra.errors import MissingExtra

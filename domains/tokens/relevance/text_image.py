@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.tokens.relevance.cosine import cosine_similarity
 from hra.domains.tokens.relevance.together import encode_all
 from hra.errors import MetricError, MissingExtra

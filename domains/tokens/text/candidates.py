@@ -200,6 +200,7 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
 
 
 _NOTHING = np.zeros(len(_TEXT))
+_EXACT = 0.95  # of the words of question and label that are the same
 
 
 class _Fits:
@@ -207,18 +208,18 @@ class _Fits:
 
     def __init__(self, question: str, texts: Sequence[str]) -> None:
         self.asked, self.concepts, self.texts = _words(question), concepts(question), texts
-        labels = [_label(text) for text in texts]
-        meaning = same_meaning(question, labels)
-        self.embeds = bool(meaning.any())
         self.covers = np.zeros((len(texts), max(len(self.asked), 1)))
         self.rows = np.zeros((len(texts), len(_TEXT)))
         for number, text in enumerate(texts):
             if text:
-                self.rows[number] = self._row(number, text, float(meaning[number]))
+                self.rows[number] = self._row(number, text)
+        if self.rows[:, 0].max(initial=0) < _EXACT:  # nobody means anything else by a label's own words
+            self.rows[:, 3] = same_meaning(question, [_label(text) for text in texts])
+        self.embeds = bool(self.rows[:, 3].any())
         self.strength = self.rows[:, 0] + 0.5 * self.rows[:, 3] + 0.5 * self.rows[:, 4] - 0.3 * self.rows[:, 5]
         self.most = float(self.rows[:, 0].max(initial=0))
 
-    def _row(self, number: int, text: str, meaning: float) -> list[float]:
+    def _row(self, number: int, text: str) -> list[float]:
         said = _words(text)
         alike = np.array([[likeness(one, other) for other in said] for one in self.asked])
         recall = precision = 0.0
@@ -232,7 +233,7 @@ class _Fits:
             2 * recall * precision / both if both else 0,
             recall,
             precision,
-            meaning,
+            0.0,
             shared,
             len(named - self.concepts),
         ]

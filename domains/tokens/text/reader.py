@@ -15,7 +15,9 @@ from hra.errors import MissingExtra
 _HEIGHT = 48  # of the lines that the recogniser was trained with, in pixels
 _BATCH = 4
 _LETTER, _LEAST_WIDTH = 15, 24  # pixels: the recogniser steps by 8, and values must be right to the letter
-_SKIMMED, _LONG = 11, 12.0  # of lines that are so long: their words are to be recognised
+_SKIMMED = 11  # of long lines: their words are to be recognised
+LONG = 12.0
+"""Length over height from which a line is read more narrowly."""
 _OPTIONS = {
     "Global.log_level": "error",
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,
@@ -60,7 +62,7 @@ def reading_widths(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -
     image : float32 [h, w, 3] in [0, 1], a copy of the image.
     scale : pixels of the image per pixel of the copy.
     """
-    return [_legible_width(_strip(image, line.quad / scale, _full_width(line)), line.aspect >= _LONG) for line in lines]
+    return [_legible_width(_strip(image, line.quad / scale, _full_width(line)), line.aspect >= LONG) for line in lines]
 
 
 def read_lines(

@@ -116,7 +116,8 @@ class TokenSet(ABC):
         ----------
         kind : "centres", (x, y) of the middle in cells of the grid, counted so that the cell in column 3 of row 2 is at
             (3, 2) and a patch over four cells lies between them; "level_xy", (level, x, y) with x and y of the first
-            corner in tokens of that level; "boxes", (x0, y0, x1, y1, width, height) in cells of the grid.
+            corner in tokens of that level; "boxes", (x0, y0, x1, y1, width, height) in cells of the grid. Patches end
+            where the grid does.
         grid : (rows, columns) of the model's own tokens, stretched over the image; by default the finest patches.
 
         Returns
@@ -129,8 +130,11 @@ class TokenSet(ABC):
         """
         size, patch = self.image_size, self.patch
         finest = (-(-size[0] // patch), -(-size[1] // patch))
-        cells = (size[0] / patch, size[1] / patch) if grid is None or tuple(grid) == finest else grid
-        return positions(self._corners, self.detail, kind, size, cells, patch)
+        if grid is None or tuple(grid) == finest:
+            cells, ends = (size[0] / patch, size[1] / patch), (finest[0] * patch, finest[1] * patch)
+        else:
+            cells, ends = grid, size
+        return positions(self._corners_within(ends), self.detail, kind, size, cells, patch)
 
     def select(self, features: Any, image: Any = None, *, grid: Grid | None = None) -> Any:
         """The model's own tokens for a cut that consists of cells of its grid.
@@ -205,6 +209,10 @@ class TokenSet(ABC):
     def _corners(self) -> np.ndarray:
         """(x0, y0, x1, y1) of each token in pixels, beyond the border where the token is: [K, 4]."""
         return self.boxes
+
+    def _corners_within(self, size: Grid) -> np.ndarray:
+        """`_corners` of patches up to (height, width); a sample's square stays, whose middle is the sample's place."""
+        return self._corners
 
     @property
     def _regions(self) -> Regions:

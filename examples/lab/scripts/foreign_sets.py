@@ -2,14 +2,15 @@
 
     python examples/lab/scripts/foreign_sets.py html    FOLDER_OF_PACKAGES OUT
     python examples/lab/scripts/foreign_sets.py pdf     FOLDER_OF_PACKAGES OUT
-    python examples/lab/scripts/foreign_sets.py receipts FOLDER OUT
-    python examples/lab/scripts/foreign_sets.py split   OUT
+    python examples/lab/scripts/foreign_sets.py receipts FOLDER OUT [SKIP]
+    python examples/lab/scripts/foreign_sets.py split   OUT [test]
 
 `html` and `pdf` walk unpacked Debian and npm packages, one folder each; HTML is drawn by chromium-headless-shell, boxes
 come from its DOM; PDF goes through poppler's pdftoppm and pdftotext. `receipts` takes a folder with data/img/NNN.jpg,
 data/box/NNN.csv (x, y of four corners, text) and data/key/NNN.json (total, date, company), as ICDAR 2019's.
-Each writes OUT/NAME.jsonl (image, question, paraphrase, answer, boxes, set, document) beside its images; `split` puts
-every document into the development or the test half by a hash of its name. Nothing of this is part of the repository.
+Each writes OUT/NAME.jsonl (image, question, paraphrase, answer, boxes, set, document) beside its images; SKIP leaves
+out receipts that an earlier set used. `split` puts every document into the development or the test half by a hash of
+its name, or all of them into a test half. Nothing of this is part of the repository.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -226,11 +227,11 @@ _FIELDS = {
 }
 
 
-def receipt_rows(folder: Path, out: Path) -> Iterator[dict[str, Any]]:
+def receipt_rows(folder: Path, out: Path, skip: int = 0) -> Iterator[dict[str, Any]]:
     """Questions to receipts, numbers 000 to 299 only."""
     (out / "images").mkdir(parents=True, exist_ok=True)
     chosen = sorted((folder / "data/key").glob("[0-2]??.json"), key=lambda key: _hash(f"receipt {key.stem}"))
-    for key in chosen[: 2 * _RECEIPTS]:
+    for key in chosen[skip : skip + 2 * _RECEIPTS]:
         fields, lines = json.loads(key.read_text()), _boxes(folder / f"data/box/{key.stem}.csv")
         found = {name: _places(fields.get(name, ""), lines) for name in _FIELDS}
         for name, (question, paraphrase) in _FIELDS.items():
@@ -259,11 +260,11 @@ def _places(answer: str, lines: list[tuple[list[int], str]]) -> list[list[int]]:
     return [box for _, box in sorted(found, key=lambda one: one[0])]
 
 
-def split(out: Path) -> None:
-    """development.jsonl and test.jsonl, by a hash of the document's name."""
+def split(out: Path, halves: Sequence[str] = ("development", "test")) -> None:
+    """development.jsonl and test.jsonl, by a hash of the document's name; or one of them."""
     rows = [json.loads(line) for name in ("html", "pdf", "receipts") for line in (out / f"{name}.jsonl").open()]
-    for half, part in enumerate(("development", "test")):
-        mine = [row for row in rows if _hash("half " + row["document"]) % 2 == half]
+    for half, part in enumerate(halves):
+        mine = [row for row in rows if _hash("half " + row["document"]) % len(halves) == half]
         mine.sort(key=lambda row: _hash(row["image"]))  # all questions of an image, then of the next
         sets = ([row for row in mine if row["set"] == name][:_OF_A_HALF] for name in ("html", "pdf", "receipts"))
         mine = [row for rows_of_set in sets for row in rows_of_set]
@@ -272,14 +273,14 @@ def split(out: Path) -> None:
 
 
 if __name__ == "__main__":
-    kind, *folders = sys.argv[1:]
-    target = Path(folders[-1])
-    target.mkdir(parents=True, exist_ok=True)
+    kind, first, *more = sys.argv[1:]
     if kind == "split":
-        split(target)
+        split(Path(first), *([more] if more else []))
     else:
-        make = {"html": html_rows, "pdf": pdf_rows, "receipts": receipt_rows}[kind]
+        target = Path(more[0])
+        target.mkdir(parents=True, exist_ok=True)
+        make: Any = {"html": html_rows, "pdf": pdf_rows, "receipts": receipt_rows}[kind]
         with (target / f"{kind}.jsonl").open("w") as file:
-            for row in make(Path(folders[0]), target):
+            for row in make(Path(first), target, *map(int, more[1:])):
                 file.write(json.dumps(row) + "\n")
                 file.flush()

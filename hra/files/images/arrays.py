@@ -105,7 +105,7 @@ def _channels_last(values: np.ndarray, torch: bool) -> np.ndarray:
 
 def _array(array: Any) -> np.ndarray:
     try:
-        return to_numpy(array)
+        return array if type(array) is np.ndarray else to_numpy(array)
     except (ArrayError, TypeError) as error:  # torch raises TypeError for dtypes that NumPy lacks, such as bfloat16
         raise ImageError(f"cannot read {type(array).__name__} as an image", fix="pass uint8 or float32") from error
 

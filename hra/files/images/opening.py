@@ -24,6 +24,7 @@ _FILTERS = threading.Lock()
 _MOST_PIXELS_PER_BYTE = dict.fromkeys(("JPEG", "GIF", "BMP", "TGA", "PPM"), 4096) | {"PNG": 8 * 1032}
 # A macroblock of VP8 spends three bits on its modes at least (RFC 6386, section 11).
 _MOST_WEBP, _MOST_CHUNKS = 1024, 100
+_TOO_LARGE = "scale the image down; in Python, {} if you trust the file"
 _BITS = {"RGB": 24, "RGBA": 32, "LA": 16, "I;16": 16}
 
 
@@ -113,9 +114,13 @@ def corrupt_exif(stream: IO[bytes]) -> str:
 
 @contextmanager
 def as_image_error(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Whatever a decoder raises within becomes ImageError, or OutOfMemory."""
+    """Whatever a decoder raises within becomes ImageError, or OutOfMemory, that names the file."""
     try:
         yield
+    except ImageError as error:
+        if error.where:
+            raise
+        raise ImageError(error.what, where=str(path), fix=error.fix) from error
     except MemoryError as error:
         what = "the image is too large for this machine: it needs more memory than is free"
         raise OutOfMemory(what, where=str(path), fix="pass a smaller max_pixels, or scale the image down") from error
@@ -142,7 +147,7 @@ def _open(stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> I
         raise ImageError("not an image of a known format", where=str(path), fix=f"use one of {known}") from error
     except Image.DecompressionBombError as error:
         raise ImageError(
-            f"too many pixels: {error}", where=str(path), fix="raise PIL.Image.MAX_IMAGE_PIXELS"
+            f"too many pixels: {error}", where=str(path), fix=_TOO_LARGE.format("raise PIL.Image.MAX_IMAGE_PIXELS")
         ) from error
     _check_size(image, stream, path, max_pixels)
     if several:
@@ -155,7 +160,7 @@ def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[s
     width, height = image.size
     if width * height > max_pixels:
         what = f"the image has {width} x {height} pixels, more than the limit of {max_pixels:,}"
-        raise ImageError(what, where=str(path), fix="pass a larger max_pixels if you trust the file")
+        raise ImageError(what, where=str(path), fix=_TOO_LARGE.format("pass a larger max_pixels"))
     place = stream.tell()
     size = stream.seek(0, os.SEEK_END)
     stream.seek(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from transformers import AutoModelForImageTextToText, AutoProcessor
@@ -24,8 +25,23 @@ _PASSED = ("max_new_tokens", "do_sample", "temperature", "top_p", "top_k", "num_
 _LONGEST = 1024
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A request: its text, options, messages and images."""
+
+    context: str
+    options: Mapping[str, Any]
+    conversation: Sequence[Mapping[str, Any]]
+    images: Sequence[Any]
+
+    @property
+    def kind(self) -> tuple[str, bool]:
+        """What those of a batch have in common."""
+        return repr(sorted(generation(self.options).items())), bool(self.images)
+
+
 class ReducedModel(lmms):
-    """A model of Hugging Face that is given fewer visual tokens. One request at a time: questions differ.
+    """A model of Hugging Face that is given fewer visual tokens. Requests of a batch have questions of their own.
 
     Parameters
     ----------
@@ -33,11 +49,11 @@ class ReducedModel(lmms):
     method, budget, realize, positions, relevance : see `Reduction`.
     revision, dtype, attn_implementation, device_map : for ``from_pretrained``.
     device : where the model goes without a ``device_map``.
-    batch_size : 1.
+    batch_size : requests at a time, of one kind of options, all with images or all without.
 
     Raises
     ------
-    HraError : see `Reduction`; another batch size.
+    HraError : see `Reduction`; no whole number above 0 as the batch size.
     """
 
     is_simple: ClassVar[bool] = False
@@ -58,10 +74,9 @@ class ReducedModel(lmms):
         batch_size: int | str = 1,
     ) -> None:
         super().__init__()
-        if int(batch_size) != 1:
-            raise HraError(
-                f"batch_size={batch_size}", where="batch_size", fix="use 1: each question has its own tokens"
-            )
+        if not str(batch_size).isdecimal() or int(batch_size) < 1:
+            raise HraError(f"batch_size={batch_size}", where="batch_size", fix="use a whole number above 0")
+        self._batch_size = int(batch_size)
         self.reduction = Reduction(method, budget, realize, positions, relevance)
         self.name = f"{pretrained}@{revision}"
         placed = {} if device_map is None else {"device_map": device_map}
@@ -76,11 +91,22 @@ class ReducedModel(lmms):
     @property
     def batch_size(self) -> int:
         """Requests at a time."""
-        return 1
+        return self._batch_size
 
     def generate_until(self, requests: Sequence[Any]) -> list[Any]:
         """The answer to each request, in their order, with the tokens that entered and left the language model."""
-        return [self._answered(*request.args) for request in requests]
+        asked = [self._asked(*request.args) for request in requests]
+        answers: dict[int, Answer] = {}
+        for kind in {one.kind: None for one in asked}:
+            numbers = [number for number, one in enumerate(asked) if one.kind == kind]
+            for first in range(0, len(numbers), self.batch_size):
+                some = numbers[first : first + self.batch_size]
+                parts = [asked[number] for number in some]
+                found = self.answers.ask_all(
+                    [one.conversation for one in parts], [one.images for one in parts], generation(parts[0].options)
+                )
+                answers.update(zip(some, found, strict=True))
+        return [self._told(one, answers[number]) for number, one in enumerate(asked)]
 
     def loglikelihood(self, requests: Sequence[Any]) -> list[tuple[float, bool]]:
         """Not there: tasks of messages ask for answers.
@@ -104,19 +130,20 @@ class ReducedModel(lmms):
             "further rounds are not supported", where="generate_until_multi_round", fix="use tasks of one round"
         )
 
-    def _answered(
+    def _asked(
         self, context: str, to_messages: Any, options: Mapping[str, Any], doc: Any, task: str, split: str
-    ) -> Any:
+    ) -> Asked:
         messages = ChatMessages(messages=to_messages(self.task_dict[task][split][doc]))
         images, videos, sounds = messages.extract_media()
         if videos or sounds:
             raise HraError("videos and sounds are not reduced", where=task, fix="use tasks of images and text")
-        conversation = messages.to_hf_messages()
-        answer = self.answers.ask(conversation, images, generation(options))
-        text = until(answer.text, options.get("until"))
-        seen = " ".join(map(digest, images))
-        asked = {**options, "hra": self.reduction.key(seen, question_of(conversation), self.name)}
-        self.cache_hook.add_partial("generate_until", (context, asked), text)
+        return Asked(context, options, messages.to_hf_messages(), images)
+
+    def _told(self, one: Asked, answer: Answer) -> Any:
+        text = until(answer.text, one.options.get("until"))
+        seen = " ".join(map(digest, one.images))
+        asked = {**one.options, "hra": self.reduction.key(seen, question_of(one.conversation), self.name)}
+        self.cache_hook.add_partial("generate_until", (one.context, asked), text)
         return GenerationResult(text=text, token_counts=_counts(answer))
 
 

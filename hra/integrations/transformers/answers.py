@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from hra.domains.tokens import TokenAllocator
+from hra.errors import ArrayError
 from hra.integrations.transformers.choosing import Realisation
 from hra.integrations.transformers.positions import Positions
 from hra.integrations.transformers.reduce import reduce
@@ -76,22 +77,62 @@ class Answers:
         ------
         See `reduce`.
         """
-        text = self.processor.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=True)
-        pictures = {"images": list(images)} if images else {}
-        inputs = self.processor(text=[text], return_tensors="pt", **pictures)
-        inputs = {name: _moved(value, self.model) for name, value in inputs.items()}
-        prompt, counts = inputs, ()
-        if images:
+        return self.ask_all([messages], [images], options)[0]
+
+    def ask_all(
+        self,
+        conversations: Sequence[Sequence[Mapping[str, Any]]],
+        images: Sequence[Sequence[Any]],
+        options: Mapping[str, Any] | None = None,
+    ) -> list[Answer]:
+        """The answers to several conversations in one batch, each with its own question, images and tokens.
+
+        Parameters
+        ----------
+        conversations, images : see `ask`; either all conversations have images, or none.
+        options : for ``generate``.
+
+        Raises
+        ------
+        ArrayError : only some conversations have images.
+        See `reduce`.
+        """
+        if len({bool(each) for each in images}) != 1 or len(images) != len(conversations):
+            what = f"{len(conversations)} conversations, {sum(map(bool, images))} with images"
+            raise ArrayError(what, where="images", fix="ask those with images and those without apart")
+        texts = [
+            self.processor.apply_chat_template(list(each), tokenize=False, add_generation_prompt=True)
+            for each in conversations
+        ]
+        given: dict[str, Any] = {"images": [list(each) for each in images]} if images[0] else {}
+        given |= {"padding": True, "padding_side": "left"} if len(texts) > 1 else {}
+        inputs = self.processor(text=texts, return_tensors="pt", **given)
+        prompt = {name: _moved(value, self.model) for name, value in inputs.items()}
+        counts: list[tuple[int, ...]] = [()] * len(texts)
+        if images[0]:
             small = reduce(
-                self.model, inputs, allocator=self.allocator, budget=self.budget, realize=self.realize,
-                positions=self.positions, query=question_of(messages), processor=self.processor,
+                self.model, prompt, allocator=self.allocator, budget=self.budget, realize=self.realize,
+                positions=self.positions, query=[question_of(each) for each in conversations],
+                processor=self.processor,
             )  # fmt: skip
-            prompt, counts = small.inputs, small.counts
-        before = prompt["input_ids"].shape[1]
+            pairs = list(zip(small.rows, small.counts, strict=True))
+            counts = [tuple(count for row, count in pairs if row == number) for number in range(len(texts))]
+            prompt = small.inputs
+        lengths = (prompt["attention_mask"] != 0).sum(dim=1).tolist()
         with torch.inference_mode():
-            answer = self.model.generate(**prompt, **(options or {}))[0, before:]
-        said = self.processor.batch_decode(answer[None], skip_special_tokens=True)[0]
-        return Answer(said, counts, before, len(answer))
+            found = self.model.generate(**prompt, **(options or {}))[:, prompt["input_ids"].shape[1] :]
+        answers = [each[: _length(self.model, each)] for each in found]
+        said = [self.processor.batch_decode(each[None], skip_special_tokens=True)[0] for each in answers]
+        return [Answer(*each) for each in zip(said, counts, lengths, map(len, answers), strict=True)]
+
+
+def _length(model: Any, answer: torch.Tensor) -> int:
+    """Tokens up to the first that ends an answer, with it; behind it a batch is padded."""
+    ends = torch.tensor(
+        model.generation_config.eos_token_id if model.generation_config.eos_token_id is not None else []
+    )
+    last = torch.isin(answer.cpu(), ends.reshape(-1)).nonzero()[:, 0]
+    return int(last[0]) + 1 if len(last) else len(answer)
 
 
 def question_of(messages: Sequence[Mapping[str, Any]]) -> str:

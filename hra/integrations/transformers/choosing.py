@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,9 @@ from hra.allocating.allocation import Allocation
 from hra.domains.tokens import Reducer, TokenAllocator, TokenContext, TokenSet
 from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder
+from hra.domains.tokens.patches.boxes import BoxTokens
 from hra.domains.tokens.pyramid.downsample import resize
+from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 from hra.integrations.transformers.layouts import Grid
 
@@ -41,23 +43,30 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What is known of one image or tile.
+    """What is known of one image, tile or video.
 
     Attributes
     ----------
-    grid : (rows, columns) of the model's tokens.
+    grids : (rows, columns) of the model's tokens; two where a small copy of an image and its tiles are one.
     levels : features [N, D] of the connector, then of each DeepStack level.
     query : the question about it.
-    image : the picture, for allocators that see it.
+    image : the picture, for allocators that see it; of a video its frames, as many for each step.
     relevance, signals : what a reducer reads, see `hra.domains.tokens.Reducer`.
+    steps : of time.
     """
 
-    grid: Grid
+    grids: tuple[Grid, ...]
     levels: tuple[Tensor, ...]
     query: str = ""
     image: Any = None
     relevance: np.ndarray | None = None
     signals: Mapping[str, np.ndarray] = field(default_factory=dict)
+    steps: int = 1
+
+    @property
+    def grid(self) -> Grid:
+        """Of all cells: of several grids a single column."""
+        return self.grids[0] if len(self.grids) == 1 else (sum(rows * columns for rows, columns in self.grids), 1)
 
 
 def reads_features(allocator: TokenAllocator[Any]) -> bool:
@@ -81,8 +90,8 @@ class Choosing:
     realize: Realisation
     encoder: Callable[[np.ndarray], Tensor]
 
-    def choose(self, given: Given, budget: float) -> Chosen:
-        """Allocate on an image that is stretched until one patch is one cell of the model's grid."""
+    def choose(self, given: Given, budget: float) -> list[Chosen]:
+        """Allocate on an image that is stretched until one patch is one cell of the model's grid; one for each grid."""
         grid, levels = given.grid, given.levels
         context = self._context(given)
         allocation = self.allocator.allocate(context, budget)
@@ -94,17 +103,32 @@ class Choosing:
         )
         kept = side_by_side[torch.as_tensor(order, device=side_by_side.device)]
         parts = kept.to(levels[0].dtype).split([level.shape[1] for level in levels], dim=1)
-        return Chosen(slots[order], parts, allocation, tokens)
+        ends = np.cumsum([0, *(rows * columns for rows, columns in given.grids)])
+        at = np.searchsorted(slots[order], ends)
+        return [
+            Chosen(slots[order][low:high] - first, tuple(part[low:high] for part in parts), allocation, tokens)
+            for first, low, high in zip(ends, at, at[1:], strict=False)
+        ]
 
     def _context(self, given: Given) -> TokenContext:
         if reads_features(self.allocator):
-            features = given.levels[0].detach().float().cpu().numpy().reshape(*given.grid, -1)
+            features = given.levels[0].detach().float().cpu().numpy()
+            grid = given.grid
+            if given.steps > 1:
+                features = features.reshape(given.steps, grid[0] // given.steps, grid[1], -1)
             scorer = None if given.relevance is None else lambda context: given.relevance
-            return TokenContext.of_features(features, given.query, relevance=scorer, signals=given.signals)
-        size = (given.grid[0] * self.allocator.patch, given.grid[1] * self.allocator.patch)
-        pixels = as_image(load_if_path(given.image))
-        pixels = pixels if pixels.shape[:2] == size else np.clip(resize(pixels, size), 0, 1)
-        return self.allocator.context(pixels, given.query)
+            return TokenContext.of_features(
+                features, given.query, grid=grid if given.steps == 1 else None, relevance=scorer, signals=given.signals
+            )
+        rows, columns = given.grids[-1]
+        size = (rows // given.steps * self.allocator.patch, columns * self.allocator.patch)
+        if given.steps > 1 or isinstance(given.image, (list, tuple)):
+            frames = np.stack([_fitted(each, size) for each in _frames(given.image, given.steps)])
+            # A step of a model shows several frames of a video at once.
+            shown = frames.reshape(given.steps, -1, *frames.shape[1:]).mean(axis=1)
+            return self.allocator.context(list(shown), given.query)
+        context = self.allocator.context(_fitted(given.image, size), given.query)
+        return context if len(given.grids) == 1 else replace(context, small=given.grids[0])
 
     def _features(self, tokens: TokenSet, features: Tensor, grid: Grid, pixels: np.ndarray) -> Tensor:
         if self.realize == "encode":
@@ -113,8 +137,29 @@ class Choosing:
         return realised(features, grid=grid)
 
 
+def _fitted(image: Any, size: Grid) -> np.ndarray:
+    """An image of (height, width) pixels."""
+    pixels = as_image(load_if_path(image))
+    return pixels if pixels.shape[:2] == size else np.clip(resize(pixels, size), 0, 1)
+
+
+def _frames(video: Any, steps: int) -> Sequence[Any]:
+    """Of a video, as many for each step.
+
+    Raises
+    ------
+    ArrayError : others.
+    """
+    if not isinstance(video, Sequence) or isinstance(video, str) or len(video) % steps or not len(video):
+        what = f"a video of {steps} steps, but {type(video).__name__} is no list of a multiple of so many frames"
+        raise ArrayError(what, where="images", fix="pass the list of the frames that the processor kept")
+    return video
+
+
 def slots_of(tokens: TokenSet, grid: Grid) -> np.ndarray:
     """The cell at or before the middle of each token, int64 [K], row by row."""
+    if isinstance(tokens, BoxTokens):
+        return tokens.slots
     limits = np.array(grid[::-1]) - 1
     column, row = np.clip(np.floor(tokens.positions("centres", grid) + 1e-4), 0, limits).astype(np.int64).T
     return row * grid[1] + column

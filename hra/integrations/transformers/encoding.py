@@ -1,4 +1,4 @@
-"""What a model's own encoder makes of its images: features in the order of the placeholders, and their grids."""
+"""What a model's own encoder makes of its images and videos: features in the order of placeholders, and their grids."""
 
 from __future__ import annotations
 
@@ -14,38 +14,51 @@ from torch import Tensor
 from hra.errors import ArrayError
 from hra.integrations.transformers.layouts import Grid, Layout
 
+_PIXELS: Mapping[str, str] = {"image": "pixel_values", "video": "pixel_values_videos"}
+# What models read of videos beside the arguments of their encoders.
+_BESIDE = {"second_per_grid_ts", "image_sizes_videos"}
+
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Features of all images of a batch, in the order in which their placeholders stand in the prompts.
+    """Features of all images of a batch, then of all videos, each in the order of their placeholders in the prompts.
 
     Attributes
     ----------
-    output : what the encoder returned; a copy of its type carries fewer tokens to the model.
+    outputs : what the encoder returned for "image" and "video", of which copies carry fewer tokens to the model.
     levels : [N, D] of the connector, then of each DeepStack level.
-    layout : which of them are the cells of each image or tile.
+    layout : which of them are the cells of each image, tile or video.
     """
 
-    output: Any
+    outputs: Mapping[str, Any]
     levels: tuple[Tensor, ...]
     layout: Layout
 
     @classmethod
-    def of(cls, model: Any, inputs: Mapping[str, Any], grids: Sequence[Grid] | None = None, **options: Any) -> Encoded:
+    def of(
+        cls, model: Any, inputs: Mapping[str, Any], grids: Sequence[Sequence[int]] | None = None, **options: Any
+    ) -> Encoded:
         """Run the encoder of ``model`` once on a processor's ``inputs``.
 
         Raises
         ------
         ArrayError : no images, or features whose grids are not known.
         """
-        output = _run(model, inputs, options)
-        pooled = flat(output.pooler_output)
-        levels = (pooled, *(flat(level) for level in getattr(output, "deepstack_features", None) or ()))
-        layout = Layout.of_grids(grids) if grids is not None else Layout.stated(model, inputs, output, len(pooled))
-        if len(layout.owners) != len(pooled):
-            what = f"grids {layout.grids} have another number of cells than the {len(pooled)} features"
+        outputs = _run(model, inputs, options)
+        if any(output.pooler_output is None for output in outputs.values()):
+            what = f"the encoder of {type(model).__name__} returns no features of its connector"
+            raise ArrayError(what, where="model", fix="use a model whose get_image_features fills pooler_output")
+        levels = tuple(torch.cat(parts) for parts in zip(*map(_levels, outputs.values()), strict=True))
+        layout = Layout.of_grids(grids) if grids is not None else _stated(model, inputs, outputs)
+        if len(layout.owners) != len(levels[0]):
+            what = f"grids {layout.grids} have another number of cells than the {len(levels[0])} features"
             raise ArrayError(what, where="grids", fix="pass (rows, columns) of each image or tile, in their order")
-        return cls(output, levels, layout)
+        return cls(outputs, levels, layout)
+
+    @property
+    def output(self) -> Any:
+        """What the encoder returned for images, or for videos where there are no images."""
+        return next(iter(self.outputs.values()))
 
     @property
     def grids(self) -> tuple[Grid, ...]:
@@ -64,11 +77,12 @@ class Encoded:
             result.index_add_(0, places[torch.as_tensor(taken)], torch.ones(len(taken), dtype=torch.int64))
         for feature, number, row in self.layout.breaks:
             columns = self.layout.grids[number][1]
-            result[feature] = int(bool((torch.as_tensor(slots[number]) // columns == row).any()))
+            rows = torch.as_tensor(slots[number]) // columns
+            result[feature] = int(bool(((rows == row) | (row < 0)).any()))
         return result
 
-    def with_features(self, slots: Sequence[Any], parts: Sequence[Sequence[Tensor]]) -> Any:
-        """The encoder's output with other features: of each grid, [K, D] for every level, at ascending ``slots``.
+    def with_features(self, slots: Sequence[Any], parts: Sequence[Sequence[Tensor]]) -> dict[str, Any]:
+        """The encoder's outputs with other features: of each grid, [K, D] for every level, at ascending ``slots``.
 
         A list stays a list. Where the model reads one tensor, each token is an entry of its own, [K, 1, D]: `generate`
         then finds out which tokens belong to which prompt when it repeats prompts for beams.
@@ -84,12 +98,41 @@ class Encoded:
             for level, whole in enumerate(self.levels):
                 own = [parts[number][level] for number in numbers]
                 kept[image].append(torch.cat([*own, whole[ends.to(whole.device)]])[order.to(whole.device)])
-        pooled, *deep = zip(*kept, strict=True)
-        one = isinstance(self.output.pooler_output, Tensor)
-        fields = {"pooler_output": torch.cat(list(pooled))[:, None] if one else list(pooled)}
-        if deep:
-            fields["deepstack_features"] = [list(level) for level in deep]
-        return type(self.output)(**fields)
+        # Features of images come before those of videos.
+        videos = len(flat(self.output.pooler_output)) if "image" in self.outputs else 0
+        are_videos = [int(self.layout.places[numbers[0]][0]) >= videos for numbers in self.layout.images]
+        return {
+            name: _like(
+                output, [each for each, is_video in zip(kept, are_videos, strict=True) if is_video == (name == "video")]
+            )
+            for name, output in self.outputs.items()
+        }
+
+
+def _like(output: Any, kept: Sequence[Sequence[Tensor]]) -> Any:
+    """An encoder's output with other features: of each image or video, those of every level."""
+    pooled, *deep = zip(*kept, strict=True)
+    one = isinstance(output.pooler_output, Tensor)
+    fields = {"pooler_output": torch.cat(list(pooled))[:, None] if one else list(pooled)}
+    if deep:
+        fields["deepstack_features"] = [list(level) for level in deep]
+    return type(output)(**fields)
+
+
+def _levels(output: Any) -> tuple[Tensor, ...]:
+    """Features of the connector and of each DeepStack level, [N, D] each."""
+    return (flat(output.pooler_output), *map(flat, getattr(output, "deepstack_features", None) or ()))
+
+
+def _stated(model: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Layout:
+    """What model and inputs say of the places of all features."""
+    parts = []
+    if "image" in outputs:
+        count = len(flat(outputs["image"].pooler_output))
+        parts.append(Layout.stated(model, inputs, outputs["image"], count))
+    if "video" in outputs:
+        parts.append(Layout.of_videos(model, inputs, outputs["video"]))
+    return parts[0] if len(parts) == 1 else parts[0].followed_by(parts[1])
 
 
 def flat(features: Any) -> Tensor:
@@ -98,17 +141,17 @@ def flat(features: Any) -> Tensor:
     return torch.cat([part.reshape(-1, part.shape[-1]) for part in parts])
 
 
-def encoder_of(model: Any) -> Any:
-    """The method that makes features of images; `generate` calls it, too.
+def encoder_of(model: Any, kind: str = "image") -> Any:
+    """The method that makes features of images, or of videos; `generate` calls it, too.
 
     Raises
     ------
     ArrayError : a model without one, or one that does not take its outputs back.
     """
     takes = "mm_encoder_outputs" in _parameters(type(model).forward)
-    encoder = getattr(model.base_model, "get_image_features", None)
+    encoder = getattr(model.base_model, f"get_{kind}_features", None)
     if not takes or encoder is None:
-        what = f"{type(model).__name__} does not take outputs of its image encoder"
+        what = f"{type(model).__name__} does not take outputs of an encoder of {kind}s"
         raise ArrayError(what, where="model", fix="use a ...ForConditionalGeneration with `mm_encoder_outputs`")
     return encoder
 
@@ -123,17 +166,21 @@ def _function(method: Any) -> Any:
     return getattr(method, "__func__", method)
 
 
-def _run(model: Any, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
-    encoder = encoder_of(model)
-    if inputs.get("pixel_values_videos") is not None:
-        raise ArrayError("videos are not reduced", where="pixel_values_videos", fix="pass frames as images")
-    if inputs.get("pixel_values") is None:
+def _run(model: Any, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    outputs = {}
+    for kind, pixels in _PIXELS.items():
+        if inputs.get(pixels) is not None:
+            encoder = encoder_of(model, kind)
+            names = _parameters(_function(encoder))
+            given = {name: inputs[name] for name in names if inputs.get(name) is not None}
+            outputs[kind] = encoder(**given, **options, return_dict=True)
+    if not outputs:
         raise ArrayError("there are no images", where="pixel_values", fix="pass what the model's processor returns")
-    names = _parameters(_function(encoder))
-    given = {name: inputs[name] for name in names if inputs.get(name) is not None}
-    return encoder(**given, **options, return_dict=True)
+    return outputs
 
 
 def image_arguments(model: Any) -> set[str]:
     """Names of inputs that only the encoder reads; beside its outputs the model wants none of them."""
-    return set(_parameters(_function(encoder_of(model)))) | {"pixel_values"}
+    videos = getattr(model.base_model, "get_video_features", None)
+    names = {*_PIXELS.values(), *_BESIDE, *(_parameters(_function(videos)) if videos is not None else ())}
+    return {*names, *_parameters(_function(encoder_of(model)))}

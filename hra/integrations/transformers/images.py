@@ -12,11 +12,11 @@ from torch import Tensor
 
 from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
-from hra.integrations.transformers.layouts import Layout
+from hra.integrations.transformers.layouts import Layout, merge_sizes
 
 
-def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout | None = None) -> list[np.ndarray]:
-    """What each image, or tile of one, looks like to the encoder: float32 [H, W, 3] in [0, 1].
+def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout | None = None) -> list[Any]:
+    """What each image, or tile of one, looks like to the encoder: float32 [H, W, 3] in [0, 1]; of videos all frames.
 
     Parameters
     ----------
@@ -38,20 +38,38 @@ def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout 
     >>> pictures[0].shape, float(pictures[0].max())
     ((28, 28, 3), 0.5)
     """
-    pixels, stated = inputs["pixel_values"].detach().float().cpu(), inputs.get("image_grid_thw")
     mean, deviation = statistics(processor)
+
+    def coloured(picture: Tensor) -> np.ndarray:
+        return np.clip(picture.permute(1, 2, 0).numpy() * deviation + mean, 0, 1).astype(np.float32)
+
+    images = _images(model, inputs, layout) if inputs.get("pixel_values") is not None else []
+    videos = _videos(model, inputs) if inputs.get("pixel_values_videos") is not None else []
+    return [*map(coloured, images), *([coloured(frame) for frame in video] for video in videos)]
+
+
+def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> list[Tensor]:
+    """Each image or tile as the encoder gets it, [3, H, W]."""
+    pixels, stated = inputs["pixel_values"].detach().float().cpu(), inputs.get("image_grid_thw")
     if stated is not None:
-        pictures = _unpacked(pixels, stated.tolist(), model.config.vision_config)
-    elif layout is not None and inputs.get("image_sizes") is not None:
-        pictures = _sized(model, pixels, inputs["image_sizes"].tolist(), layout)
-    elif pixels.ndim in (4, 5):
+        frames = _unpacked(pixels, stated.tolist(), merge_sizes(model, inputs), model.config.vision_config)
+        return [each[0] for each in frames]
+    if layout is not None and inputs.get("image_sizes") is not None:
+        return _sized(model, pixels, inputs["image_sizes"].tolist(), layout)
+    if pixels.ndim in (4, 5):
         # Tiles of shorter prompts are padded by pictures of zeros, which the models leave out.
         tiles = pixels.reshape(-1, *pixels.shape[-3:])
-        pictures = [tile for tile in tiles if pixels.ndim == 4 or bool(tile.any())]
-    else:
-        what = f"pixel values of shape {tuple(pixels.shape)} are not pictures"
-        raise ArrayError(what, where="pixel_values", fix="pass images=[...], one for each image or tile")
-    return [np.clip(each.permute(1, 2, 0).numpy() * deviation + mean, 0, 1).astype(np.float32) for each in pictures]
+        return [tile for tile in tiles if pixels.ndim == 4 or bool(tile.any())]
+    what = f"pixel values of shape {tuple(pixels.shape)} are not pictures"
+    raise ArrayError(what, where="pixel_values", fix="pass images=[...], one for each image or tile")
+
+
+def _videos(model: Any, inputs: Mapping[str, Any]) -> list[Tensor]:
+    """The frames of each video as the encoder gets them, [T, 3, H, W]."""
+    pixels, stated = inputs["pixel_values_videos"].detach().float().cpu(), inputs.get("video_grid_thw")
+    if stated is None:
+        return list(pixels)
+    return _unpacked(pixels, stated.tolist(), merge_sizes(model, inputs, "video"), model.config.vision_config)
 
 
 def statistics(processor: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -73,23 +91,26 @@ def as_inputs(model: Any, inputs: Mapping[str, Any], picture: np.ndarray, proces
     mean, deviation = statistics(processor)
     pixels = inputs["pixel_values"]
     packed = inputs.get("image_grid_thw") is not None
-    size = _packed_size(picture, model.config.vision_config) if packed else tuple(pixels.shape[-2:])
+    config, merge = model.config.vision_config, merge_sizes(model, inputs)[0] if packed else 1
+    size = _packed_size(picture, config.patch_size * merge) if packed else tuple(pixels.shape[-2:])
     normal = (resize(picture, size) - mean) / deviation
     tensor = torch.as_tensor(normal.astype(np.float32)).permute(2, 0, 1).to(pixels)
     if packed:
-        return _packed(tensor, model.config.vision_config)
+        made = _packed(tensor, merge, config)
+        made["pixel_values"] = made["pixel_values"].reshape(-1, *pixels.shape[1:])
+        stated = inputs.get("image_merge_sizes")
+        return made if stated is None else {**made, "image_merge_sizes": stated[:1]}
     return {"pixel_values": tensor.reshape(*(1,) * (pixels.ndim - 3), *tensor.shape)}
 
 
-def _packed_size(picture: np.ndarray, config: Any) -> tuple[int, int]:
-    unit = config.patch_size * config.spatial_merge_size
+def _packed_size(picture: np.ndarray, unit: int) -> tuple[int, int]:
     height, width = (max(1, round(side / unit)) * unit for side in picture.shape[:2])
     return height, width
 
 
-def _packed(picture: Tensor, config: Any) -> dict[str, Tensor]:
+def _packed(picture: Tensor, merge: int, config: Any) -> dict[str, Tensor]:
     """A picture [3, H, W] as rows of patches, block by block of those that are merged, twice in time."""
-    patch, merge, time = config.patch_size, config.spatial_merge_size, config.temporal_patch_size
+    patch, time = config.patch_size, getattr(config, "temporal_patch_size", 1)
     rows, columns = picture.shape[1] // patch, picture.shape[2] // patch
     blocks = picture.reshape(3, rows // merge, merge, patch, columns // merge, merge, patch)
     ordered = blocks.permute(1, 4, 2, 5, 0, 3, 6).reshape(rows * columns, 3, 1, patch, patch)
@@ -97,15 +118,16 @@ def _packed(picture: Tensor, config: Any) -> dict[str, Tensor]:
     return {"pixel_values": packed, "image_grid_thw": torch.tensor([[1, rows, columns]], device=picture.device)}
 
 
-def _unpacked(pixels: Tensor, grids: list[list[int]], config: Any) -> list[Tensor]:
-    """The pictures [3, H, W] of rows of patches; see `_packed`."""
-    patch, merge, time = config.patch_size, config.spatial_merge_size, config.temporal_patch_size
+def _unpacked(pixels: Tensor, grids: list[list[int]], merges: list[int], config: Any) -> list[Tensor]:
+    """The frames [T, 3, H, W] of rows of patches; see `_packed`."""
+    patch, time = config.patch_size, getattr(config, "temporal_patch_size", 1)
     pictures, start = [], 0
-    for _, rows, columns in grids:
-        part = pixels[start : start + rows * columns].reshape(-1, 3, time, patch, patch)[:, :, 0]
-        blocks = part.reshape(rows // merge, columns // merge, merge, merge, 3, patch, patch)
-        pictures.append(blocks.permute(4, 0, 2, 5, 1, 3, 6).reshape(3, rows * patch, columns * patch))
-        start += rows * columns
+    for (steps, rows, columns), merge in zip(grids, merges, strict=True):
+        part = pixels[start : start + steps * rows * columns]
+        blocks = part.reshape(steps, rows // merge, columns // merge, merge, merge, 3, time, patch, patch)
+        ordered = blocks.permute(0, 6, 5, 1, 3, 7, 2, 4, 8)
+        pictures.append(ordered.reshape(steps * time, 3, rows * patch, columns * patch))
+        start += steps * rows * columns
     return pictures
 
 
@@ -115,7 +137,7 @@ def _sized(model: Any, pixels: Tensor, sizes: list[list[int]], layout: Layout) -
         return [picture[:, :height, :width] for picture, (height, width) in zip(pixels, sizes, strict=True)]
     module, config = sys.modules[type(model.base_model).__module__], model.base_model.config
     pictures, side = [], config.vision_config.image_size
-    for tiles, size, grids in zip(pixels, sizes, layout.images, strict=True):
+    for tiles, size, grids in zip(pixels, sizes, layout.images[: len(sizes)], strict=True):  # then come videos
         pictures.append(tiles[0])
         if len(grids) > 1:
             rows, columns = module.get_anyres_image_grid_shape(size, config.image_grid_pinpoints, side)

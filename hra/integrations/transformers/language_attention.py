@@ -19,13 +19,13 @@ class _Reached(Exception):
     """Ends a run at the layer that is read."""
 
 
-def last_token_attention(model: Any, inputs: Mapping[str, Any], output: Any) -> Tensor:
+def last_token_attention(model: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Tensor:
     """Mean over heads of the attention that the last token of each prompt pays, [B, L].
 
     Parameters
     ----------
     inputs : of the processor, padded on either side.
-    output : of the encoder, which does not run again.
+    outputs : of the encoder for "image" and "video"; it does not run again.
 
     Raises
     ------
@@ -39,10 +39,12 @@ def last_token_attention(model: Any, inputs: Mapping[str, Any], output: Any) -> 
         raise _Reached
 
     handle = attention.register_forward_pre_hook(read, with_kwargs=True)
-    names = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "image_grid_thw")
+    names = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "image_grid_thw", "video_grid_thw",
+             "second_per_grid_ts")  # fmt: skip
     text = {name: inputs[name] for name in names if inputs.get(name) is not None}
     try:
-        model(**text, mm_encoder_outputs={"image": type(output)(**dict(output))}, use_cache=False)
+        given_back = {name: type(output)(**dict(output)) for name, output in outputs.items()}
+        model(**text, mm_encoder_outputs=given_back, use_cache=False)
     except _Reached:
         pass
     finally:

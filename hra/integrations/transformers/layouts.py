@@ -11,7 +11,6 @@ import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 from math import isqrt, prod
 from typing import Any
@@ -19,10 +18,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hra.caching import cached_property
 from hra.errors import ArrayError
 
 Grid = tuple[int, int]
-"""(rows, columns) of the tokens that a model makes of one image, or of one tile of it."""
+"""(rows, columns) of the tokens that a model makes of one image, or of one tile of it; of a video, of all its steps of
+time below each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,22 +33,27 @@ class Layout:
     Attributes
     ----------
     grids : (rows, columns) of each.
+    steps : of time in each, below each other: 1 of pictures.
     places : int64 [rows * columns] of each grid, the feature of each cell, row by row.
     images : the grids of each image that share its budget: one, or the whole image small and its tiles as one picture.
-    breaks : (feature, grid, row) of each line break; a break at the end of an image without tiles ends its last row.
+    breaks : (feature, grid, row) of each line break; a break at the end of an image without tiles ends its last row,
+        and one at the end of a video, row -1, stays with any of its tokens.
     """
 
     grids: tuple[Grid, ...]
+    steps: tuple[int, ...]
     places: tuple[Tensor, ...]
     images: tuple[tuple[int, ...], ...]
     breaks: tuple[tuple[int, int, int], ...] = ()
 
     @classmethod
-    def of_grids(cls, grids: Sequence[Grid]) -> Layout:
-        """Grids one behind the other, each an image of its own."""
-        ends = accumulate((rows * columns for rows, columns in grids), initial=0)
+    def of_grids(cls, grids: Sequence[Sequence[int]]) -> Layout:
+        """Grids one behind the other, each an image of its own, or a video of (steps, rows, columns)."""
+        ends = accumulate(map(prod, grids), initial=0)
         places = tuple(torch.arange(*pair) for pair in pairwise(ends))
-        return cls(tuple((rows, columns) for rows, columns in grids), places, tuple((i,) for i in range(len(places))))
+        whole = tuple((prod(grid[:-1]), grid[-1]) for grid in grids)
+        steps = tuple(grid[0] if len(grid) == 3 else 1 for grid in grids)
+        return cls(whole, steps, places, tuple((i,) for i in range(len(places))))
 
     @classmethod
     def stated(cls, model: Any, inputs: Mapping[str, Any], output: Any, count: int) -> Layout:
@@ -62,8 +68,8 @@ class Layout:
         ArrayError : nothing is stated, or what is stated does not fit the features.
         """
         if inputs.get("image_grid_thw") is not None:
-            merge = model.config.vision_config.spatial_merge_size
-            return cls.of_grids([(t * h // merge, w // merge) for t, h, w in inputs["image_grid_thw"].tolist()])
+            sizes = zip(inputs["image_grid_thw"].tolist(), merge_sizes(model, inputs), strict=True)
+            return cls.of_grids([(t, h // merge, w // merge) for (t, h, w), merge in sizes])
         if hasattr(model.base_model, "pack_image_features") and inputs.get("image_sizes") is not None:
             return _packed(
                 model.base_model, inputs["image_sizes"].tolist(), [len(each) for each in output.pooler_output]
@@ -77,6 +83,51 @@ class Layout:
             side = vision.patch_size * getattr(model.config, "spatial_merge_size", 1)
             return cls.of_grids([(height // side, width // side) for height, width in inputs["image_sizes"].tolist()])
         return cls.of_grids(_equal(model, vision, inputs, output, count))
+
+    @classmethod
+    def of_videos(cls, model: Any, inputs: Mapping[str, Any], output: Any) -> Layout:
+        """What is known of the features of videos: their sizes, or frames that are pooled two by two (OneVision).
+
+        Parameters
+        ----------
+        output : of the encoder.
+
+        Raises
+        ------
+        ArrayError : nothing is stated, or what is stated does not fit the features.
+        """
+        sizes = inputs.get("video_grid_thw")
+        if sizes is not None:
+            merge = model.config.vision_config.spatial_merge_size
+            return cls.of_grids([(t, h // merge, w // merge) for t, h, w in sizes.tolist()])
+        pixels, pooled = inputs["pixel_values_videos"], output.pooler_output
+        if (
+            hasattr(model.base_model, "apply_pooling")
+            and hasattr(model.base_model, "image_newline")
+            and pixels.ndim == 5
+        ):
+            vision, frames = model.config.vision_config, pixels.shape[1]
+            side = -(-(vision.image_size // vision.patch_size) // 2)
+            length = frames * side * side
+            if tuple(pooled.shape[:2]) == (len(pixels), length + 1):
+                starts = [video * (length + 1) for video in range(len(pixels))]
+                return cls(
+                    tuple((frames * side, side) for _ in starts), (frames,) * len(starts),
+                    tuple(start + torch.arange(length) for start in starts), tuple((i,) for i in range(len(starts))),
+                    tuple((start + length, video, -1) for video, start in enumerate(starts)),
+                )  # fmt: skip
+        what = f"the places of the features of videos of {type(model).__name__} are unknown"
+        raise ArrayError(what, where="pixel_values_videos", fix="pass grids=[(steps, rows, columns), ...]")
+
+    def followed_by(self, other: Layout) -> Layout:
+        """Both, the features of ``other`` behind the own."""
+        cells, count = len(self.owners), len(self.grids)
+        return Layout(
+            self.grids + other.grids, self.steps + other.steps,
+            self.places + tuple(cells + places for places in other.places),
+            self.images + tuple(tuple(count + grid for grid in grids) for grids in other.images),
+            self.breaks + tuple((cells + feature, count + grid, row) for feature, grid, row in other.breaks),
+        )  # fmt: skip
 
     @cached_property
     def owners(self) -> Tensor:
@@ -93,7 +144,6 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
     """AnyRes: the model's own function packs numbers in place of features, and says so where each of them went."""
     vision = base.config.vision_config
     side = vision.image_size // vision.patch_size
-    module = sys.modules[type(base).__module__]
     options = {
         name: getattr(base.config, name, None) for name in ("vision_feature_select_strategy", "vision_aspect_ratio")
     }
@@ -102,10 +152,7 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
     grids: list[Grid] = []
     places, images, breaks, start = [], [], [], 0
     for size, length in zip(sizes, lengths, strict=True):
-        tiles = 0
-        if length > side * side + 1:
-            shape = module.get_anyres_image_grid_shape(size, base.config.image_grid_pinpoints, vision.image_size)
-            tiles = prod(shape)
+        tiles = tiles_of(base, size) if length > side * side + 1 else 0
         numbers = torch.arange((1 + tiles) * side * side, dtype=torch.float32).reshape(1 + tiles, side * side, 1)
         packed = base.pack_image_features([numbers], [size], image_newline=-torch.ones(1), **options)[0][0][:, 0]
         if len(packed) != length:
@@ -126,7 +173,13 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
             breaks += [(start + side * side + end, first, side - 1) for end in ends]
         images.append(tuple(range(first, len(grids))))
         start += length
-    return Layout(tuple(grids), tuple(places), tuple(images), tuple(breaks))
+    return Layout(tuple(grids), (1,) * len(grids), tuple(places), tuple(images), tuple(breaks))
+
+
+def tiles_of(base: Any, size: Sequence[int]) -> int:
+    """Into how many tiles a model of AnyRes cuts an image of (height, width) pixels."""
+    shape = sys.modules[type(base).__module__].get_anyres_image_grid_shape
+    return prod(shape(size, base.config.image_grid_pinpoints, base.config.vision_config.image_size))
 
 
 def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, count: int) -> list[Grid]:
@@ -136,7 +189,7 @@ def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, coun
     ------
     ArrayError : the configuration has no patches, or the features are others.
     """
-    pixels, patch = inputs["pixel_values"], _pair(getattr(vision, "patch_size", None))
+    pixels, patch = inputs["pixel_values"], pair(getattr(vision, "patch_size", None))
     pictures, grid = len(output.last_hidden_state), None
     if patch is not None and pixels.ndim >= 4:
         rows, columns = pixels.shape[-2] // patch[0], pixels.shape[-1] // patch[1]
@@ -156,14 +209,23 @@ def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, coun
     raise ArrayError(what, where=type(model).__name__, fix=fix)
 
 
+def merge_sizes(model: Any, inputs: Mapping[str, Any], kind: str = "image") -> list[int]:
+    """Patches along a side of a token of each packed picture, or each "video": an input, or the same for all."""
+    if inputs.get(f"{kind}_merge_sizes") is not None:
+        return inputs[f"{kind}_merge_sizes"].tolist()
+    return [model.config.vision_config.spatial_merge_size] * len(inputs[f"{kind}_grid_thw"])
+
+
 def _step(config: Any) -> int:
     """How many patches become one token along each side."""
     factor = getattr(config, "scale_factor", None) or getattr(config, "downsample_factor", None)
+    factor = factor or getattr(config.vision_config, "hidden_stride", None)
     ratio = getattr(config, "downsample_ratio", None)
     return int(factor) if factor else round(1 / ratio) if ratio else 1
 
 
-def _pair(size: Any) -> tuple[int, int] | None:
+def pair(size: Any) -> tuple[int, int] | None:
+    """A size for rows and columns, stated as one number or as two; None where it is not stated."""
     if size is None:
         return None
     return (size[0], size[1]) if isinstance(size, (list, tuple)) else (size, size)

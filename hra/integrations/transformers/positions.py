@@ -14,6 +14,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from hra.errors import ArrayError
+
 Positions = Literal["original", "compact"]
 
 
@@ -25,6 +27,20 @@ def whole_positions(model: Any, inputs: Mapping[str, Tensor], mask: Tensor) -> T
     names = inspect.signature(base.get_rope_index).parameters
     given = {name: inputs[name] for name in names if inputs.get(name) is not None}
     return base.get_rope_index(**{**given, "attention_mask": mask})[0]
+
+
+def check_positions(model: Any) -> None:
+    """Refuse models whose `generate` drops the positions that it is given and counts tokens.
+
+    Raises
+    ------
+    ArrayError : by name.
+    """
+    ids = torch.zeros((1, 2), dtype=torch.int64, device=model.device)
+    given = {"attention_mask": torch.ones_like(ids), "position_ids": ids + 3, "use_cache": True}
+    if model.prepare_inputs_for_generation(ids, is_first_iteration=True, **given).get("position_ids") is None:
+        what = f"{type(model).__name__} counts the tokens of a prompt whatever positions it is given"
+        raise ArrayError(what, where="positions", fix="pass positions='compact'")
 
 
 def ordinal(mask: Tensor) -> Tensor:

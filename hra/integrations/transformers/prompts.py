@@ -13,6 +13,8 @@ from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import image_arguments
 from hra.integrations.transformers.positions import Positions, compacted, for_model, whole_positions
 
+# Layers in which a token that is gone is one that is not seen. What passes a state from token to token is none of them.
+_LAYERS = {"full_attention", "sliding_attention", "chunked_attention"}
 # Inputs with one entry for each token.
 _ALONG = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "labels")
 _PADDING = {"labels": -100}
@@ -27,7 +29,7 @@ class Prompts:
     inputs : of the model's processor.
     mask : int64 [B, L].
     image : int64 [B, L], the number of the image or tile whose placeholder stands here, -1 for other tokens.
-    slots : int64 [N, 2], row and column of every placeholder.
+    slots : int64 [N, 2], row and column of every placeholder, those of videos after those of images.
     """
 
     inputs: Mapping[str, Any]
@@ -51,13 +53,21 @@ class Prompts:
         _check(model, inputs)
         mask = inputs.get("attention_mask")
         mask = torch.ones_like(ids) if mask is None else mask
-        slots = (ids == model.config.image_token_id).nonzero()
+        tokens = [model.config.image_token_id]
+        tokens += [model.config.video_token_id] if inputs.get("pixel_values_videos") is not None else []
+        slots = torch.cat([(ids == token).nonzero() for token in tokens])
         if len(slots) != len(owners):
             what = f"{len(slots)} placeholders for {len(owners)} features"
             raise ArrayError(what, where="input_ids", fix="pass ids and pixels of one call of the processor")
         image = torch.full_like(ids, -1)
         image[slots[:, 0], slots[:, 1]] = owners.to(ids)
         return cls(inputs, mask, image, slots)
+
+    def rows(self, count: int) -> tuple[int, ...]:
+        """The prompt of each of ``count`` images or tiles."""
+        numbers = self.image[self.slots[:, 0], self.slots[:, 1]].tolist()
+        known = dict(zip(numbers, self.slots[:, 0].tolist(), strict=True))
+        return tuple(known[number] for number in range(count))
 
     def columns(self, counts: Tensor) -> list[Tensor]:
         """Tokens of each prompt that stay, in order, and as often as ``counts`` int64 [N] says of placeholders."""
@@ -75,25 +85,48 @@ class Prompts:
             places = [compacted(*pair) for pair in zip(places, images, strict=True)]
             following = torch.stack([each.max() for each in places]) + 1
         else:
-            following = whole.amax(dim=(0, 2)) + 1
+            # As `generate` counts. Times of a video may be larger, and a model alone would count from the largest.
+            last = (self.mask * torch.arange(self.mask.shape[1], device=self.mask.device)).argmax(dim=1)
+            following = whole[:, torch.arange(len(last), device=last.device), last].amax(dim=0) + 1
+        longest = max(map(len, columns)) + _read_as_packed(model, places)
         named = {name: self.inputs[name] for name in _ALONG if self.inputs.get(name) is not None}
         named = {**named, "attention_mask": self.mask}
-        shorter = {name: _left([values[row, kept] for row, kept in enumerate(columns)], _PADDING.get(name, 0))
+        shorter = {name: padded([values[row, kept] for row, kept in enumerate(columns)], longest, _PADDING.get(name, 0))
                    for name, values in named.items()}  # fmt: skip
-        stacked = torch.stack([_left(list(axis), 0) for axis in zip(*places, strict=True)])
+        stacked = torch.stack([padded(list(axis), longest, 0) for axis in zip(*places, strict=True)])
         rest = {name: value for name, value in self.inputs.items() if name not in {*_ALONG, *image_arguments(model)}}
         return {**rest, **shorter, "position_ids": for_model(stacked, shorter["attention_mask"])}, following
 
 
-def padded(columns: Sequence[Tensor]) -> Tensor:
-    """Columns of each prompt, -1 before the shorter ones."""
-    return _left(columns, -1)
+def _read_as_packed(model: Any, places: Sequence[Tensor]) -> bool:
+    """Whether flash attention would take holes in the positions of a single prompt for ends of packed ones.
+
+    It looks at the positions of batches of one row without padding (`_is_packed_sequence`), so that one column of
+    padding settles it.
+    """
+    flash = "flash" in str(getattr(model.config.get_text_config(), "_attn_implementation", ""))
+    return flash and len(places) == 1 and len(places[0]) == 1 and bool((places[0].diff() != 1).any())
 
 
-def _left(rows: Sequence[Tensor], padding: int) -> Tensor:
+def padded(rows: Sequence[Tensor], longest: int, padding: int = -1) -> Tensor:
     """Rows of one length, padded on the left."""
-    longest = max(map(len, rows))
     return torch.stack([torch.nn.functional.pad(row, (longest - len(row), 0), value=padding) for row in rows])
+
+
+def check_layers(model: Any) -> None:
+    """Refuse models in which dropping is not masking.
+
+    Raises
+    ------
+    ArrayError : layers other than attention, or an encoder of the text.
+    """
+    types = getattr(model.config.get_text_config(), "layer_types", None)
+    others = sorted({*(types or ())} - _LAYERS)
+    if others or getattr(model, "_is_stateful", False) or getattr(model.config, "is_encoder_decoder", False):
+        what = (
+            f"{type(model).__name__} has layers of {', '.join(others) or 'another kind'}: dropping is not masking there"
+        )
+        raise ArrayError(what, where="model", fix="use a model that decodes by attention alone")
 
 
 def _check(model: Any, inputs: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from typing import Any, get_args
@@ -13,16 +13,16 @@ import torch
 from torch import Tensor
 
 from hra.compiling import Stopwatch
-from hra.domains.tokens import Reducer, TokenAllocator
-from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
+from hra.domains.tokens import Flops, Reducer, TokenAllocator
+from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget, wrong_kind
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
+from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.images import as_inputs, shown
-from hra.integrations.transformers.layouts import Grid, Layout
-from hra.integrations.transformers.positions import Positions
-from hra.integrations.transformers.prompts import Prompts, padded
+from hra.integrations.transformers.layouts import Layout
+from hra.integrations.transformers.positions import Positions, check_positions
+from hra.integrations.transformers.prompts import Prompts, check_layers, padded
 from hra.integrations.transformers.signals import Signals, on_grid, recorded
-from hra.model.kinds import require_kind
 from hra.solvers.apportionment import largest_remainder
 
 
@@ -35,10 +35,11 @@ class Reduced:
     prompt : input ids, masks and positions.
     columns : int64 [B, L], the token of the whole prompt that stands here, -1 for padding. A token that stands for
         several has the place of the one at or before the middle of them.
-    chosen : what was kept of each image or tile, in the order of the placeholders.
+    chosen : what was kept of each image or tile, in the order of the placeholders; then of each video.
     encoded : the encoder's whole output.
     following : int64 [B], position of the first token after each prompt.
     seconds : "encoding", and "selection": from features to inputs; by the clock, and with "_cpu" of all processors.
+    rows : the prompt of each of ``chosen``.
 
     Examples
     --------
@@ -46,7 +47,7 @@ class Reduced:
 
     >>> from hra.integrations.transformers import Reduced
     >>> sorted(Reduced.__dataclass_fields__)
-    ['chosen', 'columns', 'encoded', 'following', 'prompt', 'seconds']
+    ['chosen', 'columns', 'encoded', 'following', 'prompt', 'rows', 'seconds']
     """
 
     prompt: Mapping[str, Tensor]
@@ -55,21 +56,38 @@ class Reduced:
     encoded: Encoded
     following: Tensor
     seconds: Mapping[str, float]
+    rows: tuple[int, ...]
 
     @property
     def inputs(self) -> dict[str, Any]:
         """For ``model(**inputs)`` and ``model.generate(**inputs)``; made again each time: `generate` edits them."""
-        outputs = {
-            "image": self.encoded.with_features(
-                [each.slots for each in self.chosen], [each.levels for each in self.chosen]
-            )
-        }
-        return {**self.prompt, "mm_encoder_outputs": outputs}
+        outputs = self.encoded.with_features(
+            [each.slots for each in self.chosen], [each.levels for each in self.chosen]
+        )
+        # Models read a mask as "not 0", but `generate` drops one that is 1 everywhere. Without it and without a cache
+        # they take holes between positions for the ends of packed prompts (`find_packed_sequence_indices`).
+        seen = 1 if self.prompt["position_ids"].ndim > 2 else 2
+        return {**self.prompt, "attention_mask": seen * self.prompt["attention_mask"], "mm_encoder_outputs": outputs}
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Tokens that enter the language model, of each image or tile."""
+        """Tokens that enter the language model, of each image or tile, then of each video; line breaks not counted."""
         return tuple(len(each.slots) for each in self.chosen)
+
+    @property
+    def breaks(self) -> tuple[int, ...]:
+        """Line breaks that stay, of each image or tile, then of each video; they enter beside `counts`."""
+        kept, breaks = self.encoded.counts([one.slots for one in self.chosen]), self.encoded.layout.breaks
+        numbers = [number for feature, number, _ in breaks if kept[feature]]
+        return tuple(np.bincount(np.array(numbers, np.int64), minlength=len(self.chosen)).tolist())
+
+    @property
+    def counts_in_time(self) -> tuple[tuple[int, ...], ...]:
+        """`counts` of each step of time: of pictures a single one."""
+        layout, counts = self.encoded.layout, []
+        for one, (rows, columns), steps in zip(self.chosen, layout.grids, layout.steps, strict=True):
+            counts.append(tuple(np.bincount(one.slots // (rows // steps * columns), minlength=steps).tolist()))
+        return tuple(counts)
 
     def mask(self, step: int) -> Tensor:
         """The attention mask of the ``step``-th token after the prompts, from 0: int64 [B, L + step + 1]."""
@@ -90,15 +108,15 @@ def reduce(
     inputs: Mapping[str, Any],
     *,
     allocator: TokenAllocator[Any],
-    budget: float | Sequence[float],
+    budget: float | Sequence[float] | Flops,
     realize: Realisation = "pool",
     positions: Positions = "original",
     images: Sequence[Any] | None = None,
     query: str | Sequence[str] = "",
     processor: Any = None,
-    grids: Sequence[Grid] | None = None,
+    grids: Sequence[Sequence[int]] | None = None,
 ) -> Reduced:
-    """Encode images once and keep ``budget`` tokens of each: inputs for the model as it is, nothing of it is patched.
+    """Encode images and videos once and keep ``budget`` tokens of each: inputs for the unpatched model.
 
     For models of Hugging Face that take ``mm_encoder_outputs``, with any attention. Text, line and tile markers of the
     prompt stay; of a batch, rows come back padded on the left. In layers that see a window only, the window counts the
@@ -109,16 +127,19 @@ def reduce(
     model : a ``...ForConditionalGeneration``.
     inputs : what its processor returns: ids, mask, pixels ... of any number of prompts and images.
     allocator : see `hra.domains.tokens`; its finest patches are the model's own tokens.
-    budget : whole number of tokens of each image, or of each tile that is a grid of its own; or one for each of them.
-        An image with line breaks (AnyRes of LLaVA-NeXT and OneVision) has one budget for its small copy and its tiles,
-        by their cells; breaks stay with rows that keep tokens and are not counted.
+    budget : whole number of tokens of each image, of each tile that is a grid of its own, and of each video; or one for
+        each of them, images first. An image with line breaks (AnyRes of LLaVA-NeXT and OneVision) has one budget for
+        its small copy and its tiles: pyramids and methods that read features choose among all of them, others share it
+        by their cells. Breaks stay with rows that keep tokens and are not counted. Or
+        `hra.domains.tokens.Flops` or `Milliseconds` of each prompt.
     realize, positions : see `Choosing` and `hra.integrations.transformers.positions`.
-    images : what each image or tile shows, in any form that `TokenAllocator.context` takes; by default what
-        `shown` makes of the pixels with the help of ``processor``. `hra.domains.tokens.REDUCERS` look at none.
+    images : what each image or tile shows, in any form that `TokenAllocator.context` takes, and the frames of each
+        video, as many for each step of time; by default what `shown` makes of the pixels with the help of
+        ``processor``. `hra.domains.tokens.REDUCERS` look at none.
     query : the question, for allocators that read it; or one for each prompt.
     processor : states how colours were normalised; needed for "encode", and where ``images`` are left out.
-    grids : (rows, columns) of the model's tokens of each image, where nothing states them
-        (`hra.integrations.transformers.layouts`).
+    grids : (rows, columns) of the model's tokens of each image, (steps, rows, columns) of each video, where nothing
+        states them (`hra.integrations.transformers.layouts`).
 
     Raises
     ------
@@ -146,6 +167,9 @@ def reduce(
     1
     """
     _check(realize, positions, allocator)
+    check_layers(model)
+    if positions == "original":
+        check_positions(model)
     watch = Stopwatch()
     reads = reads_features(allocator)
     with recorded(model, _read(allocator)) as projected:
@@ -156,14 +180,19 @@ def reduce(
     watch = Stopwatch()
     prompts = Prompts.of(model, inputs, encoded.layout.owners)
     pictures = [None] * len(encoded.grids) if reads else _pictures(model, inputs, images, processor, encoded)
-    given = _given(allocator, Signals(model, inputs, encoded, prompts, projected), pictures, query)
+    if isinstance(budget, Flops):
+        budget = _bought(budget, prompts, encoded.layout, patches_of(model, inputs, encoded.layout))
+    units, budgets = _budgets(budget, encoded.layout, reads or allocator.builder.with_copy)
+    given = _given(allocator, Signals(model, inputs, encoded, prompts, projected), pictures, query, units)
     choosing = Choosing(allocator, realize, partial(_encode, model, inputs, processor))
-    budgets = _budgets(budget, encoded.layout)
-    chosen = [choosing.choose(*pair) for pair in zip(given, budgets, strict=True)]
+    chosen = [one for pair in zip(given, budgets, strict=True) for one in choosing.choose(*pair)]
     columns = prompts.columns(encoded.counts([one.slots for one in chosen]).to(prompts.mask.device))
     prompt, following = prompts.reduced(model, columns, positions)
     seconds |= {"selection": watch.wall, "selection_cpu": watch.cpu}
-    return Reduced(prompt, padded(columns), tuple(chosen), encoded, following, seconds)
+    rows = prompts.rows(len(chosen))
+    return Reduced(
+        prompt, padded(columns, prompt["input_ids"].shape[1]), tuple(chosen), encoded, following, seconds, rows
+    )
 
 
 def _read(allocator: TokenAllocator[Any]) -> tuple[str, ...]:
@@ -172,22 +201,33 @@ def _read(allocator: TokenAllocator[Any]) -> tuple[str, ...]:
 
 
 def _given(
-    allocator: TokenAllocator[Any], signals: Signals, pictures: Sequence[Any], query: str | Sequence[str]
+    allocator: TokenAllocator[Any],
+    signals: Signals,
+    pictures: Sequence[Any],
+    query: str | Sequence[str],
+    units: Sequence[tuple[int, ...]],
 ) -> list[Given]:
-    """What the allocator gets to know of each image or tile."""
-    encoded, count = signals.encoded, len(pictures)
-    relevance, further = [None] * count, [{}] * count
+    """What the allocator gets to know of the grids of each unit."""
+    layout, names = signals.encoded.layout, {}
     if isinstance(allocator, Reducer) and allocator.reads:
-        relevance = signals.maps(allocator.reads)
-        names = {name: signals.maps(name) for name in allocator.signals}
-        further = [{name: on_grid(maps[i], encoded.grids[i]) for name, maps in names.items()} for i in range(count)]
-    if isinstance(allocator, Reducer) and allocator.reads == "attention" and allocator.merges:
-        keys = signals.keys()
-        further = [{**one, "keys": on_grid(keys[i], encoded.grids[i])} for i, one in enumerate(further)]
-    levels = [tuple(level[places.to(level.device)] for level in encoded.levels) for places in encoded.layout.places]
-    queries = _queries(query, signals.prompts, count)
-    parts = zip(encoded.grids, levels, queries, pictures, relevance, further, strict=True)
-    return [Given(*each) for each in parts]
+        names = {name: signals.maps(name) for name in (allocator.reads, *allocator.signals)}
+        if allocator.reads in ("attention", "joint") and allocator.merges:
+            names["keys"] = signals.keys(allocator.reads)
+    queries = _queries(query, signals.prompts, len(pictures))
+    given = []
+    for numbers in units:
+        places = torch.cat([layout.places[number] for number in numbers])
+        read = {
+            name: np.concatenate([on_grid(maps[i], layout.grids[i]) for i in numbers]) for name, maps in names.items()
+        }
+        relevance = read.pop(allocator.reads) if isinstance(allocator, Reducer) and allocator.reads else None
+        one = Given(
+            tuple(layout.grids[number] for number in numbers),
+            tuple(level[places.to(level.device)] for level in signals.encoded.levels),
+            queries[numbers[-1]], pictures[numbers[-1]], None, read, layout.steps[numbers[-1]],
+        )  # fmt: skip
+        given.append(one if relevance is None else replace(one, relevance=relevance.reshape(one.grid)))
+    return given
 
 
 def _queries(query: str | Sequence[str], prompts: Prompts, count: int) -> list[str]:
@@ -197,33 +237,34 @@ def _queries(query: str | Sequence[str], prompts: Prompts, count: int) -> list[s
     if len(query) != len(prompts.mask) or not all(isinstance(each, str) for each in query):
         what = f"{len(query)} questions for {len(prompts.mask)} prompts"
         raise ArrayError(what, where="query", fix="pass one text for all prompts, or one for each")
-    numbers = prompts.image[prompts.slots[:, 0], prompts.slots[:, 1]].tolist()
-    each = list(query)
-    rows = dict(zip(numbers, prompts.slots[:, 0].tolist(), strict=True))
-    return [str(each[rows[number]]) for number in range(count)]
+    return [list(query)[row] for row in prompts.rows(count)]
 
 
 def _check(realize: str, positions: str, allocator: Any) -> None:
-    require_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
+    if not isinstance(allocator, TokenAllocator):
+        raise wrong_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
     for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
         if value not in get_args(known):
             raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")
 
 
-def _budgets(budget: float | Sequence[float], layout: Layout) -> list[float]:
-    """The budget of each grid: as given, or its share of that of its image."""
-    images, count = layout.images, len(layout.grids)
+def _budgets(
+    budget: float | Sequence[float], layout: Layout, together: bool
+) -> tuple[list[tuple[int, ...]], list[float]]:
+    """Grids that are allocated as one, and the budget of each: as given, or a grid's share of that of its image."""
+    images, alone = list(layout.images), [(number,) for number in range(len(layout.grids))]
     budgets: list[float] = list(budget) if isinstance(budget, Sequence) else [budget] * len(images)
     for number in budgets:
         if isinstance(number, bool) or not (number >= 1 and (number == inf or number == int(number))):
             fix = "pass a whole number of at least 1, or math.inf for all tokens"
             raise InvalidBudget(f"{number!r} tokens cannot be kept", where="budget", fix=fix)
-    if len(budgets) == count:
-        return budgets
+    if len(budgets) == len(images) and together:
+        return images, budgets
+    if len(budgets) == len(alone):
+        return alone, budgets
     if len(budgets) != len(images):
-        what = f"{len(budgets)} budgets for {len(images)} images or {count} images and tiles"
+        what = f"{len(budgets)} budgets for {len(images)} images or {len(alone)} images and tiles"
         raise ArrayError(what, where="budget", fix="pass one number for all, or one for each")
-    cells = [rows * columns for rows, columns in layout.grids]
     shares: list[float] = []
     for number, grids in zip(budgets, images, strict=True):
         if number < len(grids):
@@ -232,10 +273,27 @@ def _budgets(budget: float | Sequence[float], layout: Layout) -> list[float]:
                 where="budget",
                 fix=f"pass at least {len(grids)}",
             )
-        sizes = np.array([cells[grid] for grid in grids])
+        sizes = np.array([len(layout.places[grid]) for grid in grids])
         whole = int(min(number, sizes.sum()))
         shares += largest_remainder(sizes, whole, sizes).tolist()
-    return shares
+    return alone, shares
+
+
+def _bought(limit: Flops, prompts: Prompts, layout: Layout, patches: Sequence[Sequence[int]]) -> list[float]:
+    """The budget of each image and video: their prompts' tokens, by cells. Line breaks count as if all stayed."""
+    cells = np.array([sum(len(layout.places[grid]) for grid in grids) for grids in layout.images])
+    least = np.array([len(grids) for grids in layout.images])
+    every = prompts.rows(len(layout.grids))
+    rows = [every[grids[0]] for grids in layout.images]
+    budgets = np.zeros(len(rows))
+    for row in set(rows):
+        own = np.flatnonzero(np.array(rows) == row).tolist()
+        text = int((prompts.mask[row] != 0).sum()) - int(cells[own].sum())
+        seen = [count for number in own for count in patches[number]]
+        count = limit.tokens(text, int(cells[own].sum()), seen, int(least[own].sum()))
+        shares = largest_remainder(cells[own], count - int((least[own] - 1).sum()), cells[own] - least[own] + 1)
+        budgets[own] = shares + least[own] - 1
+    return budgets.tolist()
 
 
 def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any, encoded: Encoded) -> list[Any]:
@@ -249,8 +307,8 @@ def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any
 
 def _encode(model: Any, inputs: Mapping[str, Any], processor: Any, picture: np.ndarray) -> Tensor:
     """Features of another picture [rows, columns, D], levels side by side."""
-    if inputs.get("image_sizes") is not None:
-        what = "pictures of other sizes are not encoded again by models that take image_sizes"
+    if inputs.get("image_sizes") is not None or inputs.get("pixel_values_videos") is not None:
+        what = "pictures of other sizes are not encoded again beside videos or by models that take image_sizes"
         raise ArrayError(what, where="realize", fix='use realize="pool" or "select"')
     again = Encoded.of(model, as_inputs(model, inputs, picture, processor))
     if len(again.grids) != 1:

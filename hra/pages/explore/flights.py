@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains import textures
 from hra.pages.explore.packed import packed
 from hra.pages.explore.textures import drawn_ground
@@ -70,8 +70,8 @@ def points(frames: int) -> np.ndarray:
 
 def held_along(policy: Policy, trace: Trace, pool: float, starts: np.ndarray) -> Held:
     """What ``policy`` holds at each point of the path, mean bytes of its frames."""
-    verdict = evaluate(policy, trace, int(pool))
-    numbers = (verdict.resident_bytes, verdict.loaded_bytes, verdict.missing_bytes)
+    result = evaluate(policy, trace, int(pool))
+    numbers = (result.resident_bytes, result.loaded_bytes, result.missing_bytes)
     held, loaded, missing = (_means(values, starts) for values in numbers)
     return Held(held, loaded, missing, np.full(starts.size, np.nan))
 

@@ -8,9 +8,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hra.camera.framing import fit_camera
 from hra.domains import meshes
 from hra.domains.tokens.relevance.registry import relevance_named
+from hra.errors import HraError
 from hra.files.images import load_image
 from hra.files.images.files import decode_image
 from hra.pages.explore.common_pool import of_image, of_mesh, of_texture, pool_view
@@ -20,6 +23,7 @@ from hra.pages.explore.textures import texture_view
 from hra.pages.explore.tokens import token_view
 from hra.residency import load_trace
 
+IMAGES = ("tokens", "texture", "flight")  # what is shown of image files
 # Where sliders begin: tokens, triangles, bytes.
 _BUDGETS = {"tokens": 273, "mesh": 10_000, "texture": 2**20, "flight": 2**21, "trace": 2**24, "pool": 2**20}
 
@@ -43,6 +47,11 @@ class PageRequest:
     azimuth: float = 30.0
     elevation: float = 10.0
     image: bytes | None = None
+
+    def __post_init__(self) -> None:
+        if self.image is not None and not any(kind in IMAGES for _, kind in self.sources):
+            what = "no input is an image, so an uploaded one has no place"
+            raise HraError(what, where="image", fix="send the form without a file, or start hra with an image")
 
     @property
     def title(self) -> str:
@@ -69,7 +78,7 @@ def _pool(request: PageRequest, progress: Callable[[str], None]) -> dict[str, An
         if kind == "mesh":
             members.append(of_mesh(*_seen(path, request)))
         elif kind == "texture":
-            members.append(of_texture(path))
+            members.append(of_texture(_texels(path, request)))
         else:
             members.append(of_image(_image(path, request), request.query, _relevance()))
     progress("every common budget")
@@ -81,11 +90,11 @@ def _mesh(path: Path, request: PageRequest) -> dict[str, Any]:
 
 
 def _texture(path: Path, request: PageRequest) -> dict[str, Any]:
-    return texture_view(path, None, request.budget or _BUDGETS["texture"])
+    return texture_view(_texels(path, request), None, request.budget or _BUDGETS["texture"])
 
 
 def _flight(path: Path, request: PageRequest) -> dict[str, Any]:
-    return flight_view(path, request.budget or _BUDGETS["flight"])
+    return flight_view(_texels(path, request), request.budget or _BUDGETS["flight"])
 
 
 def _trace(path: Path, request: PageRequest) -> dict[str, Any]:
@@ -107,12 +116,20 @@ def _clusters(path: Path) -> Any:
     return meshes.load_clusters(path) if path.suffix.lower() == ".hra" else meshes.build(path)
 
 
-def _image(path: Path, request: PageRequest) -> Any:
+def _image(path: Path, request: PageRequest) -> np.ndarray:
     """The image of a file, or the uploaded one in place of the first."""
-    first = next(source for source, kind in request.sources if kind == "tokens")
-    if request.image is not None and path == first:
-        return decode_image(request.image, name="the uploaded image")
-    return load_image(path)
+    return load_image(path) if (uploaded := _uploaded(path, request)) is None else uploaded
+
+
+def _texels(path: Path, request: PageRequest) -> Any:
+    """The path of an image, or the texels of the uploaded one in place of the first."""
+    return path if (uploaded := _uploaded(path, request)) is None else np.rint(uploaded * 255).astype(np.uint8)
+
+
+def _uploaded(path: Path, request: PageRequest) -> np.ndarray | None:
+    if request.image is None or path != next(source for source, kind in request.sources if kind in IMAGES):
+        return None
+    return decode_image(request.image, name="the uploaded image")
 
 
 @cache

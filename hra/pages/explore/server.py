@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import logging
 import math
@@ -19,7 +20,6 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hra.errors import HraError
 
@@ -27,8 +27,10 @@ from hra.errors import HraError
 HOSTS = ["127.0.0.1", "localhost"]
 MOST_BYTES = 32 * 2**20
 MOST_LETTERS = 500
-# Pages being made or waited for; more are refused.
+# Pages being made or waited for; more are refused. All who can reach the server share the address of this machine, so
+# that one budget is that of each client and of all.
 _MOST_WAITING = 4
+_BODY_SECONDS = 20.0  # for a form to arrive; who is slower waits alone
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
@@ -74,24 +76,35 @@ class Asked:
 
 
 def application(make: Callable[[Asked], str], first: Asked) -> Starlette:
-    """The server's program.
+    """The server's program: the first page is made here and served from memory, others only for forms of this page.
 
     Parameters
     ----------
     make : the page for what is asked; one at a time. An `HraError` becomes a message, anything else a line that says
         nothing of the inside.
+
+    Raises
+    ------
+    HraError : of ``make``, for the first page.
     """
-    waiting, working = BoundedSemaphore(_MOST_WAITING), Lock()
+    opened, waiting, working = make(first), BoundedSemaphore(_MOST_WAITING), Lock()
 
     def made(asked: Asked) -> str:
         with working:
             return make(asked)
 
+    async def show(request: Request) -> Response:
+        return HTMLResponse(opened, headers=_HEADERS)
+
     async def answer(request: Request) -> Response:
-        if not waiting.acquire(blocking=False):
-            return message(503, HraError("too many pages are in work", fix="wait for the pages that were requested"))
         try:
-            return HTMLResponse(await run_in_threadpool(made, await _asked(request, first)), headers=_HEADERS)
+            asked = await _asked(request, first)
+            if not waiting.acquire(blocking=False):
+                return message(503, HraError("too many pages are in work", fix="wait for those that were requested"))
+            try:
+                return HTMLResponse(await run_in_threadpool(made, asked), headers=_HEADERS)
+            finally:
+                waiting.release()
         except HraError as error:
             return message(400, error)
         except HTTPException:
@@ -99,15 +112,10 @@ def application(make: Callable[[Asked], str], first: Asked) -> Starlette:
         except Exception:
             _LOG.exception("a page could not be made")
             return message(500, HraError("the page could not be made", fix="see the terminal of the server"))
-        finally:
-            waiting.release()
 
     return Starlette(
-        routes=[Route("/", answer, methods=["GET", "POST"])],
-        middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
-            Middleware(_Limited),
-        ],
+        routes=[Route("/", show, methods=["GET"]), Route("/", answer, methods=["POST"])],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)],
         exception_handlers={HTTPException: _refused},
     )
 
@@ -133,36 +141,26 @@ def message(status: int, error: HraError) -> HTMLResponse:
 
 
 async def _asked(request: Request, first: Asked) -> Asked:
-    if request.method != "POST":
-        return Asked.of(request.query_params, first)
-    origin = request.headers.get("origin")
-    if origin is not None and origin != f"http://{request.headers.get('host')}":
-        raise HraError("the form was sent by another site", where="Origin", fix="open the page itself")
+    """The form of a request that this page sent, of a stated length, and in time."""
+    sites = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
+    if sites != (f"http://{request.headers.get('host')}", "same-origin"):
+        raise HraError("the form was not sent by this page", where="Origin, Sec-Fetch-Site", fix="open the page itself")
+    length = request.headers.get("content-length", "")  # the HTTP parser holds the body to it
+    if not length.isdecimal() or int(length) > MOST_BYTES:
+        what = f"the form is not stated to have at most {MOST_BYTES // 2**20} MiB"
+        raise HraError(what, where="Content-Length", fix="send a smaller file, or name it on the command line")
+    try:
+        return await asyncio.wait_for(_form(request, first), _BODY_SECONDS)
+    except TimeoutError as error:
+        what = f"the form did not arrive within {_BODY_SECONDS:g} seconds"
+        raise HraError(what, where="image", fix="send it again, or name the file on the command line") from error
+
+
+async def _form(request: Request, first: Asked) -> Asked:
     async with request.form(max_files=1, max_fields=8, max_part_size=2**16) as fields:
         image = fields.get("image")
-        content = await image.read(MOST_BYTES + 1) if isinstance(image, UploadFile) else b""
+        content = await image.read() if isinstance(image, UploadFile) else b""
         return Asked.of({key: value for key, value in fields.items() if key != "image"}, first, content or None)
-
-
-class _Limited:
-    """Lets a request end with an error as soon as its body is too long, whatever its header says."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        read = 0
-
-        async def counted() -> Message:
-            nonlocal read
-            part = await receive()
-            read += len(part.get("body", b""))
-            if read > MOST_BYTES:
-                what = f"the form sent more than {MOST_BYTES // 2**20} MiB"
-                raise HraError(what, where="image", fix="send a smaller file, or name it on the command line")
-            return part
-
-        await self.app(scope, counted, send)
 
 
 def _angle(name: str, value: Any, most: float) -> float:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.compiling import njit
 from hra.errors import ArrayError
 from hra.model.arrays import frozen, indices, numbers

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.compiling import njit
 from hra.residency.replay.trace import Trace
 

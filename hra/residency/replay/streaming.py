@@ -6,10 +6,10 @@ What a frame wants is cut down to what the pool holds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.errors import HraError
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.compiling import njit
 from hra.errors import ArrayError
 from hra.model.arrays import EXACT_LIMIT, frozen, indices, numbers, to_numpy

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.model.arrays import offsets_of
 from hra.model.hierarchy import Hierarchy
 from hra.model.sets import cost_step

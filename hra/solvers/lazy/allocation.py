@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.solvers.lazy.visited_tree import VisitedTree
 
 
@@ -22,7 +22,8 @@ class LazyAllocation:
     active : bool [N], nodes of the cut, among those made.
     budget, cost : in the hierarchy's cost unit; ``cost <= budget`` always.
     gain, base_error : in the metric's unit.
-    finished : whether nothing is left that gains and fits; False if a limit ended the search.
+    finished : whether nothing is left to take or to look into, or ``look_ahead`` is spent; False if another limit ended
+        the search.
     seconds : spent in the search so far.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -15,6 +16,8 @@ from hra.solvers.lazy.visited_tree import VisitedError, VisitedTree
 
 # Rounding of equal sums is not a repair worth a warning.
 _TOLERANCE = 1 + 1e-6
+# What the difference of two sums of errors may be off by, of the larger.
+_ROUNDING = 1e-12
 
 
 class LazyStep(NamedTuple):
@@ -30,7 +33,7 @@ class LazyTree:
     """The nodes made so far, numbered in the order of their making.
 
     Errors are repaired as in `hra.model.gains`: siblings that add up to more than their parent are scaled down to it,
-    and ``repaired`` counts how often.
+    and ``repaired`` counts how often. ``exceeded`` counts nodes below which more was gained than their potential.
     """
 
     def __init__(self, hierarchy: LazyHierarchy, metric: LazyMetric, context: Any) -> None:
@@ -44,10 +47,17 @@ class LazyTree:
         self.error: list[float] = []
         self.inherited: list[float] = []
         self.expanded: list[bool] = []
-        self.repaired = 0
+        # What can be gained below, what is known to be gained there, and the exact cost of the cheapest cut with it.
+        self.potential: list[tuple[float, ...]] = []
+        self.gained: list[float] = []
+        self.reach: list[Fraction] = []
+        # The least budget that pays for refining the node.
+        self.needs: list[float] = []
+        self.repaired = self.exceeded = 0
         roots = list(hierarchy.roots())
         error = self._errors(metric.evaluate(roots, context), roots)
         self._append(roots, -1, error, error)
+        self._reach([sum(map(self.exact, range(len(roots))), Fraction(0))] * len(roots))
 
     def expand(self, v: int) -> list[LazyStep]:
         """Make the children of node ``v``; return the refinements that they open: one, or one per child, or none.
@@ -63,7 +73,16 @@ class LazyTree:
             return []
         steps = self._steps(v, self._append(children, v, *self._child_errors(children, self.error[v])))
         self._check_promise(v, min(step.cost for step in steps))
+        self._reach([self.reach[v] + step.cost for step in steps for _ in step.added])
+        self._check_potential(v, steps)
         return steps
+
+    def worth(self, v: int) -> float:
+        """The most gain per cost that refining node ``v`` could bring, however deep; inf where it may be free."""
+        potential, cost = self.potential[v], self.least_cost[v]
+        if cost == 0:
+            return math.inf if potential[-1] else 0.0
+        return max(gain / (cost * k) for k, gain in enumerate(potential, 1))
 
     def freeze(self) -> VisitedTree:
         """A copy of what has been made, which later growth does not change."""
@@ -76,10 +95,19 @@ class LazyTree:
             error=np.array(self.error),
             inherited=np.array(self.inherited),
             expanded=np.array(self.expanded, np.bool_),
+            potential=self._potentials(),
+            needs=np.array(self.needs),
             mode=self._hierarchy.mode,
             cost_unit=self._hierarchy.cost_unit,
             metric=VisitedError(self._metric.unit, self._metric.additive),
         )
+
+    def _potentials(self) -> np.ndarray:
+        """The potentials of all nodes [N, K]; where one was exceeded, errors, which nothing can exceed."""
+        if self.exceeded or not self.nodes:
+            return np.array(self.error)[:, None]
+        most = max(map(len, self.potential))
+        return np.array([gains + gains[-1:] * (most - len(gains)) for gains in self.potential])
 
     def _steps(self, v: int, added: range) -> list[LazyStep]:
         if self._hierarchy.mode == "add":
@@ -99,6 +127,26 @@ class LazyTree:
                 fix="return a lower least_cost; children must not cost less than what they replace",
             )
 
+    def _check_potential(self, v: int, steps: list[LazyStep]) -> None:
+        """Count nodes below which more is gained now than was said to be possible, but for rounding."""
+        potential, least = self.potential[v], exactly(self.least_cost[v])
+        for step in steps:
+            paid = min(step.cost // least, len(potential)) if least else len(potential)
+            self.exceeded += self._exceeds(v, step.gain, potential[paid - 1])
+        gain = math.fsum(step.gain for step in steps)
+        while gain > 0 and v >= 0:
+            self.gained[v] += gain
+            self.exceeded += self._exceeds(v, self.gained[v], self.potential[v][-1])
+            v = self.parent[v]
+
+    def _exceeds(self, v: int, gain: float, potential: float) -> bool:
+        return gain > potential * _TOLERANCE + self.error[v] * _ROUNDING
+
+    def _reach(self, costs: list[Fraction]) -> None:
+        for cost in costs:
+            self.needs.append(covering(cost + exactly(self.least_cost[len(self.reach)])))
+            self.reach.append(cost)
+
     def _append(self, nodes: list[Any], parent: int, error: np.ndarray, inherited: np.ndarray) -> range:
         cost = _check("cost", self._hierarchy.cost(nodes), nodes, HierarchyError)
         promise = [self._hierarchy.least_cost(node) for node in nodes]
@@ -112,6 +160,8 @@ class LazyTree:
         self.error += error.tolist()
         self.inherited += inherited.tolist()
         self.expanded += [False] * count
+        self.potential += self._asked_potential(nodes, error)
+        self.gained += [0.0] * count
         return range(first, first + count)
 
     def _register(self, nodes: list[Any]) -> None:
@@ -135,6 +185,18 @@ class LazyTree:
         # So no gain is negative, and those of siblings add up to no more than their parent's error.
         return np.minimum(error, inherited) * scale, inherited * scale
 
+    def _asked_potential(self, nodes: list[Any], error: np.ndarray) -> list[tuple[float, ...]]:
+        """What the metric says can be gained below each of ``nodes``, never falling, and at most its error."""
+        values = self._metric.potential(nodes, self._context) if nodes else None
+        if values is None:
+            return list(zip(error.tolist()))
+        name = f"potential of {type(self._metric).__name__}"
+        columns = [values] if np.ndim(values) != 2 else np.swapaxes(to_numpy(values), 0, 1)
+        if not len(columns):
+            raise MetricError(f"{name} returned no column", where=f"nodes {nodes[:1]!r} ...")
+        stairs = np.stack([_check(name, column, nodes, MetricError) for column in columns], axis=1)
+        return list(map(tuple, np.minimum(np.maximum.accumulate(stairs, axis=1), error[:, None]).tolist()))
+
     def _scale(self, values: np.ndarray, limit: float) -> float:
         total = float(values.sum())
         self.repaired += total > limit * _TOLERANCE
@@ -155,3 +217,9 @@ def _check(name: str, values: Any, nodes: list[Any], refusal: type[HraError]) ->
     if bad.size:
         raise refusal(f"{name} returned {vector[bad[0]]}", where=f"node {nodes[bad[0]]!r}", fix="finite and >= 0")
     return vector
+
+
+def covering(cost: Fraction) -> float:
+    """The least double that counts as at least ``cost``."""
+    nearest = float(cost)
+    return nearest if exactly(nearest) >= cost else math.nextafter(nearest, math.inf)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
@@ -43,6 +43,8 @@ class VisitedTree:
     cost, least_cost : float64 [N], of the node, and the lower bound on the cost of refining it.
     error, inherited : float64 [N], after repair.
     expanded : bool [N], whether the children of a node are known (a leaf is known to have none).
+    potential : float64 [N, K], the most gain below a node, see `hra.LazyMetric.potential`.
+    needs : float64 [N], the least budget that pays for a cut in which the node is refined.
     """
 
     nodes: tuple[Any, ...]
@@ -53,6 +55,8 @@ class VisitedTree:
     error: np.ndarray
     inherited: np.ndarray
     expanded: np.ndarray
+    potential: np.ndarray
+    needs: np.ndarray
     mode: Literal["replace", "add"]
     cost_unit: str
     metric: VisitedError
@@ -70,24 +74,50 @@ class VisitedTree:
     def upper_bound(self, budget: float) -> float:
         """No choice within ``budget`` gains more, among all nodes of the lazy hierarchy, made or not.
 
-        Below every node that was not expanded stands one imagined refinement that removes all of its error at the
-        least cost: whatever is there cannot do better. The relaxation of that tree is the bound.
+        Below every node that was not expanded, and whose refinement the budget could pay, stand imagined refinements
+        that gain its potential at the least cost: whatever is there cannot do better. The relaxation of that tree is
+        the bound.
         """
-        problem = Problem.of(self._imagine(), self.metric, None, budget)
+        problem = Problem.of(self._imagine(budget)[0], self.metric, None, budget)
         # The relaxation only suggests a price; what is returned is proven for it and rounded up.
         relaxed = relaxation(problem)
         proof = certify(problem, relaxed.selected, relaxed.price, relaxed.share)
         return ceiling((*precise_total(problem.gain, relaxed.selected), proof.shortfall))
 
-    def _imagine(self) -> Hierarchy:
-        below = np.flatnonzero(~self.expanded & (self.error > 0))
+    def promising(self, budget: float, loss: float = 0.0) -> np.ndarray:
+        """Nodes to look into, most potential first: what the bound of `upper_bound` rests on that is only imagined.
+
+        Slopes are those of the concave envelope: steps that do not pay are pooled with what they lead to. Without such
+        nodes the bound is that of the visited tree. With ``loss``, also nodes that a cut which gains so much less than
+        the bound may refine (reduced costs).
+        """
+        hierarchy, below = self._imagine(budget)
+        relaxed = relaxation(Problem.of(hierarchy, self.metric, None, budget))
+        first = hierarchy.added_by[len(self.nodes) : len(self.nodes) + below.size]
+        lost = (relaxed.price - relaxed.priority[first]) * self.least_cost[below]
+        below = below[relaxed.selected[first] | (lost <= loss)]
+        return below[np.argsort(-self.potential[below, -1], kind="stable")]
+
+    def _imagine(self, budget: float) -> tuple[Hierarchy, np.ndarray]:
+        """The tree with what is imagined, and the nodes [M] below which that is; their first steps come first."""
+        below = np.flatnonzero(~self.expanded & (self.potential[:, -1] > 0) & (self.needs <= budget))
+        layers = [(self.parent, self.cost, self.error, self.inherited)]
+        node, above, paid, kept, steps = below, below, self.cost[below], self.error[below], self.potential[below]
+        count = self.parent.size
         # Cheaper, and with more to gain, than anything that can really be there: every real cut has its like here.
-        cost = _rounded_down_sum(self.least_cost[below], self.cost[below] if self.mode == "replace" else 0.0)
-        attributes = {
-            "error": np.r_[self.error, np.zeros(below.size)],
-            "inherited": np.r_[self.inherited, self.error[below]],
-        }
-        return Hierarchy.tree(np.r_[self.parent, below], np.r_[self.cost, cost], mode=self.mode, attributes=attributes)
+        for k in range(self.potential.shape[1]):
+            paid = _rounded_down_sum(self.least_cost[node], paid if self.mode == "replace" else 0.0)
+            left = _rounded_down_sum(self.error[node], -steps[:, k])
+            # Differences of what is left are rounded, too: by less than this.
+            left = np.maximum(left - 2 * k * np.spacing(self.error[node]), 0.0)
+            layers.append((above, paid, left, kept))
+            more = steps[:, k] < steps[:, -1]
+            above = (count + np.arange(node.size))[more]
+            count += node.size
+            node, paid, kept, steps = node[more], paid[more], left[more], steps[more]
+        parent, cost, error, inherited = map(np.concatenate, zip(*layers, strict=True))
+        attributes = {"error": error, "inherited": inherited}
+        return Hierarchy.tree(parent, cost, mode=self.mode, attributes=attributes), below
 
 
 def _rounded_down_sum(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 
 _WEIGHTS = np.array([1, 4, 6, 4, 1]) / 16
 

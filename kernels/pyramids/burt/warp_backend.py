@@ -13,7 +13,7 @@ from typing import Any
 
 from hra.kernels.arrays import on_host
 from hra.kernels.pyramids.burt import reference
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.warp_backend import check_size
 from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
 

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hra.kernels.arrays import require_host
+from hra.kernels import row_blocks
 from hra.kernels.pyramids.levels import numba_rectangles, numba_rows
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import (
     BINS_PER_STEP,
     Reduce,
@@ -135,13 +135,12 @@ def _by_way_of_floats(
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
-    image = require_host(image, "numba")
     if len(layout.sizes) == 1:
         return layout.place(image, data)
     memory = np.empty(layout.size, image.dtype) if data is None else data
-    levels = layout.stacks(memory)
+    levels, there = layout.stacks(memory), data is not None and layout.holds(data, image)
     write = block_reduction(reduce, image.dtype, layout.channels)
-    _reduce_level(levels[0], levels[1], write, None if layout.holds(memory, image) else image.reshape(levels[0].shape))
+    _reduce_level(levels[0], levels[1], write, None if there else image.reshape(levels[0].shape))
     for source, target in pairwise(levels[1:]):
         _reduce_level(source, target, write)
     return memory
@@ -151,7 +150,6 @@ def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
-    data = require_host(data, "numba")
     if data.dtype == np.float16:  # Numba has none on the CPU; extrema survive the conversion
         return _in_single_precision(data, layout, rects, batch_index, reduce, against)
     image: Any = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
@@ -217,7 +215,10 @@ def _reduce_level(
             source[images, rows] = image[images, rows]
         write(_flat(source[images, rows]), origin, _flat(target[images, block.first : block.last]), block.first, height)
 
-    for_each(split(target.shape[0], target.shape[1], 2 * source[:1, :1].nbytes), source.nbytes, work)
+    if source.nbytes <= row_blocks.BLOCK_BYTES:
+        work(Block(0, target.shape[0], 0, target.shape[1]))
+    else:
+        for_each(split(target.shape[0], target.shape[1], 2 * source[:1, :1].nbytes), source.nbytes, work)
 
 
 def _flat(block: np.ndarray) -> np.ndarray:

@@ -1,17 +1,119 @@
-"""Image pyramids of any size: means (mipmaps), also of sRGB in linear light, maximum and minimum (Hi-Z)."""
+"""Image pyramids of any size: means (mipmaps), also of sRGB in linear light, maximum and minimum (Hi-Z).
+
+Where the levels of a batch of pyramids lie in one flat buffer stands first.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 import numpy as np
 
-from hra.errors import ArrayError
+from hra.errors import ArrayError, HraError
 from hra.kernels.arrays import adopt, check_image, device_of, dtype_of, give_back, on_host, writable
 from hra.kernels.backends import choose_backend
-from hra.kernels.pyramids.levels.layout import Layout
-from hra.kernels.pyramids.levels.reductions import Reduce, check_reduce
+from hra.kernels.pyramids.levels.reductions import REDUCTIONS, Reduce
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Shapes and offsets of all levels; level ``l`` holds the whole batch, row-major, behind level ``l - 1``.
+
+    Parameters
+    ----------
+    batch : the leading axes of the image; may be empty.
+    sizes : (height, width) in pixels of every level, finest first.
+    channels : the length of the last axis.
+
+    Attributes
+    ----------
+    shapes : [..., H, W, C] of every level.
+    offsets : first element of every level in the flat buffer, and last the buffer's length.
+    size : elements of the flat buffer.
+    """
+
+    batch: tuple[int, ...]
+    sizes: tuple[tuple[int, int], ...]
+    channels: int
+    shapes: tuple[tuple[int, ...], ...] = field(init=False, compare=False, repr=False)
+    offsets: tuple[int, ...] = field(init=False, compare=False, repr=False)
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        shapes = tuple((*self.batch, height, width, self.channels) for height, width in self.sizes)
+        offsets = tuple(accumulate(map(math.prod, shapes), initial=0))
+        vars(self).update(shapes=shapes, offsets=offsets, size=offsets[-1])
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], levels: int | None) -> Layout:
+        """The layout for an image of ``shape`` [..., H, W, C] with at most ``levels`` levels."""
+        *batch, height, width, channels = shape
+        return cls(tuple(batch), _level_sizes(height, width, levels), channels)
+
+    @property
+    def images(self) -> int:
+        """Number of images in the batch."""
+        return math.prod(self.batch)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the coarsest level is a single pixel (or the image is empty)."""
+        height, width = self.sizes[-1]
+        return max(height, width) <= 1 or min(height, width) == 0
+
+    def views(self, data: Any) -> tuple[Any, ...]:
+        """The levels [..., H, W, C] as views of the flat buffer ``data``."""
+        if self.size == 0:  # Warp cannot slice what is empty
+            return tuple(data.reshape(shape) for shape in self.shapes)
+        spans = pairwise(self.offsets)
+        return tuple(data[begin:end].reshape(shape) for (begin, end), shape in zip(spans, self.shapes, strict=True))
+
+    def stacks(self, data: Any) -> list[Any]:
+        """The levels as views [B, H, W, C] of ``data``, whatever batch axes there are."""
+        return list(replace(self, batch=(self.images,)).views(data))
+
+    def holds(self, data: Any, image: Any) -> bool:
+        """Whether ``image`` (as adopted) is level 0 of the flat buffer ``data`` itself."""
+        level = self.views(data)[0]
+        return _address(level) == _address(image) and tuple(level.strides) == tuple(image.strides)
+
+    def place(self, image: np.ndarray, data: np.ndarray | None = None) -> np.ndarray:
+        """A flat buffer, ``data`` or a new one, whose level 0 is ``image``; the other levels are not yet written."""
+        # NumPy asks for huge pages: touching a new 340 MB buffer is 4 times faster than one from Warp's allocator.
+        data = np.empty(self.size, image.dtype) if data is None else data
+        if not self.holds(data, image):
+            data[: image.size].reshape(image.shape)[...] = image
+        return data
+
+
+def halve(size: int) -> int:
+    """Pixels of the next coarser level: half, rounded up."""
+    return (size + 1) // 2
+
+
+def _address(array: Any) -> int:
+    """Where the first element of an adopted array lies in its device's memory."""
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.ptr
+
+
+def _level_sizes(height: int, width: int, levels: int | None) -> tuple[tuple[int, int], ...]:
+    _check_levels(levels)
+    sizes = [(height, width)]
+    # Ends: halving rounds up, which leaves nothing but 1 as it is.
+    while max(height, width) > 1 and min(height, width) > 0 and len(sizes) != levels:
+        height, width = halve(height), halve(width)
+        sizes.append((height, width))
+    return tuple(sizes)
+
+
+def _check_levels(levels: int | None) -> None:
+    valid = levels is None or (isinstance(levels, int | np.integer) and not isinstance(levels, bool) and levels >= 1)
+    if not valid:
+        fix = "a whole number >= 1, or None for all levels"
+        raise HraError(f"levels is {levels!r}", where="argument levels", fix=fix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +193,16 @@ def build_pyramid(
     the largest value for float32, a unit in the last place for float16, and a byte for sRGB, where the exact value lies
     within 1e-3 of a tie.
     """
-    reduction = check_reduce(reduce)
+    reduction = _check_reduce(reduce)
     adopted = adopt(image, "image")
     check_image(adopted)
     layout = Layout.of(tuple(adopted.shape), levels)
     chosen = choose_backend(backend, adopted)
     memory = None if into is None else _memory(into, layout, adopted)
     data = chosen.build_pyramid(adopted, layout, reduction, memory) if layout.size else adopted.reshape(0)
-    return Pyramid(give_back(data, image) if into is None else into.data, layout, reduction)
+    if into is None and not isinstance(image, np.ndarray):
+        data = give_back(data, image)
+    return Pyramid(data if into is None else into.data, layout, reduction)
 
 
 def _memory(into: Pyramid, layout: Layout, image: Any) -> Any:
@@ -112,3 +216,11 @@ def _memory(into: Pyramid, layout: Layout, image: Any) -> Any:
     if on_host(data) and np.may_share_memory(data, image) and not layout.holds(data, image):
         raise ArrayError("the image overlaps the pyramid without being its level 0", where=where, fix="pass a copy")
     return data
+
+
+def _check_reduce(reduce: str) -> Reduce:
+    """Return ``reduce`` if it names a reduction, else raise :class:`HraError`."""
+    for known in REDUCTIONS:
+        if reduce == known:
+            return known
+    raise HraError(f"unknown reduction {reduce!r}", where="argument reduce", fix=f"one of {', '.join(REDUCTIONS)}")

@@ -11,7 +11,7 @@ import numpy as np
 from hra.errors import HraError
 from hra.kernels.arrays import load_warp
 from hra.kernels.backends import BUILT_IN, load_backend
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import REDUCTIONS
 
 

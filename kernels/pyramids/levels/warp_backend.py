@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.arrays import dtype_of, on_host
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce, colors, identity
 from hra.kernels.pyramids.levels.reference import FINER
 from hra.kernels.warp_arrays import view, wp  # there Warp is told to be silent

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+
+from hra.caching import cached_property
 
 CLUSTER = np.dtype(
     [("box", "<f4", (2, 3)), ("triangles", "<u4"), ("page", "<u4"), ("first_vertex", "<u4"), ("first_corner", "<u4"),

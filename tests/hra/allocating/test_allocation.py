@@ -14,13 +14,13 @@ import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.errors import HraError
-from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.traversals.base import Traversal
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.hierarchies import KINDS, case
+from tests.helpers.references import affordable_sets, closed_sets
 
 # One root whose split gains 6, and two children whose splits gain 1 and 2.
 TREE = Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], np.ones(7), cost_unit="tokens")
@@ -86,9 +86,11 @@ def test_no_certificate_where_gains_do_not_add_up():
     assert repr(allocation).endswith("no bound: the metric's gains do not add up")
 
 
-@pytest.mark.parametrize("traversal", [hra.BestFirst(), hra.BestFirst(by="error"), hra.Threshold()], ids=repr)
-@pytest.mark.parametrize("kind", KINDS)
-@given(seed=st.integers(0, 2**32 - 1))
+PRICELESS = st.sampled_from([hra.BestFirst(), hra.BestFirst(by="error"), hra.Threshold()])
+
+
+@pytest.mark.paths
+@given(traversal=PRICELESS, kind=st.sampled_from(list(KINDS)), seed=st.integers(0, 2**32 - 1))
 def test_the_printed_answer_does_not_change_when_the_answer_is_read(traversal, kind, seed):
     hierarchy, _, rng = case(kind, seed)
     gain, budget = rng.random(len(hierarchy)), hierarchy.base_cost + float(rng.integers(0, 12))
@@ -99,6 +101,22 @@ def test_the_printed_answer_does_not_change_when_the_answer_is_read(traversal, k
     assert repr(first) == repr(read) and first._repr_html_() == read._repr_html_()
     assert "the best possible" in repr(first) or "within" in repr(first)
     assert (first.gap, first.status) == (read.gap, read.status)
+
+
+@pytest.mark.paths
+@given(kind=st.sampled_from(list(KINDS)), seed=st.integers(0, 2**32 - 1))
+def test_a_price_is_what_is_taken_above_and_a_least_residual_is_a_bound(kind, seed):
+    """At its price no set is worth more than the hull point of a forest; no set leaves less than the least residual."""
+    hierarchy, _, rng = case(kind, seed, 8)
+    gain, budget = rng.random(len(hierarchy)), hierarchy.base_cost + float(rng.integers(0, 12))
+    problem = Problem(hierarchy, gain, float(rng.random()), budget, "gain", True, lambda: gain)
+    found = Allocation(problem, hra.Hull(finish="none").solve(problem), 0.0)
+    left = problem.base_error - affordable_sets(problem) @ gain
+    assert found.least_residual <= left.min() * (1 + 1e-12) + 1e-12 <= found.residual + 1e-11
+    assert found.residual_gap >= (found.residual - left.min()) / left.min() - 1e-9
+    worth = (closed_sets(hierarchy) * (gain - (found.price or 0.0) * hierarchy.cost)).sum(axis=1)
+    here = gain[found.selected].sum() - (found.price or 0.0) * hierarchy.cost[found.selected].sum()
+    assert here >= worth.max() - 1e-9 or hierarchy.parent is None
 
 
 def test_an_answer_without_any_of_a_tiny_gain_is_not_called_optimal():
@@ -137,19 +155,6 @@ def test_the_context_reaches_the_metric_and_the_allocation():
     allocation = allocator.allocate(ERROR, 3)
     assert allocation.context is ERROR
     assert allocator.realize(allocation) == [1, 5, 6]
-
-
-class Strips(HierarchyBuilder):
-    """As many independent nodes as the context has numbers."""
-
-    def build(self, context: Any) -> Hierarchy:
-        return Hierarchy.flat(np.ones(len(context)))
-
-
-def test_a_builder_makes_the_hierarchy_of_each_context():
-    allocator = Plain(Strips(), Table(kind="gain"), hra.Hull())
-    assert allocator.allocate([1, 5, 3], 2).cut.tolist() == [1, 2]
-    assert allocator.allocate([1, 5], 1).cut.tolist() == [1]
 
 
 def test_utilisation_of_extreme_budgets():

@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import hra
 from hra.domains import meshes, tokens
 from hra.errors import HookWarning, HraError
+from tests.helpers.allocators import Table
+from tests.helpers.hierarchies import KINDS, case
 
+RULES = (hra.Hull(), hra.Exact(), hra.BestFirst(), hra.Coherent(), hra.Hull(spend_all=True))
 TREE = hra.Hierarchy.tree([-1, 0, 0, 1, 1], [1, 1, 1, 1, 1], attributes={"error": [8.0, 5.0, 1.0, 0.5, 0.5]})
 
 
@@ -46,6 +51,31 @@ def test_methods_alone_make_an_allocator():
     allocation = Alone().allocate(3.0, 2)
     assert allocation.residual == 36.0 and Alone().realize(allocation) == [1, 2]
     assert isinstance(allocation.metric, hra.ErrorMetric) and hra.verify(allocation).ok
+
+
+@pytest.mark.paths
+@given(kind=st.sampled_from(list(KINDS)), seed=st.integers(0, 2**32 - 1))
+def test_methods_and_arguments_give_one_answer(kind: str, seed: int):
+    """By arguments, by methods alone, by a method over an argument that it replaces, and by solving the problem."""
+    tree, values, rng = case(kind, seed)
+    metric, rule, budget = Table(kind="gain"), RULES[seed % len(RULES)], tree.base_cost + float(rng.integers(0, 12))
+
+    class Methods(Given):
+        def hierarchy_for(self, context: Any) -> hra.Hierarchy:
+            return tree
+
+        def error_metric(self, context: Any) -> hra.ErrorMetric:
+            return metric
+
+        def traverse_and_select(self, problem: hra.Problem) -> hra.Solution:
+            return rule.solve(problem)
+
+    allocators = Given(tree, metric, rule), Methods(), Methods(tree, metric * 2.0, hra.Hull(finish="none"))
+    answers = [allocator.allocate(values, budget) for allocator in allocators]
+    answers.append(hra.solve(tree, budget, gains=values, traversal=rule))
+    for answer in answers:
+        np.testing.assert_array_equal(answer.selected, answers[0].selected)
+        assert (answer.gain, answer.cost, answer.status) == (answers[0].gain, answers[0].cost, answers[0].status)
 
 
 def test_attributes_of_the_class_stand_in_for_arguments():

@@ -110,8 +110,8 @@ def assert_one_answer(kind: str, seed: int, nodes: int) -> None:
                 np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-14, err_msg=backend)
 
 
-@pytest.mark.parametrize("kind", FORESTS)
-@given(seed=seeds)
+@pytest.mark.paths
+@given(kind=st.sampled_from(FORESTS), seed=seeds)
 def test_every_backend_takes_the_same_refinements(kind, seed):
     pytest.importorskip("warp")
     assert_one_answer(kind, seed, 14)

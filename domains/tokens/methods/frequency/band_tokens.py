@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.domains.tokens.embedding.feature_grid import Regions
 from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.methods.frequency.frames import Band, Frame

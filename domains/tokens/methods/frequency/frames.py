@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.domains.tokens.pyramid.pyramid import full_depth
 from hra.kernels import LaplacianPyramid, SteerablePyramid, laplacian_pyramid, steerable_pyramid
-from hra.kernels.pyramids.levels.layout import Layout
+from hra.kernels.pyramids.levels.pyramid import Layout
 
 
 @dataclass(frozen=True)

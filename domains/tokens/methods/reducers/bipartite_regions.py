@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -85,6 +86,8 @@ def _merged(source, target, total, node, merges, new):
 @dataclass(frozen=True)
 class MergeTreeBuilder(RegionTreeBuilder):
     """The region tree, whose nodes know when they were merged."""
+
+    in_time: ClassVar[bool] = True
 
     def build(self, context: TokenContext) -> Hierarchy:
         """A binary tree with the attribute "error": of what is left, the last merge is the first to be undone."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.context.context import TokenContext
+from hra.errors import MetricError
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import squared_distances
 
@@ -109,7 +110,8 @@ class Contextual(Merging):
 
 @dataclass(frozen=True)
 class KeyNeighbours(Merging):
-    """Every kept cell adds its most similar others, kept or not, weighted by their relevance as a share of the whole.
+    """Every kept cell adds its most similar others, kept or not, weighted by their relevance: attention as it is, or
+    shares of a relevance that adds up to more than 1.
 
     Parameters
     ----------
@@ -121,7 +123,7 @@ class KeyNeighbours(Merging):
     def merge(self, context: TokenContext, cut: np.ndarray) -> Merges:
         """See `Merging.merge`."""
         relevance, vectors = context.relevance.ravel(), unit_rows(keys_of(context))
-        relevance = relevance / relevance.sum()
+        relevance = relevance / max(relevance.sum(), 1.0)
         similarity = vectors[cut] @ vectors.T
         similarity[np.arange(len(cut)), cut] = -np.inf
         count = min(self.count, len(vectors) - 1)
@@ -132,9 +134,20 @@ class KeyNeighbours(Merging):
 
 
 def keys_of(context: TokenContext) -> np.ndarray:
-    """Keys of the encoder's attention where they are known, else its features, float32 [N, D]."""
-    keys = context.signals.get("keys")
-    return context.features.reshape(-1, context.features.shape[2]) if keys is None else np.asarray(keys, np.float32)
+    """Keys of the encoder's attention where they are known, else its features, float32 [N, D].
+
+    Raises
+    ------
+    MetricError : keys of another number of cells.
+    """
+    if context.signals.get("keys") is None:
+        return context.features.reshape(-1, context.features.shape[2])
+    keys = np.asarray(context.signals["keys"], np.float32)
+    rows, columns = context.grid
+    if keys.ndim not in (2, 3) or keys.shape[:-1] not in ((rows, columns), (rows * columns,)):
+        what = f"keys of shape {keys.shape} for {rows} x {columns} cells"
+        raise MetricError(what, where="signals['keys']", fix="pass [N, D] or [h, w, D], a key of each cell")
+    return keys.reshape(rows * columns, -1)
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

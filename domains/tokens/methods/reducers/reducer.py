@@ -6,7 +6,7 @@ Patches that are kept may also carry features of cells that were not.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -67,12 +67,13 @@ class CellsBuilder(TokenBuilder[MergedTokens]):
     features : whether they read features.
     """
 
+    in_time: ClassVar[bool] = True
     merging: Merging
     signals: tuple[str, ...] = ()
     features: bool = True
 
     def build(self, context: TokenContext) -> Hierarchy:
-        """A flat hierarchy with the attributes "x", "y", "features" and the signals.
+        """A flat hierarchy with the attributes "x", "y", "frame", "features" and the signals.
 
         Raises
         ------
@@ -80,7 +81,8 @@ class CellsBuilder(TokenBuilder[MergedTokens]):
         """
         count = context.pyramid.offsets[1]
         _, x, y = context.pyramid.positions[:count].T
-        attributes = {"x": x, "y": y, **{name: _signal(context, name) for name in self.signals}}
+        frame = y // (context.grid[0] // context.steps)
+        attributes = {"x": x, "y": y, "frame": frame, **{name: _signal(context, name) for name in self.signals}}
         if self.features:
             attributes["features"] = context.features.reshape(count, -1)
         return Hierarchy.flat(np.ones(count), attributes=attributes, cost_unit="tokens")
@@ -115,9 +117,9 @@ class Reducer(TokenAllocator[MergedTokens]):
     rules : pairs (share, rule), see `InTurn`.
     merging : what becomes of cells that are not kept; by default they are gone.
     reads : what a model has to give as the relevance: "attention" (of the encoder's class token, next-to-last layer),
-        "flow" (that and likeness to the class token, times size, over all layers),
-        "text" (unlikeness to the question's tokens), "language" (attention that the last token pays in the language
-        model), or "" where none is read.
+        "joint" (of the last layer, one softmax over all heads together), "flow" (attention and likeness to the class
+        token, times size, over all layers), "text" (unlikeness to the question's tokens), "language" (attention that
+        the last token pays in the language model), or "" where none is read.
     signals : further maps that the rules read, by name: "shallow".
     relevance, encoder, patch : see `TokenAllocator`.
 

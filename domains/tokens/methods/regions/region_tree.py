@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.compiling import njit
 from hra.domains.tokens.pyramid.blocks import block_counts
 from hra.kernels.trees import Tree, boxes_up, reduce_up

@@ -57,12 +57,15 @@ def evaluate(
         typer.Option("--parts", help="Folder that keeps what is judged, to go on with. For reading and seeing."),
     ] = None,
     images: Annotated[
-        Path | None, typer.Option("--images", help="Folder of your own images, with --gold. For questions and reading.")
+        Path | None, typer.Option("--images", help="Folder of your own images, with --gold. For suites with a --seed.")
     ] = None,
     gold: Annotated[
         Path | None, typer.Option("--gold", help="JSON lines: image, question, answer, boxes; see docs/questions.md.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Of the made pages. For questions.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="Of what is made or cut. For questions, reading, seeing, pixels and tokens."),
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Run every rule or method on the same real problems, and show what each one loses."""
@@ -70,8 +73,8 @@ def evaluate(
     if images is not None or gold is not None:
         run, show = _own(suite, images, gold), _show_own
     if seed is not None:
-        if suite is not SuiteName.questions or gold is not None:
-            raise HraError("only pages that `questions` makes have a seed", where="--seed", fix="leave it out")
+        if suite not in _ASKING or gold is not None:
+            raise HraError("only what a suite that asks makes by itself has a seed", where="--seed", fix="leave it out")
         run = partial(run, seed=seed)
     if parts is not None:
         if suite not in _IN_PARTS:
@@ -131,30 +134,32 @@ def _frames(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
     return record, lambda: render(record)
 
 
-def _pixels(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+def _pixels(scale: Scale, progress: Callable[[str], None], seed: int | None = None) -> tuple[dict[str, Any], Pages]:
     """Real images shown by every token method."""
+    from hra_lab.evaluation.token_methods.images import SEED
     from hra_lab.evaluation.token_methods.method_page import render
     from hra_lab.evaluation.token_methods.run import FULL, SMALL, run
 
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress=progress)
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress, SEED if seed is None else seed)
     return record, lambda: render(record)
 
 
 def _own(suite: SuiteName, images: Path | None, gold: Path | None) -> Callable[..., tuple[dict[str, Any], Pages]]:
-    """Answers read from tokens of anybody's images."""
-    if suite not in (SuiteName.questions, SuiteName.reading):
-        raise HraError(f"{suite.value} asks no questions", where="--gold", fix="use it with questions or reading")
+    """A suite that asks questions, on anybody's images."""
+    if suite not in _ASKING:
+        known = ", ".join(sorted(name.value for name in _ASKING))
+        raise HraError(f"{suite.value} asks no questions", where="--gold", fix=f"use it with one of {known}")
     if images is None or gold is None:
         raise HraError("--images and --gold go together", where="hra eval", fix="give both")
     folder, file = images, gold
 
     def run(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-        from hra_lab.evaluation.questions.gold import gold_rows, summary
+        from hra_lab.evaluation.questions.own import OWN
         from hra_lab.inputs.gold import read_gold
 
-        rows = list(gold_rows(read_gold(folder, file), progress))
-        text = summary(rows, file.stem)
-        return {"rows": rows, "summary": text}, lambda: {f"questions-{file.stem}.md": text.encode()}
+        record, pictures = OWN[suite.value](read_gold(folder, file), file.stem, progress)
+        text = {f"{suite.value}-{file.stem}.md": record["summary"].encode()}
+        return record, lambda: {**text, **{name: make() for name, make in pictures.items()}}
 
     return run
 
@@ -172,30 +177,34 @@ def _questions(scale: Scale, progress: Callable[[str], None], seed: int | None =
     return record, lambda: render(record)
 
 
-def _tokens(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+def _tokens(scale: Scale, progress: Callable[[str], None], seed: int = 0) -> tuple[dict[str, Any], Pages]:
     """Readers that are trained here, or were in ./readers, asked about tokens of every method."""
     from hra_lab.evidence.evidence_page import render
     from hra_lab.evidence.experiment import FULL, SMALL, run
 
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], Path("readers") / scale.value, progress)
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], Path("readers") / scale.value, progress, seed=seed)
     return record, lambda: render(record)
 
 
-def _reading(scale: Scale, progress: Callable[[str], None], parts: Path | None = None) -> tuple[dict[str, Any], Pages]:
+def _reading(
+    scale: Scale, progress: Callable[[str], None], parts: Path | None = None, seed: int | None = None
+) -> tuple[dict[str, Any], Pages]:
     """Pages whose words are known, read from their tokens."""
     from hra_lab.evaluation.answers.answer_page import render
     from hra_lab.evaluation.answers.judges import FULL, SMALL, run_reading
 
-    record = run_reading({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts)
+    record = run_reading({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts, seed)
     return record, lambda: render(record)
 
 
-def _seeing(scale: Scale, progress: Callable[[str], None], parts: Path | None = None) -> tuple[dict[str, Any], Pages]:
+def _seeing(
+    scale: Scale, progress: Callable[[str], None], parts: Path | None = None, seed: int | None = None
+) -> tuple[dict[str, Any], Pages]:
     """Scenes of photographed things, named from their tokens."""
     from hra_lab.evaluation.answers.answer_page import render
     from hra_lab.evaluation.answers.judges import FULL, SMALL, run_seeing
 
-    record = run_seeing({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts)
+    record = run_seeing({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts, seed)
     return record, lambda: render(record)
 
 
@@ -408,3 +417,4 @@ _SUITES = {
     SuiteName.tokens: (_tokens, _show_tokens),
 }
 _IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))
+_ASKING = frozenset((SuiteName.questions, SuiteName.reading, SuiteName.seeing, SuiteName.pixels, SuiteName.tokens))

@@ -89,10 +89,12 @@ SMALL = Extent(800, 100, 200, 400, 300, 1)
 """Some minutes; what it prints is marked as not converged."""
 
 
-def run(extent: Extent, folder: Path, progress: Callable[[str], None], *, device: str = "cpu") -> dict[str, Any]:
+def run(
+    extent: Extent, folder: Path, progress: Callable[[str], None], *, device: str = "cpu", seed: int = 0
+) -> dict[str, Any]:
     """Train readers in ``folder``, or take them from there, and ask them about the test split; what `ask` returns."""
     readers = [trained_reader(folder, extent, seed, progress, device=device) for seed in range(extent.seeds)]
-    return ask(readers, "test", extent, progress, device=device)
+    return ask(readers, "test", extent, progress, device=device, seed=seed)
 
 
 def trained_reader(
@@ -118,9 +120,15 @@ def trained_reader(
 
 
 def ask(
-    readers: Sequence[Reader], split: Split, extent: Extent, progress: Callable[[str], None], *, device: str = "cpu"
+    readers: Sequence[Reader],
+    split: Split,
+    extent: Extent,
+    progress: Callable[[str], None],
+    *,
+    device: str = "cpu",
+    seed: int = 0,
 ) -> dict[str, Any]:
-    """What readers answer about the cells of ``extent`` on a split.
+    """What readers answer about the cells of ``extent`` on a split, whose canvases are drawn from ``seed``.
 
     Returns
     -------
@@ -128,7 +136,7 @@ def ask(
     is right, in hexadecimal bits, canvases times `KINDS`. ``commonest``: what the commonest answer to the same words
     gives. ``sizes``: of the targets, large to small.
     """
-    made = list(canvases(split, extent.asked))
+    made = list(canvases(split, extent.asked, seed))
     rows = []
     for cell in extent.cells:
         progress(f"asking about {cell.name}")

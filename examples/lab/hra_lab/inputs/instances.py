@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra_lab.inputs import pictures, quadtrees

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from hra import samples
+from hra.caching import cached_property
 from hra.camera import Camera
 from hra.domains import meshes, textures
 from hra.domains.meshes.mesh.attributes import VertexAttributes

@@ -6,12 +6,12 @@ First which visual tokens stay at a stage, and what they become; then the run.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from hra.caching import cached_property
 from hra.compiling import Stopwatch
 from hra.errors import ArrayError
 from hra.integrations.transformers.choosing import Choosing, Given
@@ -86,7 +86,7 @@ def _chosen(stage: Stage, paid: Tensor, hidden: Tensor, count: int) -> tuple[Ten
         return slots, hidden[slots]
     relevance = paid.float().cpu().double().numpy()[None]
     choosing = Choosing(stage.reducer, "pool", lambda picture: hidden)
-    chosen = choosing.choose(Given((1, len(hidden)), (hidden,), relevance=relevance), count)
+    (chosen,) = choosing.choose(Given(((1, len(hidden)),), (hidden,), relevance=relevance), count)
     return torch.as_tensor(chosen.slots, device=hidden.device), chosen.levels[0]
 
 

@@ -18,7 +18,7 @@ def material(text: str, folder: Path) -> Material:
     files = SiblingFiles(folder)
     found = read_mtl(f"newmtl a b\n{text}\n".encode(), files, Textures(files), "a.mtl")
     assert list(found) == ["a b"]
-    return found["a b"]
+    return found["a b"].material
 
 
 def plain(color: float = 0.8, opacity: float = 1.0, roughness: float = 1.0) -> Material:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from hra import samples
-from hra.domains.points import load_points
+from hra.domains.points import PictureError, SplatCloud, build, load_points, save_tree
 from hra.domains.points.commands import app
+from hra.files.images import load_image
 
 
 def test_build_info_cut_and_render(tmp_path: Path):
@@ -31,3 +34,32 @@ def test_build_info_cut_and_render(tmp_path: Path):
     assert cut.stat().st_size <= 10_000
     assert run("render", tree, "--points", "2k", "-o", picture, "--viewport", "64x48")["gap"] < 0.01
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("kind", ["cloud", "splats"])
+@pytest.mark.parametrize("azimuth", [-60, 30, 135])
+def test_the_default_camera_sees_the_whole_cloud(
+    kind: str, azimuth: int, tmp_path: Path, request: pytest.FixtureRequest
+):
+    tree, out = build(request.getfixturevalue(kind)), tmp_path / "whole.png"
+    save_tree(tmp_path / "whole.hpt", tree)
+    words = ["render", tmp_path / "whole.hpt", "-o", out, "--viewport", "96x60", "--azimuth", azimuth]
+    result = CliRunner().invoke(app, [*map(str, words)])
+    assert result.exit_code == 0, result.output
+    drawn = load_image(out)[..., :3] < 0.995
+    edge = np.concatenate([drawn[0], drawn[-1], drawn[:, 0], drawn[:, -1]])
+    assert not edge.any()
+    # Nor is it small.
+    high, wide = (np.ptp(np.flatnonzero(drawn.any(axis=axes))) for axes in ((1, 2), (0, 2)))
+    assert max(high / 60, wide / 96) > 0.6
+
+
+def test_full_detail_is_drawn_without_errors_of_the_picture(
+    splats: SplatCloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    save_tree(tmp_path / "whole.hpt", build(splats))
+    monkeypatch.setattr(PictureError, "evaluate", lambda *_: pytest.fail("errors of the picture were found"))
+    words = ["render", tmp_path / "whole.hpt", "-o", tmp_path / "whole.png", "--viewport", "64x48"]
+    result = CliRunner().invoke(app, [*map(str, words), "--json", str(tmp_path / "out.json")])
+    assert result.exit_code == 0, result.output
+    assert json.loads((tmp_path / "out.json").read_text("utf-8"))["nodes"] == len(splats)

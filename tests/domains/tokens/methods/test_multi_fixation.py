@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.methods.multi_fixation import MultiFixation, look_at_centre, look_at_gaps, look_at_target
+from hra.domains.tokens.methods.multi_fixation import (
+    LayeredBuilder,
+    MultiFixation,
+    look_at_centre,
+    look_at_gaps,
+    look_at_target,
+)
 from hra.errors import ArrayError, MetricError
 
 
@@ -38,6 +44,39 @@ def test_the_budget_is_split_exactly_and_nothing_is_dropped(height, width, budge
     for before, after in pairwise(steps):
         assert np.isin(before.cut, after.cut).all()
     assert np.array_equal(allocator.allocate(context, budget).cut, steps[-1].cut)
+
+
+@given(st.integers(1, 200), st.integers(1, 200), st.integers(1, 80), st.integers(1, 4))
+def test_no_pixels_are_encoded_at_two_levels_because_of_the_border(height, width, budget, levels):
+    image = np.random.default_rng(width).random((height, width, 3), dtype=np.float32)
+    allocator = MultiFixation(patch=8, levels=levels, confidence=unsure)
+    context = allocator.context(image, "left")
+    hierarchy = context.hierarchy(allocator.builder)
+    chosen = allocator.realize(allocator.allocate(context, max(budget, int(hierarchy.base_cost))))
+    assert len(np.unique(chosen.boxes, axis=0)) == len(chosen)
+    every = allocator.builder.tokens(context, hierarchy, np.arange(int(hierarchy.total_cost)))
+    assert len(np.unique(every.boxes, axis=0)) == len(every)  # and no pixels are lost: all finest patches are there
+    assert (every.levels == 0).sum() == context.pyramid.offsets[1]
+
+
+def test_what_a_patch_gains_at_the_border_counts_from_what_its_parent_showed():
+    # 1 x 5 patches: those of levels 1 and 2 at the right end have one child, so the finest is a child of the root.
+    image = np.random.default_rng(0).random((8, 40, 3), dtype=np.float32)
+    context = MultiFixation(patch=8).context(image, "")
+    hierarchy = LayeredBuilder().build(context)
+    (end,) = np.flatnonzero((hierarchy.attribute("x") == 4) & (hierarchy.attribute("level") == 0))
+    assert hierarchy.node_parent is not None and hierarchy.attribute("level")[hierarchy.node_parent[end]] == 3
+    error = tokens.RelevanceError()
+    at_root, before = context.node_errors[1], error.inherited(hierarchy, context)[end]
+    assert before == at_root[context.pyramid.offsets[2] + 1] > error.evaluate(hierarchy, context)[end] == 0
+
+
+def test_skimages_coins_are_encoded_once():
+    from skimage import data
+
+    allocator = MultiFixation()
+    chosen = allocator.realize(allocator.allocate((np.repeat(data.coins()[..., None], 3, axis=2), ""), 64))
+    assert len(np.unique(chosen.boxes, axis=0)) == len(chosen) == 64
 
 
 def test_a_confident_model_looks_once_and_spends_all(smooth_noise):

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.tokens.channels.saliency import saliency
+from hra.domains.tokens.channels.saliency import border_contrast, saliency
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext, UniformRelevance
 from hra.domains.tokens.context.scores import check_relevance
+from hra.domains.tokens.pyramid.blocks import block_means
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.errors import HraWarning, MetricError
@@ -93,11 +94,45 @@ def test_other_queries_restrict_nothing(query):
     assert (spatial_words(query, 3, 5) == 1).all()
 
 
-def test_cues_add_up_as_documented():
-    image = np.random.default_rng(0).random((100, 130, 3)).astype(np.float32)
+def test_cues_of_a_page_add_up_as_documented():
+    image = np.ones((100, 130, 3), np.float32)
+    image[:40, :40] = np.random.default_rng(0).random((40, 40, 3))
     salient, text = saliency(image), text_likeness(image)
     expected = spatial_words("left", 7, 9) * (0.2 + 0.4 * salient / salient.max() + 0.4 * text / text.max())
     assert CueRelevance()(context(image, "left")) == pytest.approx(expected, rel=1e-5)
+
+
+def test_cues_of_a_photo_multiply_as_documented():
+    image = np.random.default_rng(0).random((100, 130, 3)).astype(np.float32)
+    contrast = border_contrast(block_means(image, 16))
+    bell = np.outer(*(np.exp(-8 * _from_middle(n) ** 2) for n in (7, 9)))
+    expected = spatial_words("left", 7, 9) * (0.2 + bell) * (0.2 + contrast / contrast.max()) / 1.44
+    assert CueRelevance()(context(image, "left")) == pytest.approx(expected, rel=1e-5)
+
+
+def _from_middle(count: int) -> np.ndarray:
+    return (np.arange(count) + 0.5) / count - 0.5
+
+
+def test_border_contrast_is_the_distance_from_the_colours_of_the_border():
+    """Against a loop over patches; a subject of another colour stands out, whatever the border's two halves are."""
+    means = np.full((9, 12, 3), (0.1, 0.6, 0.2))
+    means[:, 6:], means[3:6, 4:8] = (0.2, 0.2, 0.8), (0.9, 0.1, 0.1)
+    border = [means[y, x] for y, x in np.ndindex(9, 12) if y in (0, 8) or x in (0, 11)]
+    distance = [[np.percentile([np.linalg.norm(one - other) for other in border], 15) for one in row] for row in means]
+    found = border_contrast(means)
+    assert np.array_equal(np.array(distance) > 0.3, np.pad(np.ones((3, 4), bool), ((3, 3), (4, 4))))
+    assert found[4, 5:7].min() > 0.5 * np.max(distance) and found[0].max() < 0.02 and found.shape == (9, 12)
+
+
+def test_a_page_is_told_by_its_paper_and_a_photo_has_none():
+    page = np.ones((256, 256, 3), np.float32)
+    page[100:116, 20:200:6] = page[100:116, 21:200:6] = 0
+    relevance = CueRelevance()(context(page))
+    assert relevance[0, 0] == pytest.approx(relevance[0, 8], abs=1e-3), "no bell over a page"
+    photo = np.random.default_rng(0).random((256, 256, 3)).astype(np.float32)
+    relevance = CueRelevance()(context(photo))
+    assert relevance[8, 8] > 2 * relevance[0, 0]
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.sampled_from([8, 16]), st.sampled_from(["", "top", "bottom right"]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.errors import HraError
@@ -76,10 +78,23 @@ def test_positions_are_those_of_the_models_own_tokens(smooth_noise):
 
 def test_coarse_patches_lie_between_the_cells_that_they_cover(token_set):
     centres, boxes = token_set.positions("centres"), token_set.positions("boxes")
-    side = 2.0**token_set.levels
-    np.testing.assert_allclose(centres, side[:, None] * (token_set.places[:, 1:] + 0.5) - 0.5)
-    assert np.array_equal(boxes[:, 2:4] - boxes[:, :2], boxes[:, 4:]) and np.array_equal(boxes[:, 4], side)
+    side, limit = 2.0 ** token_set.levels[:, None], np.array([15, 7])
+    first, last = side * token_set.places[:, 1:], np.minimum(side * (token_set.places[:, 1:] + 1), limit)
+    np.testing.assert_allclose(centres, (first + last) / 2 - 0.5)
+    assert np.array_equal(boxes, np.concatenate([first, last, last - first], axis=1))
     assert np.array_equal(token_set.positions("level_xy"), token_set.places)
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.integers(1, 40), st.integers(1, 30), st.integers(1, 30))
+def test_centres_lie_in_the_picture_on_any_grid(height, width, budget, rows, columns):
+    image = np.random.default_rng(height).random((height, width, 3), dtype=np.float32)
+    allocator = tokens.MultiFixation(patch=8)
+    chosen = allocator.realize(allocator.allocate((image, ""), budget))
+    for grid in (None, (rows, columns)):
+        limit = np.array((-(-width // 8), -(-height // 8)) if grid is None else (columns, rows))
+        centres = chosen.positions("centres", grid)
+        assert (centres > -0.5).all() and (centres < limit - 0.5).all()
+        assert (chosen.positions("boxes", grid)[:, 2:4] <= limit + 1e-4).all()
 
 
 def test_positions_in_another_grid_are_stretched_over_the_image(smooth_noise):

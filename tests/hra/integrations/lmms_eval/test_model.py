@@ -70,6 +70,53 @@ def test_any_method_and_budget_answers_each_request_in_its_order(module, folder,
     assert [each.text for each in again] == [each.text for each in results]
 
 
+@pytest.mark.parametrize("method", ["visionzip", "cdpruner", "pyramid"])
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_a_batch_is_its_requests_one_by_one(module, folder, method, size):
+    # Two lengths of answers, no image, one or two, and questions of different lengths.
+    rng = np.random.default_rng(1)
+    pictures = [Image.fromarray((rng.random((40 + 9 * n, 70, 3)) * 255).astype(np.uint8)) for n in range(3)]
+    docs = [{"images": pictures[: n % 3], "question": " ".join(["red"] * (1 + n)) + " ?"} for n in range(7)]
+    docs += [{"images": pictures[1:2], "question": "how many three ?"}]
+
+    def several(doc: dict[str, Any]) -> list[dict[str, Any]]:
+        images = [{"type": "image", "url": each} for each in doc["images"]]
+        return [{"role": "user", "content": [*images, {"type": "text", "text": doc["question"]}]}]
+
+    def asked(batch: int) -> list[Any]:
+        model = made(module, folder, method=method, budget=9, batch_size=batch)
+        model.task_dict["t"]["test"] = docs
+        given = [SimpleNamespace(args=("", several, {"max_new_tokens": 3 + doc % 2}, doc, "t", "test"))
+                 for doc in range(len(docs))]  # fmt: skip
+        found = model.generate_until(given)
+        assert model.batch_size == batch
+        return [found, model.cache_hook.added]
+
+    (alone, told), (together, told_together) = asked(1), asked(size)
+    assert [each.text for each in together] == [each.text for each in alone]
+    assert [vars(each.token_counts) for each in together] == [vars(each.token_counts) for each in alone]
+    assert told_together == told
+    words = [len(doc["question"].split()) + 2 + 9 * len(doc["images"]) for doc in docs]
+    assert [each.token_counts.input_tokens for each in together] == words
+
+
+def test_an_answer_of_a_batch_ends_with_its_own_end(module, folder, monkeypatch):
+    model = made(module, folder, method="divprune", budget=9, batch_size=2)
+    made_of, said = model._model.generate, []
+    monkeypatch.setattr(model._model, "generate", lambda **given: said.append(made_of(**given)) or said[-1])
+    model.generate_until(requests({"max_new_tokens": 6}))
+    first, second = said[0][:, -6:].tolist()
+    ends = [token for token in first[:5] if token not in second[: first.index(token) + 1]]
+    model._model.generation_config.eos_token_id = ends[0]
+    model._model.generation_config.pad_token_id = 0
+    together = model.generate_until(requests({"max_new_tokens": 6}))
+    alone = [model.generate_until(requests({"max_new_tokens": 6})[n : n + 1])[0] for n in range(2)]
+    lengths = [each.token_counts.output_tokens for each in together]
+    assert lengths[0] == first.index(ends[0]) + 1 < lengths[1]
+    assert lengths == [each.token_counts.output_tokens for each in alone]
+    assert [each.text for each in together] == [each.text for each in alone]
+
+
 def test_all_tokens_answer_as_the_model_does(module, folder):
     model = made(module, folder, method="divprune", budget=64, realize="select")
     doc = model.task_dict["t"]["test"][0]
@@ -101,7 +148,7 @@ def test_texts_without_images_are_the_model_as_it_is(module, folder):
     assert [each.token_counts.input_tokens for each in results] == [2 + len(each.split()) for each in QUESTIONS]
 
 
-def test_videos_other_batches_and_other_requests_are_refused(module, folder):
+def test_videos_no_batches_and_other_requests_are_refused(module, folder):
     model = made(module, folder)
     video = lambda doc: [{"role": "user", "content": [{"type": "video", "url": "a.mp4"}]}]  # noqa: E731
     with pytest.raises(HraError, match="videos"):
@@ -109,8 +156,9 @@ def test_videos_other_batches_and_other_requests_are_refused(module, folder):
     for call in (model.loglikelihood, model.generate_until_multi_round):
         with pytest.raises(HraError):
             call([])
-    with pytest.raises(HraError, match="batch_size=4"):
-        made(module, folder, batch_size=4)
+    for size in (0, -2, "auto", 1.5):
+        with pytest.raises(HraError, match=f"batch_size={size}"):
+            made(module, folder, batch_size=size)
     with pytest.raises(InvalidBudget):
         made(module, folder, budget=0)
     with pytest.raises(HraError, match="no-such"):

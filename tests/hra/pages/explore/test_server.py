@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
+
 import pytest
 
 from hra.errors import HraError
@@ -32,14 +36,23 @@ def client(seen: list[Asked]) -> TestClient:
             raise RuntimeError("secret /root/path")
         return form(asked)
 
-    return TestClient(application(make, Asked("first")), base_url=HERE, raise_server_exceptions=False)
+    program = application(make, Asked("first"))
+    assert seen == [Asked("first")]
+    seen.clear()
+    return TestClient(program, base_url=HERE, raise_server_exceptions=False, headers={"Origin": HERE})
+
+
+def test_opening_the_page_starts_no_work(client, seen):
+    for url in ("/", "/?query=another&azimuth=50"):
+        answer = client.get(url, headers={"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"})
+        assert answer.status_code == 200 and 'value="first"' in answer.text
+    assert not seen
 
 
 def test_the_page_is_made_for_what_the_form_says(client, seen):
-    assert client.get("/").status_code == 200
     answer = client.post("/", data={"query": "what is red?", "azimuth": "40", "elevation": "-5"})
     assert answer.status_code == 200 and "what is red?" in answer.text
-    assert seen == [Asked("first"), Asked("what is red?", 40.0, -5.0)]
+    assert seen == [Asked("what is red?", 40.0, -5.0)]
 
 
 def test_an_uploaded_image_reaches_the_page(client, seen):
@@ -82,10 +95,10 @@ def test_what_breaks_inside_stays_inside(client):
     assert "secret" not in answer.text and "Traceback" not in answer.text and "RuntimeError" not in answer.text
 
 
-def test_too_much_is_refused_whatever_the_header_says(client, seen, monkeypatch):
+def test_too_much_and_what_states_no_length_is_refused(client, seen, monkeypatch):
     monkeypatch.setattr(server, "MOST_BYTES", 10_000)
     answer = client.post("/", files={"image": ("a.png", b"0" * 20_000, "image/png")})
-    assert answer.status_code == 400 and "the form sent more" in answer.text
+    assert answer.status_code == 400 and "the form is not stated" in answer.text
 
     def parts():
         yield b"--b\r\nContent-Disposition: form-data; name=image; filename=a\r\n\r\n"
@@ -116,10 +129,54 @@ def test_another_name_for_this_machine_is_refused(client, seen, host):
     assert client.get("/", headers={"Host": host}).status_code == 400 and not seen
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8000", "http://127.0.0.1:9"])
-def test_a_form_of_another_site_is_refused(client, seen, origin):
-    assert client.post("/", data={"query": "x"}, headers={"Origin": origin}).status_code == 400 and not seen
-    assert client.post("/", data={"query": "x"}, headers={"Origin": HERE}).status_code == 200
+@pytest.mark.parametrize(
+    "headers",
+    [
+        *(
+            {"Origin": one}
+            for one in ("http://evil.example", "null", "https://127.0.0.1:8000", "http://127.0.0.1:9", "")
+        ),
+        *({"Origin": HERE, "Sec-Fetch-Site": one} for one in ("cross-site", "same-site", "none")),
+    ],
+)
+def test_a_form_of_another_site_is_refused(client, seen, headers):
+    assert client.post("/", data={"query": "x"}, headers=headers).status_code == 400 and not seen
+    own = {"Origin": HERE, "Sec-Fetch-Site": "same-origin"}
+    assert client.post("/", data={"query": "x"}, headers=own).status_code == 200
+
+
+def test_a_form_that_says_not_where_it_is_from_is_refused(seen):
+    plain = TestClient(application(lambda asked: "page", Asked()), base_url=HERE)
+    assert plain.post("/", data={"query": "x"}).status_code == 400
+
+
+def test_slow_senders_hinder_nobody_and_are_let_go(monkeypatch):
+    uvicorn = pytest.importorskip("uvicorn")
+    monkeypatch.setattr(server, "_BODY_SECONDS", 1.0)
+    settings = uvicorn.Config(application(lambda asked: f"asked: {asked.query}", Asked()), port=0, log_level="error")
+    running = uvicorn.Server(settings)
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    while not running.started:
+        time.sleep(0.01)
+    port = running.servers[0].sockets[0].getsockname()[1]
+    head = f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+    head += "Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\nContent-Length: {}\r\n\r\n"
+    slow = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(12)]
+    for one in slow:
+        one.sendall(head.format(1000).encode() + b"query=")
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as fast:
+        fast.sendall(head.format(7).encode() + b"query=x")
+        assert b"asked: x" in _everything(fast)
+    answers = [_everything(one) for one in slow]
+    running.should_exit = True
+    thread.join(timeout=20)
+    assert all(b"400 Bad Request" in one and b"did not arrive within 1 seconds" in one for one in answers)
+
+
+def _everything(connection: socket.socket) -> bytes:
+    with connection:
+        return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
 @pytest.mark.parametrize("path", ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/static/page.js", "/x//", "/docs"])

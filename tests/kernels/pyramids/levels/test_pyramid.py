@@ -157,7 +157,7 @@ def test_the_number_of_threads_changes_no_bit(shape, reduce, threads, dtype, mak
     expected = build_pyramid(image, reduce, backend="numba").data
     monkeypatch.setattr(row_blocks.config, "NUMBA_NUM_THREADS", threads)
     monkeypatch.setattr(row_blocks, "_BYTES_PER_THREAD", 2**12)
-    monkeypatch.setattr(row_blocks, "_BLOCK_BYTES", 2**16)
+    monkeypatch.setattr(row_blocks, "BLOCK_BYTES", 2**16)
     np.testing.assert_array_equal(build_pyramid(image, reduce, backend="numba").data, expected)
 
 

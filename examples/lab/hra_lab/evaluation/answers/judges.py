@@ -22,19 +22,24 @@ FULL = AnswerSizes()
 SMALL = AnswerSizes(tasks=2)
 
 
-def run_reading(sizes: AnswerSizes, progress: Callable[[str], None], parts: Path | None = None) -> dict[str, Any]:
+def run_reading(
+    sizes: AnswerSizes, progress: Callable[[str], None], parts: Path | None = None, seed: int | None = None
+) -> dict[str, Any]:
     """Scores of OCR by measure, method and tokens; see `hra_lab.evaluation.answers.reading.scored_pages`."""
-    from hra_lab.evaluation.answers.reading import scored_pages
+    from hra_lab.evaluation.answers.reading import SEED, scored_pages
 
-    return _record("reading", scored_pages(sizes.tasks, parts, progress))
+    return record("reading", scored_pages(sizes.tasks, parts, progress, SEED if seed is None else seed))
 
 
-def run_seeing(sizes: AnswerSizes, progress: Callable[[str], None], parts: Path | None = None) -> dict[str, Any]:
+def run_seeing(
+    sizes: AnswerSizes, progress: Callable[[str], None], parts: Path | None = None, seed: int | None = None
+) -> dict[str, Any]:
     """Scores of an image network; see `hra_lab.evaluation.answers.seeing.scored_scenes`."""
-    from hra_lab.evaluation.answers.seeing import scored_scenes
+    from hra_lab.evaluation.answers.seeing import SEED, scored_scenes
 
-    return _record("seeing", scored_scenes(sizes.tasks, parts, progress))
+    return record("seeing", scored_scenes(sizes.tasks, parts, progress, SEED if seed is None else seed))
 
 
-def _record(suite: str, scored: list[dict[str, Any]]) -> dict[str, Any]:
+def record(suite: str, scored: list[dict[str, Any]]) -> dict[str, Any]:
+    """The scores of a suite by measure, method and tokens."""
     return {"suite": suite, "tasks": len(scored), "names": [one["name"] for one in scored], "scores": gathered(scored)}

@@ -29,7 +29,7 @@ from hra_lab.vqa.scores import anls, exact_match
 
 ANLS, EXACT, NEAR, FAR, TESSERACT = "ANLS", "exact match", "words near", "words far", "ANLS, Tesseract"
 _MARGIN = 4.0  # pixels around a line that the judge sees
-_SEED = 29
+SEED = 29
 _LINES = 1  # of a page that are read near the answer, and far from it
 _LEAST_WORD = 3
 _OWN_READER = 3  # Tesseract, a process per line, reads every third page
@@ -50,7 +50,7 @@ def read_strip(strip: np.ndarray) -> str:
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
 
 
-def scored_pages(count: int, parts: Path | None, progress: Any) -> list[Scored]:
+def scored_pages(count: int, parts: Path | None, progress: Any, seed: int = SEED) -> list[Scored]:
     """So many pages, each asked for one of its fields, judged.
 
     Raises
@@ -58,13 +58,14 @@ def scored_pages(count: int, parts: Path | None, progress: Any) -> list[Scored]:
     MissingExtra : RapidOCR, Pillow, Matplotlib or rapidfuzz is not installed.
     HraError : see `judged`.
     """
-    return judged(tasks(count), {"suite": "reading", "tesseract": has_tesseract()}, parts, progress)
+    facts = {"suite": "reading", "tesseract": has_tesseract()} | ({} if seed == SEED else {"seed": seed})
+    return judged(tasks(count, seed), facts, parts, progress)
 
 
-def tasks(count: int) -> Iterator[Task]:
+def tasks(count: int, seed: int = SEED) -> Iterator[Task]:
     """One question to each page, in the words of the label; the same ones every time."""
-    for number, page in enumerate(documents(count, _SEED)):
-        random = np.random.default_rng((_SEED, 1, number))
+    for number, page in enumerate(documents(count, seed)):
+        random = np.random.default_rng((seed, 1, number))
         field = page.fields[int(random.integers(len(page.fields)))]
         question = FIELDS[field.kind].question(field.label)
         other = has_tesseract() and number % _OWN_READER == 0

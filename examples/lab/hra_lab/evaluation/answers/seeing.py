@@ -5,7 +5,7 @@ Scenes: photographed things that a classifier knows, small and among others on a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from hra.errors import MissingExtra
 from hra_lab.evaluation.answers.run import Scored, judged
 from hra_lab.evaluation.answers.tasks import Task
 from hra_lab.evaluation.token_methods.images import load_packaged
+from hra_lab.inputs.gold import Gold
 
 TOP, PROBABILITY = "top class right", "probability of right classes"
 _SIDE = 224  # pixels, that the network was trained with
@@ -26,7 +27,7 @@ _CELLS = 4  # along a side, at most one thing in each
 _MARGIN = 8
 _SMALLEST, _LARGEST = 112, 240
 _CUT = (0.82, 1.0)  # share of the photo's shorter side that is shown
-_SEED = 31
+SEED = 31
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Scene:
     box: tuple[int, int, int, int]
 
 
-def scenes(count: int) -> Iterator[Scene]:
+def scenes(count: int, seed: int = SEED) -> Iterator[Scene]:
     """So many scenes, the same ones every time.
 
     Raises
@@ -72,7 +73,7 @@ def scenes(count: int) -> Iterator[Scene]:
     MissingExtra : a package that carries the photos is not installed.
     """
     for number in range(count):
-        yield _scene(number, np.random.default_rng((_SEED, number)))
+        yield _scene(number, np.random.default_rng((seed, number)))
 
 
 def _scene(number: int, random: np.random.Generator) -> Scene:
@@ -124,7 +125,7 @@ def resized(image: np.ndarray, side: int) -> np.ndarray:
     return np.asarray(picture.resize((side, side), Image.Resampling.BICUBIC), np.float32) / 255
 
 
-def scored_scenes(count: int, parts: Path | None, progress: Any) -> list[Scored]:
+def scored_scenes(count: int, parts: Path | None, progress: Any, seed: int = SEED) -> list[Scored]:
     """So many scenes, each asked for one of its things, judged.
 
     Raises
@@ -132,21 +133,36 @@ def scored_scenes(count: int, parts: Path | None, progress: Any) -> list[Scored]
     MissingExtra : a package of the extra ``imagenet`` is not installed, or one that carries the photos.
     HraError : see `judged`.
     """
-    return judged(tasks(count), {"suite": "seeing"}, parts, progress)
+    facts = {"suite": "seeing"} if seed == SEED else {"suite": "seeing", "seed": seed}
+    return judged(tasks(count, seed), facts, parts, progress)
 
 
-def tasks(count: int) -> Iterator[Task]:
+def tasks(count: int, seed: int = SEED) -> Iterator[Task]:
     """One question to each scene; the same ones every time."""
     guide = tokens.ImageNetRelevance()
-    for scene in scenes(count):
+    for scene in scenes(count, seed):
         question = f"where is the {scene.thing.name}?"
         yield Task(scene.name, scene.image, question, scene.box, guide, partial(_scores, scene))
 
 
+def own_tasks(asked: Iterable[Gold]) -> Iterator[Task]:
+    """Anybody's questions: right is the class that the network names when it sees the answer's box in full detail."""
+    guide = tokens.ImageNetRelevance()
+    for gold in asked:
+        image, box = gold.image(), gold.boxes[0]
+        right = int(_seen(image, box).argmax())
+        scene = Scene(gold.file.name, image, Thing(gold.answer, "", gold.file.name, (right,)), box)
+        yield Task(f"{gold.file.name}: {gold.question}", image, gold.question, box, guide, partial(_scores, scene))
+
+
+def _seen(picture: np.ndarray, box: tuple[int, int, int, int]) -> np.ndarray:
+    """The probability of each of 1000 classes of what a box holds."""
+    x0, y0, x1, y1 = box
+    return _classify()(resized(picture[max(y0, 0) : y1, max(x0, 0) : x1], _SIDE))
+
+
 def _scores(scene: Scene, picture: np.ndarray) -> dict[str, float]:
-    x0, y0, x1, y1 = scene.box
-    probability = _classify()(resized(picture[y0:y1, x0:x1], _SIDE))
-    right = list(scene.thing.classes)
+    probability, right = _seen(picture, scene.box), list(scene.thing.classes)
     return {TOP: float(probability.argmax() in right), PROBABILITY: float(probability[right].sum())}
 
 

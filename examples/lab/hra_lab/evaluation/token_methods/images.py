@@ -14,7 +14,7 @@ from hra.files.images import load_image
 
 Kind = Literal["documents", "photos"]
 
-_SEED = 5
+SEED = 5
 # Shipped sample, its kind, crops, query.
 _SAMPLES: tuple[tuple[str, Kind, int, str], ...] = (
     ("page.png", "documents", 6, "what does the text say?"),
@@ -47,21 +47,22 @@ class Picture:
     """
 
     source: str
-    kind: Kind
+    kind: str
     image: np.ndarray
     query: str
     small: bool = False
 
 
-def pictures(crops: int, side: int) -> Iterator[Picture]:
+def pictures(crops: int, side: int, seed: int = SEED) -> Iterator[Picture]:
     """Crops of the samples at places that are always the same, then what packages carry, large ones cut to a crop.
 
     Parameters
     ----------
     crops : per sample, at most.
     side : of a crop in pixels.
+    seed : of the places.
     """
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(seed)
     for name, kind, count, query in _SAMPLES:
         image = load_image(samples.path(name))
         for _ in range(min(count, crops)):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hra.domains import tokens
-from hra.domains.tokens.measures.compare import judge, warm_up
+from hra.domains.tokens.measures.compare import evaluate_method, warm_up
 from hra.errors import BudgetTooSmall, MissingExtra
 from hra.traversals.exact import Exact
-from hra_lab.evaluation.token_methods.images import Picture, pictures
+from hra_lab.evaluation.token_methods.images import SEED, Picture, pictures
 
 BASELINE, FIRST, ORACLE = "downsample", "grid", "oracle"
 _PATCHES, _BUDGET, _WITH_BASE = 4096, 273, 529
@@ -54,18 +54,22 @@ def methods() -> dict[str, tokens.TokenAllocator[Any]]:
     return {**presets, ORACLE: oracle}
 
 
-def run(sizes: MethodSizes, progress: Callable[[str], None]) -> dict[str, Any]:
+def run(
+    sizes: MethodSizes, progress: Callable[[str], None], seed: int = SEED, own: Iterable[Picture] | None = None
+) -> dict[str, Any]:
     """All numbers as plain data: ``rows``, one per image and method, ``images``, and what was ``skipped`` and why.
 
     Parameters
     ----------
     progress : is told what is being worked on.
+    seed : of the places of the crops.
+    own : pictures in place of those that packages carry.
     """
     allocators, rows, images, skipped, warm = methods(), [], [], [], set[str]()
-    for picture in pictures(sizes.crops, sizes.side):
-        judging = tokens.PyramidSampling().context(picture.image, picture.query)
-        images.append(_image(picture, judging))
-        for group, budget, names in _tasks(picture, judging.relevance.size, list(allocators)):
+    for picture in pictures(sizes.crops, sizes.side, seed) if own is None else own:
+        reference = tokens.PyramidSampling().context(picture.image, picture.query)
+        images.append(_image(picture, reference))
+        for group, budget, names in _tasks(picture, reference.relevance.size, list(allocators)):
             for name in names:
                 progress(f"{picture.source}: {name}")
                 about = {"source": picture.source, "group": group, "method": name}
@@ -73,7 +77,7 @@ def run(sizes: MethodSizes, progress: Callable[[str], None]) -> dict[str, Any]:
                     if name not in warm:
                         warm_up(allocators[name], picture.image, picture.query)
                         warm.add(name)
-                    rows.append({**about, **judge(name, allocators[name], judging, budget).row})
+                    rows.append({**about, **evaluate_method(name, allocators[name], reference, budget).row})
                 except (BudgetTooSmall, MissingExtra) as error:
                     skipped.append({**about, "reason": error.what})
     return {"images": images, "rows": rows, "skipped": skipped}

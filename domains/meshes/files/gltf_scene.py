@@ -1,0 +1,427 @@
+"""A glTF scene in and out: the header is kept as it is, and the vertices and triangles of its primitives are replaced.
+
+Nodes, skins, animations, cameras, lights, materials, images and what extensions say pass through untouched. Vertices of
+a level are vertices of the source, so that joints, weights, morph targets and every other attribute are those of the
+source, in its types. Numbers of accessors and views stay: an extension may refer to them.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hra.domains.meshes.files.gltf_accessors import COMPONENT, Accessors
+from hra.domains.meshes.files.gltf_draco import NAME as DRACO
+from hra.domains.meshes.files.gltf_draco import packed
+from hra.domains.meshes.files.gltf_extensions import extensions
+from hra.domains.meshes.files.gltf_files import read_uri
+from hra.domains.meshes.files.gltf_meshopt import NAMES as MESHOPT
+from hra.domains.meshes.files.gltf_primitives import triangles_of
+from hra.domains.meshes.files.read_gltf import open_gltf
+from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
+from hra.domains.meshes.files.write_glb import container
+from hra.errors import FileError, RepairWarning
+from hra.files.limits import DEFAULT, Limits
+from hra.files.local_files import local_path, read_regular
+
+SUFFIXES = (".glb", ".gltf")
+_USHORT, _UINT = 5123, 5125
+_ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
+_MAX_USHORT_VERTICES = 65_535
+_MAGIC = {
+    **{b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp", b"DDS ": "image/vnd-ms.dds"},
+    b"\xabKTX 20\xbb": "image/ktx2",
+}
+# Extensions that refer to no accessor or view; numbers within all others may be such references.
+_WITHOUT_DATA = (
+    *("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_node_", "KHR_xmp", "KHR_animation_pointer"),
+    *("EXT_mesh_features", "EXT_instance_features", "MSFT_lod", "MSFT_texture_dds", "EXT_lights_", "KHR_mesh_quant"),
+)
+# Extensions of a primitive that say nothing of its single vertices and triangles, or that are read.
+_OF_PRIMITIVES = {"KHR_materials_variants", "EXT_mesh_features", "EXT_structural_metadata", DRACO}
+
+Place = tuple[int, int]
+Levels = Sequence[Mapping[Place, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class GltfScene:
+    """A checked glTF file.
+
+    Attributes
+    ----------
+    accessors : over the header in whose numbers all references are ints.
+    header : as it stands in the file.
+    files : beside it.
+    """
+
+    accessors: Accessors
+    header: dict[str, Any]
+    files: SiblingFiles
+
+    @classmethod
+    def open(cls, path: str | Path, limits: Limits = DEFAULT) -> GltfScene:
+        """Read a ``.glb`` or ``.gltf`` file.
+
+        Raises
+        ------
+        FileError, LimitExceeded, MissingExtra : see `load`.
+        """
+        file = local_path(path)
+        data = read_regular(file, limits)
+        files = SiblingFiles(file.parent, limits, len(data))
+        accessors, text = open_gltf(data, files, str(path), limits, repeated=False)
+        return cls(accessors, json.loads(text), files)
+
+    @property
+    def where(self) -> str:
+        """The name of the file."""
+        return self.accessors.views.where
+
+    def primitive(self, place: Place) -> dict[str, Any]:
+        """A primitive of the checked header by the numbers of its mesh and of itself there."""
+        return self.accessors.header["meshes"][place[0]]["primitives"][place[1]]
+
+    def triangles(self, place: Place) -> np.ndarray:
+        """The triangles of a primitive, int64 [F, 3], as numbers of its vertices.
+
+        Raises
+        ------
+        FileError : an index is out of range, or corners are left over.
+        """
+        primitive, where = self.primitive(place), f"{self.where}, meshes[{place[0]}].primitives[{place[1]}]"
+        count = self.accessors.header["accessors"][primitive["attributes"]["POSITION"]]["count"]
+        indices = self.accessors.array(primitive["indices"])[:, 0] if "indices" in primitive else np.arange(count)
+        triangles = triangles_of(indices, primitive.get("mode", 4), where)
+        if triangles.size and triangles.max() >= count:
+            raise FileError(f"an index is {triangles.max()}, but there are {count} vertices", where=where)
+        return triangles
+
+    def drawn(self) -> dict[int, list[int]]:
+        """The primitives of triangles with positions of each mesh that has any, by number."""
+        found = {}
+        for number, mesh in enumerate(self.accessors.header.get("meshes", [])):
+            own = [
+                k for k, p in enumerate(mesh["primitives"]) if p.get("mode", 4) >= 4 and "POSITION" in p["attributes"]
+            ]
+            if own:
+                found[number] = own
+        return found
+
+    def unknown_geometry(self, mesh: int) -> list[str]:
+        """Extensions of a mesh that may speak of vertices and triangles in ways that are not read."""
+        entry = self.accessors.header["meshes"][mesh]
+        names = set(entry.get("extensions", {}))
+        for primitive in entry["primitives"]:
+            names |= set(primitive.get("extensions", {})) - _OF_PRIMITIVES
+            for number in _accessors_of(primitive):
+                names |= set(self.accessors.header["accessors"][number].get("extensions", {}))
+        return sorted(names)
+
+    def glb(self, levels: Levels, notes: Sequence[Mapping[str, Any]] = ()) -> bytes:
+        """The scene as a GLB file with other triangles.
+
+        Parameters
+        ----------
+        levels : for each level, the finest first, triangles [F, 3] of the primitives that change, as numbers of their
+            vertices in the source. More than one: nodes of meshes get the coarser ones by the extension MSFT_lod.
+        notes : extras of the nodes of each level.
+
+        Warns
+        -----
+        RepairWarning : a file that an image or an extension names is missing or not copied.
+        """
+        return _Written(self).file(levels, notes)
+
+
+def _accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
+    """The numbers of the accessors of a primitive's vertices and triangles."""
+    yield from primitive["attributes"].values()
+    for target in primitive.get("targets", []):
+        yield from target.values()
+    if "indices" in primitive:
+        yield primitive["indices"]
+
+
+class _Written:
+    """A copy of a scene's header while it changes, and the contents of its views."""
+
+    def __init__(self, scene: GltfScene) -> None:
+        self.scene, self.header = scene, copy.deepcopy(scene.header)
+        views = scene.accessors.views
+        self.views: list[dict[str, Any]] = self.header.setdefault("bufferViews", [])
+        self.accessors: list[dict[str, Any]] = self.header.setdefault("accessors", [])
+        self.contents = [views.content(number) for number in range(len(self.views))]
+        self.free_views: list[int] = []
+        self.free_accessors: list[int] = []
+
+    def file(self, levels: Levels, notes: Sequence[Mapping[str, Any]]) -> bytes:
+        """See `GltfScene.glb`."""
+        changed = {place for level in levels for place in level} | self._compressed()
+        self._free(changed)
+        known: dict[Any, dict[str, Any]] = {}
+        coarse = []
+        for number, level in enumerate(levels or [{}]):
+            own = {place: level.get(place) for place in changed}
+            if number == 0:
+                self._replace(own, self.header.get("meshes", []), known)
+                continue
+            copies = copy.deepcopy(self.scene.header["meshes"])
+            self._replace(own, copies, known)
+            coarse.append({k: copies[k] for k in sorted({mesh for mesh, _ in level})})
+        if coarse:
+            self._link(coarse, notes)
+        self._embed_images()
+        self._drop_compression()
+        return self._packed()
+
+    def _compressed(self) -> set[Place]:
+        """Primitives whose data is not in views, so that it must be written anew."""
+        meshes = self.scene.accessors.header.get("meshes", [])
+        return {(m, k) for m, mesh in enumerate(meshes) for k, p in enumerate(mesh["primitives"]) if packed(p)}
+
+    def _free(self, changed: set[Place]) -> None:
+        """Find the accessors and views that nothing but the ``changed`` primitives uses."""
+        header, used = self.scene.accessors.header, set()
+        for m, mesh in enumerate(header.get("meshes", [])):
+            for k, primitive in enumerate(mesh["primitives"]):
+                used |= set() if (m, k) in changed else set(_accessors_of(primitive))
+        for animation in header.get("animations", []):
+            used |= {sampler[end] for sampler in animation["samplers"] for end in ("input", "output")}
+        used |= {skin["inverseBindMatrices"] for skin in header.get("skins", []) if "inverseBindMatrices" in skin}
+        held = set()
+        for name, content in extensions(header):
+            if name not in (*MESHOPT, DRACO) and not name.startswith(_WITHOUT_DATA):
+                held |= _numbers(content)
+        old = {number for place in changed for number in _accessors_of(self.scene.primitive(place))}
+        self.free_accessors = sorted(old - used - held)
+        kept = set(range(len(self.accessors))) - set(self.free_accessors)
+        views = {number for k in kept for number in _views_of(self.accessors[k])} | held
+        views |= {int(image["bufferView"]) for image in self.header.get("images", []) if "bufferView" in image}
+        drop = {number for k in self.free_accessors for number in _views_of(self.accessors[k])}
+        compressed = [packed(self.scene.primitive(place)) for place in changed]
+        drop |= {entry["bufferView"] for entry in compressed if entry is not None}
+        self.free_views = sorted(drop - views)
+        for number in self.free_views:
+            self.contents[number] = b""
+
+    def _replace(
+        self, triangles: Mapping[Place, np.ndarray | None], meshes: list[dict[str, Any]], known: dict[Any, Any]
+    ) -> None:
+        """Give primitives of ``meshes`` their triangles (None for all); those of the same vertices share accessors."""
+        groups: dict[Any, list[Place]] = {}
+        for place in sorted(triangles):
+            primitive = self.scene.primitive(place)
+            key = json.dumps([primitive["attributes"], primitive.get("targets", [])])
+            groups.setdefault(key, []).append(place)
+        for key, places in groups.items():
+            given = [triangles[place] for place in places]
+            pairs = zip(places, given, strict=True)
+            chosen = [self.scene.triangles(place) if own is None else own for place, own in pairs]
+            vertices = np.unique(np.concatenate([one.reshape(-1) for one in chosen]))
+            accessor = self._gather(vertices, known, key)
+            for place, corners in zip(places, chosen, strict=True):
+                primitive = meshes[place[0]]["primitives"][place[1]]
+                old = primitive.get("indices")
+                primitive.pop("mode", None)
+                primitive["attributes"] = {
+                    name: accessor(k) for name, k in self.scene.primitive(place)["attributes"].items()
+                }
+                if "targets" in primitive:
+                    targets = self.scene.primitive(place)["targets"]
+                    primitive["targets"] = [{name: accessor(k) for name, k in one.items()} for one in targets]
+                local = np.searchsorted(vertices, corners).reshape(-1)
+                short = len(vertices) <= _MAX_USHORT_VERTICES
+                entry = {"componentType": _USHORT if short else _UINT, "type": "SCALAR"}
+                entry |= {} if old is None else _words(self.scene.header["accessors"][int(old)])
+                primitive["indices"] = self._add(
+                    local.astype(np.uint16 if short else np.uint32)[:, None], entry, _ELEMENT_BUFFER
+                )
+
+    def _gather(self, vertices: np.ndarray, known: dict[Any, Any], key: str) -> Any:
+        """A function from an accessor to its rows of ``vertices`` as a new one."""
+        mark = key, vertices.tobytes()
+        numbers = known.setdefault(mark, {})
+
+        def accessor(old: int) -> int:
+            if old not in numbers:
+                source = self.scene.accessors.header["accessors"][old]
+                rows = self.scene.accessors.array(old)[vertices]
+                entry = {name: source[name] for name in ("componentType", "type", "normalized") if name in source}
+                entry |= _words(self.scene.header["accessors"][old])
+                if "min" in source or "max" in source:
+                    entry |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
+                numbers[old] = self._add(rows, entry, _ARRAY_BUFFER)
+            return numbers[old]
+
+        return accessor
+
+    def _add(self, rows: np.ndarray, entry: dict[str, Any], target: int) -> int:
+        """An accessor of ``rows`` [n, k] with a view of its own; its number."""
+        rows = np.ascontiguousarray(rows.astype(COMPONENT[entry["componentType"]], copy=False))
+        content, view = rows.tobytes(), {"buffer": 0, "target": target}
+        size = rows.dtype.itemsize * rows.shape[1]
+        if target == _ARRAY_BUFFER and size % 4:
+            padded = np.zeros((len(rows), size + -size % 4), np.uint8)
+            padded[:, :size] = rows.view(np.uint8).reshape(len(rows), size)
+            content, view = padded.tobytes(), view | {"byteStride": padded.shape[1]}
+        number = self._number(self.views, self.free_views, view)
+        self.contents += [b""] * (len(self.views) - len(self.contents))
+        self.contents[number] = content
+        return self._number(self.accessors, self.free_accessors, {"bufferView": number, "count": len(rows), **entry})
+
+    @staticmethod
+    def _number(entries: list[dict[str, Any]], free: list[int], entry: dict[str, Any]) -> int:
+        """Put ``entry`` where a place is free, or at the end."""
+        if free:
+            entries[free[0]] = entry
+            return free.pop(0)
+        entries.append(entry)
+        return len(entries) - 1
+
+    def _link(self, coarse: list[dict[int, dict[str, Any]]], notes: Sequence[Mapping[str, Any]]) -> None:
+        """Add the coarser meshes, and hang them on the nodes that show the finest."""
+        meshes = self.header["meshes"]
+        weighed = {
+            channel["target"].get("node")
+            for animation in self.scene.accessors.header.get("animations", [])
+            for channel in animation["channels"]
+            if channel["target"]["path"] == "weights"
+        }
+        numbers: dict[tuple[int, int], int] = {}
+        for step, level in enumerate(coarse, 1):
+            for mesh, entry in level.items():
+                numbers[step, mesh] = len(meshes)
+                meshes.append(entry)
+        shown = [(k, node["mesh"]) for k, node in enumerate(self.scene.accessors.header["nodes"]) if "mesh" in node]
+        for number, mesh in shown:
+            if number in weighed:
+                what = f"{self.scene.where}, nodes[{number}]: animated morph weights keep the finest level"
+                warnings.warn(what, RepairWarning, stacklevel=5)
+            elif any(mesh in level for level in coarse):
+                own = [mesh, *(numbers.get((step, mesh), mesh) for step in range(1, len(coarse) + 1))]
+                self._hang(number, own, notes)
+        if numbers and "MSFT_lod" not in self.header.setdefault("extensionsUsed", []):
+            self.header["extensionsUsed"].append("MSFT_lod")
+
+    def _hang(self, number: int, meshes: list[int], notes: Sequence[Mapping[str, Any]]) -> None:
+        """Give a node the levels ``meshes`` of its own one, the finest first."""
+        nodes, node = self.header["nodes"], self.header["nodes"][number]
+        name, first = node.get("name", f"node {number}"), number
+        own = {key: node[key] for key in ("mesh", "skin", "weights") if key in node}
+        instances = node.get("extensions", {}).get("EXT_mesh_gpu_instancing")
+        if instances is not None:
+            own["extensions"] = {"EXT_mesh_gpu_instancing": instances}
+        # A skin places its mesh wherever the node is, and asks for a node that is a root.
+        if "skin" not in node or "children" in node:
+            first = len(nodes)
+            node.setdefault("children", []).append(first)
+            nodes.append(copy.deepcopy(own) | {"name": f"{name} LOD0"})
+            for key in own.keys() - {"extensions"}:
+                del node[key]
+            _drop(node, "EXT_mesh_gpu_instancing")
+        for step, mesh in enumerate(meshes[1:], 1):
+            nodes.append(copy.deepcopy(own) | {"name": f"{name} LOD{step}", "mesh": mesh})
+        ids = list(range(len(nodes) - len(meshes) + 1, len(nodes)))
+        nodes[first].setdefault("extensions", {})["MSFT_lod"] = {"ids": ids}
+        for place, note in zip([first, *ids], notes, strict=False):
+            if place != number:
+                nodes[place]["extras"] = dict(note)
+
+    def _embed_images(self) -> None:
+        for number, image in enumerate(self.header.get("images", [])):
+            if "uri" not in image:
+                continue
+            where = f"{self.scene.where}, images[{number}]"
+            try:
+                content = read_uri(image["uri"], self.scene.files, where)
+            except MissingFile:
+                warnings.warn(f"{where}: the texture {image['uri'][:200]!r} is missing", RepairWarning, stacklevel=4)
+                continue
+            del image["uri"]
+            self.views.append({"buffer": 0})
+            self.contents.append(content)
+            found = next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), "image/png")
+            image |= {"bufferView": len(self.views) - 1, "mimeType": image.get("mimeType", found)}
+        for name, content in extensions(self.header):
+            if any(not uri.startswith("data:") for uri in _uris(content)):
+                what = f"{self.scene.where}: a file that {name} names was not copied"
+                warnings.warn(what, RepairWarning, stacklevel=4)
+
+    def _drop_compression(self) -> None:
+        """Views are written unpacked."""
+        for mesh in self.header.get("meshes", []):
+            for primitive in mesh["primitives"]:
+                _drop(primitive, DRACO)
+        for view in self.views:
+            for name in MESHOPT:
+                _drop(view, name)
+        for kind in ("extensionsUsed", "extensionsRequired"):
+            left = [name for name in self.header.get(kind, []) if name not in (DRACO, *MESHOPT)]
+            self.header.pop(kind, None)
+            if left:
+                self.header[kind] = left
+
+    def _packed(self) -> bytes:
+        """The file: one buffer, in which each view begins at a multiple of four bytes."""
+        for entries, free in ((self.accessors, self.free_accessors), (self.views, self.free_views)):
+            while free and free[-1] == len(entries) - 1:
+                entries.pop()
+                free.pop()
+        for number in self.free_accessors:
+            self.accessors[number] = {"componentType": 5126, "count": 1, "type": "SCALAR"}
+        for number in self.free_views:
+            self.views[number], self.contents[number] = {"buffer": 0}, bytes(4)
+        parts, at = [], 0
+        for view, content in zip(self.views, self.contents, strict=False):
+            view |= {"buffer": 0, "byteLength": len(content), "byteOffset": at}
+            parts += [content, bytes(-len(content) % 4)]
+            at += len(content) + -len(content) % 4
+        for kind, entries in (("accessors", self.accessors), ("bufferViews", self.views)):
+            if not entries:
+                del self.header[kind]
+        self.header.pop("buffers", None)
+        if at:
+            self.header["buffers"] = [{"byteLength": at}]
+        return container(self.header, b"".join(parts))
+
+
+def _words(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: entry[name] for name in ("name", "extras") if name in entry}
+
+
+def _views_of(accessor: Mapping[str, Any]) -> set[int]:
+    places = [accessor, *(accessor.get("sparse", {}).get(part, {}) for part in ("indices", "values"))]
+    return {int(place["bufferView"]) for place in places if "bufferView" in place}
+
+
+def _numbers(value: Any) -> set[int]:
+    """All whole numbers in a part of a header."""
+    if isinstance(value, (dict, list)):
+        return set().union(*map(_numbers, value.values() if isinstance(value, dict) else value))
+    return {int(value)} if isinstance(value, (int, float)) and value == int(value) else set()
+
+
+def _uris(value: Any) -> Iterator[str]:
+    """The names of files in a part of a header."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        if isinstance(entry, str) and str(key).lower().endswith("uri"):
+            yield entry
+        elif isinstance(entry, (dict, list)):
+            yield from _uris(entry)
+
+
+def _drop(entry: dict[str, Any], name: str) -> None:
+    """Take an extension away from an entry of a header."""
+    if name in entry.get("extensions", {}):
+        del entry["extensions"][name]
+        if not entry["extensions"]:
+            del entry["extensions"]

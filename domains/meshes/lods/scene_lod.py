@@ -1,0 +1,380 @@
+"""Levels of detail of a glTF scene: its nodes, names, materials and animations stay, its meshes get fewer triangles.
+
+All meshes are simplified as one stand-in, so that triangles go where the scene needs them. Each mesh is in it once, in
+the place where it is shown largest. Borders between primitives and between numbered features stay where they are.
+
+What moves vertices counts as attributes do. A skin moves a vertex p to the sum of M_j w_j p over its joints j, morph
+targets by the sum of theirs: both are linear in numbers that every vertex has. Random signs for all joints and targets
+make a few poses of them, in which a level shall be like the source; such projections keep lengths (Johnson and
+Lindenstrauss 1984), so that no joint is forgotten.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hra.domains.meshes.building.builder import build
+from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
+from hra.domains.meshes.files.gltf_nodes import local_matrices, moved, scene_nodes
+from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned
+from hra.domains.meshes.files.gltf_scene import GltfScene, Place
+from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
+from hra.domains.meshes.lods.chains import level_counts, nested_cuts, sphere_of
+from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers, without_degenerate
+from hra.errors import FileError, MeshError, RepairWarning
+from hra.files.atomic_write import write_atomically
+from hra.files.limits import DEFAULT, Limits
+from hra.files.local_files import make_folder
+
+# In how many poses a level shall be like the source; the simplifier takes 32 numbers of a vertex at most.
+_POSES = 4
+# How far joints move what hangs on them, in extents of the mesh.
+_REACH = 0.25
+# Levels have edges of about so many of the source's.
+_EDGES = 2.0
+# Numbers of vertices times this are different, and weigh nothing.
+_MARK = 2.0**-44
+_FEATURE = ("_FEATURE_ID_", "_BATCHID")
+
+
+@dataclass(frozen=True, eq=False)
+class SceneLOD:
+    """Levels of a glTF scene.
+
+    Attributes
+    ----------
+    scene : the source.
+    levels : fine to coarse, the triangles int64 [F, 3] of each primitive that changes, as numbers of its vertices.
+    triangles : of each level, every mesh counted once.
+    chain : the same levels as whole meshes in the scene's unit, with errors and distances.
+    """
+
+    scene: GltfScene
+    levels: tuple[Mapping[Place, np.ndarray], ...]
+    triangles: tuple[int, ...]
+    chain: DiscreteLOD
+
+    def export(self, folder: str | Path, stem: str = "lod") -> list[Path]:
+        """Write each level as a GLB scene of its own, ``lod0.glb`` the finest; the paths.
+
+        Raises
+        ------
+        FileError : a file cannot be written; each that is there is whole.
+        """
+        root = make_folder(folder)
+        paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
+        for level, path in zip(self.levels, paths, strict=True):
+            write_atomically(path, self.scene.glb([level]))
+        return paths
+
+    def export_one(self, path: str | Path) -> None:
+        """Write all levels to one GLB scene, in which nodes refer to coarser meshes by ``MSFT_lod``.
+
+        Raises
+        ------
+        FileError : another suffix, or the file cannot be written.
+        """
+        if Path(path).suffix.lower() != ".glb":
+            raise FileError(f"levels are not written as {Path(path).suffix!r}", where=str(path), fix="use .glb")
+        errors = self.chain.errors.tolist()
+        notes = [{"triangles": count, "error": error} for count, error in zip(self.triangles, errors, strict=True)]
+        write_atomically(path, self.scene.glb(self.levels, notes))
+
+
+def scene_lod(
+    source: str | Path,
+    levels: Sequence[float],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    limits: Limits = DEFAULT,
+) -> SceneLOD:
+    """The best triangles for all meshes of a glTF scene together, for each of several numbers of them.
+
+    Nodes, skins, animations, cameras, lights, materials and extensions stay as they are. Vertices are some of the
+    source's, with all their attributes.
+
+    Parameters
+    ----------
+    source : a ``.glb`` or ``.gltf`` file.
+    levels : fine to coarse; up to 1 a share of the source's triangles, above it a number of them. Every mesh counts
+        once, however often it is shown, and of each primitive at least one triangle stays.
+    progress, limits : see `build`.
+
+    Raises
+    ------
+    HraError : levels that do not fall, or are not above 0.
+    FileError, LimitExceeded, MeshError, MissingExtra, BackendUnavailable : see `load`.
+
+    Warns
+    -----
+    RepairWarning : a mesh is left as it is, because its vertices mean something by themselves; a level cannot have so
+        few triangles.
+    """
+    scene = GltfScene.open(source, limits)
+    stand_in = _stand_in(scene)
+    clusters = build(stand_in.mesh, progress=progress)
+    if len(clusters.positions) != len(stand_in.row):
+        raise MeshError("vertices of the scene were merged twice", where=scene.where)
+    counts = level_counts(levels, clusters.triangle_count + stand_in.left)
+    spare, least = np.full(len(counts), stand_in.left), clusters.root_triangle_count
+    while True:
+        if counts[-1] < least + spare[-1]:
+            what = (
+                f"{scene.where}: {counts[-1]} triangles were asked for, and the coarsest level has {least + spare[-1]}"
+            )
+            warnings.warn(what, RepairWarning, stacklevel=2)
+            counts = [max(count, int(least + spare[-1])) for count in counts]
+        cuts, errors = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
+        chosen = tuple(stand_in.by_place(clusters.triangles(cut)) for cut in cuts)
+        totals = tuple(stand_in.count(level) for level in chosen)
+        # Primitives whose triangles are all gone keep one, for which there must be room.
+        over = np.maximum(np.array(totals) - counts, 0)
+        if not over.any() or spare.max() >= stand_in.left + len(stand_in.place):
+            break
+        spare += over
+    center, radius = sphere_of(clusters.hierarchy)
+    meshes = tuple(clusters.mesh(cut) for cut in cuts)
+    chain = DiscreteLOD(meshes, errors.distance, center + stand_in.origin, radius, errors.certified, errors.appearance)
+    return SceneLOD(scene, chosen, totals, chain)
+
+
+@dataclass(frozen=True, eq=False)
+class _StandIn:
+    """All meshes of a scene that are simplified, as one.
+
+    Attributes
+    ----------
+    mesh : its vertices are distinct; origin : float64 [3], what was subtracted from their positions.
+    row : int64 [V], the row of each vertex among those of all primitives.
+    place, begin, mirrored : of each primitive its place, its first row, and whether its triangles are turned here.
+    source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
+    """
+
+    mesh: TriangleMesh
+    origin: np.ndarray
+    row: np.ndarray
+    place: list[Place]
+    begin: np.ndarray
+    mirrored: list[bool]
+    source: list[np.ndarray]
+    whole: list[np.ndarray]
+    left: int
+
+    def by_place(self, triangles: np.ndarray) -> dict[Place, np.ndarray]:
+        """``triangles`` [F, 3] of vertices here as those of each primitive that has fewer than in the source."""
+        rows = self.row[triangles]
+        number = np.searchsorted(self.begin, rows[:, 0], side="right") - 1
+        found = {}
+        for k, place in enumerate(self.place):
+            own = rows[number == k] - self.begin[k]
+            own = own[:, ::-1] if self.mirrored[k] else own
+            # A primitive without triangles is none, and surfaces that coincide are drawn in the source's order.
+            own = (own if len(own) < len(self.whole[k]) else self.whole[k]) if len(own) else self.source[k][:1]
+            if len(own) < len(self.source[k]):
+                found[place] = own
+        return found
+
+    def count(self, level: Mapping[Place, np.ndarray]) -> int:
+        """The triangles of all primitives, those that are left as they are included."""
+        whole = zip(self.place, self.source, strict=True)
+        return self.left + sum(len(level.get(place, source)) for place, source in whole)
+
+
+def _stand_in(scene: GltfScene) -> _StandIn:
+    placed, parts, left = _placements(scene), [], 0
+    place, source, mirrored = [], [], []
+    for number, primitives in scene.drawn().items():
+        own = {(number, k): scene.triangles((number, k)) for k in primitives}
+        own = {one: triangles for one, triangles in own.items() if len(triangles)}
+        if number in placed and own and (reason := _kept_whole(scene, number, own)):
+            entry = scene.header["meshes"][number]
+            named = f"meshes[{number}] {entry['name']!r}" if "name" in entry else f"meshes[{number}]"
+            what = f"{scene.where}, {named}: {reason}, so it is left as it is"
+            warnings.warn(what, RepairWarning, stacklevel=4)
+        elif number in placed:
+            for one, triangles in own.items():
+                parts.append(_part(scene, one, triangles, placed[number]))
+                place.append(one)
+                source.append(triangles)
+                mirrored.append(bool(np.linalg.det(placed[number][:3, :3]) < 0))
+            continue
+        left += sum(map(len, own.values()))
+    if not parts:
+        fix = "points and lines, and meshes that are left as they are, cannot be simplified"
+        raise MeshError("the scene shows no triangles that can be simplified", where=scene.where, fix=fix)
+    begin = np.cumsum([0, *(len(part.positions) for part in parts)])[:-1]
+    joined = joined_parts(parts, scene.where)
+    low, high = joined.positions.min(axis=0), joined.positions.max(axis=0)
+    origin = (low + high) / 2
+    # A scene around its origin keeps it, so that the numbers are those of the file.
+    origin = np.where((low <= 0) & (high >= 0), 0.0, origin)
+    positions = (joined.positions - origin).astype(np.float32)
+    number, count = row_numbers(positions, joined.attributes)
+    first = first_occurrences(number, count)
+    attributes = None if joined.attributes is None else joined.attributes.take(first)
+    mesh = TriangleMesh(positions[first] + np.float32(0), number[joined.triangles], attributes)
+    corners = mesh.position_of[mesh.triangles]
+    proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
+    ends = np.cumsum([len(one) for one in source])[:-1]
+    whole = [one[kept] for one, kept in zip(source, np.split(proper, ends), strict=True)]
+    return _StandIn(mesh, origin, first, place, begin, mirrored, source, whole, left)
+
+
+def _placements(scene: GltfScene) -> dict[int, np.ndarray]:
+    """Of each mesh that the scenes show the matrix [4, 4] that shows it largest."""
+    header, found = scene.accessors.header, {}
+    for number, outer in scene_nodes(header):
+        node, where = header["nodes"][number], f"{scene.where}, nodes[{number}]"
+        if "skin" in node:
+            matrices = _skin_placement(scene, node, where)
+        else:
+            matrices = outer @ local_matrices(scene.accessors, node, where)
+        sizes = np.abs(np.linalg.det(matrices[:, :3, :3]))
+        best = int(np.argmax(sizes))
+        if not sizes[best] > 0:  # shown as a point at rest, and perhaps grown by an animation
+            matrices, sizes = np.eye(4)[None], np.zeros(best + 1)
+        if node["mesh"] not in found or sizes[best] > found[node["mesh"]][0]:
+            found[node["mesh"]] = sizes[best], matrices[best if sizes[best] > 0 else 0]
+    return {mesh: matrix for mesh, (_, matrix) in found.items()}
+
+
+def _skin_placement(scene: GltfScene, node: Mapping[str, Any], where: str) -> np.ndarray:
+    """About where and how large a skin shows a mesh at rest, as one even scale and shift, float64 [1, 4, 4].
+
+    Not vertex by vertex: what a pose folds up would look as if it had no area.
+    """
+    joints = joint_matrices(scene.accessors, node["skin"])
+    bound, posed = [np.empty((0, 3))], [np.empty((0, 3))]
+    for primitive in scene.accessors.header["meshes"][node["mesh"]]["primitives"]:
+        if "POSITION" in primitive["attributes"]:
+            points = scene.accessors.scale(primitive["attributes"]["POSITION"]).astype(np.float64)
+            matrices = skinned(joints, influences(scene.accessors, primitive, where), len(points), where)
+            bound.append(points)
+            posed.append(np.einsum("vij,vj->vi", matrices[:, :3, :3], points) + matrices[:, :3, 3])
+    before, after = np.concatenate(bound), np.concatenate(posed)
+    spread = [float(np.sqrt(np.square(points - points.mean(axis=0)).sum())) for points in (before, after)]
+    scale = spread[1] / spread[0] if spread[0] > 0 and spread[1] > 0 else 1.0
+    matrix = np.diag([scale, scale, scale, 1.0])
+    matrix[:3, 3] = after.mean(axis=0) - scale * before.mean(axis=0)
+    return matrix[None]
+
+
+def _kept_whole(scene: GltfScene, mesh: int, primitives: Mapping[Place, np.ndarray]) -> str:
+    """Why a mesh cannot lose vertices, "" if it can."""
+    unknown = scene.unknown_geometry(mesh)
+    if unknown:
+        return f"{', '.join(unknown)} may speak of its vertices"
+    for place, triangles in primitives.items():
+        primitive = scene.primitive(place)
+        features = primitive.get("extensions", {}).get("EXT_mesh_features", {}).get("featureIds", [])
+        if any("attribute" not in one and "texture" not in one for one in features if isinstance(one, dict)):
+            return "EXT_mesh_features gives each of its vertices a number of its own"
+        for name in _features(primitive):
+            ids = scene.accessors.array(primitive["attributes"][name])[triangles]
+            if (ids != ids[:, :1]).any():
+                return f"its triangles have several numbers of {name} each"
+        positions = scene.accessors.array(primitive["attributes"]["POSITION"])
+        if "targets" in primitive and (np.ptp(positions[triangles], axis=1).max(axis=1) == 0).any():
+            return "its morph targets open triangles that have no size"
+    return ""
+
+
+def _features(primitive: Mapping[str, Any]) -> list[str]:
+    """The attributes that number features."""
+    return sorted(name for name in primitive["attributes"] if name.startswith(_FEATURE))
+
+
+def _part(scene: GltfScene, place: Place, triangles: np.ndarray, matrix: np.ndarray) -> Parsed:
+    """A primitive in the scene's coordinates; each of its features has a material of its own."""
+    accessors, primitive = scene.accessors, scene.primitive(place)
+    used, where = primitive["attributes"], f"{scene.where}, meshes[{place[0]}].primitives[{place[1]}]"
+    positions = accessors.scale(used["POSITION"])
+    entry = accessors.header["materials"][primitive["material"]] if "material" in primitive else {}
+    names = {"normals": "NORMAL", "colors": "COLOR_0"} | ({"tangents": "TANGENT"} if "NORMAL" in used else {})
+    taken = {"POSITION"} | {key for key in names.values() if key in used}
+    arrays: dict[str, Any] = {name: accessors.scale(used[key]) for name, key in names.items() if key in used}
+    for name, found in zip(("uv", "uv2"), layout_of(entry, coordinate_sets(primitive), where).sets, strict=False):
+        arrays[name] = found.applied(accessors.scale(used[f"TEXCOORD_{found.number}"]))
+        taken.add(f"TEXCOORD_{found.number}")
+    part = Parsed(positions, triangles, vertex_attributes(len(positions), where, **arrays, material=Material()))
+    part = moved(part, matrix[None])
+    if part.attributes is None:
+        raise MeshError("a primitive has no attributes", where=where)
+    kind, count = np.zeros(len(positions), np.int32), 1
+    if features := _features(primitive):
+        ids = np.concatenate([accessors.array(used[name])[:, :1] for name in features], axis=1)
+        kind = np.unique(ids, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+        count = int(kind.max()) + 1
+    materials = tuple(Material(f"{place} {number}") for number in range(count))
+    more = _more(scene, primitive, part, set(used) - taken, where)
+    return replace(part, attributes=replace(part.attributes, material=kind, materials=materials, more=more))
+
+
+def _more(
+    scene: GltfScene, primitive: Mapping[str, Any], part: Parsed, others: set[str], where: str
+) -> np.ndarray | None:
+    """What else tells vertices apart, and what moves them, float32 [V, k]; None for nothing."""
+    accessors = scene.accessors
+    rows = [accessors.array(primitive["attributes"][name]) for name in sorted(others)]
+    rows += [accessors.array(number) for target in primitive.get("targets", []) for number in target.values()]
+    if not rows:
+        return None
+    flat = [np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in rows]
+    number = np.unique(np.concatenate(flat, axis=1), axis=0, return_inverse=True)[1].reshape(-1, 1)
+    columns = [number * _MARK]
+    points = part.positions[without_degenerate(part.triangles)].astype(np.float64)
+    edge = float(np.linalg.norm(points[:, 1] - points[:, 0], axis=1).mean()) if len(points) else 0.0
+    if not edge > 0:
+        return columns[0].astype(np.float32)
+    own = scene.accessors.scale(primitive["attributes"]["POSITION"]).astype(np.float64)
+    extent, size = float(np.ptp(part.positions, axis=0).max()), float(np.ptp(own, axis=0).max())
+    moves = np.zeros((len(own), 3 * _POSES))
+    random = np.random.default_rng(0)
+    for joint, weights, pivot in _joints(scene, primitive, len(own), where):
+        signs = random.choice([-1.0, 1.0], (2, 3 * _POSES))
+        turned = np.tile((own - pivot)[joint] * weights[:, None], _POSES) * signs[0]
+        moves[joint] += turned + _REACH * size * weights[:, None] * signs[1]
+    for target in primitive.get("targets", []):
+        if "POSITION" in target:
+            signs = random.choice([-1.0, 1.0], 3 * _POSES)
+            moves += np.tile(accessors.scale(target["POSITION"]).astype(np.float64), _POSES) * signs
+    if moves.any():
+        columns.append(moves * (extent / size / (_EDGES * edge * math.sqrt(_POSES))))
+    return np.concatenate(columns, axis=1).astype(np.float32)
+
+
+def _joints(
+    scene: GltfScene, primitive: Mapping[str, Any], count: int, where: str
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Of each joint the vertices that it moves, how much, and where it is in the mesh at rest."""
+    mesh = scene.accessors.header["meshes"]
+    skins = [
+        node["skin"]
+        for node in scene.accessors.header.get("nodes", [])
+        if "skin" in node and any(one is primitive for one in mesh[node["mesh"]]["primitives"])
+    ]
+    if not skins:
+        return
+    pivots = joint_pivots(scene.accessors, skins[0])
+    parts = [(joints, weights) for joints, weights in influences(scene.accessors, primitive, where)]
+    if not parts:
+        return
+    joints, weights = (np.concatenate(one) for one in zip(*parts, strict=True))
+    vertices = np.tile(np.arange(count), len(parts))
+    used = np.flatnonzero(weights > 0)
+    order = used[np.argsort(joints[used], kind="stable")]
+    numbers, begins = np.unique(joints[order], return_index=True)
+    for joint, run in zip(numbers, np.split(order, begins[1:]), strict=True):
+        # A joint may stand twice at a vertex.
+        vertex, place = np.unique(vertices[run], return_inverse=True)
+        yield vertex, np.bincount(place, weights[run]), pivots[joint]

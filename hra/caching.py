@@ -1,0 +1,35 @@
+"""``functools.cached_property`` without its lock, which a forked child can inherit held (Python 3.11).
+
+Up to Python 3.11 one lock for each property is held while its function runs, for all objects of the class. A child that
+was forked meanwhile waits for it forever: the thread that would release it does not exist there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class cached_property(Generic[T]):  # noqa: N801: the name that it replaces
+    """A property computed once for each object and kept in its ``__dict__``.
+
+    Threads that ask at the same time may each compute it; all get the value that was kept first.
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self.function, self.__doc__, self.__module__ = function, function.__doc__, function.__module__
+        self._name = function.__name__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """The attribute's name, which need not be the function's."""
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> cached_property[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+    def __get__(self, instance: object | None, owner: type | None = None) -> Any:
+        """The value; on the class, the property itself."""
+        return self if instance is None else instance.__dict__.setdefault(self._name, self.function(instance))

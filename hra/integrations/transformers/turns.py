@@ -1,0 +1,105 @@
+"""Further turns of a conversation on the cache that an answer left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hra.errors import ArrayError
+
+_KINDS = ("token_type_ids", "mm_token_type_ids")
+
+
+def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -> dict[str, Any]:
+    """Inputs of ``generate`` for the next turn: all tokens so far and ``ids``, with the positions that go on.
+
+    Without positions a model would count from the length of its cache, which is short by the tokens that are gone. In
+    a batch, what stands behind the end of an answer is hidden, and each prompt goes on from its own last token.
+
+    Parameters
+    ----------
+    model : whose ``generation_config.eos_token_id`` ends answers.
+    inputs : what the last call of ``generate`` got: `Reduced.inputs`, or what this function returned. Pictures come
+        with the first turn.
+    output : what it returned with ``return_dict_in_generate=True``. Its cache is used up: write each turn once.
+    ids : int64 [B, n], the tokens of the next turn, of one length for all prompts.
+
+    Raises
+    ------
+    ArrayError : no cache or that of beams, other prompts, or pictures among ``ids``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
+    >>> sizes = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2)
+    >>> config = LlavaConfig(vision_config=CLIPVisionConfig(image_size=56, patch_size=14, **sizes),
+    ...                      text_config=LlamaConfig(vocab_size=100, **sizes), image_token_id=99)
+    >>> model = LlavaForConditionalGeneration(config).eval()
+    >>> from hra.domains import tokens
+    >>> from hra.integrations.transformers import next_turn, reduce
+    >>> prompt = {"input_ids": torch.tensor([[1] + [99] * 16 + [5, 6]]), "pixel_values": torch.randn(1, 3, 56, 56)}
+    >>> inputs = reduce(model, prompt, allocator=tokens.REDUCERS["divprune"](), budget=5).inputs
+    >>> options = dict(max_new_tokens=3, do_sample=False, return_dict_in_generate=True)
+    >>> said = model.generate(**inputs, **options)
+    >>> inputs = next_turn(model, inputs, said, torch.tensor([[7, 8]]))
+    >>> inputs["position_ids"][0, -3:].tolist()  # 19 tokens of the whole prompt, 3 of the answer, 2 new ones
+    [21, 22, 23]
+    >>> said = model.generate(**inputs, **options)
+    """
+    sequences, cache = output.sequences, getattr(output, "past_key_values", None)
+    _check(model, inputs, output, cache, ids)
+    before = inputs["input_ids"].shape[1]
+    real = torch.cat([_until_end(model, sequences[:, before:]), torch.ones_like(ids)], dim=1)
+    places = inputs["position_ids"]
+    new = places[..., -1:] + real.cumsum(dim=1)
+    mask = inputs["attention_mask"]
+    visual = _is_visual(model, inputs["input_ids"])
+    kinds = {name: inputs[name] for name in _KINDS if inputs.get(name) is not None}
+    # Text is 0 beside pictures of 1 and videos of 2, or 1 where 0 is a prefix whose tokens all see each other.
+    kinds = {
+        name: _longer(kind, torch.full_like(real, bool(visual.any() and not kind[visual].any())))
+        for name, kind in kinds.items()
+    }
+    return {
+        **kinds,
+        "input_ids": torch.cat([sequences, ids.to(sequences)], dim=1),
+        "attention_mask": _longer(mask, real * mask.max()),
+        "position_ids": torch.cat([places, new.to(places)], dim=-1),
+        "past_key_values": cache,
+    }
+
+
+def _is_visual(model: Any, ids: Tensor) -> Tensor:
+    """Whether tokens are placeholders of images or videos."""
+    known = (model.config.image_token_id, getattr(model.config, "video_token_id", None))
+    return torch.isin(ids, torch.tensor([token for token in known if token is not None], device=ids.device))
+
+
+def _longer(values: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([values, new.to(values)], dim=1)
+
+
+def _until_end(model: Any, answers: Tensor) -> Tensor:
+    """1 up to the end of each answer with it, 0 behind it: int64 [B, n]."""
+    ends = getattr(model.generation_config, "eos_token_id", None)
+    ends = torch.tensor([] if ends is None else ends, device=answers.device).reshape(-1)
+    ended = torch.isin(answers, ends.to(answers)).long()
+    return (ended.cumsum(dim=1) - ended == 0).long()
+
+
+def _check(model: Any, inputs: Mapping[str, Any], output: Any, cache: Any, ids: Tensor) -> None:
+    if cache is None:
+        what, fix = "the last turn left no cache", "call generate with return_dict_in_generate=True and use_cache=True"
+    elif getattr(output, "beam_indices", None) is not None:
+        what, fix = "the cache holds beams, not answers", "generate without beams, or make the whole prompt again"
+    elif ids.ndim != 2 or len(ids) != len(output.sequences) or len(ids) != len(inputs["input_ids"]):
+        what, fix = f"ids of shape {tuple(ids.shape)} for {len(output.sequences)} answers", "pass int64 [B, n]"
+    elif bool(_is_visual(model, ids).any()):
+        what, fix = "a further turn brings pictures", "reduce the whole conversation again"
+    else:
+        return
+    raise ArrayError(what, where="next_turn", fix=fix)

@@ -1,0 +1,495 @@
+"""Videos beside pictures: reduced runs against whole ones with what is gone masked, budgets over time, and rules."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from hra.domains import tokens
+from hra.errors import ArrayError, HraError
+from hra.integrations.transformers import CostModel, Reduced, next_turn, reduce, shown
+from hra.integrations.transformers.cost import patches_of
+from hra.integrations.transformers.encoding import Encoded
+from hra.integrations.transformers.layouts import Layout
+from hra.integrations.transformers.prompts import Prompts
+from hra.integrations.transformers.signals import Signals, recorded
+from tests.helpers.tiny_models import END, IMAGE, PROCESSOR, START, hf
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+VIDEO, SIDE = 98, 84
+CLOSE: Any = {"rtol": 0.0, "atol": 2e-6}
+QWEN = ("qwen2_5_vl", "qwen3_vl")
+FAMILY = pytest.mark.parametrize("name", [*QWEN, "llava_onevision"])
+STEPS = 5
+# Of each prompt its pictures and videos: (steps, rows, columns) of tokens; pictures have one step.
+Media = list[list[tuple[int, int, int]]]
+MIXED: Media = [[(1, 3, 4), (4, 2, 5)], [(3, 4, 3), (1, 2, 2), (3, 2, 3)]]
+FRAMES: Media = [[(3, 3, 3)], [(3, 3, 3)]]
+
+
+@pytest.fixture(autouse=True)
+def _without_gradients():
+    with torch.no_grad():
+        yield
+
+
+@cache
+def made(name: str) -> Any:
+    torch.manual_seed(0)
+    model = {"qwen2_5_vl": qwen2_5_vl, "qwen3_vl": qwen3_vl, "llava_onevision": onevision}[name]().eval()
+    generator = torch.Generator().manual_seed(1)
+    for parameter in model.parameters():
+        parameter.data += 0.1 * torch.randn(parameter.shape, generator=generator)
+    return model
+
+
+TEXT: dict[str, Any] = {
+    "vocab_size": 100, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 2,
+    "num_key_value_heads": 1, "eos_token_id": None, "pad_token_id": 0,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [4, 2, 2]},
+}  # fmt: skip
+VISION: dict[str, Any] = {
+    "depth": 4, "hidden_size": 32, "intermediate_size": 48, "num_heads": 4, "patch_size": 14, "spatial_merge_size": 2,
+    "temporal_patch_size": 2, "out_hidden_size": 32,
+}  # fmt: skip
+IDS = {"image_token_id": IMAGE, "video_token_id": VIDEO, "vision_start_token_id": START, "vision_end_token_id": END}
+
+
+def qwen2_5_vl() -> Any:
+    vision = {**VISION, "window_size": 56, "fullatt_block_indexes": [1, 3]}
+    return hf.Qwen2_5_VLForConditionalGeneration(hf.Qwen2_5_VLConfig(text_config=TEXT, vision_config=vision, **IDS))
+
+
+def qwen3_vl() -> Any:
+    vision = {**VISION, "num_position_embeddings": 64, "deepstack_visual_indexes": [1, 2]}
+    text = {**TEXT, "head_dim": 16, "rope_parameters": {**TEXT["rope_parameters"], "mrope_interleaved": True}}
+    return hf.Qwen3VLForConditionalGeneration(hf.Qwen3VLConfig(text_config=text, vision_config=vision, **IDS))
+
+
+def onevision() -> Any:
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
+    vision = hf.SiglipVisionConfig(**sizes, image_size=SIDE, patch_size=14, vision_use_head=False)
+    text = hf.Qwen2Config(**sizes, vocab_size=100, num_key_value_heads=2, eos_token_id=None, pad_token_id=0)
+    config = hf.LlavaOnevisionConfig(
+        vision_config=vision, text_config=text, image_token_id=IMAGE, video_token_id=VIDEO,
+        image_grid_pinpoints=[[84, 168], [168, 84], [168, 168]], vision_aspect_ratio="anyres_max_2",
+    )  # fmt: skip
+    return hf.LlavaOnevisionForConditionalGeneration(config)
+
+
+def batch(name: str, media: Media | None = None, seed: int = 0, still: bool = False) -> dict[str, Any]:
+    """Prompts with pictures and videos, padded on the left, as a processor returns them."""
+    rng = torch.Generator().manual_seed(seed)
+    if name in QWEN:
+        return _qwen(name, media or MIXED, rng, still)
+    frames = torch.randn(2, 1 if still else 3, 3, SIDE, SIDE, generator=rng).clamp(-1, 1)
+    frames = frames.repeat(1, 3 if still else 1, 1, 1, 1)
+    if media == FRAMES:
+        return _padded([[1, 5, *[VIDEO] * 28, 7], [1, *[VIDEO] * 28, 8, 9, 6]], {"pixel_values_videos": frames})
+    pixels = torch.randn(1, 3, 3, SIDE, SIDE, generator=rng).clamp(-1, 1)
+    sizes = torch.tensor([[60, 130]])
+    count = len(made(name).base_model.get_image_features(pixels, sizes, return_dict=True).pooler_output[0])
+    rows = [[1, 5, *[IMAGE] * count, 7, *[VIDEO] * 28, 9], [1, *[VIDEO] * 28, 8, 9, 6]]
+    return _padded(rows, {"pixel_values": pixels, "image_sizes": sizes, "pixel_values_videos": frames})
+
+
+def _qwen(name: str, media: Media, rng: torch.Generator, still: bool) -> dict[str, Any]:
+    rows, pixels, sizes = [], {1: [], 2: []}, {1: [], 2: []}
+    for number, parts in enumerate(media):
+        row = [1, 5 + number]
+        for steps, height, width in parts:
+            kind, count = (1, 1) if steps == 1 else (2, 1 if still else steps)
+            patches = torch.randn(count, 4 * height * width, 3 * 2 * 14 * 14, generator=rng).clamp(-1, 1)
+            pixels[kind].append(patches.expand(steps, -1, -1).reshape(-1, 3 * 2 * 14 * 14))
+            sizes[kind].append([steps, 2 * height, 2 * width])
+            groups = steps if name == "qwen3_vl" else 1
+            token = IMAGE if kind == 1 else VIDEO
+            for step in range(groups):
+                row += [20 + step, START, *[token] * (steps * height * width // groups), END]
+        rows.append([*row, 7, 8 + number])
+    given: dict[str, Any] = {}
+    for kind, names in ((1, ("pixel_values", "image_grid_thw")), (2, ("pixel_values_videos", "video_grid_thw"))):
+        if sizes[kind]:
+            given |= dict(zip(names, (torch.cat(pixels[kind]), torch.tensor(sizes[kind])), strict=True))
+    if name == "qwen2_5_vl" and sizes[2]:
+        given["second_per_grid_ts"] = torch.tensor([0.5 + each for each in range(len(sizes[2]))])
+    inputs = _padded(rows, given)
+    ids = inputs["input_ids"]
+    return {**inputs, "mm_token_type_ids": (ids == IMAGE).int() + 2 * (ids == VIDEO).int()}
+
+
+def _padded(rows: list[list[int]], given: dict[str, Any]) -> dict[str, Any]:
+    longest = max(map(len, rows))
+    ids = torch.tensor([[0] * (longest - len(row)) + row for row in rows])
+    mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
+    return {"input_ids": ids, "attention_mask": mask, **given}
+
+
+def row_of(name: str, inputs: dict[str, Any], media: Media, row: int) -> dict[str, Any]:
+    """One prompt of a batch of Qwen, without its padding."""
+    real = inputs["attention_mask"][row].bool()
+    alone = {
+        key: value[row : row + 1, real] for key, value in inputs.items() if value.shape == inputs["input_ids"].shape
+    }
+    for kind, pixels, sizes in ((1, "pixel_values", "image_grid_thw"), (2, "pixel_values_videos", "video_grid_thw")):
+        before, here = (sum((each[0] == 1) == (kind == 1) for part in parts for each in part)
+                        for parts in (media[:row], media[row : row + 1]))  # fmt: skip
+        ends = [0, *inputs[sizes].prod(1).cumsum(0).tolist()]
+        if here:
+            alone[sizes] = inputs[sizes][before : before + here]
+            alone[pixels] = inputs[pixels][ends[before] : ends[before + here]]
+        if here and kind == 2 and name == "qwen2_5_vl":
+            alone["second_per_grid_ts"] = inputs["second_per_grid_ts"][before : before + here]
+    return alone
+
+
+def reduced(name: str, inputs: Any, budget: Any, **options: Any) -> Reduced:
+    options = {"allocator": tokens.Random(), "realize": "select", "processor": PROCESSOR, **options}
+    return reduce(made(name), inputs, budget=budget, **options)
+
+
+def masked(name: str, inputs: Any, small: Reduced) -> dict[str, Any]:
+    """The whole prompts, with what is gone hidden from attention, at the model's own positions."""
+    mask = torch.zeros_like(inputs["attention_mask"])
+    for row, columns in enumerate(small.columns):
+        mask[row, columns[columns >= 0]] = 1
+    places = (inputs["attention_mask"].cumsum(-1) - 1).clamp(min=0)
+    if name in QWEN:
+        names = ("mm_token_type_ids", "image_grid_thw", "video_grid_thw", "second_per_grid_ts", "attention_mask")
+        given = {key: inputs[key] for key in names if key in inputs}
+        places = torch.cat([places[None], made(name).model.get_rope_index(inputs["input_ids"], **given)[0]])
+    return {**inputs, "attention_mask": mask, "position_ids": places}
+
+
+def check_masked(name: str, inputs: Any, small: Reduced, close: Any = CLOSE) -> None:
+    short, whole = made(name)(**small.inputs).logits, made(name)(**masked(name, inputs, small)).logits
+    full, gone = made(name)(**inputs).logits, 0.0
+    for row, columns in enumerate(small.columns):
+        kept = columns >= 0
+        torch.testing.assert_close(short[row, kept], whole[row, columns[kept]], **close)
+        gone = max(gone, float((full[row, columns[kept]] - short[row, kept]).abs().max()))
+    assert gone > 1e-2, "what is dropped must matter for the test to mean anything"
+
+
+@FAMILY
+@pytest.mark.parametrize("seed", range(4))
+def test_a_reduced_run_is_the_whole_run_with_the_rest_masked(name: str, seed: int) -> None:
+    inputs = batch(name, seed=seed)
+    budgets = [3, 2, 7, 9, 5] if name in QWEN else [6, 7, 4]
+    small = reduced(name, inputs, budgets, allocator=tokens.Random(seed))
+    found = [sum(small.counts[grid] for grid in grids) for grids in small.encoded.layout.images]
+    assert found == budgets
+    check_masked(name, inputs, small)
+
+
+@FAMILY
+def test_it_is_the_masked_run_beyond_rounding(name: str) -> None:
+    inputs = {key: value.double() if value.is_floating_point() else value for key, value in batch(name, seed=8).items()}
+    made(name).double()
+    try:
+        small = reduced(name, inputs, 6)
+        check_masked(name, inputs, small, {"rtol": 0.0, "atol": 1e-12})
+    finally:
+        made(name).float()
+
+
+@FAMILY
+@pytest.mark.parametrize("realize", ["select", "pool"])
+def test_all_kept_is_the_unmodified_model(name: str, realize: str) -> None:
+    inputs = batch(name, seed=5)
+    allocator = tokens.Random() if realize == "select" else tokens.PyramidSampling(tokens.UniformRelevance(), patch=4)
+    small = reduced(name, inputs, float("inf"), allocator=allocator, realize=realize)
+    real = inputs["attention_mask"].bool()
+    torch.testing.assert_close(made(name)(**small.inputs).logits[real], made(name)(**inputs).logits[real], **CLOSE)
+    options = {"max_new_tokens": STEPS, "do_sample": False, "pad_token_id": 0}
+    plain = made(name).generate(**inputs, **options)[:, -STEPS:]
+    assert torch.equal(made(name).generate(**small.inputs, **options)[:, -STEPS:], plain)
+
+
+@FAMILY
+@pytest.mark.parametrize("budget", [1, 5, 11])
+def test_counts_of_a_video_are_exact_and_stand_where_their_steps_are(name: str, budget: int) -> None:
+    media = None if name in QWEN else FRAMES
+    inputs = batch(name, media, seed=2)
+    allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=4)
+    small = reduced(name, inputs, budget, allocator=allocator, realize="pool")
+    cells = [len(each) for each in small.encoded.layout.places]
+    assert small.counts == tuple(min(budget, count) for count in cells)
+    assert tuple(map(sum, small.counts_in_time)) == small.counts
+    assert tuple(map(len, small.counts_in_time)) == small.encoded.layout.steps
+    assert made(name)(**small.inputs).logits.isfinite().all()
+    if name == "qwen3_vl":  # each step has a text of its own before it
+        ids = small.prompt["input_ids"].flatten().tolist()
+        groups = "".join("v" if each == VIDEO else "(" if each == START else " " for each in ids).split("(")[1:]
+        videos = [count for counts in small.counts_in_time if len(counts) > 1 for count in counts]
+        taken = [group.count("v") for group, whole in zip(groups, _tokens(inputs), strict=True) if whole == VIDEO]
+        assert taken == videos
+
+
+def _tokens(inputs: Any) -> list[int]:
+    """What follows each start of a group of the whole prompts."""
+    ids = inputs["input_ids"].flatten()
+    return ids[1:][ids[:-1] == START].tolist()
+
+
+@pytest.mark.parametrize("name", QWEN)
+@pytest.mark.parametrize("positions", ["original", "compact"])
+def test_a_mixed_batch_is_its_rows_one_by_one(name: str, positions: Any) -> None:
+    inputs, allocator = batch(name, seed=3), tokens.UniformGrid(tokens.UniformRelevance())
+    small = reduced(name, inputs, [3, 2, 7, 9, 5], allocator=allocator, positions=positions)
+    logits = made(name)(**small.inputs).logits
+    options = {"max_new_tokens": STEPS, "do_sample": False, "pad_token_id": 0}
+    answers = made(name).generate(**small.inputs, **options)[:, -STEPS:]
+    beams = made(name).generate(**small.inputs, **options, num_beams=2)[:, -STEPS:]
+    for row, budgets in enumerate([[3, 7], [2, 9, 5]]):
+        alone = reduced(name, row_of(name, inputs, MIXED, row), budgets, allocator=allocator, positions=positions)
+        own = made(name)(**alone.inputs).logits[0]
+        torch.testing.assert_close(logits[row, -len(own) :], own, rtol=0, atol=1e-5)
+        assert torch.equal(made(name).generate(**alone.inputs, **options)[0, -STEPS:], answers[row])
+        assert torch.equal(made(name).generate(**alone.inputs, **options, num_beams=2)[0, -STEPS:], beams[row])
+
+
+@FAMILY
+def test_decoding_goes_on_as_the_masked_run(name: str) -> None:
+    inputs = batch(name, seed=4)
+    small = reduced(name, inputs, 6)
+    whole = masked(name, inputs, small)
+    generated = made(name).generate(
+        **small.inputs, max_new_tokens=STEPS, do_sample=False, pad_token_id=0, output_logits=True,
+        return_dict_in_generate=True,
+    )  # fmt: skip
+    # `generate` counts on from the last token; the times of a video's frames may be beyond it.
+    every = whole["position_ids"][..., -1:]
+    latest = every if every.ndim == 2 else torch.cat([every[:1], every[1:].amax(0, keepdim=True).expand(3, -1, -1)])
+    out = made(name)(**whole, use_cache=True)
+    for step in range(STEPS):
+        torch.testing.assert_close(generated.logits[step], out.logits[:, -1], **CLOSE)
+        mask = torch.cat([whole["attention_mask"], torch.ones(2, step + 1)], 1)
+        out = made(name)(
+            input_ids=out.logits[:, -1].argmax(-1, keepdim=True), attention_mask=mask, position_ids=latest + step + 1,
+            past_key_values=out.past_key_values, use_cache=True,
+        )  # fmt: skip
+
+
+@FAMILY
+def test_a_second_turn_goes_on_as_the_whole_conversation(name: str) -> None:
+    inputs = batch(name, [[(3, 2, 3)], [(2, 3, 3)]] if name in QWEN else FRAMES, seed=9)
+    options = {"max_new_tokens": STEPS, "do_sample": False, "pad_token_id": 0, "suppress_tokens": [IMAGE, VIDEO],
+               "return_dict_in_generate": True}  # fmt: skip
+    small = reduced(name, inputs, float("inf"))
+    said = made(name).generate(**small.inputs, **options)
+    further = torch.tensor([[11, 12], [13, 14]])
+    again = made(name).generate(**next_turn(made(name), small.inputs, said, further), **options, output_logits=True)
+    ids = torch.cat([said.sequences, further], dim=1)
+    longer = {**inputs, "input_ids": ids, "attention_mask": _longer(inputs["attention_mask"], ids, 1)}
+    if name in QWEN:
+        longer["mm_token_type_ids"] = _longer(inputs["mm_token_type_ids"], ids, 0)
+    whole = made(name).generate(**longer, **options, output_logits=True)
+    torch.testing.assert_close(torch.stack(again.logits), torch.stack(whole.logits), rtol=0, atol=1e-5)
+    with pytest.raises(ArrayError, match="brings pictures"):
+        next_turn(made(name), small.inputs, said, torch.full((2, 1), VIDEO))
+
+
+def _longer(values: torch.Tensor, ids: torch.Tensor, new: int) -> torch.Tensor:
+    return torch.nn.functional.pad(values, (0, ids.shape[1] - values.shape[1]), value=new)
+
+
+@FAMILY
+def test_what_stays_still_takes_one_token_for_all_steps(name: str) -> None:
+    media = [[(4, 3, 4)]] if name in QWEN else FRAMES
+    inputs = batch(name, media, still=True)
+    allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=4)
+    cells = 12 if name in QWEN else 9
+    small = reduced(name, inputs, cells, allocator=allocator, realize="pool")
+    tree: Any = small.chosen[0]
+    assert tree.allocation.residual == pytest.approx(0, abs=1e-12)
+    assert {len(each) for each in tree.tokens.cells} == {4 if name in QWEN else 3}
+    features = small.encoded.levels[0][small.encoded.layout.places[0]].reshape(-1, cells, tree.levels[0].shape[1])
+    order = np.argsort(tree.slots % cells)
+    torch.testing.assert_close(tree.levels[0][order], features.mean(0), rtol=0, atol=1e-5)
+
+
+@FAMILY
+def test_frames_are_those_that_the_encoder_gets(name: str) -> None:
+    inputs = batch(name, [[(3, 2, 3)]] if name in QWEN else FRAMES)
+    frames = shown(made(name), inputs, PROCESSOR)[0]
+    if name in QWEN:
+        assert len(frames) == 6 and frames[0].shape == (56, 84, 3)
+        # Step, rows and columns of blocks, patches of a block, colour, frame of the step, pixels.
+        patch = inputs["pixel_values_videos"].reshape(3, 2, 3, 2, 2, 3, 2, 14, 14)
+        expected = patch[1, 1, 2, 0, 1, :, 1].permute(1, 2, 0).numpy()
+        found = frames[3][28:42, 70:84]
+    else:
+        expected = inputs["pixel_values_videos"][0, 2].permute(1, 2, 0).numpy()
+        found = frames[2]
+    expected = np.clip(expected * PROCESSOR.image_std + PROCESSOR.image_mean, 0, 1)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=4)
+    own = reduced(name, inputs, 5, allocator=allocator, realize="pool")
+    given = reduced(name, inputs, 5, allocator=allocator, realize="pool", images=shown(made(name), inputs, PROCESSOR))
+    assert [one.slots.tolist() for one in own.chosen] == [one.slots.tolist() for one in given.chosen]
+    if name in QWEN:  # a video of one step is the mean of its two frames
+        short = batch(name, [[(2, 2, 3)]])
+        size = short["video_grid_thw"][0].prod() // 2
+        short |= {
+            "video_grid_thw": torch.tensor([[1, 4, 6]]),
+            "pixel_values_videos": short["pixel_values_videos"][:size],
+        }
+        gone = (short["input_ids"] == VIDEO).nonzero()[-6:, 1] if name == "qwen2_5_vl" else torch.arange(11, 20)
+        stays = torch.ones(short["input_ids"].shape[1], dtype=torch.bool)
+        stays[gone] = False
+        short |= {key: short[key][:, stays] for key in ("input_ids", "attention_mask", "mm_token_type_ids")}
+        assert reduced(name, short, 5, allocator=allocator, realize="pool").counts == (5,)
+    with pytest.raises(ArrayError, match="no list of a multiple"):
+        reduced(
+            name, inputs, 5, allocator=allocator, images=[each[:2] for each in shown(made(name), inputs, PROCESSOR)]
+        )
+
+
+@FAMILY
+def test_evs_keeps_what_changes_between_steps(name: str) -> None:
+    inputs = batch(name, [[(4, 3, 4)]] if name in QWEN else FRAMES, seed=6)
+    small = reduced(name, inputs, 15, allocator=tokens.REDUCERS["evs"](), realize="pool")
+    layout = small.encoded.layout
+    steps, cells = layout.steps[0], len(layout.places[0]) // layout.steps[0]
+    features = small.encoded.levels[0][layout.places[0]].reshape(steps, cells, -1)
+    change = 1 - torch.cosine_similarity(features[1:], features[:-1], dim=2)
+    later = cells + change.flatten().argsort(descending=True)[: 15 - cells]
+    assert sorted([*range(cells), *later.tolist()]) == small.chosen[0].slots.tolist()
+
+
+@FAMILY
+@pytest.mark.parametrize("method", tokens.REDUCERS)
+def test_every_reducer_meets_its_count_or_is_refused(name: str, method: str) -> None:
+    inputs = batch(name, [[(3, 3, 4)]] if name in QWEN else FRAMES)
+    allocator = tokens.REDUCERS[method]()
+    if getattr(allocator, "reads", "") == "flow":
+        with pytest.raises(ArrayError, match="no class token"):
+            reduced(name, inputs, 5, allocator=allocator, realize="pool")
+        return
+    small = reduced(name, inputs, 5, allocator=allocator, realize="pool")
+    assert set(small.counts) == {5} and made(name)(**small.inputs).logits.isfinite().all()
+
+
+@pytest.mark.parametrize("method", tokens.PRESETS)
+def test_every_preset_is_served_or_refused_by_name(method: str) -> None:
+    served = {"grid", "uniform-grid", "random", "pyramid", "even-pyramid", "foveated"}
+    inputs, allocator = batch("qwen2_5_vl", [[(3, 3, 4)]]), tokens.PRESETS[method]()
+    if method not in served:
+        with pytest.raises(ArrayError, match="allocates on pictures, not on videos"):
+            reduced("qwen2_5_vl", inputs, 5, allocator=allocator, realize="pool")
+        return
+    small = reduced("qwen2_5_vl", inputs, 5, allocator=allocator, realize="pool", query="red at the top left?")
+    assert small.counts == (5,)
+
+
+def test_places_that_nothing_states_need_grids() -> None:
+    model = made("qwen2_5_vl")
+    inputs = batch("qwen2_5_vl", [[(3, 3, 4)]])
+    with pytest.raises(ArrayError, match="places of the features of videos of Qwen2_5_VL"):
+        Layout.of_videos(model, {"pixel_values_videos": torch.zeros(1, 3)}, Encoded.of(model, inputs).output)
+    small = reduced("qwen2_5_vl", inputs, 5, grids=[(3, 3, 4)])
+    assert small.counts == (5,) and small.encoded.layout.steps == (3,)
+    with pytest.raises(HraError, match="beside videos"):
+        reduced("qwen2_5_vl", inputs, 5, allocator=tokens.Random(patch=28), realize="encode")
+
+
+@pytest.mark.parametrize("name", [*QWEN, "qwen2_vl"])
+@pytest.mark.parametrize("signal", ["attention", "shallow", "keys"])
+def test_attention_of_fused_projections_is_that_by_hand(name: str, signal: str) -> None:
+    model = made(name) if name in QWEN else qwen2_vl()
+    inputs = batch("qwen2_5_vl" if name == "qwen2_vl" else name, seed=7)
+    with recorded(model, ("attention", "shallow")) as projected:
+        encoded = Encoded.of(model, inputs)
+    signals = Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.layout.owners), projected)
+    maps = signals.keys() if signal == "keys" else signals.maps(signal)
+    layer = 1 if signal == "shallow" else 3
+    pixels = torch.cat([inputs["pixel_values"], inputs["pixel_values_videos"]])
+    sizes = [*inputs["image_grid_thw"].tolist(), *inputs["video_grid_thw"].tolist()]
+    for own, (steps, rows, columns) in zip(maps, sizes, strict=True):
+        part, pixels = pixels.split([steps * rows * columns, len(pixels) - steps * rows * columns])
+        frames = part.reshape(steps, rows * columns, -1)
+        expected = np.concatenate([by_hand(model, frame, rows, columns, layer, signal) for frame in frames])
+        np.testing.assert_allclose(own, expected, atol=1e-6)
+    assert not pixels.numel()
+
+
+def qwen2_vl() -> Any:
+    vision = {**VISION, "embed_dim": 32, "mlp_ratio": 2}
+    torch.manual_seed(0)
+    return hf.Qwen2VLForConditionalGeneration(hf.Qwen2VLConfig(text_config=TEXT, vision_config=vision, **IDS)).eval()
+
+
+def by_hand(model: Any, patches: Any, rows: int, columns: int, layer: int, signal: str) -> Any:
+    """One step alone: what each token's patches are paid, or their keys, from the states that enter the layer."""
+    caught: dict[str, Any] = {}
+    block = model.base_model.visual.blocks[layer]
+    hooks = [
+        block.norm1.register_forward_hook(lambda module, given, output: caught.update(states=output)),
+        block.attn.register_forward_pre_hook(lambda module, given, named: caught.update(named), with_kwargs=True),
+    ]
+    model.base_model.get_image_features(patches, torch.tensor([[1, rows, columns]]), return_dict=True)
+    for hook in hooks:
+        hook.remove()
+    width, heads = caught["states"].shape[1], block.attn.num_heads
+    weight, bias = block.attn.qkv.weight, block.attn.qkv.bias
+    size, cos, sin = width // heads, *caught["position_embeddings"]
+    table, keys = torch.zeros(len(patches)), torch.zeros(len(patches), size)
+    for head in range(heads):
+        parts = []
+        for kind in range(2):
+            span = slice(kind * width + head * size, kind * width + (head + 1) * size)
+            parts.append(caught["states"] @ weight[span].T + bias[span])
+        keys += parts[1] / heads
+        turned = [each * cos + torch.cat([-each[:, size // 2 :], each[:, : size // 2]], 1) * sin for each in parts]
+        table += torch.softmax(turned[0] @ turned[1].T / size**0.5, dim=1).mean(0) / heads
+    merged = (keys if signal == "keys" else table[:, None]).reshape(rows * columns // 4, 4, -1).mean(1)
+    if hasattr(model.base_model.visual, "fullatt_block_indexes"):  # windows of two by two tokens come one by one
+        numbers = torch.arange(rows * columns // 4).reshape(rows // 2, columns // 2)
+        order = [int(each) for y in range(0, rows // 2, 2) for x in range(0, columns // 2, 2)
+                 for each in numbers[y : y + 2, x : x + 2].flatten()]  # fmt: skip
+        merged[order] = merged.clone()
+    shape = (rows // 2, columns // 2, *merged.shape[1:])
+    return merged.reshape(shape).numpy() if signal == "keys" else merged.reshape(shape[:2]).numpy()
+
+
+@FAMILY
+def test_budgets_in_operations_count_frames_and_tiles(name: str) -> None:
+    model = made(name)
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    try:
+        inputs, counting = batch(name), CostModel(model.config)
+        inputs = row_of(name, inputs, MIXED, 1) if name in QWEN else {**inputs, **first_row(inputs)}
+        layout = Encoded.of(model, inputs).layout
+        patches = [each for one in patches_of(model, inputs, layout) for each in one]
+        placeholders = sum(int((inputs["input_ids"] == token).sum()) for token in (IMAGE, VIDEO))
+        text = int(inputs["attention_mask"].sum()) - placeholders
+        found = counted(lambda: model(**inputs, logits_to_keep=1))
+        assert counting.flops(text, placeholders, patches) == pytest.approx(found, rel=0.015)
+        limit = tokens.Flops(counting.flops(text + len(layout.breaks), 17, patches), counting)
+        small = reduced(name, inputs, limit)
+        assert sum(small.counts) == 17
+        assert min(sum(small.counts[grid] for grid in grids) for grids in layout.images) >= 1
+    finally:
+        model.set_attn_implementation(before)
+
+
+def first_row(inputs: Any) -> dict[str, Any]:
+    real = inputs["attention_mask"][0].bool()
+    return {
+        "input_ids": inputs["input_ids"][:1, real], "attention_mask": inputs["attention_mask"][:1, real],
+        "pixel_values_videos": inputs["pixel_values_videos"][:1],
+    }  # fmt: skip
+
+
+def counted(call: Any) -> int:
+    counter = FlopCounterMode(display=False)
+    with counter:
+        call()
+    return counter.get_total_flops()
