@@ -140,7 +140,8 @@ def _sentence(method: str) -> str:
 def _told(allocation: Allocation, used: bool) -> str:
     """What was allocated; an optimum is of the stated error, which is not that of an answer."""
     of = "the error weighted by the question" if used else "the error of the picture, whatever is asked"
-    return str(allocation).replace(", the best possible", f", the least that is possible of {of}")
+    told = str(allocation).replace("of the best possible gain", f"of the largest possible gain, in {of}")
+    return told.replace(", the best possible", f", the least that is possible of {of}")
 
 
 def _check_alone(jobs: int, bank: int, sample: int | None) -> None:

@@ -125,6 +125,7 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[float, fl
     Source: C. Guo and others, "On calibration of modern neural networks" (ICML 2017).
     """
     told = [row for row in rows if row["method"] in (PHRASE, PARAPHRASED) and row["budget"] == BUDGETS[1]]
+    told = [row for row in told if row["used"]]  # the others name no place
     pairs = np.array([(row["confidence"], row["hit"]) for row in told if row["confidence"] is not None], float)
     bins, error = [], 0.0
     for low in np.arange(_BINS) / _BINS:
