@@ -17,6 +17,7 @@ from hra.domains.meshes.asset.layout import (
     HEADER_BYTES,
     ORIGIN,
     PAGE_ALIGNMENT,
+    PLAIN,
     SECTION_ALIGNMENT,
     SUFFIXES,
     WITH_ORIGIN,
@@ -141,7 +142,7 @@ class StreamedBody:
     tables : of clusters; blocks : the last ones of the file, but "bounds", which is the first of all.
     streams : types and shapes of what vertices carry.
     page_ends : int64 [P], clusters; page_sizes : int64 [P], bytes; pages : makes them.
-    vertices, triangles : of all ``clusters``.
+    vertices, triangles : of all ``clusters``. origin : what positions count from.
     """
 
     tables: Mapping[str, Table]
@@ -153,6 +154,7 @@ class StreamedBody:
     vertices: int
     triangles: int
     clusters: int
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 def write_streamed(stream: IO[bytes], body: StreamedBody) -> None:
@@ -161,6 +163,7 @@ def write_streamed(stream: IO[bytes], body: StreamedBody) -> None:
     pages: dict[str, np.ndarray] = {"page_end": ends, "page_bytes": sizes}
     tables = {"bounds": _block(body.blocks["bounds"]), **body.tables}
     tables |= {name: _page_table(pages, name, len(ends)) for name in _PAGE_TABLES}
+    tables |= {name: _block(rows) for name, (_, rows) in origin_section(body.origin).items()}
     last = {name: _block(array) for name, array in body.blocks.items() if name != "bounds"}
     count = len(tables) + len(last) + len(body.streams)
     table_at, end = places(HEADER_BYTES + ENTRY_BYTES * count, [t.nbytes for t in tables.values()], SECTION_ALIGNMENT)
@@ -176,7 +179,8 @@ def write_streamed(stream: IO[bytes], body: StreamedBody) -> None:
     directory = b"".join(entry.pack() for entry in entries)
     counts = body.vertices, body.triangles, body.clusters, len(ends), count
     stream.seek(0)
-    stream.write(AssetHeader(end, *counts, zlib.crc32(directory)).pack() + directory)
+    version = PLAIN + WITH_ORIGIN * any(body.origin)
+    stream.write(AssetHeader(end, *counts, zlib.crc32(directory), version).pack() + directory)
 
 
 def _block(array: np.ndarray) -> Table:

@@ -7,6 +7,7 @@ from threading import local
 import numpy as np
 
 from hra.domains.meshes.building.settings import Workers, batches
+from hra.domains.meshes.measures.carrying import Carried
 from hra.domains.meshes.measures.deviation import Patches, VertexMemory, group_deviations
 from hra.domains.meshes.measures.mapping.deviation import mapped_deviations
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
@@ -59,28 +60,26 @@ def two_sided_deviations(
     return np.concatenate(list(workers.map(bound, batches(len(exact), _AT_ONCE))))
 
 
-def back_deviations(
-    first: Patches, lost: np.ndarray, positions: np.ndarray, coarse: tuple[np.ndarray, np.ndarray], workers: Workers
+def carried_deviations(
+    carried: Carried,
+    gone: tuple[np.ndarray, np.ndarray],
+    made: tuple[np.ndarray, np.ndarray],
+    indices: np.ndarray,
+    positions: np.ndarray,
+    workers: Workers,
 ) -> np.ndarray:
-    """Bounds on both sides for groups of which one is known, float32 [G, 2].
-
-    Parameters
-    ----------
-    first : for each group, triangles of a surface and how far they are from the source.
-    lost : float64 [G], how far the source is at most from each group; bounds of the other side are made no tighter.
-    coarse : indices uint32 [3 T] of the groups, and where those of each begin [G + 1].
-    """
-    indices, at = coarse
-    exact, own_memory = np.zeros(len(lost), np.float32), local()
+    """The same for changes, measured from a surface that is carried along, see `Carried.step`; float32 [C, 2]."""
+    lost, enough, onto = carried.step(gone, made, indices)
+    at, exact, own_memory = 3 * made[0].astype(np.int64), np.zeros(len(lost), np.float32), local()
 
     def bound(batch: range) -> np.ndarray:
         if not hasattr(own_memory, "vertices"):
             own_memory.vertices = VertexMemory(len(positions))
         own, ends = slice(batch.start, batch.stop), slice(batch.start, batch.stop + 1)
         moved = Patches(indices, at[ends], exact[own], np.arange(len(batch) + 1))
-        onto = first._replace(groups=first.groups[ends])
-        return group_deviations(positions, moved, onto, lost[own], own_memory.vertices)
+        return group_deviations(
+            positions, moved, onto._replace(groups=onto.groups[ends]), enough[own], own_memory.vertices
+        )
 
     added = np.concatenate(list(workers.map(bound, batches(len(lost), _AT_ONCE))))
-    up = np.nextafter(lost.astype(np.float32), np.float32(np.inf))
-    return np.stack([up, added], axis=1)
+    return np.stack([np.nextafter(lost.astype(np.float32), np.float32(np.inf)), added], axis=1)

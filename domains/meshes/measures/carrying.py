@@ -10,12 +10,10 @@ carries.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.measures.deviation import ROUNDING
+from hra.domains.meshes.measures.deviation import ROUNDING, Patches
 from hra.domains.meshes.measures.pieces import best_label, fill_patch, patch_memory, pieces_memory, split
 from hra.domains.meshes.measures.triangle_distance import (
     fill_triangles,
@@ -34,69 +32,81 @@ _CUTS = 64
 _SLACK = 0.1
 
 
-class Pieces(NamedTuple):
-    """Parts of a surface, P of them in use, and the triangles that they lie on.
-
-    Attributes
-    ----------
-    corners : float64 [Q, 3, 3]; whole : int64 [Q], the triangle of the surface that each is a part of.
-    following : int64 [Q], the next piece on the same triangle, -1 for none.
-    """
-
-    corners: np.ndarray
-    whole: np.ndarray
-    following: np.ndarray
-
-
-def carry(
-    positions: np.ndarray,
-    triangles: np.ndarray,
-    lost: np.ndarray,
-    gone: tuple[np.ndarray, np.ndarray],
-    made: tuple[np.ndarray, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bounds on how far the surface is from what each of C changes makes, and what of the surface the change carries.
+class Carried:
+    """A surface of F triangles in pieces, each on one of the triangles that the surface was simplified to so far.
 
     Parameters
     ----------
     positions : float32 [V, 3].
-    triangles : uint32 [K, 3], those of the surface first.
-    lost : float64 [F], for each triangle of the surface what is added to the distance from it.
-    gone, made : where those of each change begin [C + 1], and the triangles that it takes away and makes.
-
-    Returns
-    -------
-    float64 [C], rounded up; where the carried ones of each change begin [C + 1], and their numbers.
+    triangles : uint32 [F, 3]; the first F of those that are numbered here.
+    deviation : float32 [F, 2], bounds on how far the source is from each, and each from the source.
     """
-    count = len(lost)
-    pieces = Pieces(
-        np.ascontiguousarray(positions[triangles[:count]].astype(np.float64)),
-        np.arange(count, dtype=np.int64),
-        np.full(count, -1, np.int64),
-    )
-    head = np.full(len(triangles), -1, np.int64)
-    head[:count] = np.arange(count)
-    (gone_at, gone_rows), (made_at, made_rows) = gone, made
-    indices = np.ascontiguousarray(triangles[made_rows]).reshape(-1)
-    most = int(np.diff(made_at).max(initial=0))
-    own = surface_memory(most), patch_memory(most), pieces_memory()
-    return _carry(positions, indices, lost, (gone_at, gone_rows), (made_at, made_rows), pieces, head, *own)[:3]
+
+    def __init__(self, positions: np.ndarray, triangles: np.ndarray, deviation: np.ndarray) -> None:
+        self._positions, self._triangles, self._deviation = positions, triangles, deviation
+        self._surface = np.ascontiguousarray(positions[triangles], np.float64)
+        first = np.arange(len(triangles), dtype=np.int64)
+        self._pieces = self._surface.copy(), first.copy(), np.full(len(triangles), -1, np.int64)
+        # Of each triangle the first piece on it, one triangle below it, and how far the source is at most from what it was made with.
+        self._head, self._below, self._known = first, first.copy(), deviation[:, 0].astype(np.float64)
+        self._parts, self._used, self._free = np.ones(len(triangles), np.int64), len(triangles), -1
+
+    def take(self, rows: np.ndarray, count: int) -> None:
+        """Number the triangles ``rows`` from 0 on, and others without pieces up to ``count``."""
+        more = count - len(rows)
+        self._head, self._below = (np.append(of[rows], np.full(more, -1)) for of in (self._head, self._below))
+        self._known = np.append(self._known[rows], np.zeros(more))
+
+    def add(self, count: int) -> np.ndarray:
+        """The numbers of ``count`` more triangles, which have no pieces yet, int64 [count]."""
+        before = len(self._head)
+        self.take(np.arange(before), before + count)
+        return np.arange(before, before + count)
+
+    def step(
+        self, gone: tuple[np.ndarray, np.ndarray], made: tuple[np.ndarray, np.ndarray], indices: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, Patches]:
+        """Make C changes, each after those that make what it takes away.
+
+        Parameters
+        ----------
+        gone, made : where those of each change begin [C + 1], and the triangles that it takes away and makes.
+        indices : uint32 [3 T], the corners of the latter.
+
+        Returns
+        -------
+        Bounds on how far the source is from what each makes, float64 [C]; up to where bounds need not be tighter, because
+        they never fall from fine to coarse, float64 [C]; the triangles of the surface whose pieces each change moves.
+        """
+        most, lost = int(np.diff(made[0]).max(initial=0)), self._deviation[:, 0].astype(np.float64)
+        memory = surface_memory(most), patch_memory(most), pieces_memory()
+        state = self._pieces, self._head, self._below, self._known, self._parts
+        found = _carry(self._positions, indices, self._surface, lost, gone, made, state, self._used, self._free, memory)
+        bounds, enough, at, moved, self._pieces, self._used, self._free = found
+        corners = self._triangles[moved].reshape(-1)
+        return bounds, enough, Patches(corners, 3 * np.arange(len(moved) + 1), self._deviation[moved, 1], at)
 
 
 @njit(cache=True, nogil=True)
-def _carry(positions, indices, lost, gone, made, pieces, head, memory, patch, parts):
+def _carry(positions, indices, triangles, lost, gone, made, state, used, free, memories):
     (gone_at, gone_rows), (made_at, made_rows) = gone, made
-    corners, whole, following = pieces
+    (corners, whole, following), head, below, known, parts = state
+    memory, (walls, behind, keys, places), (local, labels) = memories
     surface, balls, runs, gaps = memory
-    used, result, known = whole.size, np.zeros(gone_at.size - 1), np.zeros(head.size)
-    known[: lost.size] = lost
-    carried_at, carried, total = np.zeros(gone_at.size, np.int64), np.empty(4 * whole.size, np.int64), 0
-    seen, origin = np.full(lost.size, -1, np.int64), np.empty(3)
-    waiting, label = np.empty(whole.size, np.int64), np.empty(whole.size, np.int64)
-    triangles, parts_of, present, free = corners.copy(), np.ones(lost.size, np.int64), np.zeros(lost.size, np.int64), -1
+    result, enough = np.zeros(gone_at.size - 1), np.zeros(gone_at.size - 1)
+    carried_at, carried, total = np.zeros(gone_at.size, np.int64), np.empty(4 * lost.size, np.int64), 0
+    seen, present, origin, nowhere = (
+        np.full(lost.size, -1, np.int64),
+        np.zeros(lost.size, np.int64),
+        np.empty(3),
+        np.zeros(3),
+    )
+    waiting, label, on = (
+        np.empty(whole.size, np.int64),
+        np.empty(whole.size, np.int64),
+        np.empty((len(local), 3), np.int64),
+    )
     negligible = _extent(triangles) * _NEGLIGIBLE
-    (local, labels), on, nowhere = parts, np.empty((len(parts[0]), 3), np.int64), np.zeros(3)
-    walls, behind, keys, places = patch
     for c in range(gone_at.size - 1):
         begin, count = 3 * made_at[c], made_at[c + 1] - made_at[c]
         for axis in range(3):
@@ -105,12 +115,17 @@ def _carry(positions, indices, lost, gone, made, pieces, head, memory, patch, pa
         if waiting.size < used:
             waiting, label = np.empty(2 * used, np.int64), np.empty(2 * used, np.int64)
         size = _collect(gone_rows[gone_at[c] : gone_at[c + 1]], head, following, waiting)
-        size, free = _join(size, waiting, whole, following, corners, triangles, parts_of, present, free)
-        if carried.size < total + size:
-            carried = _grown(carried, 2 * (total + size))
+        size, free = _join(size, waiting, whole, following, corners, triangles, parts, present, free)
+        if carried.size < total + size + gone_at[c + 1] - gone_at[c]:
+            carried = _grown(carried, 2 * (total + size + gone_at[c + 1] - gone_at[c]))
         extent, finer = 0.0, 0.0
         for row in gone_rows[gone_at[c] : gone_at[c + 1]]:
             finer = max(finer, known[row])
+            # Where no piece lies on a triangle, one of what made it speaks for it.
+            if seen[below[row]] != c:
+                seen[below[row]] = c
+                carried[total] = below[row]
+                total += 1
         for i in range(size):
             w = whole[waiting[i]]
             for corner in range(3):
@@ -124,7 +139,7 @@ def _carry(positions, indices, lost, gone, made, pieces, head, memory, patch, pa
         # Errors never fall from fine to coarse: a bound need not be less than those of what goes.
         room = max(finer, negligible)
         room, bound = _settle_near(size, waiting, label, corners, whole, lost, origin, memory, count, room)
-        if label[:size].min() < 0:
+        if size and label[:size].min() < 0:
             fill_patch(indices, begin, begin + 3 * count, surface, walls, behind, keys, places)
         for i in range(size):
             piece, k = waiting[i], label[i]
@@ -133,7 +148,9 @@ def _carry(positions, indices, lost, gone, made, pieces, head, memory, patch, pa
                 _put(piece, made_rows[made_at[c] + k], head, following)
                 continue
             for corner in range(3):
-                local[0, corner, 0], local[0, corner, 1], local[0, corner, 2] = _point(corners[piece], corner + 1, origin)
+                local[0, corner, 0], local[0, corner, 1], local[0, corner, 2] = _point(
+                    corners[piece], corner + 1, origin
+                )
             on[0, 0], on[0, 1], left, cuts = -1 - k, -1, 1, 0
             while left:
                 here = left - 1
@@ -148,7 +165,9 @@ def _carry(positions, indices, lost, gone, made, pieces, head, memory, patch, pa
                         on[here, 0] = -1
                         for corner in range(3):
                             x, y, z = local[here, corner, 0], local[here, corner, 1], local[here, corner, 2]
-                            labels[here, corner], square = nearest_triangle(x, y, z, surface, balls, runs, count, k, gaps)
+                            labels[here, corner], square = nearest_triangle(
+                                x, y, z, surface, balls, runs, count, k, gaps
+                            )
                             room = max(room, _TOLERANCE * (np.sqrt(square) + own))
                         labels[here, 3] = k
                         continue
@@ -173,15 +192,17 @@ def _carry(positions, indices, lost, gone, made, pieces, head, memory, patch, pa
                             corners, whole, following = _more(corners, whole, following)
                         new, used = used, used + 1
                     whole[new] = whole[piece]
-                    parts_of[whole[piece]] += 1
+                    parts[whole[piece]] += 1
                 for corner in range(3):
                     for axis in range(3):
                         corners[new, corner, axis] = local[left, corner, axis] + origin[axis]
                 _put(new, made_rows[made_at[c] + k], head, following)
         result[c] = bound + extent * ROUNDING
+        enough[c] = max(result[c], finer)
         for row in made_rows[made_at[c] : made_at[c + 1]]:
             known[row] = result[c]
-    return result, carried_at, carried[:total], used
+            below[row] = carried[carried_at[c]] if head[row] < 0 else whole[head[row]]
+    return result, enough, carried_at, carried[:total], (corners, whole, following), used, free
 
 
 @njit(cache=True, nogil=True)
@@ -208,7 +229,7 @@ def _collect(rows, head, following, waiting):
 
 
 @njit(cache=True, nogil=True)
-def _join(size, waiting, whole, following, corners, triangles, parts_of, present, free):
+def _join(size, waiting, whole, following, corners, triangles, parts, present, free):
     """Make one piece again of all parts of a triangle that are there; how many are left, and the first free place."""
     for i in range(size):
         present[whole[waiting[i]]] += 1
@@ -218,14 +239,11 @@ def _join(size, waiting, whole, following, corners, triangles, parts_of, present
         if present[w] == 0:
             following[piece], free = free, piece
             continue
-        if present[w] == parts_of[w]:
-            if parts_of[w] > 1:
-                corners[piece] = triangles[w]
-                parts_of[w] = 1
-                present[w] = 0
-            waiting[left] = piece
-            left += 1
-            continue
+        if present[w] == parts[w] and parts[w] > 1:
+            for corner in range(3):
+                for axis in range(3):
+                    corners[piece, corner, axis] = triangles[w, corner, axis]
+            parts[w], present[w] = 1, 0
         waiting[left] = piece
         left += 1
     for i in range(left):

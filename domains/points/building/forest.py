@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -124,12 +125,13 @@ class Forest:
         """Fields of the nodes of a part, or of the tree above, whose ``rows`` [N] stand for them."""
         fields = unpacked(rows[:, WIDTH:], self._fields)
         if CLASSES in fields:
+            counts: dict[float, np.ndarray]
             if number is not None:
                 own = fields[CLASSES][leaf]
                 counts = {value: own == value for value in np.unique(own)}
                 self._classes[number] = np.bincount(own, minlength=256)
             else:
-                counts = {value: self._classes[:, value] for value in np.flatnonzero(self._classes.any(axis=0))}
+                counts = {float(value): self._classes[:, value] for value in np.flatnonzero(self._classes.any(axis=0))}
             fields[CLASSES] = majorities(parent, leaf, counts).astype(fields[CLASSES].dtype)
         self._columns.add(**{FIELD + name: values for name, values in fields.items()})
 
@@ -160,11 +162,16 @@ def packed_type(fields: Mapping[str, np.ndarray]) -> np.dtype:
     return np.dtype({"names": names, "formats": kinds, "offsets": offsets, "itemsize": packed + -packed % 4})
 
 
+def places_of(kind: np.dtype) -> dict[str, tuple[np.dtype, int]]:
+    """Type of each field and where it begins in a row, in their order."""
+    held: Any = kind.fields or {}
+    return {name: held[name][:2] for name in kind.names or ()}
+
+
 def packed(fields: Mapping[str, np.ndarray], kind: np.dtype, count: int) -> np.ndarray:
     """The fields of ``count`` points as float32 [count, k] of their bytes."""
     rows = np.zeros((count, kind.itemsize), np.uint8)
-    for name in kind.names or ():
-        own, at = kind.fields[name]
+    for name, (own, at) in places_of(kind).items():
         values = np.ascontiguousarray(fields[name], own.base)
         rows[:, at : at + own.itemsize] = values.view(np.uint8).reshape(count, -1)
     return rows.view(np.float32)
@@ -174,8 +181,7 @@ def unpacked(rows: np.ndarray, kind: np.dtype) -> dict[str, np.ndarray]:
     """The fields of rows that `packed` made."""
     content = np.ascontiguousarray(rows).view(np.uint8)
     found = {}
-    for name in kind.names or ():
-        own, at = kind.fields[name]
+    for name, (own, at) in places_of(kind).items():
         values = np.ascontiguousarray(content[:, at : at + own.itemsize]).view(own.base)
         found[name] = values.reshape(len(rows), *own.shape)
     return found

@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from hra.domains.points.building.forest import FORMS, WIDTH, Forest, NodeColumns, Run, packed, packed_type
+from hra.domains.points.building.forest import FORMS, WIDTH, Forest, NodeColumns, Run, packed, packed_type, places_of
 from hra.domains.points.cloud.cloud_tree import FIELD
 from hra.domains.points.files.las import checked_reader
 from hra.domains.points.files.las_header import (
@@ -106,17 +106,12 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
             raise LimitExceeded(f"the file has {records.count:,} points", where=str(file)[:500], fix="split it")
         cells = octree_cells(records, bounds, most, folder)
         _keep({cell.path for cell in cells}, folder)
-        fields = {FIELD + name: _form(facts.kind, name) for name in facts.kind.names or ()}
+        places = places_of(facts.kind)
+        fields = {FIELD + n: (own.base.str, own.shape[0] if own.shape else 0) for n, (own, _) in places.items()}
         columns = NodeColumns(folder, {**FORMS, **fields})
         nodes = assemble(Forest(cells, bounds, columns, facts.kind), columns, target, facts)
     low, high = (tuple(corner) for corner in bounds.tolist())
     return CloudReport(records.count, nodes, low, high, parts=len(cells), part_points=most)
-
-
-def _form(kind: np.dtype, name: str) -> tuple[str, int]:
-    """Type and length of a field's rows."""
-    own = (kind.fields or {})[name][0]
-    return own.base.str, own.shape[0] if own.shape else 0
 
 
 def _keep(used: set[Path], folder: Path) -> None:

@@ -108,7 +108,7 @@ class CloudTree:
             wide = np.repeat(node["size"][leaves, None], 3, axis=1)
         else:
             wide = 3 * np.sqrt(node["covariance"][leaves][:, [0, 3, 5]])
-        signs = 2 * np.stack(np.indices((2, 2, 2)), axis=-1).reshape(-1, 3).astype(np.float32) - 1
+        signs = 2 * np.indices((2, 2, 2)).reshape(3, -1).T.astype(np.float32) - 1
         return np.concatenate([finest + sign * wide for sign in signs])
 
     def take(self, nodes: Any) -> PointCloud | SplatCloud:

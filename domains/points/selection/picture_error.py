@@ -324,6 +324,7 @@ def _add_changes(layers, below, shapes, hard, colors, background, band, error):
                 own = alpha_at(center[v, 0], center[v, 1], conic[v], opacity[v], hard, row, column)
                 if own == 0.0 and begin == end:
                     continue
+                change, sure = (0.0, 0.0, 0.0), False
                 if end - begin <= _FEW:
                     for k in range(end - begin):  # insertion sort by depth
                         place = k
@@ -334,7 +335,7 @@ def _add_changes(layers, below, shapes, hard, colors, background, band, error):
                     change, sure = _change_of_few(
                         few[: end - begin], layers, entries, v, own, depth, colors, background
                     )
-                if end - begin > _FEW or not sure:
+                if not sure:
                     within = first[v], last[v]
                     change = _change(entries, node, alpha, first, within, v, own, depth, colors, background)
                 error[v] += change[0] ** 2 + change[1] ** 2 + change[2] ** 2

@@ -189,7 +189,7 @@ def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, coun
     ------
     ArrayError : the configuration has no patches, or the features are others.
     """
-    pixels, patch = inputs["pixel_values"], _pair(getattr(vision, "patch_size", None))
+    pixels, patch = inputs["pixel_values"], pair(getattr(vision, "patch_size", None))
     pictures, grid = len(output.last_hidden_state), None
     if patch is not None and pixels.ndim >= 4:
         rows, columns = pixels.shape[-2] // patch[0], pixels.shape[-1] // patch[1]
@@ -224,7 +224,8 @@ def _step(config: Any) -> int:
     return int(factor) if factor else round(1 / ratio) if ratio else 1
 
 
-def _pair(size: Any) -> tuple[int, int] | None:
+def pair(size: Any) -> tuple[int, int] | None:
+    """A size for rows and columns, stated as one number or as two; None where it is not stated."""
     if size is None:
         return None
     return (size[0], size[1]) if isinstance(size, (list, tuple)) else (size, size)

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from hra.domains.tokens.embedding.features import check_features
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.language_attention import last_token_attention
+from hra.integrations.transformers.layouts import pair
 from hra.integrations.transformers.prompts import Prompts
 
 # Encoders whose queries, keys and values are one projection, turned by places, and which were tested.
@@ -102,8 +102,8 @@ class Signals:
                 self._fused(layer, lambda queries, keys, *_: keys.flatten(1) if joint else keys.mean(dim=1))
             )
         keys = self._heads(layer, "k_proj", joint=joint).mean(dim=1)
-        side = isqrt(keys.shape[1])
-        return self._by_frames(_host(keys[:, keys.shape[1] - side * side :]).reshape(len(keys), side, side, -1))
+        grid, special = self._grid(keys.shape[1])
+        return self._by_frames(_host(keys[:, special:]).reshape(len(keys), *grid, -1))
 
     def _fused(self, layer: int, read: Callable[..., Tensor]) -> np.ndarray:
         """What ``read`` makes of queries, keys [patches, heads, D], both turned, and ends of frames, by token."""
@@ -127,18 +127,35 @@ class Signals:
     def _encoder_attention(self, layer: int, *, joint: bool) -> np.ndarray:
         """Attention of the class token, or where there is none the mean over all tokens: [pictures, h, w]."""
         queries, keys = (self._heads(layer, name, joint=joint) for name in _PROJECTIONS[:2])
-        side = isqrt(keys.shape[2])
-        special = keys.shape[2] - side * side
+        grid, special = self._grid(keys.shape[2])
         queries = queries[:, :, :special] if special else queries
         total = keys.new_zeros(len(keys), keys.shape[2])
         for begin in range(0, queries.shape[2], 256):  # a table of all pairs would not fit
             some = queries[:, :, begin : begin + 256]
             total += (some @ keys.transpose(2, 3) * some.shape[-1] ** -0.5).softmax(-1).mean(1).sum(1)
-        return _host(total[:, special:] / queries.shape[2]).reshape(-1, side, side)
+        return _host(total[:, special:] / queries.shape[2]).reshape(-1, *grid)
+
+    def _grid(self, count: int) -> tuple[Grid, int]:
+        """(rows, columns) of the patches of a picture, and how many of ``count`` tokens stand before them.
+
+        Raises
+        ------
+        ArrayError : pictures of several sizes, or patches that the configuration does not state.
+        """
+        pixels = self.inputs.get("pixel_values")
+        pixels = self.inputs["pixel_values_videos"] if pixels is None else pixels
+        patch = pair(getattr(self.model.config.vision_config, "patch_size", None))
+        if patch is not None and pixels.ndim >= 4:
+            rows, columns = pixels.shape[-2] // patch[0], pixels.shape[-1] // patch[1]
+            if 0 <= count - rows * columns < columns:
+                return (rows, columns), count - rows * columns
+        raise _unread(self.model)
 
     def _heads(self, layer: int, name: str, *, joint: bool = False) -> Tensor:
         """Queries, keys or values of a layer, [pictures, heads, N, D]; ``joint`` ones are those of a single head."""
         attention = _attention(_layers(self.model)[layer])
+        if any(each.ndim != 3 for each in self.projected[layer, name]):  # patches of several pictures in one row
+            raise _unread(self.model)
         normalised = getattr(attention, name.replace("proj", "norm"), torch.nn.Identity())
         heads = 1 if joint else attention.num_heads
         return normalised(torch.cat(self.projected[layer, name])).unflatten(2, (heads, -1)).transpose(1, 2)
@@ -153,12 +170,11 @@ class Signals:
         for layer in _LAYERS["flow"](len(_layers(self.model))):
             score = self._flow_of(*(self._heads(layer, name) for name in _PROJECTIONS))
             total = score if total is None else (total + score) / 2
-        side = isqrt(total.shape[1])
-        return _host(total).reshape(-1, side, side)
+        return _host(total).reshape(-1, *self._grid(total.shape[1])[0])
 
     def _flow_of(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """The scores of one layer, [pictures, N]."""
-        if isqrt(keys.shape[2] - 1) ** 2 != keys.shape[2] - 1:
+        if self._grid(keys.shape[2])[1] != 1:
             what = f"the encoder of {type(self.model).__name__} has no class token"
             raise ArrayError(what, where="allocator", fix="use a method that reads none, such as divprune")
         query = queries[:, :, :1]
@@ -244,10 +260,14 @@ def _layers(model: Any) -> Any:
     base = model.base_model
     encoder = getattr(getattr(base, "vision_tower", getattr(base, "vision_model", None)), "encoder", None)
     layers = getattr(encoder, "layers", getattr(encoder, "layer", None))
-    if layers is None:
-        what = f"the attention of the encoder of {type(model).__name__} is not read"
-        raise ArrayError(what, where="allocator", fix="use a method that reads no attention, such as divprune")
+    if layers is None or not all(hasattr(_attention(layers[0]), name) for name in _PROJECTIONS):
+        raise _unread(model)
     return layers
+
+
+def _unread(model: Any) -> ArrayError:
+    what = f"the attention of the encoder of {type(model).__name__} is not read"
+    return ArrayError(what, where="allocator", fix="use a method that reads no attention, such as divprune")
 
 
 @contextmanager

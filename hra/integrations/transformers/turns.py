@@ -59,8 +59,11 @@ def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -
     mask = inputs["attention_mask"]
     visual = _is_visual(model, inputs["input_ids"])
     kinds = {name: inputs[name] for name in _KINDS if inputs.get(name) is not None}
-    # Text has not the kind of pictures: 0 beside 1 and 2, or 1 where 0 is a prefix whose tokens all see each other.
-    kinds = {name: _longer(kind, torch.ones_like(real) * (kind[visual] == 0).all()) for name, kind in kinds.items()}
+    # Text is 0 beside pictures of 1 and videos of 2, or 1 where 0 is a prefix whose tokens all see each other.
+    kinds = {
+        name: _longer(kind, torch.full_like(real, bool(visual.any() and not kind[visual].any())))
+        for name, kind in kinds.items()
+    }
     return {
         **kinds,
         "input_ids": torch.cat([sequences, ids.to(sequences)], dim=1),

@@ -79,6 +79,13 @@ def test_built_meshes_keep_their_place(source: Path, tmp_path: Path, bits: int |
         meshes.open_asset(tmp_path / "b.hra")
 
 
+def test_meshes_in_parts_keep_their_place(source: Path, tmp_path: Path):
+    meshes.build_out_of_core(source, tmp_path / "a.hra", memory=2**30, certified=False)
+    asset = meshes.open_asset(tmp_path / "a.hra")
+    assert asset.origin == meshes.load(source).origin
+    assert farthest(absolute(asset.mesh(np.flatnonzero(asset.hierarchy.removed_by < 0))), ball()[0]) < 1e-6
+
+
 @pytest.mark.parametrize("suffix", [".glb", ".ply", ".obj", ".off"])
 def test_cuts_are_written_where_the_source_is(source: Path, tmp_path: Path, suffix: str):
     meshes.build(source).save(tmp_path / "a.hra")

@@ -13,6 +13,7 @@ from hra_lab.bench.models.model import SMALL, Subject
 from hra_lab.bench.models.model_suite import model_suite
 from hra_lab.bench.suite import run
 from tests.helpers.command import run_hra
+from tests.helpers.scripts import script
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -60,3 +61,15 @@ def test_the_command_writes_them(tmp_path, capsys):
     command = ["bench", "models", "--scale", "small", "--repeat", "1", "--names", "prefill_64", "--json", str(file)]
     assert run_hra(*command) == 0 and "prefill_64" in capsys.readouterr().out
     assert json.loads(file.read_text())["rows"][0]["method"] == "visionzip"
+
+
+def test_first_tokens_are_measured_beside_what_operations_promise():
+    measuring = script("examples/lab/scripts/measure_first_token.py")
+    subject = Subject(SMALL, 2)
+    assert subject.visual == 200 and subject.inputs["pixel_values"].shape[0] == 2
+    rows = measuring.measured(subject, budget=20, rounds=1)
+    assert [row["method"] for row in rows] == list(measuring.METHODS) and {row["kept"] for row in rows} == {40}
+    for row in rows:
+        assert row["first_promised"] > row["causal_promised"] > 1 and row["step_promised"] > 1
+        assert row["first_share"] == pytest.approx(row["first_speedup"] / row["first_promised"])
+        assert row["selection_s"] > 0 and measuring.line(row).count("|") == 15

@@ -100,7 +100,7 @@ HEADERS = {
     "wrong magic": ({"magic": b"\x89PNG\r\n\x1a\n"}, "begins with other bytes"),
     "big-endian": ({"byte_order": 0x04030201}, "not little-endian"),
     "older version": ({"version": 0}, "version 0"),
-    "future version": ({"version": 3}, "version 3"),
+    "future version": ({"version": 5}, "version 5"),
     "claims more bytes": ({"file_bytes": HUGE}, "header says"),
     "claims vertices": ({"vertices": HUGE}, "rows"),
     "claims triangles": ({"triangles": HUGE}, "triangle_count"),

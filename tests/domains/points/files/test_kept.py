@@ -103,7 +103,9 @@ def test_older_formats_become_newer_ones(tmp_path: Path):
     assert np.array_equal(np.array(after.gps_time)[order[0]], np.array(found.gps_time)[order[1]])
     # Times of a week stay those of a week, and keys of GeoTIFF are not said to be WKT.
     assert int(after.header.global_encoding.gps_time_type) == 0 and not after.header.global_encoding.wkt
-    assert load_points(out).crs == {34735: keys.record_data}
+    assert load_tree(tmp_path / "tree.hpt").crs == {34735: keys.record_data}
+    found = load_points(out)
+    assert isinstance(found, PointCloud) and found.crs == {34735: keys.record_data}
 
 
 def test_waveforms_are_named(tmp_path: Path):

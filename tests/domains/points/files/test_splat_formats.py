@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
+import json
 import struct
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +28,7 @@ from hra.domains.points import (
 from hra.domains.points.cloud.clouds import harmonic_weights
 from hra.domains.points.files.splat_formats import HARMONIC
 from hra.errors import ArrayError, FileError, RepairWarning
+from tests.helpers.hostile.clouds import SOG
 
 COUNTS = (3, 8, 15)
 
@@ -300,3 +304,29 @@ def test_compressed_ply_without_its_chunks_is_refused(tmp_path: Path):
     (tmp_path / "a.ply").write_bytes(packed_ply(0).replace(b"min_x", b"man_x"))
     with pytest.raises(FileError, match="chunks or harmonics do not fit"):
         load_points(tmp_path / "a.ply")
+
+
+@pytest.mark.parametrize("bands", [1, 2, 3])
+def test_harmonics_of_sog_are_read(bands: int, tmp_path: Path):
+    """A palette of 130 sets in rows of 64, in pictures without loss."""
+    image = pytest.importorskip("PIL.Image")
+    count, codebook = COUNTS[bands - 1], np.linspace(-1, 1, 256)
+    rng = np.random.default_rng(bands)
+    sets = rng.integers(0, 256, (3, 64 * count, 4), dtype=np.uint8)
+    numbers = rng.integers(0, 130, 20 * 20)
+    labels = np.zeros((20, 20, 4), np.uint8)
+    labels[..., 0], labels[..., 1] = (numbers % 256).reshape(20, 20), (numbers // 256).reshape(20, 20)
+    with zipfile.ZipFile(SOG) as old, zipfile.ZipFile(tmp_path / "a.sog", "w") as new:
+        meta = json.loads(old.read("meta.json"))
+        meta["shN"] = {"count": 130, "bands": bands, "codebook": codebook.tolist(), "files": ["c.webp", "l.webp"]}
+        for name in old.namelist():
+            new.writestr(name, json.dumps(meta) if name == "meta.json" else old.read(name))
+        for name, pixels in (("c.webp", sets), ("l.webp", labels)):
+            out = io.BytesIO()
+            image.fromarray(pixels, "RGBA").save(out, "WEBP", lossless=True, exact=True)
+            new.writestr(name, out.getvalue())
+    found = loaded(tmp_path / "a.sog")
+    for splat in range(0, len(found), 37):
+        row, column = divmod(int(numbers[splat]), 64)
+        own = sets[row, column * count : (column + 1) * count, :3]
+        assert np.allclose(found.harmonics[splat], codebook[own], atol=1e-6)
