@@ -33,31 +33,32 @@ _SAME = 1e-20  # squared difference of colours: rounding, no error
 class Boxes(NamedTuple):
     """All boxes of one shape, each shown by a picture of patch x patch pixels, the means of what is below them.
 
-    weighted : float64 [T, Y, X, 3], sums of colours by weight; weight : float64 [T, Y, X], of weights.
-    error : float64 [T, Y, X], weighted squared error of the pixels below.
+    means : float64 [T, Y, X, 3], what is shown: colours, averaged by weight.
+    weight : float64 [T, Y, X], sums of weights; error : float64 [T, Y, X], weighted squared error of the pixels below.
     """
 
-    weighted: np.ndarray
+    means: np.ndarray
     weight: np.ndarray
     error: np.ndarray
-
-    @property
-    def means(self) -> np.ndarray:
-        """What is shown, [T, Y, X, 3]."""
-        return self.weighted / np.where(self.weight > 0, self.weight, 1)[..., None]
 
     def under(self, means: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         """The error [T, Y, X] while boxes twice as long in ``axes`` show their ``means`` instead."""
         for axis in axes:
-            means = means.repeat(2, axis=axis).take(np.arange(self.weight.shape[axis]), axis=axis)
-        far = ((means - self.means) ** 2).sum(axis=3)
-        return self.error + self.weight * np.where(far > _SAME, far, 0)
+            inside = [slice(None)] * axis + [slice(self.weight.shape[axis])]
+            means = means.repeat(2, axis=axis)[tuple(inside)]
+        difference = means - self.means
+        far = np.einsum("tyxc, tyxc -> tyx", difference, difference)
+        far[far <= _SAME] = 0
+        far *= self.weight
+        far += self.error
+        return far
 
     def doubled(self, axes: tuple[int, ...], patch: int) -> Boxes:
         """The boxes that are twice as long in time or in space."""
         unit = 1 if axes == _TIME else patch
-        coarse = Boxes(_pairs(self.weighted, axes, unit), _pairs(self.weight, axes, unit), self.error)
-        return coarse._replace(error=_pairs(self.under(coarse.means, axes), axes, unit))
+        weight = _pairs(self.weight, axes, unit)
+        means = _pairs(self.means * self.weight[..., None], axes, unit) / np.where(weight > 0, weight, 1)[..., None]
+        return Boxes(means, weight, _pairs(self.under(means, axes), axes, unit))
 
 
 def _pairs(values: np.ndarray, axes: tuple[int, ...], unit: int = 1) -> np.ndarray:
@@ -81,7 +82,7 @@ def _boxes(context: TokenContext) -> dict[Shape, Boxes]:
     rows, columns = context.grid[0] // steps, context.grid[1]
     pixels = context.image.reshape(steps, rows * patch, columns * patch, 3).astype(np.float64)
     weight = context.pixel_weight.reshape(steps, rows, columns).repeat(patch, axis=1).repeat(patch, axis=2)
-    known = {(0, 0): Boxes(pixels * weight[..., None], weight, np.zeros_like(weight))}
+    known = {(0, 0): Boxes(pixels, weight, np.zeros_like(weight))}
     for level in range(min(levels, (max(rows, columns) - 1).bit_length()) + 1):
         if level:
             known[0, level] = known[0, level - 1].doubled(_SPACE, patch)

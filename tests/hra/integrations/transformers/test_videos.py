@@ -188,6 +188,17 @@ def test_a_reduced_run_is_the_whole_run_with_the_rest_masked(name: str, seed: in
 
 
 @FAMILY
+def test_padding_on_the_right_comes_back_on_the_left(name: str) -> None:
+    inputs = batch(name, seed=10)
+    shape, order = inputs["input_ids"].shape, inputs["attention_mask"].argsort(dim=1, descending=True, stable=True)
+    right = {key: value.gather(1, order) if value.shape == shape else value for key, value in inputs.items()}
+    assert not torch.equal(right["attention_mask"], inputs["attention_mask"])
+    left, other = reduced(name, inputs, 4), reduced(name, right, 4)
+    assert torch.equal(left.prompt["input_ids"], other.prompt["input_ids"])
+    torch.testing.assert_close(made(name)(**other.inputs).logits, made(name)(**left.inputs).logits, **CLOSE)
+
+
+@FAMILY
 def test_it_is_the_masked_run_beyond_rounding(name: str) -> None:
     inputs = {key: value.double() if value.is_floating_point() else value for key, value in batch(name, seed=8).items()}
     made(name).double()
