@@ -114,18 +114,3 @@ def test_rows_of_a_folder_say_how_the_question_was_served_and_the_job_which_rele
         assert 0.5 < rows[0]["confidence"] <= 1
     job = json.loads((tmp_path / "out/job.json").read_text())
     assert job["allocation"]["relevance"] == (named or "phrase")
-
-
-@pytest.mark.parametrize(
-    ("relevance", "query", "by"),
-    [
-        (tokens.CueRelevance(), "what is at the top left?", "words of place"),
-        (tokens.CueRelevance(), "what is this?", "nothing"),
-        (tokens.CueRelevance(), "", "nothing"),
-        (tokens.UniformRelevance(), "what is at the top left?", "nothing"),
-        (lambda context: [[len(context.query), 1.0]], "which?", "relevance"),
-    ],
-)
-def test_a_question_is_used_by_what_it_changes(relevance, query: str, by: str):
-    served = tokens.TokenContext.of(page(), query, relevance=relevance).served
-    assert (served.by, served.used) == (by, by != "nothing")
