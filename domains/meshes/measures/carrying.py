@@ -76,7 +76,8 @@ class Carried:
         Returns
         -------
         Bounds on how far the source is from what each makes, float64 [C]; up to where bounds need not be tighter,
-        because they never fall from fine to coarse, float64 [C]; the triangles of the surface whose pieces each change moves.
+        because they never fall from fine to coarse, float64 [C]; the triangles of the surface whose pieces
+        each change moves.
         """
         most, lost = int(np.diff(made[0]).max(initial=0)), self._deviation[:, 0].astype(np.float64)
         memory = surface_memory(most), patch_memory(most), pieces_memory()
