@@ -6,6 +6,7 @@ import copy
 import json
 import tomllib
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.errors import FileError, HraError, MeshError, RepairWarning
 from tests.helpers import gltf_validator
 from tests.helpers.command import run_hra
+from tests.helpers.hostile import gltf, gltf_extensions
 from tests.helpers.scenes import Read, Scene
 
 NAMES = tomllib.loads((Path(__file__).parents[3] / "helpers" / "gltf_names.toml").read_text())
@@ -627,3 +629,26 @@ def test_the_page_says_what_the_tests_try() -> None:
     text = PAGE.read_text()
     begin, end = text.index("<!-- scenes -->\n"), text.index("\n<!-- end scenes -->")
     assert text[begin + len("<!-- scenes -->\n") : end] == table()
+
+
+def test_hostile_files_are_refused_with_an_error_that_says_how_to_mend_them(tmp_path: Path) -> None:
+    """Every way to break a file that the readers are tested with: one triangle of each primitive, or hra's own error."""
+    ends: Counter[str] = Counter()
+    for case in (*gltf.cases(), *gltf_extensions.cases()):
+        for name, content in case.beside.items():
+            (tmp_path / name).write_bytes(content)
+        path = tmp_path / ("a.glb" if case.content.startswith(b"glTF") else "a.gltf")
+        path.write_bytes(case.content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                scene = GltfScene.open(path)
+                places = [(mesh, k) for mesh, own in scene.drawn().items() for k in own]
+                level = {place: scene.triangles(place)[:1] for place in places}
+                (tmp_path / "one.glb").write_bytes(scene.glb([level]))
+                assert meshes.load(tmp_path / "one.glb").triangles.size >= 3 or not places
+                ends["written"] += 1
+            except HraError as error:
+                assert error.what and error.fix
+                ends["refused"] += 1
+    assert ends["written"] > 50 and ends["refused"] > 200

@@ -1,6 +1,7 @@
 """Trees of tiles and the files that viewers read."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
