@@ -307,7 +307,7 @@ def _step(
 def change_deviations(
     changes: Changes, top: ClusterTable, positions: np.ndarray, followed: Followed, workers: Workers
 ) -> np.ndarray:
-    """Bounds on both sides for each triangle, float32 [K, 2], in the unit of ``positions``, see `two_sided_deviations`."""
+    """Bounds on both sides for each triangle, float32 [K, 2], see `carried_deviations`."""
     result = np.zeros((len(changes.triangles), 2), np.float32)
     rows, carried = followed.triangles, followed.carried
     result[: len(rows)] = np.repeat(top.deviation, top.sizes // 3, axis=0)

@@ -2,10 +2,10 @@
 
 Pieces of the surface are carried along. When a change takes away some triangles and makes others, every piece on the
 former goes to one of the latter, from which it is no farther than its farthest corner: the distance to one triangle is
-convex. A piece over several triangles is cut where that makes the bound tighter. In any cut a piece lies on what the last
-change that was made put it on, so that the change's bound holds for it whatever else is made. The other way round the
-bound of a triangle does not depend on the cut: how far it is from the triangles of the surface whose pieces the change
-carries.
+convex. A piece over several triangles is cut where that makes the bound tighter. In any cut a piece lies on what the
+last change that was made put it on, so that the change's bound holds for it whatever else is made. The other way round
+the bound of a triangle does not depend on the cut: how far it is from the triangles of the surface whose pieces the
+change carries.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Carried:
         self._surface = np.ascontiguousarray(positions[triangles], np.float64)
         first = np.arange(len(triangles), dtype=np.int64)
         self._pieces = self._surface.copy(), first.copy(), np.full(len(triangles), -1, np.int64)
-        # Of each triangle the first piece on it, one triangle below it, and how far the source is at most from what it was made with.
+        # Of each triangle the first piece on it, one triangle of the surface below it, and the bound of its change.
         self._head, self._below, self._known = first, first.copy(), deviation[:, 0].astype(np.float64)
         self._parts, self._used, self._free = np.ones(len(triangles), np.int64), len(triangles), -1
 
@@ -75,8 +75,9 @@ class Carried:
 
         Returns
         -------
-        Bounds on how far the source is from what each makes, float64 [C]; up to where bounds need not be tighter, because
-        they never fall from fine to coarse, float64 [C]; the triangles of the surface whose pieces each change moves.
+        Bounds on how far the source is from what each makes, float64 [C]; up to where bounds need not be tighter,
+        because they never fall from fine to coarse, float64 [C]; the triangles of the surface whose pieces
+        each change moves.
         """
         most, lost = int(np.diff(made[0]).max(initial=0)), self._deviation[:, 0].astype(np.float64)
         memory = surface_memory(most), patch_memory(most), pieces_memory()
@@ -278,8 +279,8 @@ def _settle_near(size, waiting, label, corners, whole, lost, origin, memory, cou
 def _cut(local, on, at, walls, behind, slack):
     """Cut the part ``local[at]`` by the wall that it is farthest outside of; whether there is one.
 
-    Writes what is inside, and what is outside as on the triangle behind the wall, from ``at`` on, and to ``on[at, 2]`` how
-    many parts that are.
+    Writes what is inside, and what is outside as on the triangle behind the wall, from ``at`` on, and how many parts
+    that are to ``on[at, 2]``.
     """
     k, entry, most, chosen = on[at, 0], on[at, 1], slack, -1
     for side in range(3):
