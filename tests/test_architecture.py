@@ -114,8 +114,10 @@ def path_of(walk: Callable[[], Any]) -> list[tuple[str, str]]:
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
         module = frame.f_globals.get("__name__", "")
-        # What dataclasses make has no file.
-        if event == "call" and module.startswith("hra.") and frame.f_code.co_filename.endswith(".py"):
+        # What dataclasses make has no file; and what keeps a property is no stop on the way to it, as in functools.
+        if module == "hra.caching" or not frame.f_code.co_filename.endswith(".py"):
+            return
+        if event == "call" and module.startswith("hra."):
             path.append((module, frame.f_code.co_qualname))
 
     sys.setprofile(note)

@@ -200,7 +200,7 @@ class Cut:
         hierarchy, metric = self.allocation.hierarchy, SurfaceError(getattr(self.allocator.metric, "error", "quadric"))
         return float(metric.peak(hierarchy, None)[self.allocation.cut].max(initial=0.0))
 
-    def verdict(self) -> str | None:
+    def outcome(self) -> str | None:
         """The tolerance beside what was reached, None without one."""
         if self.tolerance is None:
             return None

@@ -34,7 +34,7 @@ _UNIT = 5e-4
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 SUFFIXES = (".glb", ".obj", ".off", ".ply", ".stl")
 # What the formats hold of a mesh's attributes.
-_CARRIED = {".glb": ("uv", "normals", "colors", "material"), ".ply": ("normals", "colors")}
+_CARRIED = {".glb": ("uv", "normals", "colors", "material", "uv2", "tangents"), ".ply": ("normals", "colors")}
 
 
 class _Binary:

@@ -1,7 +1,7 @@
 """Cells of several pictures as one tree: frames of a video, refined in time and space; a small copy above its patches.
 
-Each node of a video covers a box of frames, rows and columns. It is split in time or into quarters, whichever removes
-more error for each further token. So a single token can show what stays still, however fine it is.
+Each node of a video covers a box of frames, rows and columns. It is split in time or into quarters, as the best
+partition into such boxes does. So a single token can show what stays still, however fine it is.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from hra.model.hierarchy import Hierarchy
 Shape = tuple[int, int]
 """(time, level): boxes of 2**time frames and 2**level by 2**level finest patches."""
 _TIME, _SPACE = (0,), (1, 2)
+_PRICES = 24
 _SAME = 1e-20  # squared difference of colours: rounding, no error
 
 
@@ -99,6 +100,7 @@ def tree_in_time(context: TokenContext) -> Hierarchy:
     """
     boxes, patch = context.once(_boxes, partial(_boxes, context)), context.patch
     errors = {shape: _over_patches(each.error, patch) for shape, each in boxes.items()}
+    in_time = _splits_in_time(errors)
     places = np.stack([axis.ravel() for axis in np.indices(errors[max(boxes)].shape)], axis=1)
     # Places, parents and inherited errors of the boxes that parents of larger shapes were split into.
     waiting = {max(boxes): [(places, np.full(len(places), -1), errors[max(boxes)].ravel())]}
@@ -109,8 +111,10 @@ def tree_in_time(context: TokenContext) -> Hierarchy:
         place, parent, inherited = (np.concatenate(each) for each in zip(*waiting.pop(shape), strict=True))
         error = errors[shape][tuple(place.T)]
         nodes.append(np.column_stack([np.tile(shape, (len(place), 1)), place, parent, error, inherited]))
-        for axes, chosen in _splits(shape, errors, place, error):
-            finer = (shape[0] - 1, shape[1]) if axes == _TIME else (shape[0], shape[1] - 1)
+        for axes, finer in _finer(shape) if sum(shape) else ():
+            chosen = in_time[shape][tuple(place.T)] == (axes == _TIME)
+            if not chosen.any():
+                continue
             under = _over_patches(boxes[finer].under(boxes[shape].means, axes), patch)
             child, above = _children(place[chosen], first + np.flatnonzero(chosen), axes, under.shape)
             waiting.setdefault(finer, []).append((child, above, under[tuple(child.T)]))
@@ -124,25 +128,39 @@ def tree_in_time(context: TokenContext) -> Hierarchy:
     )  # fmt: skip
 
 
-def _splits(shape: Shape, errors: dict[Shape, np.ndarray], place: np.ndarray, error: np.ndarray) -> Any:
-    """The axes that boxes are split along, and which boxes: those where another split removes less for a token."""
-    rates = {}
-    for axes, finer in ((_SPACE, (shape[0], shape[1] - 1)), (_TIME, (shape[0] - 1, shape[1]))):
-        if finer in errors:
-            left, count = (_pairs(each, axes)[tuple(place.T)] for each in (errors[finer], np.ones_like(errors[finer])))
-            rates[axes] = np.where(count > 1, (error - left) / np.maximum(count - 1, 1), np.inf)
-    if not rates:
-        return
-    best = np.argmax(list(rates.values()), axis=0)
-    for number, axes in enumerate(rates):
-        if (best == number).any():
-            yield axes, best == number
+def _finer(shape: Shape) -> tuple[tuple[tuple[int, ...], Shape], ...]:
+    """Both ways to split boxes: the axes that get shorter, and the shape of the children."""
+    return (_SPACE, (shape[0], shape[1] - 1)), (_TIME, (shape[0] - 1, shape[1]))
+
+
+def _splits_in_time(errors: dict[Shape, np.ndarray]) -> dict[Shape, np.ndarray]:
+    """Whether each box is split in time and not into quarters, bool [T, rows, columns] of each shape.
+
+    The way is that of the partition with the least error plus price of its tokens, at the highest price at which the
+    box is split at all. All partitions into dyadic boxes are searched, for prices that are halved from step to step.
+
+    Source: D. L. Donoho, "CART and best-ortho-basis: a connection" (The Annals of Statistics, 1997).
+    """
+    prices = float(errors[max(errors)].sum()) * 0.5 ** np.arange(_PRICES)[:, None, None, None]
+    least, result = {(0, 0): errors[0, 0] + prices}, {}
+    for shape in sorted(errors, key=sum)[1:]:
+        space, time = (
+            _pairs(least[finer], tuple(axis + 1 for axis in axes)) if finer in errors else np.full((1, 1, 1, 1), np.inf)
+            for axes, finer in _finer(shape)
+        )
+        both, alone = np.minimum(space, time), errors[shape] + prices
+        highest = np.where((both < alone).any(axis=0), (both < alone).argmax(axis=0), _PRICES - 1)
+        in_time = np.broadcast_to(time < space, both.shape)
+        result[shape] = np.take_along_axis(in_time, highest[None], axis=0)[0]
+        least[shape] = np.minimum(both, alone)
+        least = {each: costs for each, costs in least.items() if sum(each) >= sum(shape) - 1}
+    return result
 
 
 def _children(place: np.ndarray, number: np.ndarray, axes: tuple[int, ...], limit: tuple[int, ...]) -> tuple:
     """Places of the finer boxes [n, 3] and the numbers of what they are split from."""
     scale = np.array([2 if axis in axes else 1 for axis in range(3)])
-    steps = np.stack([each.ravel() for each in np.indices(scale)], axis=1)
+    steps = np.stack([each.ravel() for each in np.indices(tuple(scale))], axis=1)
     child = (place[:, None] * scale + steps).reshape(-1, 3)
     inside = (child < np.array(limit)).all(axis=1)
     return child[inside], np.repeat(number, len(steps))[inside]

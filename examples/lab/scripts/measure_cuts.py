@@ -10,10 +10,10 @@ its bound.
 - roots: triangles of the source and of the root, and the CPU time of the build.
 - share: `Threshold(4)` of certified bounds in 4 views of 1920 x 1080; the largest distance in pixels of visible samples
   (10,000 points and all vertices of either surface, and each triangle's middle and the middles of its sides) over 4.
-- zoom: 30 frames of 640 x 480 from 4 to 1 diagonals away, at one pixel of the estimate. What changes from frame to frame
-  is the mean difference of two pictures, lit from the eye, of this frame's surface and the last one's, both seen by this
-  frame's camera. The chain is of whole meshes, each half of the one before, drawn by the same tolerance; "held" is
-  `Coherent(Threshold(1), hysteresis=1.5)`.
+- zoom: 30 frames of 640 x 480 from 4 to 1 diagonals away, at one pixel of the estimate. What changes from frame to
+  frame is the mean difference of two pictures, lit from the eye, of this frame's surface and the last one's, both seen
+  by this frame's camera. The chain is of whole meshes, each half of the one before, drawn by the same tolerance; "held"
+  is `Coherent(Threshold(1), hysteresis=1.5)`.
 """
 
 from __future__ import annotations

@@ -144,7 +144,6 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
     """AnyRes: the model's own function packs numbers in place of features, and says so where each of them went."""
     vision = base.config.vision_config
     side = vision.image_size // vision.patch_size
-    module = sys.modules[type(base).__module__]
     options = {
         name: getattr(base.config, name, None) for name in ("vision_feature_select_strategy", "vision_aspect_ratio")
     }
@@ -153,10 +152,7 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
     grids: list[Grid] = []
     places, images, breaks, start = [], [], [], 0
     for size, length in zip(sizes, lengths, strict=True):
-        tiles = 0
-        if length > side * side + 1:
-            shape = module.get_anyres_image_grid_shape(size, base.config.image_grid_pinpoints, vision.image_size)
-            tiles = prod(shape)
+        tiles = tiles_of(base, size) if length > side * side + 1 else 0
         numbers = torch.arange((1 + tiles) * side * side, dtype=torch.float32).reshape(1 + tiles, side * side, 1)
         packed = base.pack_image_features([numbers], [size], image_newline=-torch.ones(1), **options)[0][0][:, 0]
         if len(packed) != length:
@@ -178,6 +174,12 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
         images.append(tuple(range(first, len(grids))))
         start += length
     return Layout(tuple(grids), (1,) * len(grids), tuple(places), tuple(images), tuple(breaks))
+
+
+def tiles_of(base: Any, size: Sequence[int]) -> int:
+    """Into how many tiles a model of AnyRes cuts an image of (height, width) pixels."""
+    shape = sys.modules[type(base).__module__].get_anyres_image_grid_shape
+    return prod(shape(size, base.config.image_grid_pinpoints, base.config.vision_config.image_size))
 
 
 def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, count: int) -> list[Grid]:

@@ -108,7 +108,7 @@ def test_what_one_mesh_does_not_hold_of_a_scene_is_named(tmp_path: Path) -> None
     named = (
         "animations (1)",
         "skins (1)",
-        "primitives with morph targets (1)",
+        "with morph targets (1)",
         "cameras (1)",
         "names (2)",
         "nodes (4)",

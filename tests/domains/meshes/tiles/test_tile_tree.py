@@ -1,6 +1,7 @@
 """Trees of tiles and the files that viewers read."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -94,3 +95,13 @@ def test_cells_are_halves_of_cells():
 def test_shared_vertices_are_those_of_several_cells():
     triangles = np.array([[0, 1, 2], [1, 2, 3], [3, 4, 5]])
     assert shared_vertices(triangles, np.array([0, 1, 1]), 6).tolist() == [0, 1, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("side", [2, 11])
+def test_a_small_mesh_is_one_tile(side, tmp_path):
+    """Of 256 triangles or fewer nothing is simplified: the root is all."""
+    tree = meshes.build_tiles(grid_mesh(side))
+    assert tree.parent.tolist() == [-1] and tree.mesh.triangle_count <= 256
+    tree.save(tmp_path / "tiles")
+    report = meshes.check_tileset(tmp_path / "tiles")
+    assert report.sound and json.loads((tmp_path / "tiles" / "tileset.json").read_text())["root"]["geometricError"] >= 0

@@ -88,9 +88,67 @@ def test_tiles_with_line_breaks_are_one_image_with_one_budget(name: str, seed: i
     totals = [sum(small.counts[grid] for grid in grids) for grids in layout.images]
     assert totals == budgets
     kept = (small.prompt["input_ids"] == IMAGE).sum(1)
-    breaks = small.encoded.counts([one.slots for one in small.chosen])[[f for f, _, _ in layout.breaks]]
-    assert int(kept.sum()) == sum(budgets) + int(breaks.sum())
+    assert int(kept.sum()) == sum(small.counts) + sum(small.breaks)
+    rows = [len(set((one.slots // grid[1]).tolist())) for one, grid in zip(small.chosen, layout.grids, strict=True)]
+    fine = [grids[1] for grids in layout.images if len(grids) > 1]
+    assert all(small.breaks[grid] == rows[grid] for grid in fine)
     check_masked(name, inputs, small)
+
+
+@pytest.mark.parametrize("name", ANYRES)
+@pytest.mark.parametrize("budget", [1, 7, 30, 36, 37, 60, 10**6])
+def test_copy_and_tiles_are_levels_of_one_tree(name: str, budget: int) -> None:
+    inputs = batch(name, [(400, 300), (110, 700)], 4)
+    allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=14)
+    small = reduced(name, inputs, budget, allocator=allocator, realize="pool")
+    layout = small.encoded.layout
+    for coarse, fine in layout.images:
+        cells = len(layout.places[coarse]), len(layout.places[fine])
+        one = small.chosen[coarse]
+        assert small.counts[coarse] + small.counts[fine] == min(budget, sum(cells))
+        assert one.allocation is small.chosen[fine].allocation and one.allocation.status in ("optimal", "certified")
+        if budget == 1:
+            assert len(one.tokens.cells[0]) == cells[0]  # the whole copy as its mean
+            whole = small.encoded.levels[0][layout.places[coarse]].mean(0, keepdim=True)
+            torch.testing.assert_close(one.levels[0], whole, rtol=0, atol=1e-5)
+        owner = {int(slot) for slot in one.slots}  # what is refined is there: patches are below cells of the copy
+        (rows, columns), side = layout.grids[fine], layout.grids[coarse]
+        for slot in small.chosen[fine].slots:
+            y, x = divmod(int(slot), columns)
+            assert int((y + 0.5) / rows * side[0]) * side[1] + int((x + 0.5) / columns * side[1]) in owner
+    check_all = budget == 10**6
+    if check_all:
+        real = inputs["attention_mask"].bool()
+        torch.testing.assert_close(made(name)(**small.inputs).logits[real], made(name)(**inputs).logits[real], **CLOSE)
+
+
+@pytest.mark.parametrize("name", ANYRES)
+@pytest.mark.parametrize("method", ["divprune", "cdpruner", "tome", "prunevid"])
+def test_methods_that_read_features_choose_among_copy_and_tiles(name: str, method: str) -> None:
+    inputs = batch(name, [(400, 300)], 6)
+    small = reduced(name, inputs, 25, allocator=tokens.REDUCERS[method](), realize="pool")
+    assert sum(small.counts) == 25 and small.chosen[0].allocation is small.chosen[1].allocation
+    if method == "divprune":
+        features = torch.cat([small.encoded.levels[0][places] for places in small.encoded.layout.places])
+        one = tokens.REDUCERS[method]()
+        context = tokens.TokenContext.of_features(features.numpy(), grid=(len(features), 1))
+        cut = one.allocate(context, 25).cut
+        first = len(small.encoded.layout.places[0])
+        assert cut.tolist() == [*small.chosen[0].slots.tolist(), *(first + small.chosen[1].slots).tolist()]
+
+
+@pytest.mark.parametrize("name", ANYRES)
+def test_where_the_picture_changes_tiles_are_kept(name: str) -> None:
+    # The copy shows the left half well: one colour. The right half is a fine pattern.
+    inputs = batch(name, [(300, 300)], 5)
+    picture = np.full((168, 168, 3), 0.5, np.float32)
+    picture[::2, 84::4] = 1.0
+    picture[1::2, 86::4] = 0.0
+    allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=14)
+    small = reduced(name, inputs, 60, allocator=allocator, realize="pool", images=[picture, picture])
+    columns = small.encoded.grids[1][1]
+    # A filter rings for a column.
+    assert small.counts[1] > 20 and (small.chosen[1].slots % columns >= columns // 2 - 1).all()
 
 
 @pytest.mark.parametrize("name", ANYRES)

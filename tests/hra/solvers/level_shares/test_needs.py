@@ -152,6 +152,7 @@ def test_the_depth_of_a_long_chain():
 @pytest.mark.paths
 @given(seed=st.integers(0, 2**32 - 1))
 @example(seed=40)
+@example(seed=1356417)  # whose refinements cost less than nothing
 def test_subnormal_costs_beside_large_ones_are_met(seed):
     """Needs of 2**52 units beside shares of 1: bases that rounding makes singular (seed 40) are left out."""
     rng, kind = np.random.default_rng(seed), list(KINDS)[seed % len(KINDS)]
@@ -165,7 +166,7 @@ def test_subnormal_costs_beside_large_ones_are_met(seed):
     for r in range(len(hierarchy)):
         chosen[r] = chosen[before[offsets[r] : offsets[r + 1]]].all() and rng.random() < 0.6
     level, active = node_levels(hierarchy, None), hierarchy.active_nodes(chosen)
-    budget, labels = hierarchy.cost_of(chosen), rng.permutation(4)[:3].tolist()
+    budget, labels = max(hierarchy.cost_of(chosen), hierarchy.base_cost), rng.permutation(4)[:3].tolist()
     least = {k: float(hierarchy.node_cost[active & (level == k)].sum() * rng.choice([1, rng.random()])) for k in labels}
     gains = rng.random(cost.size) * rng.choice([1e-323, 1e-300, 1.0, 1e300])
     shares = hra.LevelShares({}, least=least, level=None, spend_all=bool(rng.integers(2)))

@@ -12,7 +12,7 @@ import hra
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
-from hra.solvers.picking.picker import Bands, Strided, Top, Windows, attribute
+from hra.solvers.picking.picker import Bands, Changed, Strided, Top, Windows, attribute
 from hra.traversals.in_turn import InTurn
 
 
@@ -56,7 +56,17 @@ def test_bands_share_by_their_mean():
     assert cut_of([(1, Bands(3))], 9, values) == list(range(9))
 
 
-RULES = [Top(), Strided(), Windows(side=2), Farthest(), Determinant(), Bands(4), DensityPeaks()]
+def test_changed_takes_the_first_frame_and_then_what_is_new():
+    features = [[1.0, 0], [0, 1], [1, 1], [0, 2], [1, 0.5], [5, 5]]  # three frames of two cells
+    frame = [0, 0, 1, 1, 2, 2]
+    assert cut_of([(1, Changed())], 2, np.ones(6), features=features, frame=frame) == [0, 1]
+    # 45 degrees from frame 0 to 1 in the first cell, none in the second; then 18 and 45 degrees.
+    assert cut_of([(1, Changed())], 4, np.ones(6), features=features, frame=frame) == [0, 1, 2, 5]
+    assert cut_of([(1, Changed())], 5, np.ones(6), features=features, frame=frame) == [0, 1, 2, 4, 5]
+    assert cut_of([(1, Changed())], 3, np.ones(6), features=features, frame=np.zeros(6)) == [0, 1, 2]
+
+
+RULES = [Top(), Strided(), Windows(side=2), Farthest(), Determinant(), Bands(4), DensityPeaks(), Changed()]
 
 
 @given(st.integers(1, 25), st.data())
@@ -68,5 +78,5 @@ def test_every_pair_of_rules_meets_every_count(size, data):
     y, x = np.divmod(np.arange(size), 5)
     budget = data.draw(st.integers(0, size + 3))
     features = np.round(rng.normal(size=(size, 3)), 0)  # with repetitions and zeros
-    found = cut_of(zip(shares, pair, strict=True), budget, rng.random(size), x=x, y=y, features=features)
+    found = cut_of(zip(shares, pair, strict=True), budget, rng.random(size), x=x, y=y, features=features, frame=y)
     assert len(found) == min(budget, size)

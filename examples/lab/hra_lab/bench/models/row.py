@@ -134,6 +134,7 @@ def whole_run(subject: Subject) -> dict[str, float]:
 
 
 def reduced_run(subject: Subject, method: str, tokens: int) -> dict[str, float]:
+    """The model with fewer tokens."""
     from hra.domains.tokens import REDUCERS
     from hra.integrations.transformers import reduce
 

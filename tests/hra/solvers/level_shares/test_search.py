@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.solvers.level_shares.moves import _KEPT, moves
+from hra.solvers.level_shares.search import _KEPT, moves
 from tests.helpers.hierarchies import case
 
 REACH = 4
