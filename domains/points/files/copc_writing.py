@@ -90,7 +90,7 @@ def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
     extended = stream.tell()
     stream.write(_EXTENDED.pack(USER.encode(), HIERARCHY_ID, nodes.nbytes) + nodes.tobytes())
     half, page = side * step / 2, extended + _EXTENDED.size
-    times = points["gps_time"].min(), points["gps_time"].max()
+    times = np.nan_to_num([points["gps_time"].min(), points["gps_time"].max()]).tolist()
     info = INFO.pack(*(low + half), half, 2 * half / 2**CELL_DIGITS, page, nodes.nbytes, *times)
     encoding = (_WKT if 2112 in cloud.crs or not cloud.crs else 0) | (_ADJUSTED if "gps_time" in cloud.fields else 0)
     returns = np.bincount((points["returns"] & 15).clip(1, 15) - 1, minlength=15)[:15].tolist()

@@ -102,7 +102,7 @@ def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:
 def _place(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Origin and coordinate system, taken out of the arrays."""
     origin = arrays.pop("origin", np.zeros(3))
-    if origin.shape != (3,) or not np.isfinite(origin).all():
+    if origin.shape != (3,) or origin.dtype.kind != "f" or not np.isfinite(origin).all():
         raise ValueError("the origin is not a point")
     records = [name for name in arrays if name.startswith(_RECORD)]
     crs = {int(name.removeprefix(_RECORD)): arrays.pop(name).astype(np.uint8).tobytes() for name in records}
