@@ -183,7 +183,7 @@ class _Written:
         return self._packed()
 
     def _compressed(self) -> set[Place]:
-        """Primitives whose data is not in views, so that it must be written anew."""
+        """Primitives whose data is not in views, so that it must be written again."""
         meshes = self.scene.accessors.header.get("meshes", [])
         return {(m, k) for m, mesh in enumerate(meshes) for k, p in enumerate(mesh["primitives"]) if packed(p)}
 
