@@ -442,7 +442,7 @@ def test_looking_further_never_gains_less_and_ends(mode: Any, seed: int, which: 
         assert early.gain <= late.gain and early.upper_bound >= late.upper_bound - 1e-9
     last, best = answers[-1], most_gain(case, mode, budget)
     assert last.gain >= best - 1.001e-3 * last.upper_bound, (
-        "the best of all, or so close that nothing further is looked for"
+        "the best, or so close that no step is looked for"
     )
 
 
