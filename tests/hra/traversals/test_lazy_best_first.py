@@ -431,6 +431,7 @@ def test_look_ahead_keeps_its_promises(mode: Any, seed: int, which: int, look_ah
 
 @pytest.mark.paths
 @given(mode=st.sampled_from(["replace", "add"]), seed=SEEDS, which=st.integers(0, 3), limit=st.integers(1, 5))
+@example(mode="replace", seed=267095018, which=0, limit=1)  # whose bound is far above the best
 @example(mode="replace", seed=394, which=3, limit=1)  # children of whom less is known than of their parent
 def test_looking_further_never_gains_less_and_ends(mode: Any, seed: int, which: int, limit: int):
     parent, cost, *_ = case = late_case(seed, mode, 9)
@@ -439,7 +440,10 @@ def test_looking_further_never_gains_less_and_ends(mode: Any, seed: int, which: 
     assert [answer.finished for answer in answers] == [False] * (len(answers) - 1) + [True]
     for early, late in itertools.pairwise(answers):
         assert early.gain <= late.gain and early.upper_bound >= late.upper_bound - 1e-9
-    assert answers[-1].upper_bound - answers[-1].gain <= 16 * cost.max() / budget, "within one step of the best"
+    last, best = answers[-1], most_gain(case, mode, budget)
+    assert last.gain >= best - 1.001e-3 * last.upper_bound, (
+        "the best, or so close that no step is looked for"
+    )
 
 
 def test_a_higher_potential_is_looked_into_first_and_none_not_at_all():
