@@ -176,7 +176,7 @@ def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str) -
     Shininess becomes roughness by sqrt(2 / (Ns + 2)); nothing is metallic. Ambient and specular colours, the index of
     refraction and the number of the light model (``Ka``, ``Ks``, ``Ni``, ``Tf``, ``illum``) have no place in that.
 
-    Source: Wavefront, MTL material format (1995), with ``Ke`` and ``Tr`` as exporters write them.
+    Source: Wavefront, MTL material format, with ``Ke`` and ``Tr`` as exporters write them.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Compact files of splats: .splat, .spz, and PLY as PlayCanvas compresses it. A .ksplat is refused by its name.
 
-Sources: antimatter15/splat, README (2023): 32 bytes for each splat. Niantic Spatial, spz, README: versions 2 to 4.
-PlayCanvas, The Compressed PLY Format (2024): chunks of 256 splats, whose numbers are shares of the chunk's ranges.
+Sources: antimatter15/splat, README: 32 bytes for each splat. Niantic Spatial, spz, README: versions 2 to 4.
+PlayCanvas, The Compressed PLY Format: chunks of 256 splats, whose numbers are shares of the chunk's ranges.
 """
 
 from __future__ import annotations
