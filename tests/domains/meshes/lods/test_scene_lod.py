@@ -631,8 +631,8 @@ def test_the_page_says_what_the_tests_try() -> None:
     assert text[begin + len("<!-- scenes -->\n") : end] == table()
 
 
-def test_hostile_files_are_refused_with_an_error_that_says_how_to_mend_them(tmp_path: Path) -> None:
-    """Every way to break a file that the readers are tested with: one triangle of each primitive, or hra's own error."""
+def test_hostile_files_are_refused_with_an_error_that_helps(tmp_path: Path) -> None:
+    """Every way to break a file that readers are tested with: a triangle of each primitive, or one of hra's errors."""
     ends: Counter[str] = Counter()
     for case in (*gltf.cases(), *gltf_extensions.cases()):
         for name, content in case.beside.items():
