@@ -1,6 +1,8 @@
 """What packages register, hra among them: metrics, traversals, methods, commands ..., found by entry point.
 
-Nothing is imported before it is asked for by name, so that a broken package stops nobody who does not use it.
+Nothing is imported before it is asked for by name, so that a broken package stops nobody who does not use it. A name
+that begins with "_" stands for a mapping of names to objects, which is imported when its group is asked for: a package
+with many plug-ins lists them once, in its code.
 """
 
 from __future__ import annotations
@@ -17,7 +19,20 @@ GROUPS: tuple[Group, ...] = get_args(Group)
 
 def find_registered(group: Group) -> list[EntryPoint]:
     """All entry points of a group; what is installed while the process runs is not among them."""
-    return list(_find_installed().select(group=group))
+    points = _find_installed().select(group=group)
+    return [member for point in points for member in (_members(point) if point.name.startswith("_") else (point,))]
+
+
+def _members(point: EntryPoint) -> list[EntryPoint]:
+    """The items of a mapping as entry points; a mapping that cannot be loaded stays, and fails by its own name."""
+    try:
+        items = point.load().items()
+    except Exception:
+        return [point]
+    found = [EntryPoint(name, f"{item.__module__}:{item.__qualname__}", point.group) for name, item in items]
+    for each in found:
+        vars(each).update(dist=point.dist)
+    return found
 
 
 @cache

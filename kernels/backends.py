@@ -19,6 +19,7 @@ from hra.errors import BackendUnavailable
 from hra.kernels.arrays import require_host
 
 _ALL = ("numba", "warp", "reference")
+_HOST_ONLY = ("numba", "reference", "gl")
 
 BUILT_IN = {
     "reference": "hra.kernels.pyramids.levels.reference",
@@ -46,8 +47,17 @@ def load_backend(name: str) -> Any:
 
 
 def choose_backend(name: str, array: Any) -> Any:
-    """The backend called ``name``; "auto" is the fastest one that loads for the device of the adopted ``array``."""
-    return load_backend(backend_name(name, array))
+    """The backend called ``name``; "auto" is the fastest one that loads for the device of the adopted ``array``.
+
+    Raises
+    ------
+    BackendUnavailable : the backend is missing, fails at import, or is one of ours that cannot read the device.
+    """
+    name = backend_name(name, array)
+    backend = load_backend(name)
+    if name in _HOST_ONLY and not isinstance(array, np.ndarray):
+        require_host(array, name)
+    return backend
 
 
 def backend_name(name: str, array: Any, fastest: str = "numba") -> str:

@@ -56,6 +56,14 @@ def test_no_modules_import_each_other_in_a_circle():
     assert circles == []
 
 
+def test_tests_mirror_the_tree():
+    """Whoever changes a module finds its tests under the same name; the share can only rise."""
+    modules = [path for top in ("hra", "domains", "kernels") for path in Path(ROOT, top).rglob("*.py")]
+    places = [path.relative_to(ROOT) for path in modules if path.name != "__init__.py"]
+    alone = [place for place in places if not (ROOT / "tests" / place.parent / f"test_{place.name}").exists()]
+    assert len(alone) <= 0.2 * len(places), "\n".join(map(str, alone))
+
+
 def tours() -> dict[str, list[str]]:
     """The stops of each tour, by its title."""
     sections = PAGE.split("\n### ")[1:]
@@ -106,8 +114,10 @@ def path_of(walk: Callable[[], Any]) -> list[tuple[str, str]]:
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
         module = frame.f_globals.get("__name__", "")
-        # What dataclasses make has no file.
-        if event == "call" and module.startswith("hra.") and frame.f_code.co_filename.endswith(".py"):
+        # What dataclasses make has no file; and what keeps a property is no stop on the way to it, as in functools.
+        if module == "hra.caching" or not frame.f_code.co_filename.endswith(".py"):
+            return
+        if event == "call" and module.startswith("hra."):
             path.append((module, frame.f_code.co_qualname))
 
     sys.setprofile(note)

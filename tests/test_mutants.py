@@ -110,7 +110,7 @@ def test_a_function_that_is_not_alive_is_no_mutant() -> None:
 
 
 def test_tests_see_changes() -> None:
-    small = "Room(('hra/files/json_text.py',), ('tests/hra/test_json_text.py',))"
+    small = "Room(('hra/files/json_text.py',), ('tests/hra/files/test_json_text.py',))"
     code = f"import sys; from mutants import *; from tests.helpers.mutation.rooms import Room; ROOMS['small'] = {small}"
     command = [
         sys.executable,

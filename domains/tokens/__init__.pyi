@@ -11,6 +11,8 @@ from .corpus.allocation import TokenAllocation as TokenAllocation
 from .corpus.job import allocate_folder as allocate_folder
 from .embedding.batch_encoder import BatchEncoder as BatchEncoder
 from .embedding.features import project as project
+from .limits import Flops as Flops
+from .limits import Milliseconds as Milliseconds
 from .measures.coverage import Coverage as Coverage
 from .measures.coverage import coverage as coverage
 from .measures.coverage import coverage_by_region as coverage_by_region

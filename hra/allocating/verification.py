@@ -53,9 +53,9 @@ def verify(allocation: Allocation) -> Verification:
     ordered = "every node comes before it goes, and refinements follow each other without a cycle", _ordered(allocation)
     counted = "costs, gains, errors and the budget are numbers >= 0", _countable(allocation)
     facts = _Facts(allocation) if ordered[1] and counted[1] else None  # without these nothing else means anything
-    verdicts = [ordered, counted, *facts.choice(), *facts.best()] if facts else [ordered, counted]
+    statements = [ordered, counted, *facts.choice(), *facts.best()] if facts else [ordered, counted]
     bound = Fraction(facts.dual, facts.unit) if facts else Fraction(0)
-    return Verification(bound, *(tuple(t for t, v in verdicts if v is wanted) for wanted in (True, None, False)))
+    return Verification(bound, *(tuple(t for t, v in statements if v is wanted) for wanted in (True, None, False)))
 
 
 def _ordered(claims: Allocation) -> bool:

@@ -162,9 +162,9 @@ def views_of(context: Any) -> tuple[View, ...]:
     for i, view in enumerate(views):
         if not isinstance(view, View):
             where = "context" if given is not context else f"context[{i}]"
-            raise MetricError(
-                f"a metric of the screen needs a hra.Camera or a View, got {type(view).__name__}", where=where
-            )
+            what = f"a metric of the screen needs a hra.Camera or a View, got {type(view).__name__}"
+            fix = "pass a camera, as hra.Camera.orbit(mesh.bounds); without one use a metric like meshes.SurfaceError()"
+            raise MetricError(what, where=where, fix=fix)
     if not views:
         raise MetricError("a sequence of views is empty", where="context", fix="pass at least one camera")
     return views

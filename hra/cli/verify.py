@@ -23,7 +23,7 @@ def verify(
         found = check(Allocation.load(file))
     parts = {"proven": found.proven, "not proven here": found.unproven, "refuted": found.refuted}
     write_json(json_file, {"file": str(file), "bound": float(found.bound), **{k: list(v) for k, v in parts.items()}})
-    show(f"{file}", [(verdict, statement) for verdict, part in parts.items() for statement in part])
+    show(f"{file}", [(heading, statement) for heading, part in parts.items() for statement in part])
     if not found.ok:
         fix = "do not trust this allocation; allocate again"
         raise VerificationError("; ".join(f"not true: {text}" for text in found.refuted), where=str(file), fix=fix)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from hra.errors import CameraError, FileError, HraError
@@ -18,8 +19,6 @@ from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from hra.camera import Camera
 
 ViewportOption = Annotated[str, typer.Option(help="Screen size.")]
@@ -124,8 +123,12 @@ class CameraOptions:
         """Whether a direction was given; without one a mesh is wanted for all sides."""
         return any(given is not None for given in (self.azimuth, self.elevation, self.eye, self.camera_file))
 
-    def camera(self, points: np.ndarray, screen: str) -> Camera:
+    def camera(self, points: np.ndarray, screen: str, origin: Sequence[float] = (0.0, 0.0, 0.0)) -> Camera:
         """The camera for an object of these points [N, 3], such as corners of boxes, and a screen like ``1920x1080``.
+
+        Parameters
+        ----------
+        origin : what the points count from. Places that were given count from 0, those of the camera from here.
 
         Raises
         ------
@@ -137,11 +140,15 @@ class CameraOptions:
         if self.camera_file is not None and (self.eye or self.target):
             raise HraError("the camera is given twice", where="--camera", fix="leave out --eye and --target")
         if self.camera_file is not None:
-            return _from_file(self.camera_file, viewport)
+            placement = np.eye(4)
+            placement[:3, 3] = origin
+            found = _from_file(self.camera_file, viewport)
+            return found.seen_from(placement) if any(origin) else found
         if self.eye is not None:
-            middle = (points.min(axis=0) + points.max(axis=0)) / 2
-            center = middle.tolist() if self.target is None else vector(self.target, "--target")
-            return _between(vector(self.eye, "--eye"), center, up, viewport)
+            middle = ((points.min(axis=0) + points.max(axis=0)) / 2).tolist()
+            eye, center = vector(self.eye, "--eye"), None if self.target is None else vector(self.target, "--target")
+            eye, center = ([a - b for a, b in zip(place, origin, strict=True)] for place in (eye, center or middle))
+            return _between(eye, middle if self.target is None else center, up, viewport)
         if self.target is not None:
             raise HraError("a target without an eye", where="--target", fix="add --eye, or use --azimuth")
         return self._around(points, up, viewport)

@@ -28,9 +28,9 @@ class Coherent(Traversal):
     plain traversal.
 
     Of a `Threshold` a place is refined when its error is above tau, then at once until it is below
-    ``tau / (1 + hysteresis)``, and stays until it is below that again: it changes once where the threshold alone changes it
-    step by step. The first allocation lets places begin at different errors between both, so that they do not change
-    together. So more is drawn than the threshold needs, as far as the budget allows; no error is above tau.
+    ``tau / (1 + hysteresis)``, and stays until it is below that again: it changes once where the threshold alone
+    changes it step by step. The first allocation lets places begin at different errors between both, so that they do
+    not change together. So more is drawn than the threshold needs, as far as the budget allows; no error is above tau.
 
     Parameters
     ----------

@@ -118,6 +118,8 @@ class LazyBestFirst:
             yield allocation
             if allocation.finished:
                 return
+            # What is known of a node may be more than what is known of its children.
+            search.bound = allocation.upper_bound
 
 
 class _Search:
@@ -134,6 +136,7 @@ class _Search:
         self.heap: list[tuple[float, int, int, LazyStep | None]] = []
         # The best cut of the visited tree: its nodes, cost and gain.
         self.best: tuple[set[int], float, float] = (set(), 0.0, -1.0)
+        self.bound = math.inf
         for v in self.active:
             self._push_expansion(v)
 
@@ -216,8 +219,8 @@ class _Search:
         cut, cost, gain = self.best if self.best[2] > self.gain else greedy
         active = np.zeros(len(visited.nodes), np.bool_)
         active[list(cut)] = True
-        finished = not self.heap and not self.left
-        return LazyAllocation(visited, active, self.budget, cost, gain, self.base_error, finished, self.seconds)
+        finished, bound = not self.heap and not self.left, math.inf if self.tree.exceeded else self.bound
+        return LazyAllocation(visited, active, self.budget, cost, gain, self.base_error, finished, self.seconds, bound)
 
     def _warn(self) -> None:
         exceeded, self.distrusted = self.tree.exceeded - self.distrusted, self.tree.exceeded

@@ -35,6 +35,7 @@ EXPECTED = {
     "plot_render_and_stream.py": r"in the frustum are drawn: 8\d% saved.*4 pages a frame: FLIP 0.0\d+ after",
     "plot_texture_feedback.py": r"mean wanted level: [\d.]+ drawn, [\d.]+ by rays; 40 frames, peak [\d,]+ of 3,145,728",
     "plot_texture_views.py": r"by texel error: .* dB, FLIP .*by detail error: .* dB.*uniform mip bias: .* dB, FLIP",
+    "plot_video_tokens.py": r"stands, tree: .*384 tokens 0\n.*stands, evs: .*pans, tree: .*192 tokens 12.*pans, random",
     "plot_token_methods.py": r"grid: 273 tokens.*pyramid: 273 tokens.*semantic-tree: 273 tokens",
     "texture_streaming.py": r"40 frames, peak [\d,]+ of 2,097,152 bytes.*frame 25 with 2 MiB: [\d.]+ dB",
     "texture_streamer.py": r"finest level 0.*at most 3,1[\d,]+ of 3,145,728 bytes at any moment; 0 pages missing",
@@ -105,6 +106,7 @@ SLOW = {
     "plot_texture_views.py",
     "plot_token_bank.py",
     "plot_token_methods.py",
+    "plot_video_tokens.py",
 }
 
 

@@ -153,8 +153,9 @@ def cohere2_vision() -> Any:
 
 def vipllava() -> Any:
     vision = hf.CLIPVisionConfig(**_SQUARE, projection_dim=32)
+    layers = {"vision_feature_layer": (-2, 1), "vision_feature_layers": (-2, 1)}  # the name changed with release 5.21
     config = hf.VipLlavaConfig(vision_config=vision, text_config=hf.LlamaConfig(**_TEXT), image_token_index=IMAGE,
-                               image_token_id=IMAGE, vision_feature_layer=(-2, 1))  # fmt: skip
+                               image_token_id=IMAGE, **layers)  # fmt: skip
     return hf.VipLlavaForConditionalGeneration(config)
 
 

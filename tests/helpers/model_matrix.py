@@ -36,7 +36,7 @@ class Case:
 
     def reduced(self, **options: Any) -> Reduced:
         """Random cells; families that state no grid get it."""
-        stated = {"grids": [(4, 4)] * len(self.sizes)} if self.name == "got_ocr2" else {}
+        stated = {"grids": [STATED[self.name]] * len(self.sizes)} if self.name in STATED else {}
         stated |= {"positions": "compact"} if self.name in COMPACT else {}
         options = {"allocator": tokens.Random(), "budget": self.budgets, "realize": "select", **stated, **options}
         return reduce(self.model, self.inputs, processor=PROCESSOR, **options)
@@ -170,6 +170,7 @@ def positions(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
     return torch.cat([text[None], places])
 
 
+STATED = {"got_ocr2": (4, 4)}  # the grid of its pictures, which no configuration states
 COMPACT = ("exaone4_5",)  # `generate` of these counts tokens
 COLUMNS: dict[str, Callable[[str], float]] = {
     "dropping changes": lambda name: Case(name).effect(),

@@ -1,6 +1,7 @@
 """What vLLM asks of a plug-in and of a prompt, as read in version 0.33.0: names, arguments and counts, no more.
 
-`SIGNATURES` is compared with the sources of the package where it is installed; they are read, not run.
+`SIGNATURES`, `CLASSES` and `WORDS` are compared with the sources where the package is installed or `HRA_VLLM_SOURCES`
+names a folder with its unpacked wheel; they are read, not run.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 VERSION = "0.33.0"
+REQUIRES = {"transformers": ">=5.16.1,<5.21.0"}
 _LLAVA = "model_executor/models/llava.py"
 SIGNATURES = {
     (_LLAVA, "BaseLlavaProcessingInfo.get_num_image_tokens"): ("self", "image_width", "image_height"),
@@ -19,6 +21,19 @@ SIGNATURES = {
     ("multimodal/registry.py", "MultiModalRegistry.register_processor"): ("self", "processor", "info", "dummy_inputs"),
     ("multimodal/parse.py", "EmbeddingItems.get_feature_size"): ("self", "item_idx"),
     ("multimodal/parse.py", "MultiModalDataParser.is_embeddings"): ("cls", "data"),
+}
+# What `hra.integrations.vllm.llava` imports and derives from, and the words that plug-in and prompts are found by.
+CLASSES = {
+    _LLAVA: (
+        "LlavaDummyInputsBuilder", "LlavaForConditionalGeneration", "LlavaMultiModalProcessor", "LlavaProcessingInfo",
+    ),
+    "multimodal/registry.py": ("MultiModalRegistry",),
+}  # fmt: skip
+WORDS = {
+    "plugins/__init__.py": '"vllm.general_plugins"',
+    "multimodal/__init__.py": "MULTIMODAL_REGISTRY",
+    "inputs/llm.py": "multi_modal_uuids",
+    "model_executor/models/interfaces.py": "supports_tower_connector_lora",
 }
 
 

@@ -40,7 +40,6 @@ class Scene:
         corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).reshape(-1)
         steps = np.array([[0, side, 1], [1, side, side + 1]])
         self.triangles = (corner[:, None, None] + steps).reshape(-1, 3)
-        corners = self.triangles.reshape(-1, 1).astype(np.uint16)
         attributes = {"POSITION": self.add(self.positions, bounds=True), "TEXCOORD_0": self.add(self.uv)}
         self.primitive = {
             "attributes": attributes,

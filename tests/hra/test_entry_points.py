@@ -10,9 +10,10 @@ import pytest
 
 from hra.cli import groups
 from hra.domains import tokens
+from hra.domains.tokens.methods.registry import METHODS
 from hra.model.builder import HierarchyBuilder
 from hra.model.metrics import ErrorMetric
-from hra.plugins import GROUPS, load
+from hra.plugins import GROUPS, available, load
 from hra.traversals.base import Traversal
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
@@ -24,7 +25,12 @@ PROMISED = {
 }
 # Groups of programs that the library works with.
 FOREIGN = ("lmms_eval.models", "vllm.general_plugins")
-REGISTERED = [(group, name) for group, names in PROJECT["entry-points"].items() for name in names]
+REGISTERED = [
+    (group, member)
+    for group, names in PROJECT["entry-points"].items()
+    for name in names
+    for member in (METHODS if name == "_methods" else (name,))
+]
 
 
 @pytest.mark.parametrize(("group", "name"), [entry for entry in REGISTERED if entry[0] in PROMISED])
@@ -58,7 +64,7 @@ def test_what_other_programs_look_for_is_there_without_them(group):
 
 
 def test_the_methods_are_the_presets_and_reducers_by_their_names():
-    found = {name: load("hra.methods", name) for name in PROJECT["entry-points"]["hra.methods"]}
+    found = {name: load("hra.methods", name) for name in available("hra.methods")}
     assert found == {**tokens.PRESETS, **tokens.REDUCERS}
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
 import hra
 from hra import plugins
+from hra.domains import tokens
 from hra.errors import HraError
 
 
@@ -76,3 +77,14 @@ def test_whatever_a_module_raises_at_import_is_the_reason():
 def test_the_own_traversals_are_registered():
     assert {"best_first", "hull", "threshold"} <= set(plugins.available("hra.traversals"))
     assert plugins.load("hra.traversals", "threshold") is hra.Threshold
+
+
+def test_a_mapping_registers_its_items(monkeypatch):
+    points = [
+        EntryPoint("_many", "hra.domains.tokens.methods.registry:PRESETS", "hra.methods"),
+        EntryPoint("_gone", "hra.domains.tokens.methods.registry:NOTHING", "hra.methods"),
+    ]
+    monkeypatch.setattr(plugins, "_find_installed", lambda: EntryPoints(points))
+    assert set(plugins.available("hra.methods")) == {*tokens.PRESETS, "_gone"}
+    assert plugins.load("hra.methods", "pyramid") is tokens.PyramidSampling
+    assert list(plugins.failures("hra.methods")) == ["_gone"]

@@ -6,8 +6,10 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
@@ -19,13 +21,18 @@ from hra.errors import BackendUnavailable, InfeasibleShares, RepairWarning
 from hra.model.hierarchy import Hierarchy
 from hra.traversals.exact import Exact
 from tests.helpers.allocators import Plain, Table, problem_of
-from tests.helpers.hierarchies import KINDS, case
+from tests.helpers.hierarchies import FORESTS, KINDS, case
 from tests.helpers.references import affordable_sets, closed_sets
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/support-matrix.md").read_text(encoding="utf-8")
 NOT_ASKED_FOR, REFUSED = "—", "refused"
 INSTANCES = 4
+# What a checked cell of the conditions says.
+CHECKED_BY = {
+    "tenths": "tens", "reals": "rational", "cheaper": "sets", "held": "sets, bias", "limited": "sets, churn",
+    "kept": "file",
+}  # fmt: skip
 
 TRAVERSALS: dict[str, Any] = {
     "Hull()": hra.Hull(),
@@ -75,7 +82,8 @@ def test_the_page_lists_every_traversal_kind_and_modifier():
 
 
 def test_every_supported_cell_names_references_and_these_are_tests():
-    named = {name for *_, cell in CELLS + MODIFIED if supported(cell) for name in cell.split(", ")}
+    cells = [cell for *_, cell in CELLS + MODIFIED if supported(cell)] + list(CHECKED_BY.values())
+    named = {name for cell in cells for name in cell.split(", ")}
     assert named == set(REFERENCES)
     for row in REFERENCES.values():
         for file, function in re.findall(r"`(\S+)::(\w+)`", row["tests"]):
@@ -190,18 +198,24 @@ def lazily(hierarchy: Hierarchy, values: np.ndarray, rng: np.random.Generator) -
         level = np.repeat(np.arange(hierarchy.level_offsets.size - 1), np.diff(hierarchy.level_offsets))
         hra.LazyBestFirst().allocate(Lazy(hierarchy), LazyError(0.01**level), 100)
         return
-    error = np.zeros(values.size)
+    error, budget = sums_below(hierarchy, values), room(rng, hierarchy)
+    found = hra.LazyBestFirst().allocate(Lazy(hierarchy), LazyError(error), budget)
+    problem = problem_of(hierarchy, error, "error", budget)
+    best = float((affordable_sets(problem) @ problem.gain).max())
+    assert found.cost == pytest.approx(hierarchy.node_cost[found.cut].sum(), rel=1e-12) and found.cost <= budget
+    assert found.gain <= best * (1 + 1e-12) + 1e-12
+    assert best <= found.upper_bound * (1 + 1e-12) + 1e-12
+
+
+def sums_below(hierarchy: Hierarchy, values: np.ndarray) -> np.ndarray:
+    """The sum of ``values`` [N] below each node and at it."""
+    error, parent = np.zeros(values.size), hierarchy.node_parent
+    assert parent is not None
     for v, value in enumerate(values):
         while v >= 0:
             error[v] += value
             v = parent[v]
-    budget = room(rng, hierarchy)
-    found = hra.LazyBestFirst().allocate(Lazy(hierarchy), LazyError(error), budget)
-    problem = problem_of(hierarchy, error, "error", budget)
-    best = float((affordable_sets(problem) @ problem.gain).max())
-    assert found.cost == hierarchy.node_cost[found.cut].sum() <= budget
-    assert found.gain <= best * (1 + 1e-12) + 1e-12
-    assert best <= found.upper_bound * (1 + 1e-12) + 1e-12
+    return error
 
 
 def served(run: Callable[..., None], name: str, instance: tuple[Any, ...]) -> bool:
@@ -297,6 +311,124 @@ def test_every_refused_modifier(name: str, modifier: str):
                     MODIFIERS[modifier](name, *instance)
 
 
+# ---- costs, sequences and files ---
+
+
+def priced(hierarchy: Hierarchy, cost: np.ndarray) -> Hierarchy:
+    """The same refinements at other costs of nodes [N]."""
+    made = Hierarchy.from_topology(cost, hierarchy.topology, node_parent=hierarchy.node_parent)
+    return replace(made, node=hierarchy.node)
+
+
+def tenths(name: str, hierarchy: Hierarchy, values: np.ndarray, rng: np.random.Generator) -> None:
+    """Costs and budget in tenths choose what ten times as much does."""
+    budget, fine = room(rng, hierarchy), priced(hierarchy, np.round(hierarchy.node_cost / 10, 1))
+    if name == "LazyBestFirst()":
+        error = sums_below(hierarchy, values)
+        cuts = [
+            hra.LazyBestFirst().allocate(Lazy(one), LazyError(error), limit).cut
+            for one, limit in ((hierarchy, budget), (fine, budget / 10))
+        ]
+        assert cuts[0] == cuts[1]
+        return
+    whole = allocator(name, hierarchy).allocate(values, budget)
+    part = allocator(name, fine).allocate(values, budget / 10)
+    check(name, whole)
+    np.testing.assert_array_equal(part.selected, whole.selected)
+    assert (part.gain, part.cost, part.status) == (whole.gain, whole.cost / 10, whole.status)
+
+
+def reals(name: str, hierarchy: Hierarchy, values: np.ndarray, rng: np.random.Generator) -> None:
+    """Costs without a common unit: what is spent and the best of all sets in rational arithmetic."""
+    noise = rng.random(values.size if name != "Apportion()" else 1)
+    odd = priced(hierarchy, hierarchy.node_cost * (1 + noise / 10))
+    budget = odd.base_cost * (1 + 1e-12) + float(rng.random() * odd.cost.sum())
+    if name == "LazyBestFirst()":
+        lazily(odd, values, rng)
+        return
+    found = allocator(name, odd).allocate(values, budget)
+    spent, sets = sum(map(Fraction, odd.node_cost[found.cut].tolist())), closed_sets(odd)
+    assert spent <= Fraction(budget) and odd.is_valid(found.selected)
+    paid = [sum(map(Fraction, odd.node_cost[odd.active_nodes(row)].tolist())) for row in sets]
+    meet = meet_minimums(name, odd, sets, budget) & [cost <= Fraction(budget) for cost in paid]
+    best = float((sets[meet] @ found.problem.gain).max())
+    assert found.gain <= best * (1 + 1e-12) + 1e-12 and best <= found.upper_bound * (1 + 1e-12) + 1e-12
+
+
+def cheaper(name: str, hierarchy: Hierarchy, values: np.ndarray, rng: np.random.Generator) -> None:
+    """Fine nodes that may cost less than the coarse ones that they replace."""
+    cost = rng.integers(0, 5, values.size).astype(np.float64)
+    any_price = priced(hierarchy, cost)
+    least = any_price.base_cost + np.minimum(any_price.cost, 0).sum()
+    budget = max(any_price.base_cost, least) + float(rng.integers(0, int(np.abs(any_price.cost).sum()) + 1))
+    check(name, allocator(name, any_price).allocate(values, budget))
+
+
+def held(name: str, hierarchy: Hierarchy, values: np.ndarray, rng: np.random.Generator) -> None:
+    """With hysteresis: the traversal's choice where what is there gains half as much again."""
+    rule, budgets = hra.Coherent(TRAVERSALS[name], hysteresis=0.5), (room(rng, hierarchy), room(rng, hierarchy))
+    first = allocator(name, hierarchy).allocate(values, budgets[0])
+    second = Plain(hierarchy, Table(kind="gain"), rule).allocate(rng.permutation(values), budgets[1], previous=first)
+    check(name, second)
+    if name != "Threshold()":  # of which the error counts, see tests/hra/traversals/test_coherent.py
+        gain = second.problem.gain * np.where(first.selected, 1.5, 1.0)
+        alone = TRAVERSALS[name].solve(replace(second.problem, gain=gain)).selected
+        assert gain[second.selected].sum() == pytest.approx(gain[alone].sum())
+
+
+def limited(name: str, hierarchy: Hierarchy, values: np.ndarray, rng: np.random.Generator) -> None:
+    """At most two changes at the same budget."""
+    rule, budget = hra.Coherent(TRAVERSALS[name], max_churn=2), room(rng, hierarchy)
+    first = allocator(name, hierarchy).allocate(values, budget)
+    second = Plain(hierarchy, Table(kind="gain"), rule).allocate(rng.permutation(values), budget, previous=first)
+    check("", second)  # minimums give way to the limit
+    assert second.churn is not None and second.churn <= 2
+
+
+def kept(name: str, hierarchy: Hierarchy, values: np.ndarray, rng: np.random.Generator) -> None:
+    """A file has the same answer with its proof, and is where the next step goes on from."""
+    allocation, budget = allocator(name, hierarchy).allocate(values, room(rng, hierarchy)), room(rng, hierarchy)
+    with TemporaryDirectory() as folder:
+        allocation.save(Path(folder) / "a.hra")
+        again = Allocation.load(Path(folder) / "a.hra")
+    np.testing.assert_array_equal(again.selected, allocation.selected)
+    assert repr(again) == repr(allocation) and hra.verify(again).ok
+    after = [allocator(name, hierarchy).allocate(values[::-1], budget, previous=one) for one in (allocation, again)]
+    np.testing.assert_array_equal(after[0].selected, after[1].selected)
+
+
+CONDITIONS: dict[str, Callable[..., None]] = {
+    "tenths": tenths, "reals": reals, "cheaper": cheaper, "held": held, "limited": limited, "kept": kept
+}  # fmt: skip
+
+
+ON_CONDITIONS = table("Costs, sequences and files")
+CONDITIONED = [(name, condition, cell) for name, row in ON_CONDITIONS.items() for condition, cell in row.items()]
+
+
+def outcome(name: str, condition: str) -> str:
+    """What comes out of all instances: what checks them, or a refusal of each kind on which it can happen."""
+    refused = served_ones = 0
+    for kind in (kind for kind, cell in ON_KINDS[name].items() if supported(cell)):
+        for instance in instances(name, kind):
+            try:
+                served_ones += served(CONDITIONS[condition], name, instance)
+            except hra.HraError:
+                refused += 1
+    assert not (refused and served_ones), "one answer for all"
+    return REFUSED if refused else CHECKED_BY[condition]
+
+
+def test_the_page_lists_every_condition():
+    assert list(ON_CONDITIONS) == list(TRAVERSALS)
+    assert all(list(row) == list(CONDITIONS) for row in ON_CONDITIONS.values())
+
+
+@pytest.mark.parametrize(("name", "condition"), [each[:2] for each in CONDITIONED if each[2] != NOT_ASKED_FOR])
+def test_every_condition(name: str, condition: str):
+    assert outcome(name, condition) == ON_CONDITIONS[name][condition]
+
+
 # ---- backends ---
 
 
@@ -346,3 +478,71 @@ def problem_of_gain(hierarchy: Hierarchy, gain: np.ndarray, budget: float) -> hr
 def test_what_a_backend_cannot_do_it_refuses_by_name(name: str, backend: str):
     with pytest.raises(BackendUnavailable, match="the backend finds hull points"):
         hra.allocate_batch(Hierarchy.flat(np.ones(3)), np.ones((1, 3)), 2, traversal=TRAVERSALS[name], backend=backend)
+
+
+def tied(hierarchy: Hierarchy, gain: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
+    return hierarchy, np.floor(3 * gain)
+
+
+def in_tenths(hierarchy: Hierarchy, gain: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
+    return priced(hierarchy, np.round(hierarchy.node_cost / 10, 1)), gain
+
+
+def in_reals(hierarchy: Hierarchy, gain: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
+    return priced(hierarchy, hierarchy.node_cost * np.sqrt(2 + np.arange(hierarchy.node_cost.size) / 99)), gain
+
+
+def shrinking(hierarchy: Hierarchy, gain: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
+    cost = np.arange(hierarchy.node_cost.size)[::-1] % 5
+    return priced(hierarchy, cost.astype(np.float64)), gain
+
+
+def single(hierarchy: Hierarchy, gain: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
+    return hierarchy, gain.astype(np.float32)
+
+
+ROWS: dict[str, Callable[..., tuple[Hierarchy, np.ndarray]]] = {
+    "ties": tied, "tenths": in_tenths, "reals": in_reals, "cheaper": shrinking, "float32": single
+}  # fmt: skip
+ON_ROWS = table("Backends, costs and ties")
+
+
+def test_the_page_lists_every_kind_of_rows():
+    assert list(ON_ROWS) == list(ROWS)
+    assert all(set(row) == {"numba", "reference", "warp"} for row in ON_ROWS.values())
+
+
+@pytest.mark.parametrize("backend", ["numba", "reference", "warp"])
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_of_every_kind_on_every_backend(rows: str, backend: str):
+    """On forests, each row with a budget of its own, by every traversal that the backend serves but `Apportion`."""
+    found = set()
+    for name in (n for n, row in ON_BACKENDS.items() if row[backend] == "equal" and n != "Apportion()"):
+        for kind in (kind for kind in FORESTS if ON_KINDS[name][kind] != REFUSED):
+            for shape, _, rng in instances(name, kind):
+                hierarchy, gain = ROWS[rows](shape, rng.random((2, len(shape))))
+                if rows == "cheaper" and not hierarchy.shrinks:
+                    continue
+                budgets = hierarchy.base_cost * (1 + 1e-12) + rng.random(2) * np.abs(hierarchy.cost).sum()
+                alone = (
+                    [
+                        TRAVERSALS[name].solve(problem_of_gain(hierarchy, row.astype(np.float64), float(limit)))
+                        for row, limit in zip(gain, budgets, strict=True)
+                    ]
+                    if not name.startswith("LevelShares")
+                    else []
+                )
+                try:
+                    batch = hra.allocate_batch(hierarchy, gain, budgets, traversal=TRAVERSALS[name], backend=backend)
+                except InfeasibleShares:
+                    continue
+                except hra.HraError:
+                    found.add(REFUSED)
+                    continue
+                found.add("equal")
+                for row, selected, solution in zip(gain, batch.selected, alone, strict=False):
+                    if isinstance(TRAVERSALS[name], Exact):
+                        assert row[selected].sum() == pytest.approx(row[solution.selected].sum(), rel=1e-12)
+                    else:
+                        np.testing.assert_array_equal(selected, solution.selected)
+    assert found == {ON_ROWS[rows][backend]}

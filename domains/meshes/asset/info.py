@@ -160,6 +160,8 @@ def record_of(material: Material, images: Images) -> dict[str, Any]:
 def _written(value: Any, images: Images) -> Any:
     if isinstance(value, bytes):
         return images.place(value)
+    if isinstance(value, tuple) and any(isinstance(one, Texture) for one in value):
+        return [_written(one, images) for one in value]
     if isinstance(value, Texture):
         return {"image": images.place(value.image), "coordinates": value.coordinates} | _sampler_record(value.sampler)
     return asdict(value) if isinstance(value, Sampler) else value
@@ -182,7 +184,9 @@ def material_of(record: dict[str, Any], images: bytes) -> Material:
     values["image"] = None if values["image"] is None else _image(values["image"], images)
     if "sampler" in values:
         values["sampler"] = Sampler(**values["sampler"])
-    textures = {name: _texture(values[name], images) for name in TEXTURES if name in values}
+    textures: dict[str, Any] = {name: _texture(values[name], images) for name in TEXTURES if name in values}
+    if "other_textures" in values:
+        textures["other_textures"] = tuple(_texture(one, images) for one in values["other_textures"])
     return Material(**{**values, **textures})
 
 

@@ -22,7 +22,11 @@ SUFFIXES = (".hra",)
 # The stream that every mesh has.
 POSITION = "position"
 PLAIN, COMPRESSED = 1, 2
-VERSIONS = (PLAIN, COMPRESSED)
+# Versions 3 and 4 are 1 and 2 of a mesh whose positions count from an origin, which earlier readers would lose.
+WITH_ORIGIN = 2
+VERSIONS = (1, 2, 3, 4)
+# The block of it.
+ORIGIN = "origin"
 # A byte above 127, both line ends and end-of-file: what transfers as text damage first (the signature of PNG).
 MAGIC = b"\x89HRA\r\n\x1a\n"
 # Pages are at most this long, and begin at multiples of the unit in which systems map and read files.
@@ -62,7 +66,7 @@ class AssetHeader:
     vertices, triangles : of all levels together.
     clusters, pages, sections : how many there are.
     directory_crc : CRC-32 of the directory, which follows the header.
-    version : 1 for plain pages, 2 for compressed ones.
+    version : 1 or 3 for plain pages, 2 or 4 for compressed ones; 3 and 4 with an origin.
     """
 
     file_bytes: int
@@ -73,6 +77,16 @@ class AssetHeader:
     sections: int
     directory_crc: int
     version: int = PLAIN
+
+    @property
+    def compressed(self) -> bool:
+        """Whether pages are."""
+        return self.version in (COMPRESSED, COMPRESSED + WITH_ORIGIN)
+
+    @property
+    def has_origin(self) -> bool:
+        """Whether positions count from an origin."""
+        return self.version > WITH_ORIGIN
 
     def pack(self) -> bytes:
         """The bytes of the header."""
@@ -97,7 +111,7 @@ class AssetHeader:
             raise FileError("the mesh asset is not little-endian", where=where, fix=REBUILD)
         if version not in VERSIONS:
             fix = "update hra" if version > max(VERSIONS) else REBUILD
-            raise FileError(f"version {version} of the mesh asset is not read, only 1 and 2", where=where, fix=fix)
+            raise FileError(f"version {version} of the mesh asset is not read, only 1 to 4", where=where, fix=fix)
         if crc != zlib.crc32(data[: HEADER_BYTES - 4]) or reserved:
             raise FileError("the header of the mesh asset is damaged", where=where, fix=REBUILD)
         header = cls(*counts, version=version)

@@ -12,7 +12,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.domains.meshes.asset.info import read_info, read_materials, read_report
-from hra.domains.meshes.asset.layout import POSITION, AssetHeader, Kind, MappedFile, map_file
+from hra.domains.meshes.asset.layout import ORIGIN, POSITION, AssetHeader, Kind, MappedFile, map_file
 from hra.domains.meshes.asset.pages import Page, read_page, weld_pages
 from hra.domains.meshes.asset.tables import Tables, read_tables, vertex_attributes, vertex_bytes
 from hra.domains.meshes.mesh.attributes import VertexAttributes
@@ -35,6 +35,7 @@ class MeshAsset:
     ----------
     bounds : float32 [2, 3], smallest and largest coordinates.
     report : how the mesh was built, or None.
+    origin : as of `TriangleMesh`.
 
     Examples
     --------
@@ -53,6 +54,7 @@ class MeshAsset:
     _info: dict[str, Any]
     bounds: np.ndarray
     report: BuildReport | None
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy in another process maps the same file; what it may not map is another one of the same name.
@@ -165,7 +167,8 @@ class MeshAsset:
         with self._describe():
             welded = weld_pages(parts, wanted)
             return TriangleMesh(
-                welded.streams[POSITION], welded.indices.reshape(-1, 3), self._attributes(welded.streams)
+                *(welded.streams[POSITION], welded.indices.reshape(-1, 3), self._attributes(welded.streams)),
+                origin=self.origin,
             )
 
     def read(self) -> ClusterMesh:
@@ -181,7 +184,7 @@ class MeshAsset:
             check_positions(welded.streams[POSITION], POSITION)
             carried = self._attributes(welded.streams)
             arrays = welded.streams[POSITION], welded.indices, welded.offsets
-            return ClusterMesh(*arrays, self.hierarchy, carried, self.report)
+            return ClusterMesh(*arrays, self.hierarchy, carried, self.report, self.origin)
 
     def with_cost(self, unit: CostUnit) -> MeshAsset:
         """The same file with costs in triangles or in bytes; see `ClusterMesh.with_cost`.
@@ -242,7 +245,17 @@ def open_asset(path: str | Path) -> MeshAsset:
     bounds = file.section("bounds", Kind.BLOCK, "<f4", (3,))
     if len(bounds) != 2 or not np.isfinite(bounds).all() or (bounds[0] > bounds[1]).any():
         raise file.error("the bounds of the mesh asset are invalid")
-    return MeshAsset(file, tables, info, bounds, read_report(file, info))
+    return MeshAsset(file, tables, info, bounds, read_report(file, info), _origin(file))
+
+
+def _origin(file: MappedFile) -> tuple[float, float, float]:
+    if not file.header.has_origin:
+        return (0.0, 0.0, 0.0)
+    rows = file.section(ORIGIN, Kind.BLOCK, "<f8", (3,))
+    if len(rows) != 1 or not np.isfinite(rows).all():
+        raise file.error("the origin of the mesh asset is invalid")
+    x, y, z = rows[0].tolist()
+    return x, y, z
 
 
 def load_clusters(path: str | Path) -> ClusterMesh:

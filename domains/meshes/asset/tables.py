@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hra.domains.meshes.asset.codec import Grid
-from hra.domains.meshes.asset.layout import COMPRESSED, MAX_CLUSTER_VERTICES, PAGE_ALIGNMENT, POSITION, Kind, MappedFile
+from hra.domains.meshes.asset.layout import MAX_CLUSTER_VERTICES, PAGE_ALIGNMENT, POSITION, Kind, MappedFile
 from hra.domains.meshes.asset.packing import storage_order
 from hra.domains.meshes.mesh.attributes import LAYOUT, VertexAttributes
 from hra.domains.meshes.mesh.materials import Material
@@ -123,7 +123,7 @@ def read_tables(file: MappedFile) -> Tables:
     vertices = hierarchy.attribute("vertex_count").astype(np.int64)
     sound = (vertices > 0) & (vertices <= np.minimum(MAX_CLUSTER_VERTICES, 3 * triangles))
     _require(file, bool(sound.all()) and file.header.vertices <= int(vertices.sum()), "vertex_count")
-    compressed = file.header.version == COMPRESSED
+    compressed = file.header.compressed
     order = _stored_order(file) if compressed else storage_order(hierarchy.added_by)
     ends = np.concatenate([[0], file.section("page_end", Kind.PAGE, "<u4").astype(np.int64)])
     _require(file, bool((np.diff(ends) > 0).all()) and ends[-1] == len(order), "page_end")

@@ -15,9 +15,12 @@ from hra.domains.meshes.asset.info import info_sections
 from hra.domains.meshes.asset.layout import (
     ENTRY_BYTES,
     HEADER_BYTES,
+    ORIGIN,
     PAGE_ALIGNMENT,
+    PLAIN,
     SECTION_ALIGNMENT,
     SUFFIXES,
+    WITH_ORIGIN,
     AssetHeader,
     Entry,
     Kind,
@@ -60,7 +63,7 @@ def save(mesh: ClusterMesh, path: str | Path, grid_bits: int | None = None) -> N
 def asset_bytes(mesh: ClusterMesh, grid_bits: int | None = None) -> bytearray:
     """The content of the file that `save` writes."""
     body = plain(mesh) if grid_bits is None else compressed(mesh, grid_bits)
-    tables, blocks, streams = body.tables, info_sections(mesh), body.streams
+    tables, blocks, streams = {**body.tables, **origin_section(mesh.origin)}, info_sections(mesh), body.streams
     entry_count = len(tables) + len(blocks) + len(streams)
     # Tables, pages, and last what varies in length from one build to the next, so that it moves nothing else.
     table_at, end = places(HEADER_BYTES + ENTRY_BYTES * entry_count, _sizes(tables), SECTION_ALIGNMENT)
@@ -75,8 +78,15 @@ def asset_bytes(mesh: ClusterMesh, grid_bits: int | None = None) -> bytearray:
     directory = b"".join(entry.pack() for entry in entries)
     counts = rows, mesh.indices.size // 3, len(mesh.offsets) - 1, len(page_at), entry_count
     content[HEADER_BYTES : HEADER_BYTES + len(directory)] = directory
-    content[:HEADER_BYTES] = AssetHeader(end, *counts, zlib.crc32(directory), body.version).pack()
+    content[:HEADER_BYTES] = AssetHeader(
+        end, *counts, zlib.crc32(directory), body.version + WITH_ORIGIN * any(mesh.origin)
+    ).pack()
     return content
+
+
+def origin_section(origin: tuple[float, float, float]) -> Sections:
+    """The section of an origin, none for zeros."""
+    return {ORIGIN: (Kind.BLOCK, np.array([origin], "<f8"))} if any(origin) else {}
 
 
 def _sizes(sections: Sections) -> list[int]:
@@ -132,7 +142,7 @@ class StreamedBody:
     tables : of clusters; blocks : the last ones of the file, but "bounds", which is the first of all.
     streams : types and shapes of what vertices carry.
     page_ends : int64 [P], clusters; page_sizes : int64 [P], bytes; pages : makes them.
-    vertices, triangles : of all ``clusters``.
+    vertices, triangles : of all ``clusters``. origin : what positions count from.
     """
 
     tables: Mapping[str, Table]
@@ -144,6 +154,7 @@ class StreamedBody:
     vertices: int
     triangles: int
     clusters: int
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 def write_streamed(stream: IO[bytes], body: StreamedBody) -> None:
@@ -152,6 +163,7 @@ def write_streamed(stream: IO[bytes], body: StreamedBody) -> None:
     pages: dict[str, np.ndarray] = {"page_end": ends, "page_bytes": sizes}
     tables = {"bounds": _block(body.blocks["bounds"]), **body.tables}
     tables |= {name: _page_table(pages, name, len(ends)) for name in _PAGE_TABLES}
+    tables |= {name: _block(rows) for name, (_, rows) in origin_section(body.origin).items()}
     last = {name: _block(array) for name, array in body.blocks.items() if name != "bounds"}
     count = len(tables) + len(last) + len(body.streams)
     table_at, end = places(HEADER_BYTES + ENTRY_BYTES * count, [t.nbytes for t in tables.values()], SECTION_ALIGNMENT)
@@ -167,7 +179,8 @@ def write_streamed(stream: IO[bytes], body: StreamedBody) -> None:
     directory = b"".join(entry.pack() for entry in entries)
     counts = body.vertices, body.triangles, body.clusters, len(ends), count
     stream.seek(0)
-    stream.write(AssetHeader(end, *counts, zlib.crc32(directory)).pack() + directory)
+    version = PLAIN + WITH_ORIGIN * any(body.origin)
+    stream.write(AssetHeader(end, *counts, zlib.crc32(directory), version).pack() + directory)
 
 
 def _block(array: np.ndarray) -> Table:

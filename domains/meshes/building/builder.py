@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.mesh.report import BuildReport, Meter
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
-from hra.errors import HraError, MeshError
+from hra.errors import HraError, MeshError, wrong_kind
 from hra.files.limits import DEFAULT, Limits
 
 
@@ -79,6 +80,9 @@ def build(
     _check_size("group_size", group_size, range(3, 65))
     if threads is not None:
         _check_size("threads", threads, range(1, 1025))
+    if not isinstance(source, (str, os.PathLike, TriangleMesh)):
+        fix = "make a mesh of arrays: meshes.from_arrays(positions, triangles)"
+        raise wrong_kind("source", source, (str, Path, TriangleMesh), fix)
     meter = Meter()
     mesh = source if isinstance(source, TriangleMesh) else load(source, limits=limits)
     positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
@@ -95,7 +99,8 @@ def build(
     countdown.finish()
     chosen = {**asdict(settings), "appearance": True} if appearance else asdict(settings)
     name = "" if isinstance(source, TriangleMesh) else Path(source).name
-    return replace(clusters, report=_report(clusters, levels, chosen, workers.threads, meter, name))
+    report = _report(clusters, levels, chosen, workers.threads, meter, name)
+    return replace(clusters, report=report, origin=mesh.origin)
 
 
 def _report(

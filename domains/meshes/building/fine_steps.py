@@ -21,14 +21,13 @@ import numpy as np
 
 from hra.domains.meshes.building.changes import Changes, independent_changes
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.level import Groups, coarse_clusters, shares
+from hra.domains.meshes.building.level import Followed, Groups, coarse_clusters, shares
 from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.regions import distinct, grown_regions
 from hra.domains.meshes.building.settings import Countdown, Settings, Workers
-from hra.domains.meshes.building.sides import patch_deviations
+from hra.domains.meshes.building.sides import carried_deviations
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified, split_into_clusters
 from hra.domains.meshes.building.source_clusters import own_bounds
-from hra.domains.meshes.measures.deviation import Patches
 from hra.domains.meshes.measures.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.mesh.meshopt import MAX_VERTICES
@@ -73,9 +72,20 @@ class FineSteps:
 
 
 def fine_steps(
-    top: ClusterTable, geometry: Geometry, kept: Kept, settings: Settings, workers: Workers, countdown: Countdown
+    top: ClusterTable,
+    geometry: Geometry,
+    kept: Kept,
+    settings: Settings,
+    workers: Workers,
+    countdown: Countdown,
+    followed: Followed | None = None,
 ) -> FineSteps | None:
-    """The clusters ``top``, which cover the mesh, simplified to at most 16 triangles; None where they are stuck."""
+    """The clusters ``top``, which cover the mesh, simplified to at most 16 triangles; None where they are stuck.
+
+    Parameters
+    ----------
+    followed : the surface that bounds are measured from, and where ``top`` is; None for a build without bounds.
+    """
     steps = list(smaller_meshes(top.indices, geometry, kept, settings.cluster_size))
     if not steps:
         return None
@@ -87,9 +97,8 @@ def fine_steps(
     near = Geometry(geometry.positions[vertices], geometry.unit_positions[vertices], geometry.scale)
     local = replace(top, indices=corners[: top.indices.size])
     corners, deviation = corners.reshape(-1, 3), None
-    if settings.certified:
-        known = np.repeat(top.deviation, top.sizes // 3, axis=0)
-        deviation = change_deviations(changes, corners, known, near.positions, workers)
+    if followed is not None:
+        deviation = change_deviations(changes, top, geometry.positions, followed, workers)
     table, first, gone_by = plan.clusters(local, corners, near, deviation, settings.cluster_size, countdown)
     return FineSteps.of(replace(table, indices=vertices[table.indices]), first, gone_by, len(plan.error))
 
@@ -296,28 +305,17 @@ def _step(
 
 
 def change_deviations(
-    changes: Changes, corners: np.ndarray, known: np.ndarray, positions: np.ndarray, workers: Workers
+    changes: Changes, top: ClusterTable, positions: np.ndarray, followed: Followed, workers: Workers
 ) -> np.ndarray:
-    """Bounds on both sides for each triangle, float32 [K, 2], see `two_sided_deviations`.
-
-    Bounds of consecutive changes add up, along the way of each point. Of a refinement of many changes only the largest
-    would be known: from one to the next those would add up to much more.
-
-    Parameters
-    ----------
-    corners : uint32 [K, 3], of the triangles; known : float32 [F, 2], bounds of those of the first mesh.
-    positions : float32 [V, 3], in whose unit the bounds are.
-    """
-    result = np.zeros((len(corners), 2), np.float32)
-    result[: len(known)] = known
-    (gone_at, gone), (made_at, made) = (group(by, len(changes)) for by in (changes.gone_by, changes.made_by))
-    for wave in waves(changes.made_by, changes.gone_by, len(changes)):
-        fine, groups = take_runs(gone, gone_at, wave)
-        coarse, coarse_groups = take_runs(made, made_at, wave)
-        indices, offsets = corners[fine].reshape(-1), 3 * np.arange(len(fine) + 1)
-        lost, added = (Patches(indices, offsets, off, groups) for off in np.ascontiguousarray(result[fine].T))
-        onto = corners[coarse].reshape(-1), 3 * coarse_groups
-        result[coarse] = np.repeat(patch_deviations(lost, added, positions, onto, workers), np.diff(coarse_groups), 0)
+    """Bounds on both sides for each triangle, float32 [K, 2], see `carried_deviations`."""
+    result = np.zeros((len(changes.triangles), 2), np.float32)
+    rows, carried = followed.triangles, followed.carried
+    result[: len(rows)] = np.repeat(top.deviation, top.sizes // 3, axis=0)
+    gone, made = (group(by, len(changes)) for by in (changes.gone_by, changes.made_by))
+    carried.take(rows, len(result))
+    indices = changes.triangles[made[1]].reshape(-1)
+    found = carried_deviations(carried, gone, made, indices, positions, workers)
+    result[made[1]] = np.repeat(found, np.diff(made[0]), axis=0)
     return result
 
 

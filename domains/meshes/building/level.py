@@ -15,9 +15,10 @@ from hra.caching import cached_property
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.settings import Countdown, Workers, batches
-from hra.domains.meshes.building.sides import two_sided_deviations
+from hra.domains.meshes.building.sides import carried_deviations, two_sided_deviations
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.spheres import enclosing_spheres
+from hra.domains.meshes.measures.carrying import Carried
 from hra.domains.meshes.measures.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.ragged import enclosing_boxes, run_offsets, take_runs
@@ -139,6 +140,60 @@ def level_deviations(
     indices, offsets, _ = join(parts)
     coarse = indices, offsets[run_offsets(np.array([len(part.vertex_count) for part in parts], np.int64))]
     return two_sided_deviations(groups.clusters, members, geometry.positions, coarse, workers)
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A surface that bounds are measured from, carried along, and where on it clusters are.
+
+    Attributes
+    ----------
+    first : int64 [N], the number of the first triangle of each cluster; the others follow.
+    sizes : int64 [N], triangles.
+    """
+
+    carried: Carried
+    first: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, clusters: ClusterTable, geometry: Geometry) -> Followed:
+        """The surface of ``clusters``, with what is known of how far they are from the source."""
+        sizes = clusters.sizes // 3
+        deviation = np.repeat(clusters.deviation, sizes, axis=0)
+        carried = Carried(geometry.positions, clusters.indices.reshape(-1, 3), deviation)
+        return cls(carried, run_offsets(sizes)[:-1], sizes)
+
+    def take(self, rows: np.ndarray) -> Followed:
+        """The clusters ``rows``, in that order."""
+        return replace(self, first=self.first[rows], sizes=self.sizes[rows])
+
+    @property
+    def triangles(self) -> np.ndarray:
+        """The numbers of all triangles, one cluster after the other."""
+        ends = run_offsets(self.sizes)
+        return np.arange(ends[-1]) + np.repeat(self.first - ends[:-1], self.sizes)
+
+    def deviations(
+        self, groups: Groups, results: Sequence[Simplified | None], geometry: Geometry, workers: Workers
+    ) -> tuple[np.ndarray, Followed]:
+        """As `level_deviations`, and the clusters that are left: what groups were simplified to, then stuck ones."""
+        done = np.array([result is not None for result in results])
+        stays = ~np.repeat(done, np.diff(groups.offsets))
+        gone, stuck = self.take(np.flatnonzero(~stays)), self.take(np.flatnonzero(stays))
+        parts = [result for result in results if result is not None]
+        indices, offsets, _ = join(parts)
+        numbers = self.carried.add(indices.size // 3)
+        counts = [
+            np.array([p.indices.size // 3 for p in parts]),
+            np.array([groups.size(g) // 3 for g in np.flatnonzero(done).tolist()]),
+        ]
+        made_at, gone_at = (run_offsets(count) for count in counts)
+        found = carried_deviations(
+            self.carried, (gone_at, gone.triangles), (made_at, numbers), indices, geometry.positions, workers
+        )
+        first = np.concatenate([numbers[0] + offsets[:-1] // 3, stuck.first])
+        return found, Followed(self.carried, first, np.concatenate([np.diff(offsets) // 3, stuck.sizes]))
 
 
 def coarse_clusters(

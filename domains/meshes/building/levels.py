@@ -13,7 +13,7 @@ from hra.compiling import njit
 from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.fine_steps import ROOT, FineSteps, fine_steps
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.level import Groups, coarse_clusters, level_deviations, simplify_groups
+from hra.domains.meshes.building.level import Followed, Groups, coarse_clusters, level_deviations, simplify_groups
 from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.settings import Countdown, Settings, Workers
 from hra.domains.meshes.building.simplify import CoarseStep
@@ -30,6 +30,8 @@ _POOR_SHARE = 0.25
 _LARGEST_GROUP = 64
 # From so many triangles on the mesh is simplified in fine steps.
 _FINE = 8192
+# Meshes of so many triangles at most are what bounds are measured from; those of larger ones add up until then.
+_FOLLOWED = 2**15
 # Islands above this share of a full group are worth a group of their own.
 _SMALL_SHARE = 0.5
 
@@ -129,13 +131,16 @@ def levels_above(
     nothing = np.zeros(len(geometry.positions), np.uint8)
     built, group_size, whole = BuiltLevels(), settings.group_size, part is None
     part = part or Part(nothing, _FINE, *numbers)
-    rows = built.add(pending)
+    rows, followed = built.add(pending), None
+    certified = whole and settings.certified
     # Ends: a round takes triangles away, or all groups are stuck. Then they get twice as large until one group holds
     # everything, and if that is stuck, nothing is left to try. A part ends before: its neighbours are what it lacks.
     while pending.indices.size > 3 * part.until:
         grouping = group_clusters(pending, geometry, group_size)
         built.merged_islands += grouping.merged_islands
         offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
+        if certified and pending.indices.size <= 3 * _FOLLOWED:
+            followed = (followed or Followed.of(pending, geometry)).take(order)
         groups, rows, before = Groups(pending.take(order), offsets), rows[order], pending.indices.size
         kept = Kept.of(grouping.shared | part.pinned, borders)
         # Only groups of the largest size are clustered beside neighbours: smaller ones may still get what they touch.
@@ -147,19 +152,27 @@ def levels_above(
         pending = groups.clusters.take(stuck)
         if done.any():
             own = {"level": part.first_level + len(built.tables), "first_group": part.first_group + len(built.members)}
-            deviation = level_deviations(groups, results, geometry, workers) if settings.certified else None
+            deviation = None
+            if followed is not None:
+                deviation, followed = followed.deviations(groups, results, geometry, workers)
+            elif settings.certified:
+                deviation = level_deviations(groups, results, geometry, workers)
             products = coarse_clusters(groups, results, geometry, **own, deviation=deviation)
             built.members += [rows[offsets[g] : offsets[g + 1]] for g in np.flatnonzero(done)]
             pending = concatenate([products, pending])
             rows = np.concatenate([built.add(products), rows[stuck]])
         elif len(groups) == 1:
             return built
+        elif followed is not None:
+            followed = followed.take(stuck)
         if pending.indices.size > (1 - _POOR_SHARE) * before:
             if not whole and 2 * group_size > _LARGEST_GROUP:
                 return built
             group_size = 2 * group_size if 2 * group_size <= _LARGEST_GROUP else len(rows)
     if whole and pending.indices.size > 3 * ROOT:
-        found = fine_steps(pending, geometry, Kept.of(nothing, borders), settings, workers, countdown)
+        if certified:
+            followed = followed or Followed.of(pending, geometry)
+        found = fine_steps(pending, geometry, Kept.of(nothing, borders), settings, workers, countdown, followed)
         if found is not None:
             built.refine(rows, found, part.first_group)
     return built

@@ -7,6 +7,7 @@ from threading import local
 import numpy as np
 
 from hra.domains.meshes.building.settings import Workers, batches
+from hra.domains.meshes.measures.carrying import Carried
 from hra.domains.meshes.measures.deviation import Patches, VertexMemory, group_deviations
 from hra.domains.meshes.measures.mapping.deviation import mapped_deviations
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
@@ -40,25 +41,6 @@ def two_sided_deviations(
     rows, groups = members
     indices, offsets = take_runs(fine.indices, fine.offsets, rows)
     lost, added = (Patches(indices, offsets, off, groups) for off in np.ascontiguousarray(fine.deviation[rows].T))
-    return patch_deviations(lost, added, positions, coarse, workers, mapped=True)
-
-
-def patch_deviations(
-    lost: Patches,
-    added: Patches,
-    positions: np.ndarray,
-    coarse: tuple[np.ndarray, np.ndarray],
-    workers: Workers,
-    *,
-    mapped: bool = False,
-) -> np.ndarray:
-    """The same of patches, with what is known of how far the source is from them, and they from the source.
-
-    Parameters
-    ----------
-    mapped : whether to look for maps first, which are faster. Around a vertex the largest of what clusters are off
-        counts for all: too much where each cluster is a triangle.
-    """
     coarse_indices, coarse_at = coarse
     exact = np.zeros(len(coarse_at) - 1, np.float32)
     own_memory = local()
@@ -70,11 +52,34 @@ def patch_deviations(
         at, ends = slice(batch.start, batch.stop), slice(batch.start, batch.stop + 1)
         simplified = Patches(coarse_indices, coarse_at[ends], exact[at], np.arange(len(batch) + 1))
         fine, shown = (replaced._replace(groups=replaced.groups[ends]) for replaced in (lost, added))
-        known = np.full((len(batch), 2), np.nan, np.float32)
-        if mapped:
-            known = mapped_deviations(positions, fine, shown.deviation, simplified, memory)
+        known = mapped_deviations(positions, fine, shown.deviation, simplified, memory)
         forward = group_deviations(positions, fine, simplified, np.zeros(len(batch)), memory, known[:, 0])
         backward = group_deviations(positions, simplified, shown, forward.astype(np.float64), memory, known[:, 1])
         return np.stack([forward, backward], axis=1)
 
     return np.concatenate(list(workers.map(bound, batches(len(exact), _AT_ONCE))))
+
+
+def carried_deviations(
+    carried: Carried,
+    gone: tuple[np.ndarray, np.ndarray],
+    made: tuple[np.ndarray, np.ndarray],
+    indices: np.ndarray,
+    positions: np.ndarray,
+    workers: Workers,
+) -> np.ndarray:
+    """The same for changes, measured from a surface that is carried along, see `Carried.step`; float32 [C, 2]."""
+    lost, enough, onto = carried.step(gone, made, indices)
+    at, exact, own_memory = 3 * made[0].astype(np.int64), np.zeros(len(lost), np.float32), local()
+
+    def bound(batch: range) -> np.ndarray:
+        if not hasattr(own_memory, "vertices"):
+            own_memory.vertices = VertexMemory(len(positions))
+        own, ends = slice(batch.start, batch.stop), slice(batch.start, batch.stop + 1)
+        moved = Patches(indices, at[ends], exact[own], np.arange(len(batch) + 1))
+        return group_deviations(
+            positions, moved, onto._replace(groups=onto.groups[ends]), enough[own], own_memory.vertices
+        )
+
+    added = np.concatenate(list(workers.map(bound, batches(len(lost), _AT_ONCE))))
+    return np.stack([np.nextafter(lost.astype(np.float32), np.float32(np.inf)), added], axis=1)

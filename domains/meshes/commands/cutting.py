@@ -47,7 +47,7 @@ def cut(
     write_json(json_file, record)
     show(repr(chosen.allocation), record.items())
     say_what_is_left_out(asset.attribute_names, out)
-    end_with_verdict(chosen)
+    end_with_outcome(chosen)
 
 
 def _facts(chosen: Cut, limits: CutOptions, asset: Any) -> dict[str, Any]:
@@ -86,11 +86,11 @@ def say_what_is_left_out(attributes: Any, out: Path | None) -> None:
         typer.echo(f"note: {out.suffix} files hold no {', '.join(lost)} here; use .glb to keep them", err=True)
 
 
-def end_with_verdict(chosen: Cut) -> None:
+def end_with_outcome(chosen: Cut) -> None:
     """Say at the end whether the tolerance was met; exit code 1 if not."""
-    verdict = chosen.verdict()
-    if verdict is not None:
-        typer.echo(verdict)
+    outcome = chosen.outcome()
+    if outcome is not None:
+        typer.echo(outcome)
     if not chosen.met:
         raise typer.Exit(1)
 
@@ -133,4 +133,4 @@ def render(
     record = {**facts, **chosen.errors()}
     write_json(json_file, record)
     show(repr(allocation), record.items())
-    end_with_verdict(chosen)
+    end_with_outcome(chosen)

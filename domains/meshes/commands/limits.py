@@ -141,7 +141,7 @@ class _View:
 
     @classmethod
     def of(cls, asset: MeshAsset, placed: CameraOptions, screen: str, *, all_sides: bool) -> _View:
-        camera = placed.camera(corners(asset), screen)
+        camera = placed.camera(corners(asset), screen, asset.origin)
         if not all_sides:
             return cls(camera)
         from hra.domains.meshes.selection.surface_error import AllSidesError, all_round_distance, reaches
@@ -200,7 +200,7 @@ class Cut:
         hierarchy, metric = self.allocation.hierarchy, SurfaceError(getattr(self.allocator.metric, "error", "quadric"))
         return float(metric.peak(hierarchy, None)[self.allocation.cut].max(initial=0.0))
 
-    def verdict(self) -> str | None:
+    def outcome(self) -> str | None:
         """The tolerance beside what was reached, None without one."""
         if self.tolerance is None:
             return None

@@ -71,7 +71,7 @@ def view(
         require_display()
     with running(f"opening {mesh.name}"):
         asset = meshes.open_asset(mesh)
-        camera = placed.camera(corners(asset), viewport)
+        camera = placed.camera(corners(asset), viewport, asset.origin)
         chosen = {
             "metric": CutOptions(error=error, metric=metric).chosen_metric(asset),
             "traversal": None if traversal is None else choose_traversal(traversal),

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.files.structure import Misfit, listing, number, record, whole
+from hra.domains.meshes.mesh.materials import other_name
 from hra.errors import FileError
 
-_NAME = "KHR_texture_transform"
+TRANSFORM = "KHR_texture_transform"
 _TRANSFORM = record(
     {
         "offset": listing(number(), 2, 2),
@@ -72,7 +73,10 @@ class Layout:
 
 
 def texture_infos(material: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The references to textures in the header of a material, by the names of `Material`, those that are there."""
+    """The references to textures in the header of a material, by the names of `Material`, those that are there.
+
+    Those of extensions come last, in their order.
+    """
     found = {}
     for name, steps in _PLACES.items():
         entry: Any = material
@@ -80,7 +84,9 @@ def texture_infos(material: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             entry = entry.get(step, {})
         if entry:
             found[name] = entry
-    return found
+    others: list[dict[str, Any]] = []
+    map_others(material.get("extensions", {}), lambda info: others.append(info) or info)
+    return found | {other_name(number): info for number, info in enumerate(others)}
 
 
 def map_infos(material: dict[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
@@ -89,10 +95,34 @@ def map_infos(material: dict[str, Any], change: Callable[[dict[str, Any]], dict[
     for steps in _PLACES.values():
         outer = result
         for step in steps[:-1]:
-            outer[step] = dict(outer.get(step, {}))
-            outer = outer[step]
+            if step in outer:
+                outer[step] = dict(outer[step])
+            outer = outer.get(step, {})
         if steps[-1] in outer:
             outer[steps[-1]] = change(outer[steps[-1]])
+    if "extensions" in result:
+        result["extensions"] = map_others(result["extensions"], change)
+    return result
+
+
+def map_others(value: Any, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Any:
+    """A part of a header with its references to textures changed, left out where ``change`` gives None.
+
+    What they are called is known of no extension before it is written: a record with an "index" whose name ends in
+    "texture" is one, as in all of Khronos' extensions.
+    """
+    if isinstance(value, list):
+        return [map_others(entry, change) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    result = {}
+    for key, entry in value.items():
+        if key.lower().endswith("texture") and isinstance(entry, dict) and type(entry.get("index")) is int:
+            changed = change(entry)
+            if changed is not None:
+                result[key] = changed
+        else:
+            result[key] = map_others(entry, change)
     return result
 
 
@@ -103,7 +133,7 @@ def coordinates_of(info: Mapping[str, Any], where: str) -> Coordinates:
     ------
     FileError : its transform is malformed.
     """
-    transform = info.get("extensions", {}).get(_NAME, {})
+    transform = info.get("extensions", {}).get(TRANSFORM, {})
     try:
         _TRANSFORM(transform, {})
     except Misfit as misfit:

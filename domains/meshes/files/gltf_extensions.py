@@ -19,6 +19,8 @@ _GEOMETRY = {
 _FEATURES = {"EXT_mesh_features", "EXT_structural_metadata", "EXT_instance_features"}
 # What one mesh keeps: the rest of `_GEOMETRY`'s and these.
 _KEPT = _GEOMETRY | {"KHR_texture_transform", "EXT_texture_webp"}
+# What a material keeps as it is.
+_WHOLE = ("extensions", "extras")
 _GEOMETRIC_PLACES = {"meshes", "accessors", "bufferViews", "buffers"}
 # Extensions of looks, lights and such, by how their names begin.
 _HARMLESS = ("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_xmp", "KHR_animation_", "KHR_node_")
@@ -59,8 +61,11 @@ def check_required(header: dict[str, Any], where: str) -> None:
 
 def lost_as_one(header: dict[str, Any]) -> list[str]:
     """What a scene loses that becomes one mesh at rest: a phrase for each kind, with names and numbers."""
-    found = Counter(name for name, _ in extensions(header))
-    found |= Counter({name: 0 for name in header.get("extensionsUsed", []) if name not in found})
+    # A material keeps its own extensions, whatever they are.
+    materials = [{k: v for k, v in entry.items() if k not in _WHOLE} for entry in header.get("materials", [])]
+    kept = {name for entry in header.get("materials", []) for name in entry.get("extensions", {})}
+    found = dict.fromkeys((name for name in header.get("extensionsUsed", []) if name not in kept), 0)
+    found |= Counter(name for name, _ in extensions({**header, "materials": materials}))
     lost = [f"{name} ({count})" if count else name for name, count in sorted(found.items()) if name not in _KEPT]
     primitives = [entry for mesh in header.get("meshes", []) for entry in mesh["primitives"]]
     names = Counter(name for entry in primitives for name in _attributes_lost(header, entry))
@@ -80,7 +85,7 @@ def lost_as_one(header: dict[str, Any]) -> list[str]:
             for entry in entries
             if isinstance(entry, dict)
         ),
-        "extras": _count_extras(header),
+        "extras": _count_extras({**header, "materials": materials}),
     }
     return lost + [f"{kind} ({count})" for kind, count in counts.items() if count > 0]
 

@@ -25,7 +25,7 @@ _HEADER, _CHUNK = struct.Struct("<4sII"), struct.Struct("<II")
 def read_buffers(header: dict[str, Any], chunk: memoryview | None, files: SiblingFiles, where: str) -> list[Bytes]:
     """The content of all buffers; ``chunk`` is the binary part of a GLB, None if there is none.
 
-    Buffers for readers that cannot decompress, and those without data that no view reads, are left empty.
+    Buffers for readers that cannot decompress, declared as such or by what views say, are left empty.
 
     Raises
     ------
@@ -34,7 +34,9 @@ def read_buffers(header: dict[str, Any], chunk: memoryview | None, files: Siblin
     entries = header.get("buffers", [])
     files.limits.check("buffers", len(entries), where)
     buffers, known = [], {}
-    read = {(compressed(view) or view)["buffer"] for view in header.get("bufferViews", [])}
+    views = header.get("bufferViews", [])
+    unpacked = {view["buffer"] for view in views if compressed(view)}
+    unpacked -= {(compressed(view) or view)["buffer"] for view in views}
     for number, buffer in enumerate(entries):
         place = f"{where}, buffer {number}"
         if is_fallback(buffer):
@@ -46,7 +48,7 @@ def read_buffers(header: dict[str, Any], chunk: memoryview | None, files: Siblin
                 content = known[buffer["uri"]] = read_uri(buffer["uri"], files, place)
         elif number == 0 and chunk is not None:
             content = chunk
-        elif number not in read:
+        elif number in unpacked:
             buffers.append(b"")
             continue
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,10 +11,11 @@ from typing import Any, get_args
 import numpy as np
 
 from hra.domains.meshes.files.gltf_accessors import Views
-from hra.domains.meshes.files.gltf_coordinates import BASE, texture_infos
+from hra.domains.meshes.files.gltf_coordinates import BASE, TRANSFORM, map_others, texture_infos
+from hra.domains.meshes.files.gltf_extensions import extensions
 from hra.domains.meshes.files.gltf_files import read_uri
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
-from hra.domains.meshes.mesh.materials import TEXTURES, AlphaMode, Material, Sampler, Texture, image_type
+from hra.domains.meshes.mesh.materials import TEXTURES, AlphaMode, Material, Sampler, Texture, image_type, other_name
 from hra.errors import RepairWarning
 
 WRAPS = {10497: "REPEAT", 33071: "CLAMP_TO_EDGE", 33648: "MIRRORED_REPEAT"}
@@ -30,6 +32,7 @@ _FIELDS = {
     "mag_filter": ("magFilter", _MAGNIFIED),
     "min_filter": ("minFilter", _MINIFIED),
 }
+GLOSSY = "KHR_materials_pbrSpecularGlossiness"
 # Extensions that name an image instead of the texture's own source.
 _SOURCES = ("EXT_texture_webp", "KHR_texture_basisu")
 _SURFACE = {"base_color_texture": "baseColorTexture", "metallic_roughness_texture": "metallicRoughnessTexture"}
@@ -68,7 +71,7 @@ def sampler_entry(sampler: Sampler) -> dict[str, int]:
 def read_materials(views: Views, files: SiblingFiles, where: str) -> list[Material]:
     """All materials of a glTF header, their textures as if all were laid out by the first set of coordinates.
 
-    Material extensions are left out.
+    Extensions and extras are kept as they are, but for their references to textures.
 
     Raises
     ------
@@ -91,19 +94,38 @@ def laid_out(material: Material, of: Mapping[str, int], where: str) -> Material:
     -----
     RepairWarning : textures other than the base colour's that have no coordinates are left out.
     """
-    found = {name: getattr(material, name) for name in TEXTURES}
-    lost = [name for name, texture in found.items() if texture is not None and name not in of]
+    lost = [name for name in material.textures if name != BASE and name not in of]
     if lost:
-        what = f"{where}: {', '.join(lost)} needs more than the two available sets of coordinates, and was left out"
+        names = ", ".join("a texture of an extension" if name.startswith("other") else name for name in lost)
+        what = f"{where}: {names} needs more than the two available sets of coordinates, and was left out"
         warnings.warn(what, RepairWarning, stacklevel=3)
-    kept = {name: replace(found[name], coordinates=place) for name, place in of.items() if found.get(name) is not None}
-    return replace(material, **{name: kept.get(name) for name in TEXTURES})
+    # The base colour's coordinates are the first set.
+    kept = {name: replace(one, coordinates=of[name]) for name, one in material.textures.items() if name in of}
+    kept.pop(BASE, None)
+    material = replace(material.with_textures(kept), **{name: None for name in lost if name in TEXTURES})
+    numbers = {k: other_name(k) in kept for k in range(len(material.other_textures))}
+    if all(numbers.values()):
+        return material
+    left = [k for k, there in numbers.items() if there]
+    other = map_others(
+        json.loads(material.other),
+        lambda info: info | {"index": left.index(info["index"])} if info["index"] in left else None,
+    )
+    return replace(material, other=_text(other), other_textures=tuple(material.other_textures[k] for k in left))
 
 
 def _material(entry: dict[str, Any], images: _Images, where: str) -> Material:
     surface = entry.get("pbrMetallicRoughness", {})
+    if GLOSSY in entry.get("extensions", {}) and "pbrMetallicRoughness" not in entry:
+        # As much of it as there is in the other model; the extension is kept beside it.
+        glossy = entry["extensions"][GLOSSY]
+        surface = {"metallicFactor": 0, "roughnessFactor": 1 - glossy.get("glossinessFactor", 1)}
+        names = {"diffuseFactor": "baseColorFactor", "diffuseTexture": "baseColorTexture"}
+        surface |= {new: glossy[old] for old, new in names.items() if old in glossy}
+        entry = entry | {"pbrMetallicRoughness": surface}
     textures: dict[str, Any] = {name: images.texture(info, where) for name, info in texture_infos(entry).items()}
     base = textures.pop(BASE, None)
+    others = [textures.pop(name) for name in list(textures) if name.startswith("other")]
     return Material(
         name=str(entry.get("name", "")),
         base_color=_numbers(surface.get("baseColorFactor", (1, 1, 1, 1))),
@@ -117,8 +139,33 @@ def _material(entry: dict[str, Any], images: _Images, where: str) -> Material:
         occlusion_strength=float(entry.get("occlusionTexture", {}).get("strength", 1)),
         image=None if base is None else base.image,
         sampler=Sampler() if base is None else base.sampler,
+        other=_other(entry, others),
+        other_textures=tuple(one for one in others if one is not None),
         **textures,
     )
+
+
+def _other(entry: dict[str, Any], textures: list[Texture | None]) -> str:
+    """Extensions and extras of a material as JSON, in which textures are numbers of those that are there."""
+    found = {key: entry[key] for key in ("extensions", "extras") if key in entry}
+    if not found:
+        return ""
+    number, kept = iter(range(len(textures))), [k for k, one in enumerate(textures) if one is not None]
+
+    def renumbered(info: dict[str, Any]) -> dict[str, Any] | None:
+        # What a transform moves is moved in the coordinates themselves.
+        k, extensions = next(number), {n: e for n, e in info.get("extensions", {}).items() if n != TRANSFORM}
+        left = {name: value for name, value in info.items() if name not in ("texCoord", "extensions")}
+        left |= {"extensions": extensions} if extensions else {}
+        return left | {"index": kept.index(k)} if k in kept else None
+
+    if "extensions" in found:
+        found["extensions"] = map_others(found["extensions"], renumbered)
+    return _text(found)
+
+
+def _text(other: dict[str, Any]) -> str:
+    return json.dumps(other, separators=(",", ":"))
 
 
 def _alpha_mode(entry: dict[str, Any], where: str) -> AlphaMode:
@@ -144,6 +191,10 @@ class _Images:
 
     def texture(self, info: dict[str, Any], where: str) -> Texture | None:
         """What a reference to a texture shows, None where there is no image or it cannot be read."""
+        if not 0 <= info["index"] < len(self.views.header.get("textures", [])):  # extensions are not checked
+            what = f"{where}: an extension names texture {info['index']}, which is not there, and it was left out"
+            warnings.warn(what, RepairWarning, stacklevel=3)
+            return None
         entry = self.views.header["textures"][info["index"]]
         number = self._number(entry)
         if number is None:
@@ -176,7 +227,7 @@ class _Images:
 
 def material_entries(
     materials: tuple[Material, ...], sets: int, add_view: Callable[[bytes], int]
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[Any]]:
     """The header's lists for ``materials``; what several of them share is stored once.
 
     Parameters
@@ -197,7 +248,10 @@ def material_entries(
         return {"index": number} | ({"texCoord": texture.coordinates} if texture.coordinates else {})
 
     entries = [_material_entry(material, _infos(material, sets, place)) for material in materials]
-    found = {
+    for material, entry in zip(materials, entries, strict=True):
+        entry |= _other_entry(material, sets, place)
+    found: dict[str, list[Any]] = {
+        "extensionsUsed": sorted({name for name, _ in extensions(entries)}),
         "materials": entries,
         "textures": [
             {"source": images[image]} | ({"sampler": samplers[sampler]} if sampler in samplers else {})
@@ -211,12 +265,23 @@ def material_entries(
 
 def _infos(material: Material, sets: int, place: Callable[[Texture], dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """References to the textures of a material by their names."""
-    infos = {name: place(texture) for name, texture in material.textures.items() if texture.coordinates < sets}
+    own = {name: texture for name, texture in material.textures.items() if not name.startswith("other")}
+    infos = {name: place(texture) for name, texture in own.items() if texture.coordinates < sets}
     if "normal_texture" in infos and material.normal_scale != 1:
         infos["normal_texture"]["scale"] = material.normal_scale
     if "occlusion_texture" in infos and material.occlusion_strength != 1:
         infos["occlusion_texture"]["strength"] = material.occlusion_strength
     return infos
+
+
+def _other_entry(material: Material, sets: int, place: Callable[[Texture], dict[str, Any]]) -> dict[str, Any]:
+    """Extensions and extras of a material with references to the file's textures."""
+
+    def placed(info: dict[str, Any]) -> dict[str, Any] | None:
+        texture = material.other_textures[info["index"]]
+        return info | place(texture) if texture.coordinates < sets else None
+
+    return map_others(json.loads(material.other), placed) if material.other else {}
 
 
 def _material_entry(material: Material, infos: dict[str, dict[str, Any]]) -> dict[str, Any]:

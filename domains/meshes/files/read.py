@@ -135,7 +135,7 @@ def _parse(content: bytes, file: Path, attributes: bool, limits: Limits) -> Pars
             return read_ply(content, files, where, attributes=attributes, limits=limits)
         if kind == "stl":
             return read_stl(content, where, attributes=attributes, limits=limits)
-        return read_off(content, where, limits=limits)
+        return read_off(content, where, attributes=attributes, limits=limits)
 
 
 @contextlib.contextmanager
@@ -151,12 +151,16 @@ def _type_values(kind: str, where: str) -> Iterator[None]:
         raise
 
 
-def read_off(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
+def read_off(data: bytes, where: str, *, attributes: bool = True, limits: Limits = DEFAULT) -> Parsed:
     """The triangles of an OFF file.
 
     Raises
     ------
     FileError : another format, rows that the header promises are missing or too many, or a face is wrong.
+
+    Warns
+    -----
+    RepairWarning : vertices or faces have more numbers, such as colours and normals, which are left out.
     """
     vertices, faces, begin, line = _counts(data, where)
     limits.check("vertices", vertices, where)
@@ -166,6 +170,12 @@ def read_off(data: bytes, where: str, *, limits: Limits = DEFAULT) -> Parsed:
         what = f"the header promises {vertices} vertices and {faces} faces, but there are {len(rows)} rows"
         raise FileError(what, where=where, fix=_FIX)
     corners, offsets = _corners(rows.part(vertices, len(rows)), where)
+    own, of_faces = rows.part(0, vertices).counts, rows.part(vertices, len(rows)).counts
+    lost = {"vertices": bool((own > 3).any()), "faces": len(corners) + faces < int(of_faces.sum())}
+    if attributes and any(lost.values()):
+        named = " and ".join(name for name, there in lost.items() if there)
+        what = f"{where}: colours and other numbers of {named} were left out: of OFF positions and faces are read"
+        warnings.warn(what, RepairWarning, stacklevel=3)
     positions = _positions(rows.part(0, vertices), where)
     places, polygons = triangulate(corners, offsets, where, at_corners(positions, corners))
     return Parsed(positions, corners[places], polygons=polygons)

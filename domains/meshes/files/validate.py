@@ -19,6 +19,7 @@ from hra.domains.meshes.mesh.triangle_mesh import (
 )
 from hra.domains.meshes.mesh.weld import first_at_position, weld_wedges, without_degenerate
 from hra.errors import MeshError, RepairWarning
+from hra.files.ply import split_origin
 from hra.model.arrays import frozen, to_numpy
 
 
@@ -35,7 +36,8 @@ def from_arrays(
 
     Parameters
     ----------
-    positions : [V, 3] finite numbers, kept as float32.
+    positions : [V, 3] finite numbers, kept as float32; doubles that these would round by much, such as coordinates of
+        maps, relative to an origin, see `TriangleMesh`.
     triangles : int [F, 3], vertex numbers below V.
     attributes : of the V vertices.
     repair : drop faces with a vertex that is not finite, instead of refusing the mesh.
@@ -64,6 +66,7 @@ def from_arrays(
     check_triangles(faces, len(points), where)
     if attributes is not None:
         check_attributes(attributes, faces, len(points), where)
+    points, origin = split_origin(points)
     points = np.ascontiguousarray(points, np.float32)
     welded, corners, attributes = weld_wedges(points, faces, attributes)
     position_of = None if attributes is None else first_at_position(welded)
@@ -72,7 +75,7 @@ def from_arrays(
         _report(len(points) - len(welded), f"vertices {same} were merged", where)
     kept = _drop_degenerate(corners, position_of, where)
     kept = _drop_duplicates(kept, where)
-    mesh = referenced_only(welded, kept, attributes)
+    mesh = referenced_only(welded, kept, attributes, origin)
     _report(len(welded) - len(mesh.positions), "vertices without a face were dropped", where)
     _report(_zero_area(mesh), "faces have no area and were kept, since dropping them would open the surface", where)
     joined = mesh.triangles if attributes is None else mesh.position_of[mesh.triangles]

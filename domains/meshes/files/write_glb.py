@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,9 @@ import numpy as np
 from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.triangle_mesh import completed_normals
-from hra.errors import FileError, MissingExtra
+from hra.errors import FileError, MissingExtra, RepairWarning
 from hra.files.atomic_write import write_atomically
+from hra.files.ply import binary_table
 
 if TYPE_CHECKING:
     from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
@@ -32,7 +34,7 @@ _UNIT = 5e-4
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 SUFFIXES = (".glb", ".obj", ".off", ".ply", ".stl")
 # What the formats hold of a mesh's attributes.
-_CARRIED = {".glb": ("uv", "normals", "colors", "material"), ".ply": ("normals", "colors")}
+_CARRIED = {".glb": ("uv", "normals", "colors", "material", "uv2", "tangents"), ".ply": ("normals", "colors")}
 
 
 class _Binary:
@@ -74,12 +76,17 @@ def glb_bytes(mesh: TriangleMesh) -> bytes:
         "asset": {"version": "2.0", "generator": "hra"},
         "scene": 0,
         "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0}],
+        "nodes": [{"mesh": 0, **moved_to(mesh.origin)}],
         "meshes": [{"primitives": primitives}],
     }
     header |= material_entries(materials, set_count(attributes), binary.add_view)
     header |= {"accessors": binary.accessors, "bufferViews": binary.views, "buffers": [{"byteLength": binary.size}]}
     return container(header, b"".join(binary.parts))
+
+
+def moved_to(origin: tuple[float, float, float]) -> dict[str, Any]:
+    """What puts a node at an origin, in doubles: viewers subtract their eye from it before they round."""
+    return {"translation": list(origin)} if any(origin) else {}
 
 
 def container(header: dict[str, Any], binary: bytes) -> bytes:
@@ -152,12 +159,17 @@ def set_count(attributes: VertexAttributes | None) -> int:
 def export(mesh: TriangleMesh, path: str | Path) -> None:
     """Write ``mesh`` as GLB, OBJ, OFF, PLY or STL, by the suffix of ``path``.
 
-    GLB takes all attributes, PLY normals and vertex colours. The others take none, and none of them a material.
+    GLB takes all attributes, PLY normals and vertex colours. The others take none, and none of them a material. An
+    origin becomes the translation of GLB's node, and is added to the numbers of all others but STL, as doubles.
 
     Raises
     ------
     FileError : unknown suffix, or the file cannot be written.
-    MissingExtra : trimesh is not installed (GLB needs none).
+    MissingExtra : trimesh is not installed (GLB and PLY need none).
+
+    Warns
+    -----
+    RepairWarning : STL is written without the origin.
     """
     write_atomically(path, encode(mesh, Path(path).suffix, str(path)))
 
@@ -168,12 +180,32 @@ def encode(mesh: TriangleMesh, suffix: str, where: str = "") -> bytes:
     Raises
     ------
     FileError : unknown suffix.
-    MissingExtra : trimesh is not installed (GLB needs none).
+    MissingExtra : trimesh is not installed (GLB and PLY need none).
+
+    Warns
+    -----
+    RepairWarning : STL is written without the origin.
     """
     kind = suffix.lower()
     if kind not in SUFFIXES:
         raise FileError(f"the format {suffix!r} is not written", where=where, fix=f"use {', '.join(SUFFIXES)}")
-    return glb_bytes(mesh) if kind == ".glb" else _by_trimesh(mesh, kind[1:])
+    if kind in (".glb", ".ply"):
+        return glb_bytes(mesh) if kind == ".glb" else _ply_bytes(mesh)
+    return _by_trimesh(mesh, kind[1:])
+
+
+def _ply_bytes(mesh: TriangleMesh) -> bytes:
+    """Binary PLY with normals and colours; of positions doubles where there is an origin."""
+    columns = dict(zip("xyz", _places(mesh).T, strict=True))
+    if mesh.attributes is not None and mesh.attributes.normals is not None:
+        columns |= dict(zip(("nx", "ny", "nz"), mesh.attributes.normals.T, strict=True))
+    if mesh.attributes is not None and mesh.attributes.colors is not None:
+        columns |= dict(zip(("red", "green", "blue", "alpha"), mesh.attributes.colors.T, strict=True))
+    return binary_table(columns, triangles=mesh.triangles)
+
+
+def _places(mesh: TriangleMesh) -> np.ndarray:
+    return mesh.positions + np.array(mesh.origin) if any(mesh.origin) else mesh.positions
 
 
 def holds_normals(suffix: str) -> bool:
@@ -191,9 +223,11 @@ def _by_trimesh(mesh: TriangleMesh, kind: str) -> bytes:
         import trimesh
     except ImportError as error:
         raise MissingExtra.of("trimesh", "formats") from error
-    carried: dict[str, Any] = {}
-    if kind == "ply" and mesh.attributes is not None:
-        carried = {"vertex_normals": mesh.attributes.normals, "vertex_colors": mesh.attributes.colors}
-    geometry = trimesh.Trimesh(mesh.positions, mesh.triangles, process=False, **carried)
+    places = _places(mesh)
+    if kind == "stl" and any(mesh.origin):
+        what = f"STL holds float32: coordinates count from {list(mesh.origin)}"
+        warnings.warn(what, RepairWarning, stacklevel=4)
+        places = mesh.positions
+    geometry = trimesh.Trimesh(places, mesh.triangles, process=False)
     content = geometry.export(file_type=kind)
     return content.encode() if isinstance(content, str) else bytes(content)

@@ -158,14 +158,14 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
     positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
     geometry, unlocked = Geometry.of(positions, attributes), np.zeros(len(positions), np.uint8)
     triangles = without_degenerate(triangles, geometry.position_of)
-    levels, errors = [referenced_only(positions, triangles, attributes)], [0.0]
+    levels, errors = [referenced_only(positions, triangles, attributes, mesh.origin)], [0.0]
     for share in shares[1:]:
         target = 3 * int(len(triangles) * share)
         flat = np.ascontiguousarray(triangles).reshape(-1)
         coarse, error = geometry.simplify(flat, unlocked, target)
         if not 0 < coarse.size < 3 * len(levels[-1].triangles):
             break
-        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes))
+        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes, mesh.origin))
         errors.append(max(error * geometry.scale, errors[-1]))
     everything = np.arange(len(positions))
     ends = np.array([0, len(positions)])

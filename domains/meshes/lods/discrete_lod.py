@@ -20,7 +20,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.meshes.files.gltf_coordinates import map_infos
-from hra.domains.meshes.files.write_glb import glb_bytes
+from hra.domains.meshes.files.write_glb import glb_bytes, moved_to
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.selection.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError
@@ -173,7 +173,12 @@ def lod_glb_bytes(levels: Sequence[TriangleMesh], extras: Sequence[dict[str, Any
     """The ``levels``, fine to coarse, as one GLB file with ``extras`` for each node."""
     joined = _Joined()
     nodes = [
-        {"name": f"LOD{number}", "mesh": joined.add_file(glb_bytes(mesh), f"LOD{number}"), "extras": more}
+        {
+            "name": f"LOD{number}",
+            "mesh": joined.add_file(glb_bytes(mesh), f"LOD{number}"),
+            "extras": more,
+            **moved_to(mesh.origin),
+        }
         for number, (mesh, more) in enumerate(zip(levels, extras, strict=True))
     ]
     header: dict[str, Any] = {
@@ -184,7 +189,9 @@ def lod_glb_bytes(levels: Sequence[TriangleMesh], extras: Sequence[dict[str, Any
     }
     if len(nodes) > 1:
         nodes[0]["extensions"] = {"MSFT_lod": {"ids": list(range(1, len(nodes)))}}
-        header["extensionsUsed"] = ["MSFT_lod"]
+        joined.extensions.add("MSFT_lod")
+    if joined.extensions:
+        header["extensionsUsed"] = sorted(joined.extensions)
     binary = b"".join(joined.parts)
     header |= {kind: entries for kind, entries in joined.entries.items() if entries}
     header["buffers"] = [{"byteLength": len(binary)}]
@@ -211,12 +218,14 @@ class _Joined:
         kinds = ("bufferViews", "accessors", "images", "samplers", "textures", "materials", "meshes")
         self.entries: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
         self.parts: list[bytes] = []
+        self.extensions: set[str] = set()
         self._size = 0
         self._known: dict[Any, int] = {}
 
     def add_file(self, file: bytes, name: str) -> int:
         """Add a file of one mesh, which gets a ``name``; the number of that mesh."""
         header, binary = _split(file)
+        self.extensions |= set(header.get("extensionsUsed", []))
         views = [self._view(view, binary) for view in header["bufferViews"]]
         accessors = self._add_all(header, "accessors", lambda e: e | {"bufferView": views[e["bufferView"]]})
         images = self._add_all(header, "images", lambda e: e | {"bufferView": views[e["bufferView"]]})

@@ -34,6 +34,7 @@ from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers, without
 from hra.errors import FileError, MeshError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
+from hra.files.local_files import make_folder
 
 # In how many poses a level shall be like the source; the simplifier takes 32 numbers of a vertex at most.
 _POSES = 4
@@ -70,11 +71,8 @@ class SceneLOD:
         ------
         FileError : a file cannot be written; each that is there is whole.
         """
-        try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"the folder cannot be made: {error.strerror}", where=str(folder)) from error
-        paths = [Path(folder) / f"{stem}{number}.glb" for number in range(len(self.levels))]
+        root = make_folder(folder)
+        paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         for level, path in zip(self.levels, paths, strict=True):
             write_atomically(path, self.scene.glb([level]))
         return paths
@@ -128,18 +126,20 @@ def scene_lod(
     if len(clusters.positions) != len(stand_in.row):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     counts = level_counts(levels, clusters.triangle_count + stand_in.left)
-    spare, least = stand_in.left, clusters.root_triangle_count
+    spare, least = np.full(len(counts), stand_in.left), clusters.root_triangle_count
     while True:
-        if counts[-1] < least + spare:
-            what = f"{scene.where}: {counts[-1]} triangles were asked for, and the coarsest level has {least + spare}"
+        if counts[-1] < least + spare[-1]:
+            what = (
+                f"{scene.where}: {counts[-1]} triangles were asked for, and the coarsest level has {least + spare[-1]}"
+            )
             warnings.warn(what, RepairWarning, stacklevel=2)
-            counts = [max(count, least + spare) for count in counts]
-        cuts, errors = nested_cuts(clusters, [count - spare for count in counts])
+            counts = [max(count, int(least + spare[-1])) for count in counts]
+        cuts, errors = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
         chosen = tuple(stand_in.by_place(clusters.triangles(cut)) for cut in cuts)
         totals = tuple(stand_in.count(level) for level in chosen)
         # Primitives whose triangles are all gone keep one, for which there must be room.
-        over = max(total - count for total, count in zip(totals, counts, strict=True))
-        if over <= 0 or spare >= stand_in.left + len(stand_in.place):
+        over = np.maximum(np.array(totals) - counts, 0)
+        if not over.any() or spare.max() >= stand_in.left + len(stand_in.place):
             break
         spare += over
     center, radius = sphere_of(clusters.hierarchy)

@@ -31,7 +31,7 @@ def bound_by_pieces(corners, labels, surface, gaps, room):
     # Ends: a turn either takes a piece off the stack or makes one more of at most `_MAX_PIECES`.
     while stacked:
         stacked -= 1
-        reach, best, far = _best_label(corners, labels, stacked, surface[0], room)
+        reach, best, far = best_label(corners, labels, stacked, surface[0], room)
         if reach <= room or used == _MAX_PIECES:
             bound = max(bound, reach)
             room = max(room, bound)
@@ -39,7 +39,7 @@ def bound_by_pieces(corners, labels, surface, gaps, room):
         # No bound is much less than what the cut, a point of the piece, is off, and ``room`` need not be.
         used += 1
         stacked += 2
-        least = _split(corners, labels, stacked - 2, best, far, surface, gaps, room)
+        least = split(corners, labels, stacked - 2, best, far, surface, gaps, room)
         room = max(room, TOLERANCE * least)
     return bound
 
@@ -67,7 +67,7 @@ def _reach(corners, at, triangles, k, limit):
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _best_label(corners, labels, at, triangles, enough):
+def best_label(corners, labels, at, triangles, enough):
     """The first of ``labels[at]`` within ``enough`` of the piece, else the best: reach, label, farthest corner."""
     best, which, far = np.inf, labels[at, 0], 0
     for i in range(4):
@@ -83,7 +83,7 @@ def _best_label(corners, labels, at, triangles, enough):
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _split(corners, labels, at, best, far, surface, gaps, room):
+def split(corners, labels, at, best, far, surface, gaps, room):
     """Replace the piece ``at`` by two, cut where its farthest corner becomes nearer to another triangle.
 
     Returns about the least that a bound can be.

@@ -60,6 +60,7 @@ class ClusterMesh(ReadOnlyArrays):
         counts their changes as distances (`hra.domains.meshes.building.geometry`); "hausdorff" is of positions
         alone.
     report : what the build took, or None where it is not known.
+    origin : as of `TriangleMesh`.
 
     Examples
     --------
@@ -79,6 +80,7 @@ class ClusterMesh(ReadOnlyArrays):
     hierarchy: Hierarchy
     attributes: VertexAttributes | None = None
     report: BuildReport | None = None
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         for array in (self.positions, self.indices, self.offsets):
@@ -163,7 +165,7 @@ class ClusterMesh(ReadOnlyArrays):
         MeshError : no clusters.
         """
         numbers = indices("clusters", clusters, 0, len(self.offsets) - 1)
-        return referenced_only(self.positions, self.triangles(numbers), self.attributes)
+        return referenced_only(self.positions, self.triangles(numbers), self.attributes, self.origin)
 
     def with_cost(self, unit: CostUnit) -> ClusterMesh:
         """The same mesh with costs in triangles or in bytes (to share a pool with textures).

@@ -5,7 +5,9 @@ A texture is an image, the coordinates that it is laid out by, and how it is sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from hra.errors import MeshError
@@ -135,6 +137,8 @@ class Material:
     normal_texture : normals in the space of the vertices' tangents; normal_scale : multiplies their x and y.
     occlusion_texture : ambient occlusion in red; occlusion_strength : 0 .. 1, how much of it counts.
     emissive_texture : RGB.
+    other : what else a glTF material says, its "extensions" and "extras" as JSON, "" for nothing. Textures in it are
+        numbers of ``other_textures``.
 
     Raises
     ------
@@ -167,6 +171,8 @@ class Material:
     emissive_texture: Texture | None = None
     normal_scale: float = 1.0
     occlusion_strength: float = 1.0
+    other: str = ""
+    other_textures: tuple[Texture, ...] = ()
 
     def __post_init__(self) -> None:
         where = f"material {self.name!r}"
@@ -185,6 +191,14 @@ class Material:
         for name in TEXTURES:
             if not isinstance(getattr(self, name), Texture | None):
                 raise MeshError(f"{name} is not a texture", where=where, fix="pass a Texture, or None")
+        if not all(isinstance(one, Texture) for one in self.other_textures):
+            raise MeshError("other_textures are not textures", where=where, fix="pass a tuple of Texture")
+        try:
+            other = json.loads(self.other or "{}")
+        except (TypeError, ValueError):
+            other = None
+        if not isinstance(other, dict) or not set(other) <= {"extensions", "extras"}:
+            raise MeshError("other is not JSON of extensions and extras", where=where, fix='pass "" for nothing')
 
     def __repr__(self) -> str:
         image = f", {self.image_type} of {len(self.image)} bytes" if self.image else ""
@@ -201,4 +215,19 @@ class Material:
         """The textures that are there by name, "base_color_texture" for ``image``."""
         base = Texture(self.image, 0, self.sampler) if self.image else None
         found = {"base_color_texture": base} | {name: getattr(self, name) for name in TEXTURES}
+        found |= {other_name(number): texture for number, texture in enumerate(self.other_textures)}
         return {name: texture for name, texture in found.items() if texture is not None}
+
+    def with_textures(self, textures: Mapping[str, Texture]) -> Material:
+        """The material with others in place of some of its `textures`, by name."""
+        changed: dict[str, Any] = {name: textures[name] for name in TEXTURES if name in textures}
+        if "base_color_texture" in textures:
+            base = textures["base_color_texture"]
+            changed |= {"image": base.image, "sampler": base.sampler}
+        own = enumerate(self.other_textures)
+        return replace(self, **changed, other_textures=tuple(textures.get(other_name(k), one) for k, one in own))
+
+
+def other_name(number: int) -> str:
+    """What texture ``number`` of `Material.other_textures` is called among all."""
+    return f"other {number}"

@@ -28,6 +28,8 @@ class TriangleMesh(ReadOnlyArrays):
     triangles : uint32 [F, 3], vertex numbers, counter-clockwise from outside.
     attributes : texture coordinates, normals, colours and materials of the V vertices, or None. Vertices at a seam
         are doubled: the same position, other attributes.
+    origin : float64 [3], object units, what files add to positions, where float32 would be too coarse without; bounds,
+        errors and cameras do without.
 
     Raises
     ------
@@ -46,6 +48,7 @@ class TriangleMesh(ReadOnlyArrays):
     positions: np.ndarray
     triangles: np.ndarray
     attributes: VertexAttributes | None = None
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         check_positions(self.positions, "positions")
@@ -94,14 +97,17 @@ class TriangleMesh(ReadOnlyArrays):
 
 
 def referenced_only(
-    positions: np.ndarray, triangles: np.ndarray, attributes: VertexAttributes | None = None
+    positions: np.ndarray,
+    triangles: np.ndarray,
+    attributes: VertexAttributes | None = None,
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> TriangleMesh:
     """The mesh of ``triangles`` with the vertices that none of them uses left out, in their order."""
     used = np.zeros(len(positions), bool)
     used[triangles] = True
     number = np.cumsum(used, dtype=np.int64) - 1
     kept = None if attributes is None else attributes.take(used)
-    return TriangleMesh(positions[used], number[triangles].astype(np.uint32), kept)
+    return TriangleMesh(positions[used], number[triangles].astype(np.uint32), kept, origin)
 
 
 def check_positions(positions: np.ndarray, where: str) -> None:
@@ -201,7 +207,7 @@ def with_normals(mesh: TriangleMesh) -> TriangleMesh:
     kept = vertices[first]
     attributes = VertexAttributes(normals=normals[first]) if carried is None else carried.take(kept)
     attributes = replace(attributes, normals=normals[first])
-    return TriangleMesh(mesh.positions[kept], number.reshape(-1, 3).astype(np.uint32), attributes)
+    return TriangleMesh(mesh.positions[kept], number.reshape(-1, 3).astype(np.uint32), attributes, mesh.origin)
 
 
 def _split(vertices: np.ndarray, normals: np.ndarray, bent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -39,10 +39,12 @@ _FORMS = {
 _VERTEX_BYTES = 16
 
 
-def assemble(parts: list[Path], vertices: int, certified: bool, out: Path) -> dict[str, Any]:
-    """Write the mesh of all ``parts``, fine to coarse, and what is in it."""
+def assemble(
+    parts: list[Path], vertices: int, certified: bool, out: Path, origin: tuple[float, float, float]
+) -> dict[str, Any]:
+    """Write the mesh of all ``parts``, fine to coarse, whose positions count from an origin, and what is in it."""
     order = GroupOrder.of(parts)
-    sums, plan = _Sums.of(order), PagePlan.of(order)
+    sums, layout = _Sums.of(order), PageLayout.of(order)
     facts = {**sums.facts(), "groups": len(order.order), "certified": certified}
     names = ("triangles", "clusters", "groups", "levels", "root_triangles", "certified")
     facts = {name: facts[name] for name in names}
@@ -55,10 +57,11 @@ def assemble(parts: list[Path], vertices: int, certified: bool, out: Path) -> di
             "info": info_text(facts, None, []),
         },
         streams={POSITION: FORMS[POSITION]},
-        page_ends=plan.ends,
-        page_sizes=plan.sizes,
-        pages=lambda: plan.pages(order),
+        page_ends=layout.ends,
+        page_sizes=layout.sizes,
+        pages=lambda: layout.pages(order),
         vertices=vertices,
+        origin=origin,
         triangles=sums.all_triangles,
         clusters=sums.clusters,
     )
@@ -113,7 +116,7 @@ def _tables(order: GroupOrder, clusters: int, certified: bool) -> dict[str, Tabl
 
 
 @dataclass(frozen=True, eq=False)
-class PagePlan:
+class PageLayout:
     """Where pages end.
 
     Attributes
@@ -125,7 +128,7 @@ class PagePlan:
     sizes: np.ndarray
 
     @classmethod
-    def of(cls, order: GroupOrder) -> PagePlan:
+    def of(cls, order: GroupOrder) -> PageLayout:
         """The same as for all clusters at once: a page goes on in the next segment."""
         ends, at, clusters, total, used = [], [], 0, 0, 0
         for segment in order.segments():

@@ -14,7 +14,7 @@ import numpy as np
 
 from hra.domains.meshes.building.settings import Settings, processors
 from hra.domains.meshes.outofcore.assembling import assemble
-from hra.domains.meshes.outofcore.corners import corner_blocks, source_files
+from hra.domains.meshes.outofcore.corners import corner_blocks, origin_of, source_files
 from hra.domains.meshes.outofcore.memory import Share, check_source
 from hra.domains.meshes.outofcore.part import FirstRound, LaterRound, PartWork
 from hra.domains.meshes.outofcore.pieces import load_arrays, save_arrays, vertex_numbers
@@ -117,7 +117,7 @@ def build_out_of_core(
     files, settings = source_files(source), Settings(cluster_size, group_size, certified)
     about = {**asdict(settings), "part_triangles": share.triangles, "files": _facts(files)}
     with scratch_folder(target, about, resumed=True) as folder:
-        chunks = _chunks(files, folder, share)
+        chunks, origin = _chunks(files, folder, share)
         check_source(sum(chunk.count for chunk in chunks), memory)
         welded, counts = _welded(chunks, folder)
         total = sum(counts)
@@ -125,7 +125,7 @@ def build_out_of_core(
             raise MeshError("all triangles of the mesh have two equal corners", where=str(source)[:500])
         numbering = Numbering.of(welded, folder, share.sorting)
         parts = build_rounds(welded, numbering, folder, settings, share, lambda left: progress(total - left, total))
-        facts = assemble(parts, numbering.count, certified, target)
+        facts = assemble(parts, numbering.count, certified, target, origin)
         progress(total, total)
     names = ("clusters", "groups", "levels", "root_triangles")
     return OutOfCoreReport(
@@ -142,13 +142,13 @@ def _facts(files: list[Path]) -> list[list[str | int]]:
     return [[str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
 
 
-def _chunks(files: list[Path], folder: Path, share: Share) -> list[Records]:
-    """The triangles of the source in chunks; written down once they are there."""
+def _chunks(files: list[Path], folder: Path, share: Share) -> tuple[list[Records], tuple[float, float, float]]:
+    """The triangles of the source in chunks, and what they count from; written down once they are there."""
     done = folder / "chunks.npz"
     if not done.exists():
-        path, count = folder / "corners", 0
+        path, count, origin = folder / "corners", 0, origin_of(files, folder / "vertices")
         with path.open("wb") as out:
-            for block in corner_blocks(files, folder / "vertices"):
+            for block in corner_blocks(files, folder / "vertices", origin):
                 block.tofile(out)
                 count += len(block)
         if not count:
@@ -156,14 +156,16 @@ def _chunks(files: list[Path], folder: Path, share: Share) -> list[Records]:
         records = Records(path, _CORNERS, 0, count)
         chunks = chunk_records(records, lambda rows: rows.reshape(-1, 3, 3).mean(axis=1), share.triangles, folder)
         names = np.array([chunk.path.name for chunk in chunks])
-        save_arrays(done, {"name": names, "run": np.array([[chunk.first, chunk.count] for chunk in chunks])})
+        runs = np.array([[chunk.first, chunk.count] for chunk in chunks])
+        save_arrays(done, {"name": names, "run": runs, "origin": np.array(origin)})
         used = {chunk.path for chunk in chunks}
         for old in folder.glob("corners*"):
             if old not in used:
                 old.unlink()
-    arrays = load_arrays(done, ["name", "run"])
+    arrays = load_arrays(done, ["name", "run", "origin"])
+    x, y, z = arrays["origin"].tolist()
     runs = zip(arrays["name"].tolist(), arrays["run"].tolist(), strict=True)
-    return [Records(folder / name, _CORNERS, *run) for name, run in runs]
+    return [Records(folder / name, _CORNERS, *run) for name, run in runs], (x, y, z)
 
 
 def _welded(chunks: list[Records], folder: Path) -> tuple[list[Path], list[int]]:

@@ -20,10 +20,11 @@ from hra.files.file_list import FileList
 from hra.files.limits import Limits
 from hra.files.local_files import local_path
 from hra.files.ply.binary import ByteOrder
+from hra.files.ply.columns import origin_between, split_origin
 from hra.files.ply.header import Element, parse_ply_header
 
 _BLOCK_BYTES = 2**22
-_POSITION = np.dtype([(axis, "<f4") for axis in "xyz"])
+_POSITION = np.dtype([(axis, "<f8") for axis in "xyz"])
 _CARRIED = (b"vt ", b"vn ", b"usemtl")
 _FACES_AT_ONCE = 2**15
 # Nothing is held of the file: what counts is that its rows are there.
@@ -35,7 +36,7 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", 9), ("attribute",
 
 
 def obj_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
-    """Corners float32 [n, 9]; polygons are triangulated.
+    """Corners float64 [n, 9]; polygons are triangulated.
 
     Raises
     ------
@@ -73,8 +74,7 @@ def _line_blocks(file: Path) -> Iterator[list[bytes]]:
 def _positions(lines: list[bytes], file: Path) -> np.ndarray:
     rows = [line.split()[1:4] for line in lines if line.startswith(b"v ")]
     try:
-        with np.errstate(over="ignore"):
-            return np.array(rows, np.float64).reshape(len(rows), 3).astype(np.float32)
+        return np.array(rows, np.float64).reshape(len(rows), 3)
     except ValueError as error:
         raise FileError("a vertex of the OBJ file has no three coordinates", where=str(file)) from error
 
@@ -100,7 +100,7 @@ def _faces(lines: list[bytes], before: int, file: Path) -> tuple[np.ndarray, np.
 
 
 def ply_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
-    """Corners float32 [n, 9].
+    """Corners float64 [n, 9].
 
     Raises
     ------
@@ -193,12 +193,32 @@ def source_files(source: str | os.PathLike[str]) -> list[Path]:
     return [path]
 
 
-def corner_blocks(files: list[Path], scratch: Path) -> Iterator[np.ndarray]:
+def origin_of(files: list[Path], scratch: Path) -> tuple[float, float, float]:
+    """What positions of all files count from, see `split_origin`; files are read twice only where they may need one."""
+    low, high, rounded = np.full(3, np.inf), np.full(3, -np.inf), False
+    for number, block in enumerate(_blocks(files, scratch)):
+        points = block.reshape(-1, 3)
+        if number == 0 and not any(split_origin(points)[1]):
+            break
+        with np.errstate(over="ignore"):
+            rounded = rounded or not np.array_equal(points.astype(np.float32), points)
+        low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+    return origin_between(low, high) if rounded and np.isfinite([low, high]).all() else (0.0, 0.0, 0.0)
+
+
+def _blocks(files: list[Path], scratch: Path) -> Iterator[np.ndarray]:
+    for file in files:
+        yield from _READERS[file.suffix.lower()](file, scratch)
+
+
+def corner_blocks(
+    files: list[Path], scratch: Path, origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+) -> Iterator[np.ndarray]:
     """The triangles of all ``files`` as positions of their corners, float32 [n, 9], block by block.
 
     Parameters
     ----------
-    scratch : file that may be written, for vertices of texts.
+    scratch : file that may be written, for vertices of texts. origin : what positions count from.
 
     Raises
     ------
@@ -206,7 +226,9 @@ def corner_blocks(files: list[Path], scratch: Path) -> Iterator[np.ndarray]:
     """
     for file in files:
         for block in _READERS[file.suffix.lower()](file, scratch):
-            if not np.isfinite(block).all():
+            with np.errstate(over="ignore", invalid="ignore"):
+                local = (block.reshape(-1, 9) - np.tile(origin, 3)).astype(np.float32)
+            if not np.isfinite(local).all():
                 raise MeshError("a coordinate is not finite", where=str(file), fix="repair the file")
             # -0.0 becomes 0.0: equal positions have equal bits.
-            yield block.reshape(-1, 9) + np.float32(0.0)
+            yield local + np.float32(0.0)

@@ -133,7 +133,7 @@ class Rows:
     where: Path
 
     def positions(self, numbers: np.ndarray) -> np.ndarray:
-        """float32 [..., 3] of the rows ``numbers``.
+        """float64 [..., 3] of the rows ``numbers``.
 
         Raises
         ------
@@ -149,5 +149,4 @@ class Rows:
     def _run(self, run: np.ndarray) -> np.ndarray:
         self.stream.seek(self.begin + int(run[0]) * self.dtype.itemsize)
         rows = np.fromfile(self.stream, self.dtype, int(run[-1] - run[0]) + 1)[run - run[0]]
-        with np.errstate(over="ignore"):
-            return np.stack([rows[axis] for axis in "xyz"], axis=1).astype(np.float32)
+        return np.stack([rows[axis] for axis in "xyz"], axis=1).astype(np.float64)

@@ -84,7 +84,8 @@ def check_tileset(folder: str | Path, *, cuts: int = 200, seed: int = 0) -> Tile
     """
     path = Path(folder) / TILESET
     header = parse_object(read_regular(path), "tileset", str(path))
-    root, rng = _read(header["root"], Path(folder)), np.random.default_rng(seed)
+    _, origin = glb_corners(Path(folder) / header["root"]["content"]["uri"])
+    root, rng = _read(header["root"], Path(folder), origin), np.random.default_rng(seed)
     tiles = _all(root)
     places = _places(tiles)
     border = _ends(places, [tile for tile in tiles if not tile.children])
@@ -104,16 +105,18 @@ def check_tileset(folder: str | Path, *, cuts: int = 200, seed: int = 0) -> Tile
     )
 
 
-def _read(entry: dict[str, Any], folder: Path) -> _Tile:
+def _read(entry: dict[str, Any], folder: Path, origin: np.ndarray) -> _Tile:
+    """A tile and those below, relative to the place of the root: float32 holds the places of no map."""
     box = np.array(entry["boundingVolume"]["box"])
     (x, z, y), (a, b, c) = box[:3] * (1, -1, 1), box[[3, 11, 7]]
-    corners = np.array([[x - a, y - b, z - c], [x + a, y + b, z + c]])
-    children = tuple(_read(child, folder) for child in entry.get("children", []))
-    return _Tile(entry["geometricError"], corners, glb_corners(folder / entry["content"]["uri"]), children)
+    corners = np.array([[x - a, y - b, z - c], [x + a, y + b, z + c]]) - origin
+    children = tuple(_read(child, folder, origin) for child in entry.get("children", []))
+    own, place = glb_corners(folder / entry["content"]["uri"])
+    return _Tile(entry["geometricError"], corners, (own + (place - origin)).astype(np.float32), children)
 
 
-def glb_corners(path: Path) -> np.ndarray:
-    """The corners of all triangles of a file that `compressed_glb` made, float32 [F, 3, 3].
+def glb_corners(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The corners of all triangles of a file that `compressed_glb` made, float64 [F, 3, 3], and their node's place [3].
 
     Raises
     ------
@@ -125,9 +128,8 @@ def glb_corners(path: Path) -> np.ndarray:
     for primitive in header["meshes"][0]["primitives"]:
         places = _decoded(header, binary, primitive["attributes"]["POSITION"])[:, :3]
         indices = _decoded(header, binary, primitive["indices"]).reshape(-1, 3)
-        positions = places * np.float64(node["scale"][0]) + np.array(node["translation"])
-        parts.append(positions.astype(np.float32)[indices])
-    return np.concatenate(parts)
+        parts.append((places * np.float64(node["scale"][0]))[indices])
+    return np.concatenate(parts), np.array(node["translation"])
 
 
 def _decoded(header: dict[str, Any], binary: Any, number: int) -> np.ndarray:

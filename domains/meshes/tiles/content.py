@@ -122,10 +122,12 @@ def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None) -> bytes:
         "extensionsRequired": [COMPRESSION, QUANTIZATION],
         "scene": 0,
         "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0, "translation": list(grid.origin), "scale": [grid.step] * 3}],
+        "nodes": [{"mesh": 0, "translation": np.add(grid.origin, mesh.origin).tolist(), "scale": [grid.step] * 3}],
         "meshes": [{"primitives": primitives}],
     }
-    header |= material_entries(materials, set_count(carried), streams.add_file)
+    entries = material_entries(materials, set_count(carried), streams.add_file)
+    header["extensionsUsed"] += entries.pop("extensionsUsed", [])
+    header |= entries
     fallback = {"byteLength": streams.unpacked, "extensions": {COMPRESSION: {"fallback": True}}}
     header |= {"accessors": streams.accessors, "bufferViews": streams.views}
     return container(header | {"buffers": [{"byteLength": streams.size}, fallback]}, b"".join(streams.parts))
@@ -210,9 +212,7 @@ def _own(material: Material, coordinates: int, uv: np.ndarray, every: int) -> tu
     if every == 1 and not low.any() and (high == 1).all():
         return material, uv
     cut = {name: replace(one, image=_cut(one, low, high, every, material.name)) for name, one in textures.items()}
-    base = cut.pop("base_color_texture", None)
-    images = {} if base is None else {"image": base.image}
-    return replace(material, **images, **cut), ((uv - low) / (high - low)).astype(np.float32)
+    return material.with_textures(cut), ((uv - low) / (high - low)).astype(np.float32)
 
 
 def _part(uv: np.ndarray, textures: dict[str, Texture], every: int) -> tuple[np.ndarray, np.ndarray]:

@@ -83,7 +83,8 @@ def build_tiles(
     moved += known + _reach_of_lost(positions, geometry.by_position(corners), geometry.by_position(triangles))
     with Workers(processors()) as workers:
         levels = _levels(geometry, triangles, tile_triangles, workers, Countdown(len(triangles), progress))
-    return TileTree(ClusterMesh.from_table(positions, *coarse_first(levels), attributes), grid, moved * (1 + 1e-12))
+    tiles = replace(ClusterMesh.from_table(positions, *coarse_first(levels), attributes), origin=mesh.origin)
+    return TileTree(tiles, grid, moved * (1 + 1e-12))
 
 
 def _shaded(source: TriangleMesh) -> TriangleMesh:

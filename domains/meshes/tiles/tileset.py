@@ -53,6 +53,8 @@ class TileTree:
     def parent(self) -> np.ndarray:
         """The tile that each was simplified to, int64 [N]; -1 for the root."""
         hierarchy = self.mesh.hierarchy
+        if not len(hierarchy):
+            return np.full(len(hierarchy.added_by), -1, np.int64)
         made = np.full(len(hierarchy), -1, np.int64)
         rows = np.flatnonzero(hierarchy.removed_by >= 0)
         made[hierarchy.removed_by[rows]] = rows
@@ -132,7 +134,7 @@ def _children(tree: TileTree) -> list[list[int]]:
 
 def _tile(tree: TileTree, tile: int, children: list[list[int]]) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "boundingVolume": {"box": _box(tree.mesh.hierarchy.attribute("box")[tile].astype(np.float64))},
+        "boundingVolume": {"box": _box(tree.mesh.hierarchy.attribute("box")[tile] + np.array(tree.mesh.origin))},
         "geometricError": float(tree.errors[tile]),
         "content": {"uri": _name(tile)},
     }

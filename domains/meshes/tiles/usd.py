@@ -62,6 +62,8 @@ def _staged(chain: DiscreteLOD, folder: Path, suffix: str) -> Path:
     pxr.UsdGeom.SetStageUpAxis(stage, pxr.UsdGeom.Tokens.y)
     root = pxr.UsdGeom.Xform.Define(stage, _ROOT).GetPrim()
     stage.SetDefaultPrim(root)
+    if any(chain.levels[0].origin):
+        pxr.UsdGeom.Xformable(root).AddTranslateOp().Set(pxr.Gf.Vec3d(*chain.levels[0].origin))
     carried = chain.levels[0].attributes
     materials = () if carried is None else carried.materials
     paths = [_define_material(stage, number, material, folder) for number, material in enumerate(materials)]

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.points.cloud.cloud_tree import CloudTree
+from hra.domains.points.cloud.cloud_tree import CLASSES, FIELD, CloudTree
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.domains.points.cloud.moments import (
     Moments,
     areas_of,
     counts_of,
     disc_sizes,
+    likenesses,
+    majorities,
     moments_of,
     overhangs,
     raised,
@@ -27,7 +29,9 @@ def build(cloud: PointCloud | SplatCloud) -> CloudTree:
     """The tree over a cloud: every inner node is one point or splat that replaces all below it.
 
     Inner nodes are merged, not sampled: mean of position and colour by area (Gaussians also by covariance and
-    opacity, so that mass is kept), because a mean of colours is what a smaller picture shows, and a sample is noise.
+    opacity, so that mass is kept; harmonics by the same mass), because a mean of colours is what a smaller picture
+    shows, and a sample is noise. Fields have no mean: an inner node has those of one point below it, that next to its
+    mean among those of its children, and the classification that most points below it have.
 
     Raises
     ------
@@ -48,11 +52,22 @@ def build(cloud: PointCloud | SplatCloud) -> CloudTree:
     values = np.concatenate([cloud.positions, cloud.colors], axis=1)
     shown = _points if isinstance(cloud, PointCloud) else _splats
     found, attributes = shown(cloud, parent, leaf, values)
-    for name in ("color_loss", "cover_loss", "shift"):
-        raised(parent, leaf, attributes[name], 0)
-    attributes |= {"position": found.mean[:, :3].copy(), "color": found.mean[:, 3:].clip(0, 1), "reach": found.reach}
+    for name in ("color_loss", "cover_loss", "shift", "harmonic_loss"):
+        if name in attributes:
+            raised(parent, leaf, attributes[name], 0)
+    colors = found.mean[:, 3:] if "harmonics" in attributes else found.mean[:, 3:].clip(0, 1)
+    attributes |= {"position": found.mean[:, :3].copy(), "color": colors.copy(), "reach": found.reach}
     kept = {name: np.asarray(values, np.float32) for name, values in attributes.items()}
-    return CloudTree.of(parent, kept, type(cloud))
+    if isinstance(cloud, SplatCloud):
+        return CloudTree.of(parent, kept, SplatCloud, origin=cloud.origin)
+    if cloud.fields:
+        like = likenesses(parent, leaf, found.mean, cloud.positions)
+        kept |= {FIELD + name: values[like] for name, values in cloud.fields.items()}
+        classes = cloud.fields.get(CLASSES)
+        if classes is not None and classes.ndim == 1:
+            values = np.unique(classes)
+            kept[FIELD + CLASSES] = majorities(parent, leaf, {v: classes == v for v in values}).astype(classes.dtype)
+    return CloudTree.of(parent, kept, PointCloud, origin=cloud.origin, crs=cloud.crs)
 
 
 def _points(cloud: Any, parent: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> tuple[Moments, dict[str, Any]]:
@@ -79,7 +94,26 @@ def _splats(cloud: Any, parent: np.ndarray, leaf: np.ndarray, values: np.ndarray
     share = shift / np.maximum(total, np.finfo(np.float32).tiny)
     losses = {"color_loss": found.color_loss, "cover_loss": found.mass * share, "shift": shift}
     size = np.sqrt(total / found.mass / 3)
+    if cloud.harmonics.shape[1]:
+        losses |= _harmonics(cloud.harmonics, parent, leaf, mass)
     return found, {"covariance": covariance, "opacity": opacity.astype(np.float32), "size": size, **losses}
+
+
+def _harmonics(harmonics: np.ndarray, parent: np.ndarray, leaf: np.ndarray, mass: np.ndarray) -> dict[str, Any]:
+    """Means by mass, and what they lose: the squared difference of colours, averaged over all directions.
+
+    Harmonics are orthonormal: over the sphere, squares of their sums integrate to sums of squared coefficients.
+    """
+    count = harmonics.shape[1]
+    means, loss = np.zeros((len(parent), 3 * count), np.float32), np.zeros(len(parent), np.float32)
+    flat, none = harmonics.reshape(len(harmonics), -1), np.zeros((len(harmonics), 6), np.float32)
+    for first in range(0, 3 * count, 6):  # six numbers at a time, as moments are of position and colour
+        part = np.zeros((len(flat), 6), np.float32)
+        part[:, : min(6, 3 * count - first)] = flat[:, first : first + 6]
+        found = moments_of(parent, leaf, mass, part, none)
+        means[:, first : first + 6] = found.mean[:, : 3 * count - first]
+        loss += found.color_loss + found.spread[:, [0, 3, 5]].sum(axis=1)
+    return {"harmonics": means.reshape(-1, count, 3), "harmonic_loss": loss / np.float32(4 * np.pi)}
 
 
 def _area(covariance: np.ndarray) -> np.ndarray:

@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from hra.domains.points.cloud.cloud_tree import CLASSES, FIELD
 from hra.domains.points.cloud.moments import (
     NEIGHBOURS,
     Moments,
     areas_of,
     counts_of,
     disc_sizes,
+    likenesses,
+    majorities,
     merged,
     overhangs,
     raised,
@@ -32,6 +36,8 @@ FORMS = {
     **{name: ("<f4", 0) for name in ("reach", "size", "color_loss", "cover_loss", "shift")},
 }
 _LOSSES = ("color_loss", "cover_loss", "shift")
+# Position and colour.
+WIDTH = 6
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,9 @@ class Forest:
 
     Parameters
     ----------
-    cells : rows of points (position, colour) in octree cells, in Z-order. bounds : [2, 3] of all points.
-    columns : takes the nodes, of `FORMS`: those of each part, last those of the tree above.
+    cells : rows of points (position, colour, bytes of fields) in octree cells, in Z-order. bounds : [2, 3] of all.
+    columns : takes the nodes, of `FORMS` and of fields: those of each part, last those of the tree above.
+    fields : types of fields, see `packed_type`.
 
     Attributes
     ----------
@@ -59,8 +66,12 @@ class Forest:
         of the tree above begins there.
     """
 
-    def __init__(self, cells: list[Records], bounds: np.ndarray, columns: NodeColumns) -> None:
-        self._cells, self._bounds, self._columns = cells, bounds, columns
+    def __init__(self, cells: list[Records], bounds: np.ndarray, columns: NodeColumns, fields: np.dtype) -> None:
+        self._cells, self._bounds, self._columns, self._fields = cells, bounds, columns, fields
+        width = cells[0].width
+        # Of each part: the point that stands for it, and how many points there are of each class.
+        self._likenesses = np.zeros((len(cells), width), np.float32)
+        self._classes = np.zeros((len(cells), 256), np.int64)
         first = [Records(cell.path, cell.width, cell.first, 1).read()[0, :3] for cell in cells]
         self.above = build_tree(np.array(first), bounds=bounds)
         self.runs: dict[int, Run] = {}
@@ -88,12 +99,18 @@ class Forest:
             self._make_discs(number, tree, values, np.full(len(values), radii[number]))
 
     def _grown(self, number: int) -> tuple[PointTree, np.ndarray]:
-        values = self._cells[number].read()
-        return build_tree(np.ascontiguousarray(values[:, :3]), bounds=self._bounds), values
+        rows = self._cells[number].read()
+        values = np.ascontiguousarray(rows[:, :WIDTH])
+        grown = build_tree(np.ascontiguousarray(values[:, :3]), bounds=self._bounds)
+        self._rows = rows
+        return grown, values
 
     def _make_discs(self, number: int, tree: PointTree, values: np.ndarray, radii: np.ndarray) -> None:
         parent, leaf = tree.tree.parent, tree.tree.leaf
         found = areas_of(parent, leaf, values, radii)
+        like = likenesses(parent, leaf, found.mean, values)
+        self._likenesses[number] = self._rows[like[0]]
+        self._add_fields(parent, leaf, self._rows[like], number)
         _put(self._areas, number, found)
         size = disc_sizes(parent, leaf, found, radii)
         losses = {"color_loss": found.color_loss, "shift": spreads(found)}
@@ -103,6 +120,20 @@ class Forest:
         self.end += len(parent)
         for name, values in {"size": size, **losses}.items():
             self._roots[name][number] = values[0]
+
+    def _add_fields(self, parent: np.ndarray, leaf: np.ndarray, rows: np.ndarray, number: int | None) -> None:
+        """Fields of the nodes of a part, or of the tree above, whose ``rows`` [N] stand for them."""
+        fields = unpacked(rows[:, WIDTH:], self._fields)
+        if CLASSES in fields:
+            counts: dict[float, np.ndarray]
+            if number is not None:
+                own = fields[CLASSES][leaf]
+                counts = {value: own == value for value in np.unique(own)}
+                self._classes[number] = np.bincount(own, minlength=256)
+            else:
+                counts = {float(value): self._classes[:, value] for value in np.flatnonzero(self._classes.any(axis=0))}
+            fields[CLASSES] = majorities(parent, leaf, counts).astype(fields[CLASSES].dtype)
+        self._columns.add(**{FIELD + name: values for name, values in fields.items()})
 
     def _sweep_overhangs(self) -> None:
         parent, leaf = self.above.tree.parent, self.above.tree.leaf
@@ -116,6 +147,44 @@ class Forest:
         losses = {"color_loss": found.color_loss, "cover_loss": overhangs(size, size[0]), "shift": spreads(found)}
         losses = {name: raised(parent, leaf, loss, self._roots[name]) for name, loss in losses.items()}
         self._columns.add(parent=parent, size=size, **_shown(found), **losses)
+        like = likenesses(parent, leaf, found.mean, self._likenesses[:, :3])
+        self._add_fields(parent, leaf, self._likenesses[like], None)
+
+
+def packed_type(fields: Mapping[str, np.ndarray]) -> np.dtype:
+    """The type of a row of fields, little-endian, in their order, padded to whole float32."""
+    forms = [(name, rows.dtype.newbyteorder("<"), rows.shape[1:]) for name, rows in fields.items()]
+    packed = np.dtype(forms).itemsize if forms else 0
+    names, kinds, offsets, at = [], [], [], 0
+    for name, kind, shape in forms:
+        form = np.dtype((kind, shape))
+        names, kinds, offsets, at = [*names, name], [*kinds, form], [*offsets, at], at + form.itemsize
+    return np.dtype({"names": names, "formats": kinds, "offsets": offsets, "itemsize": packed + -packed % 4})
+
+
+def places_of(kind: np.dtype) -> dict[str, tuple[np.dtype, int]]:
+    """Type of each field and where it begins in a row, in their order."""
+    held: Any = kind.fields or {}
+    return {name: held[name][:2] for name in kind.names or ()}
+
+
+def packed(fields: Mapping[str, np.ndarray], kind: np.dtype, count: int) -> np.ndarray:
+    """The fields of ``count`` points as float32 [count, k] of their bytes."""
+    rows = np.zeros((count, kind.itemsize), np.uint8)
+    for name, (own, at) in places_of(kind).items():
+        values = np.ascontiguousarray(fields[name], own.base)
+        rows[:, at : at + own.itemsize] = values.view(np.uint8).reshape(count, -1)
+    return rows.view(np.float32)
+
+
+def unpacked(rows: np.ndarray, kind: np.dtype) -> dict[str, np.ndarray]:
+    """The fields of rows that `packed` made."""
+    content = np.ascontiguousarray(rows).view(np.uint8)
+    found = {}
+    for name, (own, at) in places_of(kind).items():
+        values = np.ascontiguousarray(content[:, at : at + own.itemsize]).view(own.base)
+        found[name] = values.reshape(len(rows), *own.shape)
+    return found
 
 
 def _no_moments(count: int) -> Moments:

@@ -15,9 +15,21 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from hra.domains.points.building.forest import FORMS, Forest, NodeColumns, Run
+from hra.domains.points.building.forest import FORMS, WIDTH, Forest, NodeColumns, Run, packed, packed_type, places_of
+from hra.domains.points.cloud.cloud_tree import FIELD
 from hra.domains.points.files.las import checked_reader
-from hra.domains.points.files.las_header import check_header, las_errors, las_library, las_shades, shown_colors
+from hra.domains.points.files.las_header import (
+    WEEK,
+    check_header,
+    las_errors,
+    las_fields,
+    las_library,
+    las_place,
+    las_shades,
+    said_fields,
+    shown_colors,
+)
+from hra.domains.points.files.saved import FIELD_ENTRY, additions
 from hra.errors import ArrayError, FileError, HraError, LimitExceeded
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import local_path, open_regular
@@ -26,8 +38,6 @@ from hra.kernels.chunking import Records, octree_cells
 
 # Nodes are counted by int32, and there are fewer than two for each point.
 _MOST = 2**30
-# Position and colour.
-WIDTH = 6
 _BLOCK = 2**17
 # Measured: what a process holds with everything imported and compiled, and what a point of a part takes at most.
 _PROCESS_BYTES, _POINT_BYTES = 240 * 2**20, 320
@@ -91,13 +101,15 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
     """
     file, target, most = local_path(source), local_path(out), points_of_part(memory)
     with scratch_folder(target, {"points": str(file.resolve())}, resumed=False) as folder:
-        records, bounds = las_records(file, folder / "points")
+        records, bounds, facts = las_records(file, folder / "points")
         if records.count > _MOST:
             raise LimitExceeded(f"the file has {records.count:,} points", where=str(file)[:500], fix="split it")
         cells = octree_cells(records, bounds, most, folder)
         _keep({cell.path for cell in cells}, folder)
-        columns = NodeColumns(folder, FORMS)
-        nodes = assemble(Forest(cells, bounds, columns), columns, target)
+        places = places_of(facts.kind)
+        fields = {FIELD + n: (own.base.str, own.shape[0] if own.shape else 0) for n, (own, _) in places.items()}
+        columns = NodeColumns(folder, {**FORMS, **fields})
+        nodes = assemble(Forest(cells, bounds, columns, facts.kind), columns, target, facts)
     low, high = (tuple(corner) for corner in bounds.tolist())
     return CloudReport(records.count, nodes, low, high, parts=len(cells), part_points=most)
 
@@ -117,11 +129,19 @@ class _Slice(NamedTuple):
     shift: int
 
 
-def assemble(forest: Forest, columns: NodeColumns, out: Path) -> int:
+class Facts(NamedTuple):
+    """What holds for all points: the type of their fields, see `packed_type`; origin and coordinate system."""
+
+    kind: np.dtype
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    crs: dict[int, bytes] = {}  # noqa: RUF012, never changed
+
+
+def assemble(forest: Forest, columns: NodeColumns, out: Path, facts: Facts) -> int:
     """Write the tree of all parts, and return how many nodes it has."""
     slices = _level_order(forest)
     nodes = sum(one.length for one in slices)
-    write_atomically(out, lambda stream: _write(stream, columns, slices, nodes))
+    write_atomically(out, lambda stream: _write(stream, columns, slices, nodes, facts))
     return nodes
 
 
@@ -153,27 +173,44 @@ def _level_order(forest: Forest) -> list[_Slice]:
     return slices
 
 
-def _write(stream: IO[bytes], columns: NodeColumns, slices: list[_Slice], nodes: int) -> None:
+def _write(stream: IO[bytes], columns: NodeColumns, slices: list[_Slice], nodes: int, facts: Facts) -> None:
+    names = [name.removeprefix(FIELD) for name in columns.forms if name.startswith(FIELD)]
+    entries = {
+        f"{FIELD_ENTRY}{names.index(n.removeprefix(FIELD))}" if n.startswith(FIELD) else n: n for n in columns.forms
+    }
+    more = additions(names, facts.origin, facts.crs)
     with zipfile.ZipFile(stream, "w") as archive:
-        with archive.open("kind.npy", "w", force_zip64=True) as member:
-            np.lib.format.write_array(member, np.array("points"), allow_pickle=False)
-        for name, (kind, width) in FORMS.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+
+        def write(entry: str, array: np.ndarray) -> None:
+            with archive.open(f"{entry}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+        write("kind", np.array("points"))
+        for entry, name in entries.items():
+            if entry == f"{FIELD_ENTRY}0":
+                for addition, array in more.items():
+                    write(addition, array)
+            kind, width = columns.forms[name]
+            with archive.open(f"{entry}.npy", "w", force_zip64=True) as member:
                 shape = (nodes, width) if width else (nodes,)
                 np.lib.format.write_array_header_1_0(member, {"descr": kind, "fortran_order": False, "shape": shape})
                 for first, length, shift in slices:
                     values = columns.read(name, first, length)
                     member.write((values + np.int32(shift) if name == "parent" else values).tobytes())
+        if not names:
+            for addition, array in more.items():
+                write(addition, array)
 
 
-def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray]:
-    """Write positions and colours of all points as float32 rows [P, 6] to ``path``, as `read_las` would give them.
+def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray, Facts]:
+    """Write positions, colours and fields of all points as float32 rows [P, 6 + k], as `read_las` would give them.
 
-    The file is read twice: where coordinates begin and what colours are full is known after the last point.
+    The file is read twice: where coordinates begin, what colours are full and which fields say something is known after
+    the last point.
 
     Returns
     -------
-    The rows, and the least and largest corner [2, 3] of the positions.
+    The rows, the least and largest corner [2, 3] of the positions, and what holds for all of them.
 
     Raises
     ------
@@ -183,25 +220,41 @@ def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray]:
     if source.suffix.lower() not in (".las", ".laz"):
         fix = "convert it to LAS, or build it without --memory"
         raise FileError("only LAS and LAZ files are read in blocks", where=str(source)[:500], fix=fix)
-    low, full = np.full(3, np.inf), 0
-    for places, shades in _blocks(source):
+    low, full, place = np.full(3, np.inf), 0, ({}, False)
+    said: dict[str, np.ndarray] = {}
+    for places, shades, fields, place in _blocks(source):  # noqa: B007, the same for all
         low, full = np.minimum(low, places.min(axis=0)), max(full, int(shades.max()))
+        for name, rows in fields.items():  # one row that says something, if any does
+            if not len(said.get(name, ())):
+                said[name] = rows[rows.reshape(len(rows), -1).any(axis=1)][:1]
+    kind = packed_type(said_fields({n: rows for n, rows in said.items() if len(rows)}, place[1], str(source)))
     if not np.isfinite(low).all():
         raise FileError("the file holds no points", where=str(source)[:500])
     count, high = 0, np.zeros(3)  # coordinates count from the least corner
     with path.open("wb") as out:
-        for places, shades in _blocks(source):
+        for places, shades, fields, _ in _blocks(source):
             rows = np.column_stack([places - low, shown_colors(shades, full)]).astype(np.float32)
             if not np.isfinite(rows).all():
                 raise ArrayError("a coordinate is not finite", where=str(source)[:500], fix="repair the file")
-            rows.tofile(out)
+            own = {WEEK if name == "gps_time" and WEEK in (kind.names or ()) else name: v for name, v in fields.items()}
+            np.hstack([rows, packed(own, kind, len(rows))]).tofile(out)
             count += len(rows)
             high = np.maximum(high, rows[:, :3].max(axis=0))
-    return Records(path, WIDTH, 0, count), np.stack([np.zeros(3), high])
+    x, y, z = low.tolist()
+    width = WIDTH + kind.itemsize // 4
+    return Records(path, width, 0, count), np.stack([np.zeros(3), high]), Facts(kind, (x, y, z), place[0])
 
 
-def _blocks(source: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Positions float64 [n, 3], and colours [n, 3] or intensities [n, 1] as they are stored."""
+class _Block(NamedTuple):
+    """Positions float64 [n, 3], colours [n, 3] or intensities [n, 1] as they are stored, fields; and `las_place`."""
+
+    places: np.ndarray
+    shades: np.ndarray
+    fields: dict[str, np.ndarray]
+    place: tuple[dict[int, bytes], bool]
+
+
+def _blocks(source: Path) -> Iterator[_Block]:
     where = str(source)
     las_library()  # what is missing is said first
     with open_regular(source) as stream:
@@ -209,11 +262,14 @@ def _blocks(source: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         claims = check_header(stream, size, where)
         with las_errors(where):
             reader = checked_reader(stream, size, claims, where)
+            at = stream.tell()
+            place = las_place(reader.header, stream, size)
+            stream.seek(at)
         for _ in range(0, claims.points, _BLOCK):
             with las_errors(where):
                 found = reader.read_points(_BLOCK)
-                block = np.column_stack([found.x, found.y, found.z]), las_shades(found)
-            yield block
+                block = np.column_stack([found.x, found.y, found.z]), las_shades(found), las_fields(found)
+            yield _Block(*block, place)
 
 
 def points_of_part(memory: int) -> int:

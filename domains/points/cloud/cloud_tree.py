@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,10 @@ import hra
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.errors import HraError
 
+# Before the names of fields among the attributes of nodes.
+FIELD = "field:"
+# The field of which a node has what most points below it have.
+CLASSES = "classification"
 # The ends of so many points are looked at one by one.
 _OUTLINED = 500_000
 
@@ -24,8 +29,9 @@ class CloudTree:
     hierarchy : a node is swapped for all its children; the cost of each is 1, or its bytes. Attributes by node:
         position, color [N, 3], reach [N] (a sphere around all below), size [N] (radius of the disc, or standard
         deviation), for splats covariance [N, 6] and opacity [N]; color_loss, cover_loss and shift [N] (world units
-        squared, for shift to the fourth): what the node loses against the leaves, see `CloudError`.
-    kind : of the cloud.
+        squared, for shift to the fourth): what the node loses against the leaves, see `CloudError`. Of splats with
+        harmonics also these, [N, K, 3], and harmonic_loss [N]; of points with fields these as "field:NAME".
+    kind : of the cloud; origin, crs : as of `PointCloud`.
 
     Examples
     --------
@@ -37,14 +43,14 @@ class CloudTree:
 
     hierarchy: hra.Hierarchy
     kind: type[PointCloud] | type[SplatCloud]
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    crs: Mapping[int, bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, parent: np.ndarray, attributes: dict[str, Any], kind: Any, cost: str = "") -> CloudTree:
-        """From a parent array in level order and the attributes of every node."""
-        price = kind.row_bytes if cost == "bytes" else 1
-        costs = np.full(len(parent), float(price))
-        unit = "bytes" if cost == "bytes" else kind.unit
-        return cls(hra.Hierarchy.tree(parent, costs, attributes=attributes, cost_unit=unit), kind)
+    def of(cls, parent: np.ndarray, attributes: dict[str, Any], kind: Any, **place: Any) -> CloudTree:
+        """From a parent array in level order and the attributes of every node; ``place`` : origin and crs."""
+        costs = np.ones(len(parent))
+        return cls(hra.Hierarchy.tree(parent, costs, attributes=attributes, cost_unit=kind.unit), kind, **place)
 
     def with_cost(self, cost: Literal["nodes", "bytes"]) -> CloudTree:
         """The same tree with budgets of points or splats ("nodes"), or of bytes in a PLY file.
@@ -55,7 +61,22 @@ class CloudTree:
         """
         if cost not in ("nodes", "bytes"):
             raise HraError(f"{cost!r} is not a cost", where="with_cost", fix="use 'nodes' or 'bytes'")
-        return self.of(self.parent, dict(self.hierarchy.node), self.kind, cost)
+        price, unit = (self.row_bytes, "bytes") if cost == "bytes" else (1, self.kind.unit)
+        costs, attributes = np.full(len(self.parent), float(price)), dict(self.hierarchy.node)
+        return replace(self, hierarchy=hra.Hierarchy.tree(self.parent, costs, attributes=attributes, cost_unit=unit))
+
+    @property
+    def row_bytes(self) -> int:
+        """What a point or splat takes in a PLY file."""
+        held = self.hierarchy.node
+        more = [rows for name, rows in held.items() if name == "harmonics" or name.startswith(FIELD)]
+        far = 12 if any(self.origin) else 0
+        return self.kind.row_bytes + far + sum(rows[:1].nbytes for rows in more)
+
+    @property
+    def fields(self) -> dict[str, np.ndarray]:
+        """What else nodes carry, by name, [N] or [N, k]: of inner ones that of one point below, see `build`."""
+        return {name.removeprefix(FIELD): rows for name, rows in self.hierarchy.node.items() if name.startswith(FIELD)}
 
     @property
     def parent(self) -> np.ndarray:
@@ -87,12 +108,15 @@ class CloudTree:
             wide = np.repeat(node["size"][leaves, None], 3, axis=1)
         else:
             wide = 3 * np.sqrt(node["covariance"][leaves][:, [0, 3, 5]])
-        signs = 2 * np.stack(np.indices((2, 2, 2)), axis=-1).reshape(-1, 3).astype(np.float32) - 1
+        signs = 2 * np.indices((2, 2, 2)).reshape(3, -1).T.astype(np.float32) - 1
         return np.concatenate([finest + sign * wide for sign in signs])
 
     def take(self, nodes: Any) -> PointCloud | SplatCloud:
         """Some nodes as a cloud, usually those of a cut."""
         node = self.hierarchy.node
         if self.kind is PointCloud:
-            return PointCloud(*(node[name][nodes] for name in ("position", "color", "size")))
-        return SplatCloud(*(node[name][nodes] for name in ("position", "covariance", "color", "opacity")))
+            fields = {name: rows[nodes] for name, rows in self.fields.items()}
+            shown = (node[name][nodes] for name in ("position", "color", "size"))
+            return PointCloud(*shown, origin=self.origin, fields=fields, crs=self.crs)
+        names = ("position", "covariance", "color", "opacity", *(("harmonics",) if "harmonics" in node else ()))
+        return SplatCloud(*(node[name][nodes] for name in names), origin=self.origin)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from hra.errors import ArrayError
+
+# How many harmonics the bands up to each have, the constant one aside.
+BANDS = (0, 3, 8, 15)
 
 
 def rows(name: str, values: Any, shape: tuple[int | None, ...], low: float = -np.inf, high: float = np.inf) -> Any:
@@ -33,15 +37,28 @@ def rows(name: str, values: Any, shape: tuple[int | None, ...], low: float = -np
     return array
 
 
+def _origin(values: Any) -> tuple[float, float, float]:
+    found = np.asarray(values, np.float64)
+    if found.shape != (3,) or not np.isfinite(found).all():
+        raise ArrayError(f"the origin must be three finite numbers, got {values!r}"[:200], where="origin")
+    x, y, z = found.tolist()
+    return x, y, z
+
+
 @dataclass(frozen=True, eq=False)
 class PointCloud:
     """Points as discs that face the viewer.
 
     Parameters
     ----------
-    positions : float32 [P, 3], P >= 1. colors : float32 [P, 3] in 0 .. 1 as they are shown (sRGB), grey by default.
+    positions : float32 [P, 3], P >= 1, relative to the origin. colors : float32 [P, 3] in 0 .. 1 as they are shown
+        (sRGB), grey by default.
     radii : float32 [P] >= 0, world units; by default the side of the square that a point has to itself on a surface,
         estimated from its neighbours when a tree is built.
+    origin : float64 [3], what is added to positions in files; the cloud, its trees and their cameras do without.
+    fields : what else points carry, by name: numbers [P] or [P, k] of any type, such as "classification".
+    crs : the coordinate system as LAS files hold it: records of LASF_Projection by number, 2112 for WKT, 34735 to 34737
+        for GeoTIFF.
 
     Raises
     ------
@@ -58,6 +75,9 @@ class PointCloud:
     positions: Any
     colors: Any = None
     radii: Any = None
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    crs: Mapping[int, bytes] = field(default_factory=dict)
 
     unit: ClassVar[str] = "points"
     row_bytes: ClassVar[int] = 19  # in PLY: position and radius as float32, three bytes of colour
@@ -71,20 +91,35 @@ class PointCloud:
         object.__setattr__(self, "colors", rows("colors", colors, positions.shape, 0, 1))
         if self.radii is not None:
             object.__setattr__(self, "radii", rows("radii", self.radii, (len(positions),), 0))
+        object.__setattr__(self, "origin", _origin(self.origin))
+        object.__setattr__(self, "fields", {name: _field(name, v, len(positions)) for name, v in self.fields.items()})
 
     def __len__(self) -> int:
         """Number of points P."""
         return len(self.positions)
 
 
+def _field(name: str, values: Any, count: int) -> np.ndarray:
+    found = np.array(values)
+    if found.ndim not in (1, 2) or len(found) != count or found.dtype.kind not in "iufb":
+        what = f"the field {name!r} must be numbers [{count}] or [{count}, k], got {found.dtype} {list(found.shape)}"
+        raise ArrayError(what[:300], where="fields")
+    found.flags.writeable = False
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class SplatCloud:
-    """3D Gaussians as B. Kerbl and others draw them (3D Gaussian Splatting, 2023), of one colour for all directions.
+    """3D Gaussians as B. Kerbl and others draw them (3D Gaussian Splatting, 2023).
 
     Parameters
     ----------
-    positions : float32 [P, 3], P >= 1; covariances : float32 [P, 6] as xx, xy, xz, yy, yz, zz, world units squared,
-        the diagonal >= 0. colors : float32 [P, 3] in 0 .. 1; opacities : float32 [P] in 0 .. 1, at the centre.
+    positions : float32 [P, 3], P >= 1, relative to the origin; covariances : float32 [P, 6] as xx, xy, xz, yy, yz, zz,
+        world units squared, the diagonal >= 0. colors : float32 [P, 3], the mean over all directions as it is shown
+        (sRGB); 0 to 1 without harmonics. opacities : float32 [P] in 0 .. 1, at the centre.
+    harmonics : float32 [P, K, 3], what directions add to the colours: coefficients of the spherical harmonics of the
+        bands 1 to 3, K = 3, 8 or 15 of them, in the order of the splat PLY; none by default.
+    origin : as of `PointCloud`.
 
     Raises
     ------
@@ -101,6 +136,8 @@ class SplatCloud:
     covariances: Any
     colors: Any
     opacities: Any
+    harmonics: Any = None
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     unit: ClassVar[str] = "splats"
     row_bytes: ClassVar[int] = 56  # 14 float32 of the splat PLY without further harmonics
@@ -113,15 +150,42 @@ class SplatCloud:
         rows("covariances", covariances[:, [0, 3, 5]], (None, 3), 0)
         object.__setattr__(self, "positions", positions)
         object.__setattr__(self, "covariances", covariances)
-        object.__setattr__(self, "colors", rows("colors", self.colors, positions.shape, 0, 1))
+        harmonics = np.zeros((len(positions), 0, 3)) if self.harmonics is None else self.harmonics
+        harmonics = rows("harmonics", harmonics, (len(positions), None, 3))
+        if harmonics.shape[1] not in BANDS:
+            what = f"{harmonics.shape[1]} harmonics are not those of whole bands"
+            raise ArrayError(what, where="harmonics", fix="pass 0, 3, 8 or 15")
+        ends = (-np.inf, np.inf) if harmonics.shape[1] else (0, 1)
+        object.__setattr__(self, "colors", rows("colors", self.colors, positions.shape, *ends))
         object.__setattr__(self, "opacities", rows("opacities", self.opacities, (len(positions),), 0, 1))
+        object.__setattr__(self, "harmonics", harmonics)
+        object.__setattr__(self, "origin", _origin(self.origin))
 
     def __len__(self) -> int:
         """Number of splats P."""
         return len(self.positions)
 
+    def seen_from(self, eye: Any) -> np.ndarray:
+        """Colours [P, 3] in 0 .. 1 as they look from a point [3], float32."""
+        if not self.harmonics.shape[1]:
+            return self.colors
+        away = self.positions - np.asarray(eye, np.float64)
+        away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-30)
+        weights = harmonic_weights(away, self.harmonics.shape[1])
+        added = np.einsum("pk,pkc->pc", weights, self.harmonics)
+        return (self.colors + added).clip(0, 1).astype(np.float32)
+
     @classmethod
-    def of(cls, positions: Any, scales: Any, rotations: Any, colors: Any, opacities: Any) -> SplatCloud:
+    def of(
+        cls,
+        positions: Any,
+        scales: Any,
+        rotations: Any,
+        colors: Any,
+        opacities: Any,
+        harmonics: Any = None,
+        origin: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    ) -> SplatCloud:
         """From standard deviations [P, 3] along axes that quaternions [P, 4] (w, x, y, z) turn."""
         scales = rows("scales", scales, (None, 3), 0)
         w, x, y, z = _unit(rows("rotations", rotations, (len(scales), 4))).T
@@ -134,7 +198,29 @@ class SplatCloud:
             axis=1,
         ).reshape(-1, 3, 3)
         full = (turned * scales[:, None].astype(float) ** 2) @ turned.transpose(0, 2, 1)
-        return cls(positions, full[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]], colors, opacities)
+        covariances = full[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+        return cls(positions, covariances, colors, opacities, harmonics, origin)
+
+
+def harmonic_weights(directions: np.ndarray, count: int) -> np.ndarray:
+    """Real spherical harmonics of the bands 1 to 3 in unit directions [P, 3] from the eye, float64 [P, count].
+
+    Source: the constants and signs of B. Kerbl and others (2023), after P.-P. Sloan, Efficient Spherical Harmonic
+    Evaluation (2013).
+    """
+    x, y, z = directions.T
+    found = [-0.4886025119029199 * y, 0.4886025119029199 * z, -0.4886025119029199 * x]
+    if count > 3:
+        found += [1.0925484305920792 * x * y, -1.0925484305920792 * y * z]
+        found += [0.31539156525252005 * (2 * z * z - x * x - y * y)]
+        found += [-1.0925484305920792 * x * z, 0.5462742152960396 * (x * x - y * y)]
+    if count > 8:
+        found += [-0.5900435899266435 * y * (3 * x * x - y * y), 2.890611442640554 * x * y * z]
+        found += [-0.4570457994644658 * y * (4 * z * z - x * x - y * y)]
+        found += [0.3731763325901154 * z * (2 * z * z - 3 * x * x - 3 * y * y)]
+        found += [-0.4570457994644658 * x * (4 * z * z - x * x - y * y)]
+        found += [1.445305721320277 * z * (x * x - y * y), -0.5900435899266435 * x * (x * x - 3 * y * y)]
+    return np.stack(found, axis=1)
 
 
 def _unit(quaternions: np.ndarray) -> np.ndarray:

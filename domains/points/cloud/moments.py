@@ -175,3 +175,55 @@ def _at_least_a_leaf(parent, size):
     for v in range(parent.size - 1, 0, -1):
         if parent[v] >= 0:
             size[parent[v]] = max(size[parent[v]], size[v])
+
+
+def likenesses(parent: np.ndarray, leaf: np.ndarray, mean: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The leaf that stands for each node where numbers have no mean: of its children's, that next to its mean.
+
+    Parameters
+    ----------
+    leaf : int [P], the node of each leaf; mean : [N, 3 or more]; places : [P, 3] of the leaves' own likenesses.
+
+    Returns
+    -------
+    int64 [N], numbers of leaves; the first of several.
+    """
+    found = np.full(len(parent), -1, np.int64)
+    found[leaf] = np.arange(len(leaf))
+    _likenesses(parent, mean, np.ascontiguousarray(places, np.float32), found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _likenesses(parent, mean, places, found):
+    nearest = np.full(parent.size, np.inf)
+    for v in range(parent.size - 1, 0, -1):
+        p, i = parent[v], found[v]
+        if p >= 0:
+            far = 0.0
+            for k in range(3):
+                far += (np.float64(places[i, k]) - np.float64(mean[p, k])) ** 2
+            if far <= nearest[p]:
+                nearest[p], found[p] = far, i
+
+
+def majorities(parent: np.ndarray, leaf: np.ndarray, counts: dict[float, np.ndarray]) -> np.ndarray:
+    """Of each node the value that most points below it have, the least of several, float64 [N].
+
+    ``counts`` : points of each leaf that have a value, int [P].
+    """
+    found, most, own = np.zeros(len(parent)), np.zeros(len(parent), np.int64), np.zeros(len(parent), np.int64)
+    for value in sorted(counts):
+        own[:] = 0
+        own[leaf] = counts[value]
+        _add_up(parent, own)
+        better = own > most
+        found[better], most[better] = value, own[better]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _add_up(parent, own):
+    for v in range(parent.size - 1, 0, -1):
+        if parent[v] >= 0:
+            own[parent[v]] += own[v]

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from hra.console import (
@@ -29,7 +30,7 @@ from hra.console.camera_options import CameraOptions, ViewportOption, vector
 from hra.errors import HraError
 
 # Bytes that the header of a PLY file may take, so that --bytes holds for the whole file.
-_HEADER = 512
+_HEADER, _PROPERTY = 512, 24
 
 app = typer.Typer(help="Points and Gaussian splats within a budget.", no_args_is_help=True)
 BuiltCloud = Annotated[Path, typer.Argument(help="A tree built by `hra points build`.", metavar="CLOUD.hpt")]
@@ -57,7 +58,10 @@ class _ChoiceOptions:
         tree, budget = points.load_tree(cloud), float("inf") if self.nodes is None else self.nodes
         if self.byte_budget is None:
             return tree, budget
-        return tree.with_cost("bytes"), max(byte_count(self.byte_budget) - _HEADER, 0)
+        names = [name for name, rows in tree.fields.items() for _ in range(rows[:1].size)]
+        names += [f"f_rest_{k}" for k in range(tree.hierarchy.node.get("harmonics", np.zeros(0))[:1].size)]
+        header = _HEADER + sum(len(name.encode()) + _PROPERTY for name in names)
+        return tree.with_cost("bytes"), max(byte_count(self.byte_budget) - header, 0)
 
     def chooser(self, usual: str) -> dict[str, Any]:
         """Metric and traversal; ``usual``: the metric if none was given."""
@@ -69,7 +73,7 @@ class _ChoiceOptions:
         from hra.domains import points
 
         tree, budget = self.tree(cloud)
-        camera = placed.camera(tree.outline, screen)
+        camera = placed.camera(tree.outline, screen, tree.origin)
         # Full detail needs no errors from pictures, which take long.
         usual = usual if budget < float("inf") else "cloud_error"
         allocator = points.PointAllocator(tree, **self.chooser(usual))
@@ -174,7 +178,7 @@ def view(
 
     with running(f"opening {cloud.name}"):
         tree, budget = choice.tree(cloud)
-        camera = placed.camera(tree.outline, viewport)
+        camera = placed.camera(tree.outline, viewport, tree.origin)
         options = {"up": None if placed.camera_file else vector(placed.up, "--up"), "budget": budget}
         options |= choice.chooser("cloud_error")
     if screenshot is None:
@@ -218,5 +222,7 @@ def _answer(allocation: Any, json_file: Path | None, out: Path) -> None:
 def _report(tree: Any, json_file: Path | None, title: str) -> None:
     low, high = tree.bounds.tolist()
     record = {"kind": tree.kind.unit, "leaves": len(tree.leaves), "nodes": len(tree.parent), "low": low, "high": high}
+    record |= {"origin": list(tree.origin)} if any(tree.origin) else {}
+    record |= {"fields": ", ".join(tree.fields)} if tree.fields else {}
     write_json(json_file, record)
     show(title, record.items())

@@ -12,21 +12,37 @@ import numpy as np
 
 from hra.domains.points.cloud.clouds import PointCloud
 from hra.domains.points.files.las import ENTRY, HIERARCHY_ID, INFO, INFO_ID, RECORD_HEAD, USER
-from hra.domains.points.files.las_header import las_library
+from hra.domains.points.files.las_header import PROJECTION, WEEK, las_library
 from hra.kernels.trees import morton_codes, sort_keys
 
-_HEADER = struct.Struct("<4s2xH16x2B32s32s4xHLLBHL20x3d3d6d8xQLQQ112x")
+_HEADER = struct.Struct("<4s2xH16x2B32s32s4xHLLBHL20x3d3d6d8xQLQ15Q")
 _EXTENDED = struct.Struct("<2x16sHQ32x")
-# Point format 7, coordinates and colours among what is left 0. An only return; coordinates are of no known system.
-_FORMAT, _COMPRESSED, _ONLY_RETURN, _WKT = 7, 128, 0x11, 16
-_POINT = np.dtype(
-    {
-        "names": ["place", "returns", "color"],
-        "formats": [("<i4", 3), "u1", ("<u2", 3)],
-        "offsets": [0, 14, 30],
-        "itemsize": 36,
-    }
-)
+# Point format 7, or 8 with near infrared; what a cloud does not have is 0, and every point an only return.
+_FORMAT, _COMPRESSED, _ONLY_RETURN, _WKT, _ADJUSTED = 7, 128, 0x11, 16, 1
+_PLACES = {
+    **{"place": (("<i4", 3), 0), "intensity": ("<u2", 12), "returns": ("u1", 14), "flags": ("u1", 15)},
+    **{
+        "classification": ("u1", 16),
+        "user_data": ("u1", 17),
+        "scan_angle": ("<i2", 18),
+        "point_source_id": ("<u2", 20),
+    },
+    **{"gps_time": ("<f8", 22), "color": (("<u2", 3), 30), "nir": ("<u2", 36)},
+}
+_SIZES = {7: 36, 8: 38}
+# Fields that share a byte, and their lowest bits there.
+_BITS = {
+    "returns": {"return_number": 0, "number_of_returns": 4},
+    "flags": {
+        **{"synthetic": 0, "key_point": 1, "withheld": 2, "overlap": 3},
+        **{"scanner_channel": 4, "scan_direction_flag": 6, "edge_of_flight_line": 7},
+    },
+}
+_SHARED = {name for bits in _BITS.values() for name in bits}
+# Extra dimensions: the number of each type in their record.
+_EXTRA = struct.Struct("<2xBB32s4x120x32x")
+_VECTOR = 3
+_TYPES = {"u1": 1, "i1": 2, "u2": 3, "i2": 4, "u4": 5, "i4": 6, "u8": 7, "i8": 8, "f4": 9, "f8": 10}
 # Steps of coordinates are no longer than those of float32 at the far end of the cloud.
 _STEPS = 2.0**24
 # Digits of Morton codes; cells along the side of a node, of which each gives it one point, in digits; points of a node
@@ -37,8 +53,9 @@ _DIGITS, CELL_DIGITS, _WHOLE = 21, 6, 10_000
 def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
     """Write a cloud as COPC 1.0; equal clouds give equal bytes.
 
-    Coordinates are rounded to a power of ten that is below the step of float32 at the cloud's extent, colours to 16
-    bits. Radii and times of points are not kept.
+    Coordinates count from the cloud's origin and are rounded to a power of ten that is below the step of float32 at its
+    extent, colours to 16 bits. Fields by the names of LAS go where they belong, all others become extra dimensions.
+    Radii are not kept.
 
     Source: A. Bell, H. Butler and C. Manning, Cloud Optimized Point Cloud Specification 1.0, Hobu, Inc. (2021).
 
@@ -47,28 +64,88 @@ def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
     MissingExtra : laspy is not installed.
     """
     lazrs = las_library()[1]
-    settings = bytearray(lazrs.LazVlr.new_for_compression(_FORMAT, 0).record_data())
+    fields = {"gps_time" if name == WEEK else name: rows for name, rows in cloud.fields.items()}
+    kind = _FORMAT + ("nir" in fields)
+    extra = _extra(fields)
+    form = _point_type(kind, extra)
+    settings = bytearray(lazrs.LazVlr.new_for_compression(kind, form.itemsize - _SIZES[kind]).record_data())
     settings[12:16] = b"\xff" * 4  # chunks of any length
     low = cloud.positions.min(axis=0).astype(np.float64)
     step = _step(float((cloud.positions.max(axis=0) - low).max()))
-    points = np.zeros(len(cloud), _POINT)
+    points = np.zeros(len(cloud), form)
     points["place"] = np.rint((cloud.positions - low) / step)
     points["color"], points["returns"] = np.rint(cloud.colors * 65535), _ONLY_RETURN
+    _fill(points, fields | extra)
+    low = low + cloud.origin
     cells = points["place"].astype(np.float64)
     # One step more, so that no point lies on the far side, which belongs to the next cell.
     side = cells.max() + 1
     levels = additive_levels(cells, np.zeros(3), side)
-    packing = _record("laszip encoded", 22204, bytes(settings))
-    begin = _HEADER.size + RECORD_HEAD.size + INFO.size + len(packing)
+    packing = [_record("laszip encoded", 22204, bytes(settings))]
+    packing += [_record(PROJECTION, number, record) for number, record in cloud.crs.items()]
+    packing += [_record("LASF_Spec", 4, _described(extra))] if extra else []
+    begin = _HEADER.size + RECORD_HEAD.size + INFO.size + sum(map(len, packing))
     stream.write(bytes(begin))
     nodes = _write_points(stream, points, levels, lazrs, lazrs.LazVlr(bytes(settings)))
     extended = stream.tell()
     stream.write(_EXTENDED.pack(USER.encode(), HIERARCHY_ID, nodes.nbytes) + nodes.tobytes())
     half, page = side * step / 2, extended + _EXTENDED.size
-    info = INFO.pack(*(low + half), half, 2 * half / 2**CELL_DIGITS, page, nodes.nbytes, 0, 0)
+    times = np.nan_to_num([points["gps_time"].min(), points["gps_time"].max()]).tolist()
+    info = INFO.pack(*(low + half), half, 2 * half / 2**CELL_DIGITS, page, nodes.nbytes, *times)
+    encoding = (_WKT if 2112 in cloud.crs or not cloud.crs else 0) | (_ADJUSTED if "gps_time" in cloud.fields else 0)
+    returns = np.bincount((points["returns"] & 15).clip(1, 15) - 1, minlength=15)[:15].tolist()
+    corners = np.stack([low + cells.max(axis=0) * step, low], axis=1).ravel()
     stream.seek(0)
-    stream.write(_header(begin, len(cloud), extended, step, low, low + cells.max(axis=0) * step))
-    stream.write(_record(USER, INFO_ID, info) + packing)
+    stream.write(
+        _HEADER.pack(
+            *(b"LASF", encoding, 1, 4, b"hra", b"hra", _HEADER.size, begin, 1 + len(packing)),
+            *(kind | _COMPRESSED, form.itemsize, 0, *[step] * 3, *low, *corners, extended, 1, len(cloud), *returns),
+        )
+    )
+    stream.write(_record(USER, INFO_ID, info) + b"".join(packing))
+
+
+def _extra(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The fields that LAS has no place for, in types of extra dimensions: numbers, or two or three of them."""
+    found = {}
+    for name, rows in fields.items():
+        if name not in _PLACES and name not in _SHARED:
+            known = "u1" if rows.dtype.kind == "b" else rows.dtype.str[1:]
+            cast = rows.astype("<" + known if known in _TYPES else "<f8")
+            wide = cast.shape[1] if cast.ndim == 2 else 1
+            split = wide > _VECTOR or (cast.ndim == 2 and wide == 1)
+            found |= {f"{name}_{k}": cast[:, k] for k in range(wide)} if split else {name: cast}
+    return found
+
+
+def _point_type(kind: int, extra: dict[str, np.ndarray]) -> np.dtype:
+    places = {name: place for name, place in _PLACES.items() if name != "nir" or kind > _FORMAT}
+    at, names = _SIZES[kind], [*places]
+    formats, offsets = [place[0] for place in places.values()], [place[1] for place in places.values()]
+    for name, rows in extra.items():
+        form = np.dtype((rows.dtype, rows.shape[1:]))
+        names, formats, offsets, at = [*names, name], [*formats, form], [*offsets, at], at + form.itemsize
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": at})
+
+
+def _fill(points: np.ndarray, fields: dict[str, np.ndarray]) -> None:
+    for byte, bits in _BITS.items():
+        there = {name: low for name, low in bits.items() if name in fields}
+        if there:
+            points[byte] = 0
+        for name, low in there.items():
+            points[byte] |= (fields[name].astype(np.uint8) << low).astype(np.uint8)
+    for name in (points.dtype.names or ())[1:]:
+        if name in fields:
+            whole = points.dtype[name].base.kind in "ui" and fields[name].dtype.kind == "f"
+            points[name] = np.rint(fields[name]) if whole else fields[name]
+
+
+def _described(extra: dict[str, np.ndarray]) -> bytes:
+    """The record of extra dimensions; numbers of types count on by ten for pairs, by twenty for triples."""
+    wide = {name: rows.shape[1] - 1 if rows.ndim == 2 else 0 for name, rows in extra.items()}
+    kinds = {name: _TYPES[rows.dtype.str[1:]] + 10 * wide[name] for name, rows in extra.items()}
+    return b"".join(_EXTRA.pack(kind, 0, name.encode()[:32]) for name, kind in kinds.items())
 
 
 def _step(extent: float) -> float:
@@ -79,7 +156,7 @@ def _write_points(stream: IO[bytes], points: np.ndarray, levels: list[Level], la
     """Every node as a chunk, and the table of chunks; returns the entries of the nodes."""
     begin, found = stream.tell(), []
     # Rows of a type with gaps would leave the gaps of their copies as they come.
-    content = points.view(np.uint8).reshape(len(points), _POINT.itemsize)
+    content = points.view(np.uint8).reshape(len(points), points.dtype.itemsize)
     compressor = lazrs.LasZipCompressor(stream, settings)
     compressor.reserve_offset_to_chunk_table()
     for number, level in enumerate(levels):
@@ -100,16 +177,6 @@ def _write_points(stream: IO[bytes], points: np.ndarray, levels: list[Level], la
 
 def _record(user: str, number: int, content: bytes) -> bytes:
     return RECORD_HEAD.pack(user.encode(), number, len(content)) + content
-
-
-def _header(begin: int, points: int, extended: int, step: float, low: np.ndarray, high: np.ndarray) -> bytes:
-    """The public header block of LAS 1.4 with two records, and one extended behind the points."""
-    box = np.stack([high, low], axis=1).ravel()
-    kind = _FORMAT | _COMPRESSED
-    return _HEADER.pack(
-        *(b"LASF", _WKT, 1, 4, b"hra", b"hra", _HEADER.size, begin, 2, kind, _POINT.itemsize, 0),
-        *(*[step] * 3, *low, *box, extended, 1, points, points),
-    )
 
 
 class Level(NamedTuple):

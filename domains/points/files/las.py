@@ -22,8 +22,11 @@ from hra.domains.points.files.las_header import (
     check_layers,
     las_colors,
     las_errors,
+    las_fields,
     las_library,
+    las_place,
     refusal,
+    said_fields,
 )
 from hra.errors import HraError
 from hra.files.limits import DEFAULT
@@ -67,8 +70,15 @@ def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, w
         rows = _decoded(stream, nodes, header, lazrs, where)
         record = laspy.PackedPointRecord.from_buffer(rows, header.point_format)
         found = laspy.ScaleAwarePointRecord(record.array, record.point_format, header.scales, header.offsets)
-        positions = np.column_stack([found.x, found.y, found.z]) - header.mins
-    return PointCloud(positions, las_colors(found))
+        places, low = np.column_stack([found.x, found.y, found.z]), np.array(header.mins)
+        fields, (crs, adjusted) = las_fields(found), las_place(header, stream, size)
+    return _cloud(places, low, las_colors(found), said_fields(fields, adjusted, where), crs)
+
+
+def _cloud(places: np.ndarray, low: np.ndarray, colors: np.ndarray, fields: Any, crs: Any) -> PointCloud:
+    """Coordinates of maps are too large for float32: they count from a corner."""
+    x, y, z = low.tolist()
+    return PointCloud(places - low, colors, origin=(x, y, z), fields=fields, crs=crs)
 
 
 def _decoded(stream: IO[bytes], nodes: np.ndarray, header: Any, lazrs: Any, where: str) -> np.ndarray:
@@ -152,7 +162,9 @@ def _check_keys(nodes: np.ndarray, where: str) -> None:
 
 
 def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointCloud:
-    """Points with colours, or with their intensity as grey; coordinates count from the least corner.
+    """Points with colours, or with their intensity as grey, and with all else that they carry.
+
+    Coordinates count from the least corner, which is the cloud's origin.
 
     Parameters
     ----------
@@ -176,11 +188,12 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
             raise HraError("only COPC files have levels", where=where, fix="leave the level out")
         DEFAULT.check("file_bytes", size, where)
         with las_errors(where):
-            found = checked_reader(stream, size, claims, where).read_points(claims.points)
+            reader = checked_reader(stream, size, claims, where)
+            found = reader.read_points(claims.points)
             places = np.column_stack([found.x, found.y, found.z])
-            # Coordinates of maps are too large for float32: they count from the file's corner.
-            positions = places - places.min(axis=0)
-    return PointCloud(positions, las_colors(found))
+            low, fields = places.min(axis=0), las_fields(found)
+            crs, adjusted = las_place(reader.header, stream, size)
+    return _cloud(places, low, las_colors(found), said_fields(fields, adjusted, where), crs)
 
 
 def checked_reader(stream: IO[bytes], size: int, claims: Claims, where: str) -> Any:

@@ -7,6 +7,7 @@ across.
 from __future__ import annotations
 
 import struct
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from hra.errors import FileError, HraError, MissingExtra
+from hra.errors import FileError, HraError, MissingExtra, RepairWarning
 
 # Bytes of a record of each kind without its content.
 _RECORD, _EXTENDED_RECORD = 54, 60
@@ -24,6 +25,13 @@ _COORDINATES = 24
 # Kinds of items of points that are kept in layers, and how many each has; of further bytes each has one.
 _LAYERS, _BYTES = {10: 9, 11: 1, 12: 2, 13: 1}, 14
 
+# Records of the coordinate system: WKT of mathematics and of the system, keys of GeoTIFF, their doubles and texts.
+PROJECTION, _RECORDS = "LASF_Projection", (2111, 2112, 34735, 34736, 34737)
+_EXTENDED, _RECORD_MOST = 4096, 2**20
+# Seconds of a GPS week, beside "gps_time", those since the epoch less 1e9.
+WEEK = "gps_week_time"
+_WAVES = ("wavepacket_index", "wavepacket_offset", "wavepacket_size", "return_point_wave_location", "x_t", "y_t", "z_t")
+_NO_FIELDS = {*"XYZ", "red", "green", "blue"}
 # Bytes before the first chunk: where the table of chunks is.
 _TABLE_PLACE = 8
 
@@ -147,6 +155,50 @@ def las_colors(found: Any) -> np.ndarray:
     """Colours [P, 3] in 0 .. 1 of points that laspy read, or their intensity as grey."""
     shades = las_shades(found)
     return shown_colors(shades, int(shades.max(initial=0)))
+
+
+def las_fields(found: Any) -> dict[str, np.ndarray]:
+    """What points that laspy read carry beside coordinates and colours, by the names of LAS, extra dimensions too.
+
+    Angles are those of the newer formats, int16 in steps of .006 degrees. Of formats before 1.4 flags are fields, too.
+    """
+    names = [name for name in found.point_format.dimension_names if name not in _NO_FIELDS]
+    fields = {name: np.array(found[name]) for name in names}
+    if "scan_angle_rank" in fields:
+        fields["scan_angle"] = np.rint(fields.pop("scan_angle_rank") / 0.006).astype(np.int16)
+    return fields
+
+
+def las_place(header: Any, stream: IO[bytes], size: int) -> tuple[dict[int, bytes], bool]:
+    """The records of LASF_Projection by number, and whether times count from GPS's epoch, not from Sundays."""
+    found = {v.record_id: bytes(v.record_data_bytes()) for v in header.vlrs if v.user_id.strip("\0") == PROJECTION}
+    minor, (at, count) = header.version.minor, (unpack(stream, 235, "<QL") if header.version.minor >= 4 else (0, 0))
+    for _ in range(min(count, _EXTENDED) if minor >= 4 else 0):
+        if at + _EXTENDED_RECORD > size:
+            break
+        user, number, length = unpack(stream, at, "<2x16sHQ32x")
+        if (
+            user.rstrip(b"\0") == PROJECTION.encode()
+            and at + _EXTENDED_RECORD + length <= size
+            and length <= _RECORD_MOST
+        ):
+            stream.seek(at + _EXTENDED_RECORD)
+            found[number] = stream.read(length)
+        at += _EXTENDED_RECORD + length
+    adjusted = int(header.global_encoding.gps_time_type) == 1
+    return {number: record for number, record in found.items() if number in _RECORDS}, adjusted
+
+
+def said_fields(fields: dict[str, np.ndarray], adjusted: bool, where: str) -> dict[str, np.ndarray]:
+    """The fields that say something: those of zeros are what every writer writes for nothing.
+
+    Times of a week get a name of their own: they count from another day.
+    """
+    if any(np.any(fields[name]) for name in _WAVES if name in fields):
+        what = f"{where}: packets of waveforms were left out: they lie in another place of the file, or in another file"
+        warnings.warn(what, RepairWarning, stacklevel=3)
+    said = {name: rows for name, rows in fields.items() if name not in _WAVES and np.any(rows)}
+    return {(WEEK if name == "gps_time" and not adjusted else name): rows for name, rows in said.items()}
 
 
 def check_chunks(stream: IO[bytes], points: int, where: str) -> None:

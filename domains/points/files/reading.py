@@ -1,4 +1,4 @@
-"""Clouds from files, and to PLY and COPC.
+"""Clouds from files, and to PLY and COPC; the compact files of splats are in `splat_formats`.
 
 SOG is the compressed form of splats of PlayCanvas: pictures in WebP, in one archive or beside their ``meta.json``.
 
@@ -9,38 +9,42 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
+from hra.domains.points.cloud.clouds import BANDS, PointCloud, SplatCloud
 from hra.domains.points.files.copc_writing import write_copc
 from hra.domains.points.files.las import read_las
-from hra.errors import FileError, HraError
+from hra.domains.points.files.splat_formats import HARMONIC, PACKED, read_compact, read_compressed_ply
+from hra.errors import FileError, HraError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.images.opening import decoded_upright
 from hra.files.json_text import parse_object
 from hra.files.limits import DEFAULT
 from hra.files.local_files import local_path, read_regular
-from hra.files.ply import Columns, binary_table, read_elements
+from hra.files.ply import Columns, binary_table, read_elements, split_origin
 
 _SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")
-# The constant harmonic: colours are 1/2 plus this times the coefficient.
-HARMONIC = 0.28209479177387814
+# What else trained splats have in PLY, of no meaning for pictures.
+_UNUSED = {*"xyz", "nx", "ny", "nz", *_SPLAT}
+_COLORS = ("red", "green", "blue")
 _NAME, _SHORTEST = "meta.json", 252  # alpha of quaternions: this plus the number of the component that is left out
 
 Reader = Callable[[str], bytes]
 
 
 def load_points(path: str | os.PathLike[str], level: int | None = None) -> PointCloud | SplatCloud:
-    """A cloud from a PLY file (points, mesh vertices, or Gaussian splats), LAS, LAZ or COPC (``hra[points]``), or SOG.
+    """A cloud from PLY (points, vertices of meshes, or splats), LAS, LAZ or COPC (``hra[points]``), or SOG.
 
-    SOG is an archive ``.sog``, or a ``meta.json`` with its pictures beside it. Of splats the constant colour is read,
-    which is what all directions have in common.
+    SOG is an archive ``.sog``, or a ``meta.json`` with its pictures beside it. Of splats also ``.splat``, ``.spz`` and
+    PLY as PlayCanvas compresses it are read; those with two deviations (2D Gaussian Splatting) are flat. Doubles that
+    float32 would round by much count from an origin. Properties of points that have no other place are fields.
 
     Parameters
     ----------
@@ -50,6 +54,10 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
     ------
     FileError : it cannot be read, or holds no points. ArrayError : numbers that are not finite or out of range.
     HraError : no level, or one of a file that has none. MissingExtra : laspy is not installed.
+
+    Warns
+    -----
+    RepairWarning : properties of splats, or lists, were left out.
 
     Examples
     --------
@@ -64,35 +72,64 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
         raise HraError("only COPC files have levels", where=str(path), fix="leave the level out")
     if Path(path).suffix.lower() in (".sog", ".json"):
         return read_sog(local_path(path))
-    vertices = read_elements(read_regular(path), str(path)).get("vertex", Columns()).scalars
+    where, suffix = str(path), Path(path).suffix.lower()
+    if suffix in (".splat", ".spz", ".ksplat"):
+        return read_compact(read_regular(path), suffix, where)
+    elements = read_elements(read_regular(path), where)
+    held = elements.get("vertex", Columns())
+    if all(len(held.scalars.get(name, ())) for name in PACKED):
+        return read_compressed_ply(elements, where)
+    vertices = dict(held.scalars)
     if not all(len(vertices.get(name, ())) for name in "xyz"):
-        raise FileError("the PLY file has no vertices with x, y and z", where=str(path))
-    positions = np.column_stack([vertices[name] for name in "xyz"])
-    if all(name in vertices for name in _SPLAT):
-        return _splats(positions, *(vertices[name].astype(np.float64) for name in _SPLAT))
-    radii = vertices.get("radius")
-    return PointCloud(positions, _colors(vertices), radii)
+        raise FileError("the PLY file has no vertices with x, y and z", where=where)
+    positions, origin = split_origin(np.column_stack([vertices[name] for name in "xyz"]))
+    if all(name in vertices for name in _SPLAT if name != "scale_2"):
+        return _splats(positions, origin, vertices, where)
+    if held.lists:
+        what = f"{where}: the lists {', '.join(held.lists)} of vertices were left out"
+        warnings.warn(what[:500], RepairWarning, stacklevel=2)
+    colors = _colors(vertices)
+    used = {*"xyz", "radius", *(_COLORS if colors is not None else ())}
+    fields = {name: rows for name, rows in vertices.items() if name not in used}
+    return PointCloud(positions, colors, vertices.get("radius"), origin, fields)
 
 
-def _splats(positions: np.ndarray, opacity: np.ndarray, *rest: np.ndarray) -> SplatCloud:
-    scales, rotations, harmonics = (np.column_stack(part) for part in (rest[:3], rest[3:7], rest[7:]))
+def _splats(positions: np.ndarray, origin: Any, vertices: dict[str, np.ndarray], where: str) -> SplatCloud:
+    # 2D Gaussian Splatting has discs in the plane of the first two axes.
+    flat = {"scale_2": np.full(len(positions), -np.inf)}
+    named = {name: rows.astype(np.float64) for name, rows in (flat | vertices).items() if name in _SPLAT}
+    rest = sorted((n for n in vertices if n.startswith("f_rest_") and n[7:].isdigit()), key=lambda name: int(name[7:]))
+    bands = len(rest) // 3
+    if 3 * bands != len(rest) or bands not in BANDS or rest != [f"f_rest_{k}" for k in range(len(rest))]:
+        raise FileError(f"{len(rest)} harmonics are not those of whole bands", where=where, fix="export it again")
+    lost = [name for name, rows in vertices.items() if name not in _UNUSED and name not in rest and np.any(rows)]
+    if lost:
+        what = f"{where}: the properties {', '.join(lost)} of splats were left out"
+        warnings.warn(what[:500], RepairWarning, stacklevel=3)
+    harmonics = None
+    if bands:
+        harmonics = np.column_stack([vertices[name] for name in rest]).reshape(-1, 3, bands).transpose(0, 2, 1)
+    scales, rotations, colors = (
+        np.column_stack([named[n] for n in part]) for part in (_SPLAT[1:4], _SPLAT[4:8], _SPLAT[8:])
+    )
     with np.errstate(over="ignore"):
-        shares = 1 / (1 + np.exp(-opacity))
-        return SplatCloud.of(
-            positions, np.exp(scales), rotations, (0.5 + HARMONIC * harmonics).clip(0, 1), shares.clip(0, 1)
-        )
+        shares = 1 / (1 + np.exp(-named["opacity"]))
+        shown = 0.5 + HARMONIC * colors
+        shown = shown if bands else shown.clip(0, 1)
+        return SplatCloud.of(positions, np.exp(scales), rotations, shown, shares.clip(0, 1), harmonics, origin)
 
 
-def _colors(vertices: object) -> np.ndarray | None:
-    names = ("red", "green", "blue")
-    if not all(name in vertices for name in names):  # pyright: ignore[reportOperatorIssue]
+def _colors(vertices: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    if not all(name in vertices for name in _COLORS):
         return None
-    found = np.column_stack([vertices[name] for name in names])  # pyright: ignore[reportIndexIssue]
+    found = np.column_stack([vertices[name] for name in _COLORS])
     return found / (1 if found.dtype.kind == "f" else np.iinfo(found.dtype).max)
 
 
 def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) -> None:
-    """Write a cloud as binary PLY: points with colours and radii, or splats as their viewers read them.
+    """Write a cloud as binary PLY: points with colours, radii and fields, or splats as their viewers read them.
+
+    Coordinates that count from an origin are written as doubles with it.
 
     To ``.laz`` points are written as COPC (``hra[points]``), see `hra.domains.points.files.copc_writing`; name it
     ``.copc.laz``, as its readers expect.
@@ -101,6 +138,10 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
     ------
     HraError : splats as COPC. MissingExtra : laspy is not installed.
     FileError : see `hra.files.atomic_write.write_atomically`.
+
+    Warns
+    -----
+    RepairWarning : the coordinate system is left out of PLY.
 
     Examples
     --------
@@ -115,14 +156,33 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
         if not isinstance(cloud, PointCloud):
             raise HraError("COPC holds points, not splats", where=str(path), fix="write .ply")
         return write_atomically(path, partial(write_copc, cloud=cloud))
-    columns = dict(zip("xyz", cloud.positions.T, strict=True))
+    places = cloud.positions + np.array(cloud.origin) if any(cloud.origin) else cloud.positions
+    columns = dict(zip("xyz", places.T, strict=True))
     if isinstance(cloud, PointCloud):
         colors = np.rint(cloud.colors * 255).astype(np.uint8)
-        columns |= dict(zip(("red", "green", "blue"), colors.T, strict=True))
+        columns |= dict(zip(_COLORS, colors.T, strict=True))
         columns |= {} if cloud.radii is None else {"radius": cloud.radii}
+        columns |= _field_columns(cloud.fields)
+        if cloud.crs:
+            what = f"{path}: PLY has no place for the coordinate system, which was left out"
+            warnings.warn(what, RepairWarning, stacklevel=2)
     else:
         columns |= _splat_columns(cloud)
     write_atomically(path, binary_table(columns))
+
+
+def _field_columns(fields: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """A property for each column, in a type that PLY has, under a name without blanks."""
+    found = {}
+    for name, rows in fields.items():
+        short = "_".join(name.split()) or "field"
+        kind = {"b": np.uint8, "f": np.float64 if rows.dtype.itemsize > 4 else np.float32}.get(rows.dtype.kind)
+        if kind is None:
+            kind = np.float64 if rows.dtype.itemsize > 4 else rows.dtype
+        columns = [rows] if rows.ndim == 1 else list(rows.T)
+        named = [short] if rows.ndim == 1 else [f"{short}_{k}" for k in range(len(columns))]
+        found |= {one: column.astype(kind) for one, column in zip(named, columns, strict=True)}
+    return found
 
 
 def _splat_columns(cloud: SplatCloud) -> dict[str, np.ndarray]:
@@ -133,7 +193,9 @@ def _splat_columns(cloud: SplatCloud) -> dict[str, np.ndarray]:
     shares = cloud.opacities.astype(np.float64).clip(1e-6, 1 - 1e-6)
     values = [np.log(shares / (1 - shares)), *(0.5 * np.log(np.maximum(variances, 1e-30))).T]
     values += [*quaternions(axes).T, *((cloud.colors - 0.5) / HARMONIC).T]
-    return {name: value.astype(np.float32) for name, value in zip(_SPLAT, values, strict=True)}
+    columns = {name: value.astype(np.float32) for name, value in zip(_SPLAT, values, strict=True)}
+    rest = cloud.harmonics.transpose(0, 2, 1).reshape(len(cloud), -1).T
+    return columns | {f"f_rest_{k}": value for k, value in enumerate(rest)}
 
 
 def quaternions(turns: np.ndarray) -> np.ndarray:
@@ -154,7 +216,7 @@ def quaternions(turns: np.ndarray) -> np.ndarray:
 
 
 def read_sog(path: Path) -> SplatCloud:
-    """Splats of an archive ``.sog``, or of a ``meta.json`` and the pictures beside it; harmonics stay unread.
+    """Splats of an archive ``.sog``, or of a ``meta.json`` and the pictures beside it, with their harmonics.
 
     Raises
     ------
@@ -194,22 +256,43 @@ def _unpacked(text: bytes, read: Reader, where: str) -> SplatCloud:
     with np.errstate(over="ignore"):
         positions = np.sign(places) * np.expm1(np.abs(places))
         deviations = np.exp(_numbers(meta["scales"]["codebook"], 256)[scales[:, :3]])
-    harmonics = _numbers(meta["sh0"]["codebook"], 256)[colors[:, :3]]
-    shades, shares = (0.5 + HARMONIC * harmonics).clip(0, 1), colors[:, 3] / 255
-    return SplatCloud.of(positions, deviations, _quaternions(turns), shades, shares)
+    constant = 0.5 + HARMONIC * _numbers(meta["sh0"]["codebook"], 256)[colors[:, :3]]
+    harmonics = _palette(meta["shN"], read, count, where) if "shN" in meta else None
+    shades = constant.clip(0, 1) if harmonics is None else constant
+    return SplatCloud.of(positions, deviations, _quaternions(turns), shades, colors[:, 3] / 255, harmonics)
+
+
+def _palette(entry: dict[str, Any], read: Reader, count: int, where: str) -> np.ndarray:
+    """Harmonics [P, K, 3]: each splat names a set in a picture, 64 beside each other, of bytes into a codebook."""
+    bands = BANDS[entry["bands"]]
+    (sets, labels), codebook = _shapes(entry["files"], read, where), _numbers(entry["codebook"], 256)
+    if sets.shape[1] != 64 * bands or labels.shape[0] * labels.shape[1] < count:
+        raise ValueError("the pictures of its harmonics are of other sizes than it says")
+    labels = labels.reshape(-1, 4)[:count].astype(np.int64)
+    number = labels[:, 0] + 256 * labels[:, 1]
+    if number.max(initial=0) >= 64 * sets.shape[0]:
+        raise ValueError("a splat names harmonics that are not there")
+    columns = (number % 64 * bands)[:, None] + np.arange(bands)
+    return codebook[sets[(number // 64)[:, None], columns, :3]]
 
 
 def _pictures(meta: dict[str, Any], read: Reader, count: int, where: str) -> list[np.ndarray]:
     """The first ``count`` pixels, RGBA uint8 [P, 4], of means (low and high bytes), turns, scales and colours."""
     names = [*meta["means"]["files"][:2], *(meta[part]["files"][0] for part in ("quats", "scales", "sh0"))]
+    found = [pixels.reshape(-1, 4)[:count] for pixels in _shapes(names, read, where)]
+    if len(found) != 5 or any(len(pixels) != count for pixels in found):
+        raise ValueError(f"its pictures are smaller than the {count} splats")
+    return found
+
+
+def _shapes(names: list[Any], read: Reader, where: str) -> list[np.ndarray]:
+    """Pictures as they are, RGBA uint8 [H, W, 4]."""
     found = []
     for name in names:
         if not isinstance(name, str) or Path(name).name != name:
             raise ValueError(f"the picture {name!r} does not lie beside {_NAME}")
         with decoded_upright(io.BytesIO(read(name)), f"{where}: {name}", DEFAULT.pixels) as image:
-            found.append(np.asarray(image.convert("RGBA")).reshape(-1, 4)[:count])
-    if len(found) != 5 or any(len(pixels) != count for pixels in found):
-        raise ValueError(f"its pictures are smaller than the {count} splats")
+            found.append(np.asarray(image.convert("RGBA")))
     return found
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import IO
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
 
 import numpy as np
 
-from hra.domains.points.cloud.cloud_tree import CloudTree
-from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
+from hra.domains.points.cloud.cloud_tree import FIELD, CloudTree
+from hra.domains.points.cloud.clouds import BANDS, PointCloud, SplatCloud
 from hra.errors import FileError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import enough_memory
@@ -17,6 +18,9 @@ from hra.files.plain_arrays import plain_archive, save_plain
 
 _COMMON = {"position": 3, "color": 3, "reach": 0, "size": 0, "color_loss": 0, "cover_loss": 0, "shift": 0}
 _KINDS = {"points": (PointCloud, _COMMON), "splats": (SplatCloud, {**_COMMON, "covariance": 6, "opacity": 0})}
+_SIGNED = ("position", "covariance", "harmonics", "color")
+# What a tree has only where it says something: names of fields and their numbers, and records of the coordinate system.
+_NAMES, FIELD_ENTRY, _RECORD = "fields", "field_", "crs_"
 
 
 def save_tree(path: str | os.PathLike[str], tree: CloudTree) -> None:
@@ -36,10 +40,21 @@ def save_tree(path: str | os.PathLike[str], tree: CloudTree) -> None:
     ...     len(points.load_tree(f"{folder}/two.hpt").leaves)
     2
     """
-    names = _KINDS[tree.kind.unit][1]
-    arrays = {name: tree.hierarchy.attribute(name) for name in names}
+    held = tree.hierarchy.node
+    arrays = {name: held[name] for name in (*_KINDS[tree.kind.unit][1], "harmonics", "harmonic_loss") if name in held}
     whole = {"kind": np.array(tree.kind.unit), "parent": tree.parent, **arrays}
+    whole |= additions(list(tree.fields), tree.origin, tree.crs)
+    whole |= {f"{FIELD_ENTRY}{k}": rows for k, rows in enumerate(tree.fields.values())}
     write_atomically(path, lambda stream: save_plain(stream, whole))
+
+
+def additions(
+    names: Sequence[str], origin: tuple[float, float, float], crs: Mapping[int, bytes]
+) -> dict[str, np.ndarray]:
+    """The arrays of a file that only some trees have, but for the fields' numbers: these are field_0, field_1 ..."""
+    found = {_NAMES: np.array([*names])} if names else {}
+    found |= {"origin": np.array(origin)} if any(origin) else {}
+    return found | {f"{_RECORD}{number}": np.frombuffer(record, np.uint8) for number, record in crs.items()}
 
 
 def load_tree(path: str | os.PathLike[str]) -> CloudTree:
@@ -62,9 +77,12 @@ def load_tree(path: str | os.PathLike[str]) -> CloudTree:
         try:
             arrays = _arrays(stream)
             kind, names = _KINDS[str(arrays.pop("kind"))]
-            parent = arrays.pop("parent")
+            parent, names = arrays.pop("parent"), dict(names)
+            place, fields = _place(arrays), _fields(arrays, len(parent) if parent.ndim else 0)
+            if kind is SplatCloud and arrays.get("harmonics", np.zeros(0)).shape[1:] in [(count, 3) for count in BANDS]:
+                names |= {"harmonics": arrays["harmonics"].shape[1:], "harmonic_loss": 0}
             _check(parent, arrays, names)
-            return CloudTree.of(parent, arrays, kind)
+            return CloudTree.of(parent, arrays | fields, kind, **place)
         except (ValueError, KeyError, OSError, HraError) as error:
             fix = "build it again with `hra points build`"
             raise FileError(f"this is not a tree of points: {error}", where=str(path), fix=fix) from error
@@ -81,7 +99,28 @@ def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:
         return {name: archive.array(name) for name in archive.names}
 
 
-def _check(parent: np.ndarray, arrays: dict[str, np.ndarray], names: dict[str, int]) -> None:
+def _place(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Origin and coordinate system, taken out of the arrays."""
+    origin = arrays.pop("origin", np.zeros(3))
+    if origin.shape != (3,) or origin.dtype.kind != "f" or not np.isfinite(origin).all():
+        raise ValueError("the origin is not a point")
+    records = [name for name in arrays if name.startswith(_RECORD)]
+    crs = {int(name.removeprefix(_RECORD)): arrays.pop(name).astype(np.uint8).tobytes() for name in records}
+    x, y, z = origin.astype(np.float64).tolist()
+    return {"origin": (x, y, z), "crs": crs}
+
+
+def _fields(arrays: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
+    """The fields as attributes of nodes, taken out of the arrays."""
+    names = [str(name) for name in arrays.pop(_NAMES, np.zeros(0, "<U1")).reshape(-1)]
+    found = {FIELD + name: arrays.pop(f"{FIELD_ENTRY}{k}") for k, name in enumerate(names)}
+    for name, rows in found.items():
+        if rows.ndim not in (1, 2) or len(rows) != count or rows.dtype.kind not in "iufb":
+            raise ValueError(f"{name[:60]} is {rows.dtype} {list(rows.shape)}")
+    return found
+
+
+def _check(parent: np.ndarray, arrays: dict[str, np.ndarray], names: dict[str, Any]) -> None:
     """Level order, and attributes that are numbers of the right shapes and ranges."""
     ordered = parent.ndim == 1 and parent.size > 0 and parent.dtype.kind == "i"
     if (
@@ -95,8 +134,9 @@ def _check(parent: np.ndarray, arrays: dict[str, np.ndarray], names: dict[str, i
         raise ValueError(f"it holds {', '.join(arrays)}")
     for name, width in names.items():
         values = arrays[name]
-        signed = name in ("position", "covariance")
-        if values.dtype != np.float32 or values.shape != (len(parent), *([width] if width else [])):
+        signed = name in _SIGNED
+        row = width if isinstance(width, tuple) else (width,) if width else ()
+        if values.dtype != np.float32 or values.shape != (len(parent), *row):
             raise ValueError(f"{name} is {values.dtype} {list(values.shape)}")
         if not np.isfinite(values).all() or (not signed and (values < 0).any()):
             raise ValueError(f"{name} is out of range")

@@ -108,7 +108,8 @@ def draw_gaussians(
     depth = np.full(picture.shape[:2], 0.0 if camera.reversed_depth else 1.0, np.float32)
     light = np.ones(picture.shape[:2], np.float32)
     drawn = np.zeros_like(picture)
-    parts = [part[order].astype(np.float32) for part in (seen.pixels, depths, flat, cloud.colors, cloud.opacities)]
+    colors = cloud.seen_from(camera.position)
+    parts = [part[order].astype(np.float32) for part in (seen.pixels, depths, flat, colors, cloud.opacities)]
     _blend(*parts, drawn, light, depth)  # pyright: ignore[reportCallIssue]: five parts
     picture *= light[..., None]
     picture += drawn

@@ -18,7 +18,8 @@ from hra.errors import MetricError
 class CloudError(hra.ErrorMetric):
     """Squared error of the picture, summed over pixels; the context is a `Camera` or `View`, or several.
 
-    What a node loses is its area on the screen times the variance of the colours below it, and times ``contrast``
+    What a node loses is its area on the screen times the variance of the colours below it (of harmonics the mean over
+    all directions), and times ``contrast``
     squared for the share of its area that shows something else: for points what sticks out around an outline, which
     grows with the disc, for splats what was spread by merging. Scale is the largest anywhere in the node's sphere, and
     spheres nest, so that errors never grow with detail. What is out of view has none.
@@ -56,6 +57,8 @@ class CloudError(hra.ErrorMetric):
     def evaluate(self, hierarchy: hra.Hierarchy, context: Any) -> np.ndarray:
         """Squared error of every node, summed over pixels, float64 [N]."""
         loss = hierarchy.attribute("color_loss") + np.float32(self.contrast**2) * hierarchy.attribute("cover_loss")
+        if "harmonic_loss" in hierarchy.node:
+            loss = loss + hierarchy.attribute("harmonic_loss")
         area = np.zeros(1)
         for view in views_of(context):
             pixels, acuity = _pixels_per_unit(hierarchy, view, loss > 0)

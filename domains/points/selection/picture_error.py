@@ -189,8 +189,8 @@ def swap_errors(cloud: PointCloud | SplatCloud, parent: np.ndarray, camera: Came
     below = Below(*_spans(parent, box, near), box, near)
     leaves = np.flatnonzero(below.last - below.first == 1)
     leaves = leaves[np.argsort(shapes.depth[leaves], kind="stable")]
-    colors, error = cloud.colors.astype(float), np.zeros(len(parent))
-    hard = isinstance(cloud, PointCloud)
+    hard, error = isinstance(cloud, PointCloud), np.zeros(len(parent))
+    colors = (cloud.colors if isinstance(cloud, PointCloud) else cloud.seen_from(camera.position)).astype(float)
     rows = _rows(shapes.box[leaves], height)
     for top in range(0, height, rows):
         band = top, min(top + rows, height), width
@@ -324,6 +324,7 @@ def _add_changes(layers, below, shapes, hard, colors, background, band, error):
                 own = alpha_at(center[v, 0], center[v, 1], conic[v], opacity[v], hard, row, column)
                 if own == 0.0 and begin == end:
                     continue
+                change, sure = (0.0, 0.0, 0.0), False
                 if end - begin <= _FEW:
                     for k in range(end - begin):  # insertion sort by depth
                         place = k
@@ -334,7 +335,7 @@ def _add_changes(layers, below, shapes, hard, colors, background, band, error):
                     change, sure = _change_of_few(
                         few[: end - begin], layers, entries, v, own, depth, colors, background
                     )
-                if end - begin > _FEW or not sure:
+                if not sure:
                     within = first[v], last[v]
                     change = _change(entries, node, alpha, first, within, v, own, depth, colors, background)
                 error[v] += change[0] ** 2 + change[1] ** 2 + change[2] ** 2

@@ -17,6 +17,8 @@ from hra.viewer import Drawer
 class Renderer(Drawer):
     """Draws cuts of a tree as `render` does; all nodes lie on the GPU, and a frame uploads which of them are drawn.
 
+    Of splats with harmonics it draws the mean over all directions.
+
     Parameters
     ----------
     tree : of points or splats.
@@ -58,7 +60,12 @@ class Renderer(Drawer):
         self._footprints = None
         with self._opening():
             self._footprints = FootprintRenderer(
-                self._context, viewport, self._positions, node["color"], **shapes, reversed_depth=reversed_depth
+                self._context,
+                viewport,
+                self._positions,
+                node["color"].clip(0, 1),
+                **shapes,
+                reversed_depth=reversed_depth,
             )
 
     def draw(self, camera: Camera, nodes: Any, background: float = 1.0) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hra.caching import cached_property
 from hra.console import choose_metric, choose_traversal, running, show, write_json
-from hra.domains.textures.commands.replaying import Judged, JudgedViews, show_judged, sizes, write_picture
+from hra.domains.textures.commands.replaying import PolicyRow, PolicyViews, show_rows, sizes, write_picture
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ class FlightOptions:
     ----------
     predict : the path ahead is guessed from the last step instead of known.
     policy : names as `hra.residency.replay.policies` has them.
-    every : frames from one judged view to the next.
+    every : frames from one view that is compared to the next.
     metric, traversal : of the allocations, by name.
     """
 
@@ -85,7 +85,7 @@ class Flight:
         return replay(allocator, self.feedback, options.pool, **limits)
 
     def least(self, options: FlightOptions) -> np.ndarray:
-        """The texel error of each judged view that no choice of pages within the pool undercuts, float64, px2."""
+        """The texel error of each compared view that no choice of pages within the pool undercuts, float64, px2."""
         import numpy as np
 
         from hra.domains.textures import AnalyticFeedback, TextureAllocator
@@ -94,7 +94,7 @@ class Flight:
         seen = self.feedback[:: options.every]
         return np.array([allocator.allocate(feedback, options.pool).least_residual for feedback in seen])
 
-    def views(self, log: Log, least: np.ndarray, every: int) -> JudgedViews:
+    def views(self, log: Log, least: np.ndarray, every: int) -> PolicyViews:
         """How every so many views look under a log of residency; ``least`` is the least error of each of these, px2."""
         import numpy as np
 
@@ -106,7 +106,7 @@ class Flight:
         residual = [texel_residual(pages, seen) for pages, seen in zip(drawn, self.feedback[::every], strict=True)]
         pages = [np.flatnonzero(resident.active) for resident in drawn]
         quality = view_quality(self.scene, self.cameras[::every], pages, every=1)
-        return JudgedViews(quality, np.array(residual), least)
+        return PolicyViews(quality, np.array(residual), least)
 
 
 def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Path | None) -> None:
@@ -114,7 +114,7 @@ def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Pa
     with running("replay") as progress:
         flight = Flight.over(image, options)
         trace = flight.replayed(options)
-        rows = list(_judge(flight, trace, options, progress))
+        rows = list(_rows(flight, trace, options, progress))
     summary = {
         "frames": len(trace),
         "pool_bytes": options.pool,
@@ -129,12 +129,12 @@ def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Pa
         "queued": trace.queued,
         **_errors(trace, options.metric),
     }
-    judged = {"judged_frames": list(range(0, len(trace), options.every)), "policies": [row.record() for row in rows]}
-    write_json(json_file, {**sizes(flight.demands, options.pool), **summary, "per_frame": per_frame, **judged})
+    compared = {"judged_frames": list(range(0, len(trace), options.every)), "policies": [row.record() for row in rows]}
+    write_json(json_file, {**sizes(flight.demands, options.pool), **summary, "per_frame": per_frame, **compared})
     if picture is not None:
         write_picture(picture, rows, options.pool)
     show(image.name, summary.items())
-    show_judged(f"{image.name}: {flight.demands!r}", rows)
+    show_rows(f"{image.name}: {flight.demands!r}", rows)
 
 
 def _errors(trace: ResidencyTrace, metric: str | None) -> dict[str, np.ndarray]:
@@ -143,9 +143,9 @@ def _errors(trace: ResidencyTrace, metric: str | None) -> dict[str, np.ndarray]:
     return {f"residual{unit}": trace.residual, f"least_residual{unit}": trace.least_residual}
 
 
-def _judge(
+def _rows(
     flight: Flight, trace: ResidencyTrace, options: FlightOptions, progress: Callable[[str], None]
-) -> Iterator[Judged]:
+) -> Iterator[PolicyRow]:
     """The allocation's replay first, then the policies."""
     from hra.residency import Belady, evaluate
     from hra.residency.replay.evaluation import evaluate_log
@@ -157,4 +157,4 @@ def _judge(
     for name, log in [(_OURS, trace.log), *logs]:
         progress(name)
         views = flight.views(log, least, options.every)
-        yield Judged(evaluate_log(name, log, demands, options.pool), fewest, views)
+        yield PolicyRow(evaluate_log(name, log, demands, options.pool), fewest, views)

@@ -31,12 +31,12 @@ _COUNTS = ("loads", "faults", "late", "refused", "thrash", "peak_bytes")
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedViews:
+class PolicyViews:
     """What a policy shows of a scene.
 
     Attributes
     ----------
-    quality : of the judged views.
+    quality : of the views that are compared.
     residual, least : float64 [F], their texel errors and what no choice of pages within the pool undercuts, px2.
     """
 
@@ -54,12 +54,12 @@ class JudgedViews:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class PolicyRow:
     """A policy's result beside the loads and bytes of Belady's policy, and its views, None without a scene."""
 
     result: PolicyResult
     belady: PolicyResult
-    views: JudgedViews | None = None
+    views: PolicyViews | None = None
 
     @property
     def loads_over_belady(self) -> float:
@@ -93,7 +93,7 @@ def sizes(trace: Trace, pool: int) -> dict[str, Any]:
     }
 
 
-def show_judged(title: str, rows: Sequence[Judged]) -> None:
+def show_rows(title: str, rows: Sequence[PolicyRow]) -> None:
     """One line per policy; the columns of views only where there are any."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
     table.add_column("policy", no_wrap=True)
@@ -107,13 +107,13 @@ def show_judged(title: str, rows: Sequence[Judged]) -> None:
     Console(width=max(Console().width, 140)).print(table)
 
 
-def _views(views: JudgedViews | None) -> list[str]:
+def _views(views: PolicyViews | None) -> list[str]:
     if views is None:
         return []
     return [f"{views.quality.mean_psnr:.1f}", f"{views.quality.flip.mean():.4f}", f"{views.over_least:.3f}"]
 
 
-def write_picture(path: Path, rows: Sequence[Judged], pool: int) -> None:
+def write_picture(path: Path, rows: Sequence[PolicyRow], pool: int) -> None:
     """Draw what is resident over time, and loaded so far beyond what Belady's policy has, one line per policy."""
     try:
         from matplotlib.figure import Figure
@@ -155,8 +155,8 @@ def replay_trace(
         least = evaluate(Belady(), trace, pool)
         for contender in chosen:
             progress(contender.name)
-            rows.append(Judged(evaluate(contender, trace, pool), least))
+            rows.append(PolicyRow(evaluate(contender, trace, pool), least))
     write_json(json_file, {**sizes(trace, pool), "policies": [row.record() for row in rows]})
     if picture is not None:
         write_picture(picture, rows, pool)
-    show_judged(f"{path.name}: {trace!r}", rows)
+    show_rows(f"{path.name}: {trace!r}", rows)

@@ -18,7 +18,7 @@ from hra.files.images import flip, psnr
 
 @dataclass(frozen=True, eq=False)
 class ViewQuality:
-    """One entry per judged frame of F.
+    """One entry per compared frame of F.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def view_quality(scene: PlaneScene, cameras: Sequence[Camera], resident: Sequenc
     ----------
     cameras : of all frames.
     resident : of all frames, the pages (node ids) that were resident: `ResidencyTrace.resident`.
-    every : frames from one judged frame to the next; the first one is judged.
+    every : frames from one compared frame to the next, from the first on.
 
     Raises
     ------

@@ -37,7 +37,7 @@ def compare(
         compared = run(pixels, query, budget, names, progress, choose_traversal(traversal) if traversal else None)
     if sheet is not None:
         save_png(sheet, sheet_of(pixels, compared))
-    rows = [judged.row for judged in compared.judged]
+    rows = [result.row for result in compared.results]
     record = {"image": image.name, "query": query, "budget": budget, "rows": rows, "skipped": compared.skipped}
     write_json(json_file, record)
     _show_rows(f"{image.name}: {budget:,} tokens", rows)

@@ -20,38 +20,40 @@ _CORNER, _ENOUGH = 320, 273
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class MethodResult:
     """The tokens of one method, and what was measured of them as plain data."""
 
     tokens: tokens.TokenSet
     row: dict[str, Any]
 
 
-def judge(name: str, allocator: tokens.TokenAllocator[Any], judging: tokens.TokenContext, budget: int) -> Judged:
+def evaluate_method(
+    name: str, allocator: tokens.TokenAllocator[Any], reference: tokens.TokenContext, budget: int
+) -> MethodResult:
     """Run a method from the image to its tokens, and measure them.
 
     The row has the allocation's gap, residual gap and status (of the method's own objective), all of
-    `hra.domains.tokens.TokenReport` (by ``judging``, so that methods compare), and milliseconds of processor time,
+    `hra.domains.tokens.TokenReport` (by ``reference``, so that methods compare), and milliseconds of processor time,
     which other work on the machine distorts least: ``total_ms`` from the image to the tokens, ``select_ms`` for
     choosing once more when all that follows from image and query is there.
 
     Parameters
     ----------
-    judging : image, query, and the relevance by which every method is measured.
+    reference : image, query, and the relevance by which every method is measured.
 
     Raises
     ------
     BudgetTooSmall : the method cannot do with so few tokens.
     """
     started = time.process_time()
-    context = allocator.context(judging.pyramid.image, judging.query)
+    context = allocator.context(reference.pyramid.image, reference.query)
     allocation = allocator.allocate(context, budget)
     chosen = allocator.realize(allocation)
     total = time.process_time()
     allocator.allocate(context, budget)
     times = {"total_ms": 1000 * (total - started), "select_ms": 1000 * (time.process_time() - total)}
-    report = asdict(tokens.measure(chosen, judging))
-    return Judged(chosen, {"method": name, "budget": budget, **_proof(allocation), **times, **report})
+    report = asdict(tokens.measure(chosen, reference))
+    return MethodResult(chosen, {"method": name, "budget": budget, **_proof(allocation), **times, **report})
 
 
 def warm_up(allocator: tokens.TokenAllocator[Any], image: np.ndarray, query: str) -> None:
@@ -79,7 +81,7 @@ _MOST_COLUMNS, _LEAST_WIDTH = 6, 140
 class Compared:
     """Methods that ran, by falling PSNR of what their tokens give back, and why the others could not."""
 
-    judged: tuple[Judged, ...]
+    results: tuple[MethodResult, ...]
     skipped: dict[str, str]
 
 
@@ -104,17 +106,17 @@ def compare(
     HraError : a name that no method has.
     """
     allocators = {name: tokens.preset(name) for name in names or method_names()}
-    judging, judged, skipped = tokens.GridTopK().context(image, query), [], {}
+    reference, results, skipped = tokens.GridTopK().context(image, query), [], {}
     for name, allocator in allocators.items():
         progress(name)
         if traversal is not None:
             allocator.traversal = traversal
         try:
             warm_up(allocator, image, query)
-            judged.append(judge(name, allocator, judging, budget))
+            results.append(evaluate_method(name, allocator, reference, budget))
         except (BudgetTooSmall, HierarchyError, MetricError, MissingExtra) as error:
             skipped[name] = error.what
-    return Compared(tuple(sorted(judged, key=lambda one: -one.row["psnr_db"])), skipped)
+    return Compared(tuple(sorted(results, key=lambda one: -one.row["psnr_db"])), skipped)
 
 
 def sheet_of(image: np.ndarray, compared: Compared) -> np.ndarray:
@@ -123,7 +125,7 @@ def sheet_of(image: np.ndarray, compared: Compared) -> np.ndarray:
     original = tokens.Panel((image, np.ones_like(image)), ("the image", f"{width:,} x {height:,} pixels", ""))
     panels = [original] + [
         tokens.Panel((tokens.overlay(image, one.tokens), one.tokens.reconstruct()), _lines(one.row))
-        for one in compared.judged
+        for one in compared.results
     ]
     columns, width = _layout(len(panels), height / width)
     return tokens.contact_sheet(panels, columns, width)

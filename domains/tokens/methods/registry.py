@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +26,7 @@ from hra.domains.tokens.methods.multi_fixation import MultiFixation
 from hra.domains.tokens.methods.pyramid_sampling import PyramidSampling
 from hra.domains.tokens.methods.pyramid_top_k import PyramidTopK
 from hra.domains.tokens.methods.random_patches import Random
+from hra.domains.tokens.methods.reducers.named import REDUCERS
 from hra.domains.tokens.methods.residual_scales import ResidualScales
 from hra.domains.tokens.methods.semantic_atlas import SemanticAtlas
 from hra.domains.tokens.methods.semantic_tree import SemanticTree
@@ -64,6 +65,9 @@ PRESETS: Mapping[str, type[Any]] = MappingProxyType(
     }
 )
 """Name to class: baselines first, then pyramids, strata, fixed bases, samples, bands and regions."""
+
+METHODS: Mapping[str, Callable[..., TokenAllocator[Any]]] = MappingProxyType({**PRESETS, **REDUCERS})
+"""All that hra registers as ``hra.methods``."""
 
 
 def method_names() -> list[str]:

@@ -1,7 +1,7 @@
 """Cells of several pictures as one tree: frames of a video, refined in time and space; a small copy above its patches.
 
-Each node of a video covers a box of frames, rows and columns. It is split in time or into quarters, whichever removes
-more error for each further token. So a single token can show what stays still, however fine it is.
+Each node of a video covers a box of frames, rows and columns. It is split in time or into quarters, as the best
+partition into such boxes does. So a single token can show what stays still, however fine it is.
 """
 
 from __future__ import annotations
@@ -26,37 +26,39 @@ from hra.model.hierarchy import Hierarchy
 Shape = tuple[int, int]
 """(time, level): boxes of 2**time frames and 2**level by 2**level finest patches."""
 _TIME, _SPACE = (0,), (1, 2)
+_PRICES = 24
 _SAME = 1e-20  # squared difference of colours: rounding, no error
 
 
 class Boxes(NamedTuple):
     """All boxes of one shape, each shown by a picture of patch x patch pixels, the means of what is below them.
 
-    weighted : float64 [T, Y, X, 3], sums of colours by weight; weight : float64 [T, Y, X], of weights.
-    error : float64 [T, Y, X], weighted squared error of the pixels below.
+    means : float64 [T, Y, X, 3], what is shown: colours, averaged by weight.
+    weight : float64 [T, Y, X], sums of weights; error : float64 [T, Y, X], weighted squared error of the pixels below.
     """
 
-    weighted: np.ndarray
+    means: np.ndarray
     weight: np.ndarray
     error: np.ndarray
-
-    @property
-    def means(self) -> np.ndarray:
-        """What is shown, [T, Y, X, 3]."""
-        return self.weighted / np.where(self.weight > 0, self.weight, 1)[..., None]
 
     def under(self, means: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         """The error [T, Y, X] while boxes twice as long in ``axes`` show their ``means`` instead."""
         for axis in axes:
-            means = means.repeat(2, axis=axis).take(np.arange(self.weight.shape[axis]), axis=axis)
-        far = ((means - self.means) ** 2).sum(axis=3)
-        return self.error + self.weight * np.where(far > _SAME, far, 0)
+            inside = [slice(None)] * axis + [slice(self.weight.shape[axis])]
+            means = means.repeat(2, axis=axis)[tuple(inside)]
+        difference = means - self.means
+        far = np.einsum("tyxc, tyxc -> tyx", difference, difference)
+        far[far <= _SAME] = 0
+        far *= self.weight
+        far += self.error
+        return far
 
     def doubled(self, axes: tuple[int, ...], patch: int) -> Boxes:
         """The boxes that are twice as long in time or in space."""
         unit = 1 if axes == _TIME else patch
-        coarse = Boxes(_pairs(self.weighted, axes, unit), _pairs(self.weight, axes, unit), self.error)
-        return coarse._replace(error=_pairs(self.under(coarse.means, axes), axes, unit))
+        weight = _pairs(self.weight, axes, unit)
+        means = _pairs(self.means * self.weight[..., None], axes, unit) / np.where(weight > 0, weight, 1)[..., None]
+        return Boxes(means, weight, _pairs(self.under(means, axes), axes, unit))
 
 
 def _pairs(values: np.ndarray, axes: tuple[int, ...], unit: int = 1) -> np.ndarray:
@@ -80,7 +82,7 @@ def _boxes(context: TokenContext) -> dict[Shape, Boxes]:
     rows, columns = context.grid[0] // steps, context.grid[1]
     pixels = context.image.reshape(steps, rows * patch, columns * patch, 3).astype(np.float64)
     weight = context.pixel_weight.reshape(steps, rows, columns).repeat(patch, axis=1).repeat(patch, axis=2)
-    known = {(0, 0): Boxes(pixels * weight[..., None], weight, np.zeros_like(weight))}
+    known = {(0, 0): Boxes(pixels, weight, np.zeros_like(weight))}
     for level in range(min(levels, (max(rows, columns) - 1).bit_length()) + 1):
         if level:
             known[0, level] = known[0, level - 1].doubled(_SPACE, patch)
@@ -99,6 +101,7 @@ def tree_in_time(context: TokenContext) -> Hierarchy:
     """
     boxes, patch = context.once(_boxes, partial(_boxes, context)), context.patch
     errors = {shape: _over_patches(each.error, patch) for shape, each in boxes.items()}
+    in_time = _splits_in_time(errors)
     places = np.stack([axis.ravel() for axis in np.indices(errors[max(boxes)].shape)], axis=1)
     # Places, parents and inherited errors of the boxes that parents of larger shapes were split into.
     waiting = {max(boxes): [(places, np.full(len(places), -1), errors[max(boxes)].ravel())]}
@@ -109,8 +112,10 @@ def tree_in_time(context: TokenContext) -> Hierarchy:
         place, parent, inherited = (np.concatenate(each) for each in zip(*waiting.pop(shape), strict=True))
         error = errors[shape][tuple(place.T)]
         nodes.append(np.column_stack([np.tile(shape, (len(place), 1)), place, parent, error, inherited]))
-        for axes, chosen in _splits(shape, errors, place, error):
-            finer = (shape[0] - 1, shape[1]) if axes == _TIME else (shape[0], shape[1] - 1)
+        for axes, finer in _finer(shape) if sum(shape) else ():
+            chosen = in_time[shape][tuple(place.T)] == (axes == _TIME)
+            if not chosen.any():
+                continue
             under = _over_patches(boxes[finer].under(boxes[shape].means, axes), patch)
             child, above = _children(place[chosen], first + np.flatnonzero(chosen), axes, under.shape)
             waiting.setdefault(finer, []).append((child, above, under[tuple(child.T)]))
@@ -124,25 +129,39 @@ def tree_in_time(context: TokenContext) -> Hierarchy:
     )  # fmt: skip
 
 
-def _splits(shape: Shape, errors: dict[Shape, np.ndarray], place: np.ndarray, error: np.ndarray) -> Any:
-    """The axes that boxes are split along, and which boxes: those where another split removes less for a token."""
-    rates = {}
-    for axes, finer in ((_SPACE, (shape[0], shape[1] - 1)), (_TIME, (shape[0] - 1, shape[1]))):
-        if finer in errors:
-            left, count = (_pairs(each, axes)[tuple(place.T)] for each in (errors[finer], np.ones_like(errors[finer])))
-            rates[axes] = np.where(count > 1, (error - left) / np.maximum(count - 1, 1), np.inf)
-    if not rates:
-        return
-    best = np.argmax(list(rates.values()), axis=0)
-    for number, axes in enumerate(rates):
-        if (best == number).any():
-            yield axes, best == number
+def _finer(shape: Shape) -> tuple[tuple[tuple[int, ...], Shape], ...]:
+    """Both ways to split boxes: the axes that get shorter, and the shape of the children."""
+    return (_SPACE, (shape[0], shape[1] - 1)), (_TIME, (shape[0] - 1, shape[1]))
+
+
+def _splits_in_time(errors: dict[Shape, np.ndarray]) -> dict[Shape, np.ndarray]:
+    """Whether each box is split in time and not into quarters, bool [T, rows, columns] of each shape.
+
+    The way is that of the partition with the least error plus price of its tokens, at the highest price at which the
+    box is split at all. All partitions into dyadic boxes are searched, for prices that are halved from step to step.
+
+    Source: D. L. Donoho, "CART and best-ortho-basis: a connection" (The Annals of Statistics, 1997).
+    """
+    prices = float(errors[max(errors)].sum()) * 0.5 ** np.arange(_PRICES)[:, None, None, None]
+    least, result = {(0, 0): errors[0, 0] + prices}, {}
+    for shape in sorted(errors, key=sum)[1:]:
+        space, time = (
+            _pairs(least[finer], tuple(axis + 1 for axis in axes)) if finer in errors else np.full((1, 1, 1, 1), np.inf)
+            for axes, finer in _finer(shape)
+        )
+        both, alone = np.minimum(space, time), errors[shape] + prices
+        highest = np.where((both < alone).any(axis=0), (both < alone).argmax(axis=0), _PRICES - 1)
+        in_time = np.broadcast_to(time < space, both.shape)
+        result[shape] = np.take_along_axis(in_time, highest[None], axis=0)[0]
+        least[shape] = np.minimum(both, alone)
+        least = {each: costs for each, costs in least.items() if sum(each) >= sum(shape) - 1}
+    return result
 
 
 def _children(place: np.ndarray, number: np.ndarray, axes: tuple[int, ...], limit: tuple[int, ...]) -> tuple:
     """Places of the finer boxes [n, 3] and the numbers of what they are split from."""
     scale = np.array([2 if axis in axes else 1 for axis in range(3)])
-    steps = np.stack([each.ravel() for each in np.indices(scale)], axis=1)
+    steps = np.stack([each.ravel() for each in np.indices(tuple(scale))], axis=1)
     child = (place[:, None] * scale + steps).reshape(-1, 3)
     inside = (child < np.array(limit)).all(axis=1)
     return child[inside], np.repeat(number, len(steps))[inside]

@@ -130,9 +130,10 @@ class TokenSet(ABC):
         """
         size, patch = self.image_size, self.patch
         finest = (-(-size[0] // patch), -(-size[1] // patch))
-        own = grid is None or tuple(grid) == finest
-        cells = (size[0] / patch, size[1] / patch) if own else grid
-        ends = (finest[0] * patch, finest[1] * patch) if own else size
+        if grid is None or tuple(grid) == finest:
+            cells, ends = (size[0] / patch, size[1] / patch), (finest[0] * patch, finest[1] * patch)
+        else:
+            cells, ends = grid, size
         return positions(self._corners_within(ends), self.detail, kind, size, cells, patch)
 
     def select(self, features: Any, image: Any = None, *, grid: Grid | None = None) -> Any:

@@ -1,17 +1,19 @@
 #!/usr/bin/env python
-"""Measure cuts of meshes from elsewhere: roots, how much of a certified tolerance is used, and what a slow zoom changes.
+"""Measure cuts of meshes from elsewhere: roots, how much of a certified tolerance is used, what a slow zoom changes.
 
     python examples/lab/scripts/measure_cuts.py FOLDER [--tables roots,share,zoom] [--half development] [--json FILE]
 
-FOLDER holds mesh files; those of 900 to 60,000 triangles are taken, each shape once. A hash of the name puts each into the
-development or the test half. Nothing of them is part of the repository. The exit code is 1 if a sample is beyond its bound.
+FOLDER holds mesh files; those of 900 to 60,000 triangles are taken, each shape once. A hash of the name puts each into
+the development or the test half. Nothing of them is part of the repository. The exit code is 1 if a sample is beyond
+its bound.
 
 - roots: triangles of the source and of the root, and the CPU time of the build.
 - share: `Threshold(4)` of certified bounds in 4 views of 1920 x 1080; the largest distance in pixels of visible samples
   (10,000 points and all vertices of either surface, and each triangle's middle and the middles of its sides) over 4.
-- zoom: 30 frames of 640 x 480 from 4 to 1 diagonals away, at one pixel of the estimate. What changes from frame to frame is the
-  mean difference of two pictures, lit from the eye, of this frame's surface and the last one's, both seen by this frame's
-  camera. The chain is of whole meshes, each half of the one before, drawn by the same tolerance.
+- zoom: 30 frames of 640 x 480 from 4 to 1 diagonals away, at one pixel of the estimate. What changes from frame to
+  frame is the mean difference of two pictures, lit from the eye, of this frame's surface and the last one's, both seen
+  by this frame's camera. The chain is of whole meshes, each half of the one before, drawn by the same tolerance; "held"
+  is `Coherent(Threshold(1), hysteresis=1.5)`.
 """
 
 from __future__ import annotations
@@ -163,7 +165,7 @@ def _zoom(source: meshes.TriangleMesh, clusters: meshes.ClusterMesh) -> dict[str
         return {name: _changes(context, frames, cameras) for name, frames in shown.items()}
 
 
-_TRAVERSALS = {"cut": hra.Threshold(1.0), "held": hra.Coherent(hra.Threshold(1.0))}
+_TRAVERSALS = {"cut": hra.Threshold(1.0), "held": hra.Coherent(hra.Threshold(1.0), hysteresis=1.5)}
 
 
 def _changes(context: raster.Context, frames: list[meshes.TriangleMesh], cameras: list[hra.Camera]) -> dict[str, float]:
@@ -198,28 +200,27 @@ def _judge(rows: list[dict[str, Any]]) -> int:
     # Where all is drawn nothing is left of the tolerance to be used.
     views = [view for row in rows for view in row.get("views", ()) if view["certified stated"]]
     beyond = 0
+    for error in ("certified", "quadric") if views else ():
+        used = np.array([view[f"{error} used"] for view in views])
+        over = int((used > 1 + _ROUNDING).sum())
+        beyond += over if error == "certified" else 0
+        most = np.median([max(v[f"{error} used"] for v in row["views"]) for row in rows])
+        print(f"{error}: of the tolerance used in {len(views)} views median {np.median(used):.2f}, ", end="")
+        print(f"largest {used.max():.2f}, beyond {over}; median of each mesh's most {most:.2f}")
     if views:
-        for error in ("certified", "quadric"):
-            used = np.array([view[f"{error} used"] for view in views])
-            beyond = int((used > 1 + _ROUNDING).sum()) if error == "certified" else beyond
-            shown = f"median {np.median(used):.2f}, largest {used.max():.2f}, beyond {(used > 1 + _ROUNDING).sum()}"
-            by_mesh = np.median([max(v[f"{error} used"] for v in row["views"]) for row in rows if "views" in row])
-            print(
-                f"{error}: of the tolerance used in {len(views)} views {shown}; median of each mesh's most {by_mesh:.2f}"
-            )
-        print(
-            f"triangles, certified over quadric: {np.median([v['certified'] / v['quadric'] for v in views]):.2f} (median)"
-        )
+        ratio = np.median([view["certified"] / view["quadric"] for view in views])
+        print(f"triangles, certified over quadric: {ratio:.2f} (median)")
     zooms = [row["zoom"] for row in rows if "zoom" in row and row["zoom"]["chain"]["frames"]]
     for name in zooms[0] if zooms else ():
         sums, largest = (np.array([z[name][k] / z["chain"][k] for z in zooms]) for k in ("sum", "largest"))
         triangles = np.median([z[name]["triangles"] / z["chain"]["triangles"] for z in zooms])
+        print(f"zoom, {name}, {len(zooms)} meshes, beside the chain: sum {np.median(sums):.2f} (median), ", end="")
+        print(f"{sums.max():.2f} (most), at most the chain's in {(sums <= 1).sum()}; ", end="")
         print(
-            f"zoom, {name}, {len(zooms)} meshes, beside the chain: sum {np.median(sums):.2f} (median), {sums.max():.2f} (most), "
-            f"at most the chain's in {(sums <= 1).sum()}; largest {np.median(largest):.2f}, {largest.max():.2f}, "
-            f"at most a quarter in {(largest <= 0.25).sum()}; triangles {triangles:.2f}; "
-            f"frames {np.median([z[name]['frames'] for z in zooms]):g}"
+            f"largest {np.median(largest):.2f}, {largest.max():.2f}, at most a quarter in {(largest <= 0.25).sum()}; ",
+            end="",
         )
+        print(f"triangles {triangles:.2f}; frames {np.median([z[name]['frames'] for z in zooms]):g}")
     return int(beyond > 0)
 
 

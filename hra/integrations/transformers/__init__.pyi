@@ -3,6 +3,7 @@ from .answers import Answers as Answers
 from .configurations import configuration as configuration
 from .cost import Cost as Cost
 from .cost import CostModel as CostModel
+from .cost import Timed as Timed
 from .images import shown as shown
 from .inside.dropping import Dropping as Dropping
 from .inside.reallocating import Reallocating as Reallocating

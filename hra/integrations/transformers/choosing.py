@@ -122,7 +122,7 @@ class Choosing:
             )
         rows, columns = given.grids[-1]
         size = (rows // given.steps * self.allocator.patch, columns * self.allocator.patch)
-        if given.steps > 1:
+        if given.steps > 1 or isinstance(given.image, (list, tuple)):
             frames = np.stack([_fitted(each, size) for each in _frames(given.image, given.steps)])
             # A step of a model shows several frames of a video at once.
             shown = frames.reshape(given.steps, -1, *frames.shape[1:]).mean(axis=1)

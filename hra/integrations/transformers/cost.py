@@ -7,15 +7,20 @@ compute them. Weights are those of the model itself, built from its configuratio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from transformers import AutoModelForImageTextToText
 
 from hra.caching import cached_property
-from hra.errors import ArrayError
+from hra.errors import ArrayError, FileError
+from hra.files.json_text import parse_object
+from hra.files.local_files import read_regular
+from hra.integrations.transformers.layouts import Layout, tiles_of
 
 _CONNECTORS = ("merger", "projector", "connector")
 _BYTES = 2  # of a number in the cache: bfloat16
@@ -109,16 +114,35 @@ class CostModel:
         kept = cells if tokens is None else tokens
         if not 0 <= kept <= cells:
             raise ArrayError(f"{kept} of {cells} tokens", where="tokens", fix=f"keep 0 to {cells}")
-        lengths = self._lengths(text, pictures * kept, layers)
+        return self.prompt(text, pictures * kept, [patches] * pictures, layers)
+
+    def prompt(self, text: int, visual: int, patches: Sequence[int], layers: Sequence[int] | None = None) -> Cost:
+        """The cost of one prompt with ``visual`` tokens of all its pictures together.
+
+        Parameters
+        ----------
+        text, layers : see `cost`.
+        patches : of each picture, tile or frame that the encoder sees.
+        """
+        lengths = self._lengths(text, visual, layers)
         weights, pairs = self._layer_weights / len(lengths), self._attention / len(lengths)
         return Cost(
-            pictures * kept,
-            pictures * self._encoder(patches),
-            pictures * 2.0 * cells * self._connector_weights,
+            visual,
+            sum(map(self._encoder, patches)),
+            2.0 * sum(map(self._connected, patches)) * self._connector_weights,
             sum(2.0 * weights * length + pairs * length**2 for length in lengths) + self._head,
             sum(2.0 * weights + pairs * (length + 1) for length in lengths) + self._head,
             2 * _BYTES * self._key_heads * self._head_size * sum(lengths),
         )
+
+    def flops(self, text: int, visual: int, patches: Sequence[int]) -> float:
+        """Operations of a prompt up to the first token of its answer, see `prompt`."""
+        return self.prompt(text, visual, patches).total()
+
+    @cached_property
+    def weights(self) -> float:
+        """Weights of the language model that a prompt reads."""
+        return self._layer_weights + self._head / 2
 
     def _lengths(self, text: int, visual: int, layers: Sequence[int] | None) -> list[int]:
         """Tokens in each layer."""
@@ -224,12 +248,132 @@ class CostModel:
         patches = sides[0] * sides[1]
         return patches, self._cells(patches)
 
+    def _connected(self, patches: int) -> int:
+        """Tokens that leave the connector for a picture of so many patches."""
+        vision = self.config.vision_config
+        merge = None if hasattr(vision, "image_size") else getattr(vision, "spatial_merge_size", None)
+        return self._cells(patches) if merge is None else patches // merge**2
+
     def _cells(self, patches: int) -> int:
         config = self.config
         if getattr(config, "mm_tokens_per_image", None):
             return config.mm_tokens_per_image
         factor = getattr(config, "scale_factor", None) or round(1 / (getattr(config, "downsample_ratio", None) or 1))
         return patches // factor**2
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Milliseconds of prompts up to the first token, by their operations, at the rates that a machine reached.
+
+    Parameters
+    ----------
+    counting : of the model whose prompts are timed; rates may come from another one.
+    encoder : milliseconds of an operation of the encoder.
+    prefill : milliseconds of an operation of connector and prompt.
+    weight : milliseconds of a weight of the language model, which any prompt reads.
+    error : the largest relative error of a measured prompt that the others were fitted without.
+
+    Examples
+    --------
+    >>> from transformers import LlavaConfig
+    >>> from hra.integrations.transformers import CostModel, Timed
+    >>> timed = Timed(CostModel(LlavaConfig()), encoder=1e-11, prefill=2e-11, weight=1e-9, error=0.05)
+    >>> round(timed.milliseconds(text=64, visual=576, patches=[576]))
+    181
+    """
+
+    counting: CostModel
+    encoder: float
+    prefill: float
+    weight: float
+    error: float
+
+    @classmethod
+    def fitted(cls, counting: CostModel, measured: Sequence[tuple[Cost, float, float]]) -> Timed:
+        """By least relative squares.
+
+        Parameters
+        ----------
+        measured : costs of prompts of the model, and milliseconds of encoder and prompt; of at least three lengths.
+
+        Raises
+        ------
+        ArrayError : fewer.
+        """
+        if len({cost.prefill for cost, _, _ in measured}) < 3:
+            raise ArrayError(
+                f"{len(measured)} prompts", where="measured", fix="measure prompts of three lengths or more"
+            )
+        left_out = []
+        for number, (cost, *times) in enumerate(measured):
+            rest = cls(counting, *_rates(counting, [*measured[:number], *measured[number + 1 :]]), error=0.0)
+            left_out.append(abs(rest.of(cost) / sum(times) - 1))
+        return cls(counting, *_rates(counting, measured), error=max(left_out))
+
+    @classmethod
+    def read(cls, file: str | Path, config: Any) -> Timed:
+        """Rates from what ``hra bench models --names calibration --json FILE`` wrote, for another configuration.
+
+        Raises
+        ------
+        FileError : a file without them.
+        """
+        rows = parse_object(read_regular(file), "a record of benchmarks", str(file)).get("rows", [])
+        found = [row for row in rows if isinstance(row, dict) and row.get("name") == "calibration"]
+        names = ("encoder", "prefill", "weight", "error")
+        if not found or not all(isinstance(found[0].get(name), float) for name in names):
+            fix = "hra bench models --names calibration --json FILE"
+            raise FileError("no calibration", where=str(file), fix=fix)
+        return cls(CostModel(config), *(found[0][name] for name in names))
+
+    def of(self, cost: Cost) -> float:
+        """Milliseconds of a prompt of that cost."""
+        prompt = self.prefill * (cost.prefill + cost.connector) + self.weight * self.counting.weights
+        return self.encoder * cost.encoder + prompt
+
+    def milliseconds(self, text: int, visual: int, patches: Sequence[int]) -> float:
+        """Up to the first token of an answer, see `CostModel.prompt`."""
+        return self.of(self.counting.prompt(text, visual, patches))
+
+
+def _rates(counting: CostModel, measured: Sequence[tuple[Cost, float, float]]) -> tuple[float, float, float]:
+    """Milliseconds of an operation of the encoder, of one of the prompt, and of a weight; none below 0."""
+    encoder = float(np.median([time / cost.encoder for cost, time, _ in measured]))
+    times = np.array([time for _, _, time in measured])
+    sizes = np.array([[cost.prefill + cost.connector, counting.weights] for cost, _, _ in measured]) / times[:, None]
+    scale = sizes.max(axis=0)
+    best = np.linalg.lstsq(sizes / scale, np.ones(len(times)), rcond=None)[0] / scale
+    if best.min() < 0:
+        best = np.array([1 / sizes[:, 0].mean(), 0.0])
+    return encoder, float(best[0]), float(best[1])
+
+
+def patches_of(model: Any, inputs: Mapping[str, Any], layout: Layout) -> list[list[int]]:
+    """Patches of every picture, tile or frame that the encoder sees of each image, then of each video."""
+    vision, images = model.config.vision_config, iter(layout.images)
+    found: list[list[int]] = []
+    for kind, name in (("image", "pixel_values"), ("video", "pixel_values_videos")):
+        pixels, sizes = inputs.get(name), inputs.get(f"{kind}_grid_thw")
+        if sizes is not None:
+            found += [[rows * columns] * steps for steps, rows, columns in sizes.tolist()]
+        elif pixels is not None and kind == "video":
+            found += [[_patches(vision, pixels.shape[-2:])] * pixels.shape[1]] * len(pixels)
+        elif pixels is not None and inputs.get("image_sizes") is not None:
+            for size in inputs["image_sizes"].tolist():
+                several = len(next(images)) > 1
+                single = vision.model_type == "pixtral"
+                each = _patches(vision, size if single else pixels.shape[-2:])
+                found.append([each] * (1 + (tiles_of(model.base_model, size) if several else 0)))
+        elif pixels is not None:
+            videos = inputs.get("pixel_values_videos")
+            count = len(layout.images) - (0 if videos is None else len(videos))
+            found += [[_patches(vision, pixels.shape[-2:])]] * count
+    return found
+
+
+def _patches(vision: Any, size: Sequence[int]) -> int:
+    return size[0] // _side(vision.patch_size, 0) * (size[1] // _side(vision.patch_size, 1))
 
 
 def _in_layers(name: str) -> bool:

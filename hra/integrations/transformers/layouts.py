@@ -144,7 +144,6 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
     """AnyRes: the model's own function packs numbers in place of features, and says so where each of them went."""
     vision = base.config.vision_config
     side = vision.image_size // vision.patch_size
-    module = sys.modules[type(base).__module__]
     options = {
         name: getattr(base.config, name, None) for name in ("vision_feature_select_strategy", "vision_aspect_ratio")
     }
@@ -153,10 +152,7 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
     grids: list[Grid] = []
     places, images, breaks, start = [], [], [], 0
     for size, length in zip(sizes, lengths, strict=True):
-        tiles = 0
-        if length > side * side + 1:
-            shape = module.get_anyres_image_grid_shape(size, base.config.image_grid_pinpoints, vision.image_size)
-            tiles = prod(shape)
+        tiles = tiles_of(base, size) if length > side * side + 1 else 0
         numbers = torch.arange((1 + tiles) * side * side, dtype=torch.float32).reshape(1 + tiles, side * side, 1)
         packed = base.pack_image_features([numbers], [size], image_newline=-torch.ones(1), **options)[0][0][:, 0]
         if len(packed) != length:
@@ -180,6 +176,12 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
     return Layout(tuple(grids), (1,) * len(grids), tuple(places), tuple(images), tuple(breaks))
 
 
+def tiles_of(base: Any, size: Sequence[int]) -> int:
+    """Into how many tiles a model of AnyRes cuts an image of (height, width) pixels."""
+    shape = sys.modules[type(base).__module__].get_anyres_image_grid_shape
+    return prod(shape(size, base.config.image_grid_pinpoints, base.config.vision_config.image_size))
+
+
 def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, count: int) -> list[Grid]:
     """Grids of pictures of one size: patches, merged as the configuration says.
 
@@ -187,7 +189,7 @@ def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, coun
     ------
     ArrayError : the configuration has no patches, or the features are others.
     """
-    pixels, patch = inputs["pixel_values"], _pair(getattr(vision, "patch_size", None))
+    pixels, patch = inputs["pixel_values"], pair(getattr(vision, "patch_size", None))
     pictures, grid = len(output.last_hidden_state), None
     if patch is not None and pixels.ndim >= 4:
         rows, columns = pixels.shape[-2] // patch[0], pixels.shape[-1] // patch[1]
@@ -222,7 +224,8 @@ def _step(config: Any) -> int:
     return int(factor) if factor else round(1 / ratio) if ratio else 1
 
 
-def _pair(size: Any) -> tuple[int, int] | None:
+def pair(size: Any) -> tuple[int, int] | None:
+    """A size for rows and columns, stated as one number or as two; None where it is not stated."""
     if size is None:
         return None
     return (size[0], size[1]) if isinstance(size, (list, tuple)) else (size, size)

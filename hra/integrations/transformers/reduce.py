@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from hra.compiling import Stopwatch
-from hra.domains.tokens import Reducer, TokenAllocator
+from hra.domains.tokens import Flops, Reducer, TokenAllocator
 from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget, wrong_kind
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
+from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.images import as_inputs, shown
 from hra.integrations.transformers.layouts import Layout
@@ -74,6 +75,13 @@ class Reduced:
         return tuple(len(each.slots) for each in self.chosen)
 
     @property
+    def breaks(self) -> tuple[int, ...]:
+        """Line breaks that stay, of each image or tile, then of each video; they enter beside `counts`."""
+        kept, breaks = self.encoded.counts([one.slots for one in self.chosen]), self.encoded.layout.breaks
+        numbers = [number for feature, number, _ in breaks if kept[feature]]
+        return tuple(np.bincount(np.array(numbers, np.int64), minlength=len(self.chosen)).tolist())
+
+    @property
     def counts_in_time(self) -> tuple[tuple[int, ...], ...]:
         """`counts` of each step of time: of pictures a single one."""
         layout, counts = self.encoded.layout, []
@@ -100,7 +108,7 @@ def reduce(
     inputs: Mapping[str, Any],
     *,
     allocator: TokenAllocator[Any],
-    budget: float | Sequence[float],
+    budget: float | Sequence[float] | Flops,
     realize: Realisation = "pool",
     positions: Positions = "original",
     images: Sequence[Any] | None = None,
@@ -122,7 +130,8 @@ def reduce(
     budget : whole number of tokens of each image, of each tile that is a grid of its own, and of each video; or one for
         each of them, images first. An image with line breaks (AnyRes of LLaVA-NeXT and OneVision) has one budget for
         its small copy and its tiles: pyramids and methods that read features choose among all of them, others share it
-        by their cells. Breaks stay with rows that keep tokens and are not counted.
+        by their cells. Breaks stay with rows that keep tokens and are not counted. Or
+        `hra.domains.tokens.Flops` or `Milliseconds` of each prompt.
     realize, positions : see `Choosing` and `hra.integrations.transformers.positions`.
     images : what each image or tile shows, in any form that `TokenAllocator.context` takes, and the frames of each
         video, as many for each step of time; by default what `shown` makes of the pixels with the help of
@@ -171,6 +180,8 @@ def reduce(
     watch = Stopwatch()
     prompts = Prompts.of(model, inputs, encoded.layout.owners)
     pictures = [None] * len(encoded.grids) if reads else _pictures(model, inputs, images, processor, encoded)
+    if isinstance(budget, Flops):
+        budget = _bought(budget, prompts, encoded.layout, patches_of(model, inputs, encoded.layout))
     units, budgets = _budgets(budget, encoded.layout, reads or allocator.builder.with_copy)
     given = _given(allocator, Signals(model, inputs, encoded, prompts, projected), pictures, query, units)
     choosing = Choosing(allocator, realize, partial(_encode, model, inputs, processor))
@@ -200,8 +211,8 @@ def _given(
     layout, names = signals.encoded.layout, {}
     if isinstance(allocator, Reducer) and allocator.reads:
         names = {name: signals.maps(name) for name in (allocator.reads, *allocator.signals)}
-        if allocator.reads == "attention" and allocator.merges:
-            names["keys"] = signals.keys()
+        if allocator.reads in ("attention", "joint") and allocator.merges:
+            names["keys"] = signals.keys(allocator.reads)
     queries = _queries(query, signals.prompts, len(pictures))
     given = []
     for numbers in units:
@@ -266,6 +277,23 @@ def _budgets(
         whole = int(min(number, sizes.sum()))
         shares += largest_remainder(sizes, whole, sizes).tolist()
     return alone, shares
+
+
+def _bought(limit: Flops, prompts: Prompts, layout: Layout, patches: Sequence[Sequence[int]]) -> list[float]:
+    """The budget of each image and video: their prompts' tokens, by cells. Line breaks count as if all stayed."""
+    cells = np.array([sum(len(layout.places[grid]) for grid in grids) for grids in layout.images])
+    least = np.array([len(grids) for grids in layout.images])
+    every = prompts.rows(len(layout.grids))
+    rows = [every[grids[0]] for grids in layout.images]
+    budgets = np.zeros(len(rows))
+    for row in set(rows):
+        own = np.flatnonzero(np.array(rows) == row).tolist()
+        text = int((prompts.mask[row] != 0).sum()) - int(cells[own].sum())
+        seen = [count for number in own for count in patches[number]]
+        count = limit.tokens(text, int(cells[own].sum()), seen, int(least[own].sum()))
+        shares = largest_remainder(cells[own], count - int((least[own] - 1).sum()), cells[own] - least[own] + 1)
+        budgets[own] = shares + least[own] - 1
+    return budgets.tolist()
 
 
 def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any, encoded: Encoded) -> list[Any]:

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from hra.domains.tokens.embedding.features import check_features
 from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import Encoded, Grid
 from hra.integrations.transformers.language_attention import last_token_attention
+from hra.integrations.transformers.layouts import pair
 from hra.integrations.transformers.prompts import Prompts
 
 # Encoders whose queries, keys and values are one projection, turned by places, and which were tested.
@@ -31,6 +31,7 @@ _FUSED = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl")
 # Which layers of so many: the next-to-last, that of a quarter, as VScan's sixth of 24, and all up to the next-to-last.
 _LAYERS: Mapping[str, Callable[[int], Sequence[int]]] = {
     "attention": lambda count: [count - 2],
+    "joint": lambda count: [count - 1],
     "shallow": lambda count: [count // 4],
     "flow": lambda count: range(count - 1),
 }
@@ -60,7 +61,7 @@ class Signals:
 
         Parameters
         ----------
-        name : "attention", "shallow", "flow", "text" or "language", see `hra.domains.tokens.Reducer`.
+        name : "attention", "joint", "shallow", "flow", "text" or "language", see `hra.domains.tokens.Reducer`.
 
         Raises
         ------
@@ -72,8 +73,10 @@ class Signals:
         if name in _LAYERS:
             layers = _chosen(self.model, name)
             if _is_fused(self.model):
-                return self._on_grids(self._fused(layers[0], _attention_of))
-            return self._by_frames(self._flow() if name == "flow" else self._encoder_attention(*layers))
+                return self._on_grids(self._fused(layers[0], partial(_attention_of, joint=name == "joint")))
+            if name == "flow":
+                return self._by_frames(self._flow())
+            return self._by_frames(self._encoder_attention(*layers, joint=name == "joint"))
         return self._on_grids(self._text() if name == "text" else self._language())
 
     def _on_grids(self, flat: np.ndarray) -> list[np.ndarray]:
@@ -86,14 +89,21 @@ class Signals:
         ends = np.cumsum(self.encoded.layout.steps)
         return [part.reshape(-1, *part.shape[2:]) for part in np.split(maps, ends[:-1])]
 
-    def keys(self) -> list[np.ndarray]:
-        """Keys of the layer whose attention is read, before any turn, the mean over heads: [h, w, D] of each image."""
-        layer = _chosen(self.model, "attention")[0]
+    def keys(self, name: str = "attention") -> list[np.ndarray]:
+        """Keys of the layer whose attention is read, before any turn: [h, w, D] of each image, tile or video.
+
+        Parameters
+        ----------
+        name : "attention", the mean over heads, or "joint", all heads side by side.
+        """
+        layer, joint = _chosen(self.model, name)[0], name == "joint"
         if _is_fused(self.model):
-            return self._on_grids(self._fused(layer, lambda queries, keys, *_: keys.mean(dim=1)))
-        keys = self._heads(layer, "k_proj").mean(dim=1)
-        side = isqrt(keys.shape[1])
-        return self._by_frames(_host(keys[:, keys.shape[1] - side * side :]).reshape(len(keys), side, side, -1))
+            return self._on_grids(
+                self._fused(layer, lambda queries, keys, *_: keys.flatten(1) if joint else keys.mean(dim=1))
+            )
+        keys = self._heads(layer, "k_proj", joint=joint).mean(dim=1)
+        grid, special = self._grid(keys.shape[1])
+        return self._by_frames(_host(keys[:, special:]).reshape(len(keys), *grid, -1))
 
     def _fused(self, layer: int, read: Callable[..., Tensor]) -> np.ndarray:
         """What ``read`` makes of queries, keys [patches, heads, D], both turned, and ends of frames, by token."""
@@ -114,25 +124,41 @@ class Signals:
             parts.append(tokens[_order(tower, size)])
         return _host(torch.cat(parts))
 
-    def _encoder_attention(self, layer: int) -> np.ndarray:
+    def _encoder_attention(self, layer: int, *, joint: bool) -> np.ndarray:
         """Attention of the class token, or where there is none the mean over all tokens: [pictures, h, w]."""
-        queries, keys = self._heads(layer, "q_proj"), self._heads(layer, "k_proj")
-        side = isqrt(keys.shape[2])
-        special = keys.shape[2] - side * side
+        queries, keys = (self._heads(layer, name, joint=joint) for name in _PROJECTIONS[:2])
+        grid, special = self._grid(keys.shape[2])
         queries = queries[:, :, :special] if special else queries
         total = keys.new_zeros(len(keys), keys.shape[2])
         for begin in range(0, queries.shape[2], 256):  # a table of all pairs would not fit
             some = queries[:, :, begin : begin + 256]
             total += (some @ keys.transpose(2, 3) * some.shape[-1] ** -0.5).softmax(-1).mean(1).sum(1)
-        return _host(total[:, special:] / queries.shape[2]).reshape(-1, side, side)
+        return _host(total[:, special:] / queries.shape[2]).reshape(-1, *grid)
 
-    def _heads(self, layer: int, name: str) -> Tensor:
-        """Queries, keys or values of a layer, [pictures, heads, N, D]."""
+    def _grid(self, count: int) -> tuple[Grid, int]:
+        """(rows, columns) of the patches of a picture, and how many of ``count`` tokens stand before them.
+
+        Raises
+        ------
+        ArrayError : pictures of several sizes, or patches that the configuration does not state.
+        """
+        pixels = self.inputs.get("pixel_values")
+        pixels = self.inputs["pixel_values_videos"] if pixels is None else pixels
+        patch = pair(getattr(self.model.config.vision_config, "patch_size", None))
+        if patch is not None and pixels.ndim >= 4:
+            rows, columns = pixels.shape[-2] // patch[0], pixels.shape[-1] // patch[1]
+            if 0 <= count - rows * columns < columns:
+                return (rows, columns), count - rows * columns
+        raise _unread(self.model)
+
+    def _heads(self, layer: int, name: str, *, joint: bool = False) -> Tensor:
+        """Queries, keys or values of a layer, [pictures, heads, N, D]; ``joint`` ones are those of a single head."""
         attention = _attention(_layers(self.model)[layer])
+        if any(each.ndim != 3 for each in self.projected[layer, name]):  # patches of several pictures in one row
+            raise _unread(self.model)
         normalised = getattr(attention, name.replace("proj", "norm"), torch.nn.Identity())
-        return (
-            normalised(torch.cat(self.projected[layer, name])).unflatten(2, (attention.num_heads, -1)).transpose(1, 2)
-        )
+        heads = 1 if joint else attention.num_heads
+        return normalised(torch.cat(self.projected[layer, name])).unflatten(2, (heads, -1)).transpose(1, 2)
 
     def _flow(self) -> np.ndarray:
         """Attention of the class token and softmax of its values' products with all, as shares, times the sizes of mean
@@ -144,12 +170,11 @@ class Signals:
         for layer in _LAYERS["flow"](len(_layers(self.model))):
             score = self._flow_of(*(self._heads(layer, name) for name in _PROJECTIONS))
             total = score if total is None else (total + score) / 2
-        side = isqrt(total.shape[1])
-        return _host(total).reshape(-1, side, side)
+        return _host(total).reshape(-1, *self._grid(total.shape[1])[0])
 
     def _flow_of(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """The scores of one layer, [pictures, N]."""
-        if isqrt(keys.shape[2] - 1) ** 2 != keys.shape[2] - 1:
+        if self._grid(keys.shape[2])[1] != 1:
             what = f"the encoder of {type(self.model).__name__} has no class token"
             raise ArrayError(what, where="allocator", fix="use a method that reads none, such as divprune")
         query = queries[:, :, :1]
@@ -198,7 +223,7 @@ def _chosen(model: Any, name: str) -> Sequence[int]:
     tower = model.base_model.visual
     whole = sorted(getattr(tower.config, "fullatt_block_indexes", None) or range(len(tower.blocks)))
     quarter = _LAYERS["shallow"](len(tower.blocks))[0]
-    return [whole[-1] if name == "attention" else min(whole, key=lambda layer: abs(layer - quarter))]
+    return [whole[-1] if name != "shallow" else min(whole, key=lambda layer: abs(layer - quarter))]
 
 
 def _order(tower: Any, size: Tensor) -> Tensor:
@@ -209,8 +234,12 @@ def _order(tower: Any, size: Tensor) -> Tensor:
     return by_window(size, tower.spatial_merge_size, tower.window_size, tower.patch_size)[0].argsort()
 
 
-def _attention_of(queries: Tensor, keys: Tensor, turned: Tensor, other: Tensor, ends: list[int]) -> Tensor:
+def _attention_of(
+    queries: Tensor, keys: Tensor, turned: Tensor, other: Tensor, ends: list[int], *, joint: bool
+) -> Tensor:
     """The mean over heads and queries of what each patch is paid within its frame, [patches]."""
+    if joint:
+        turned, other = turned.flatten(1)[:, None], other.flatten(1)[:, None]
     total = keys.new_zeros(len(keys))
     for low, high in pairwise(ends):
         own = other[low:high].transpose(0, 1)
@@ -231,10 +260,14 @@ def _layers(model: Any) -> Any:
     base = model.base_model
     encoder = getattr(getattr(base, "vision_tower", getattr(base, "vision_model", None)), "encoder", None)
     layers = getattr(encoder, "layers", getattr(encoder, "layer", None))
-    if layers is None:
-        what = f"the attention of the encoder of {type(model).__name__} is not read"
-        raise ArrayError(what, where="allocator", fix="use a method that reads no attention, such as divprune")
+    if layers is None or not all(hasattr(_attention(layers[0]), name) for name in _PROJECTIONS):
+        raise _unread(model)
     return layers
+
+
+def _unread(model: Any) -> ArrayError:
+    what = f"the attention of the encoder of {type(model).__name__} is not read"
+    return ArrayError(what, where="allocator", fix="use a method that reads no attention, such as divprune")
 
 
 @contextmanager

@@ -57,10 +57,13 @@ def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -
     places = inputs["position_ids"]
     new = places[..., -1:] + real.cumsum(dim=1)
     mask = inputs["attention_mask"]
-    pictures = inputs["input_ids"] == model.config.image_token_id
+    visual = _is_visual(model, inputs["input_ids"])
     kinds = {name: inputs[name] for name in _KINDS if inputs.get(name) is not None}
-    # Text has not the kind of pictures: 0 beside 1, or 1 where 0 is a prefix whose tokens all see each other.
-    kinds = {name: _longer(kind, torch.ones_like(real) - kind[pictures].max()) for name, kind in kinds.items()}
+    # Text is 0 beside pictures of 1 and videos of 2, or 1 where 0 is a prefix whose tokens all see each other.
+    kinds = {
+        name: _longer(kind, torch.full_like(real, bool(visual.any() and not kind[visual].any())))
+        for name, kind in kinds.items()
+    }
     return {
         **kinds,
         "input_ids": torch.cat([sequences, ids.to(sequences)], dim=1),
@@ -68,6 +71,12 @@ def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -
         "position_ids": torch.cat([places, new.to(places)], dim=-1),
         "past_key_values": cache,
     }
+
+
+def _is_visual(model: Any, ids: Tensor) -> Tensor:
+    """Whether tokens are placeholders of images or videos."""
+    known = (model.config.image_token_id, getattr(model.config, "video_token_id", None))
+    return torch.isin(ids, torch.tensor([token for token in known if token is not None], device=ids.device))
 
 
 def _longer(values: Tensor, new: Tensor) -> Tensor:
@@ -89,7 +98,7 @@ def _check(model: Any, inputs: Mapping[str, Any], output: Any, cache: Any, ids: 
         what, fix = "the cache holds beams, not answers", "generate without beams, or make the whole prompt again"
     elif ids.ndim != 2 or len(ids) != len(output.sequences) or len(ids) != len(inputs["input_ids"]):
         what, fix = f"ids of shape {tuple(ids.shape)} for {len(output.sequences)} answers", "pass int64 [B, n]"
-    elif bool((ids == model.config.image_token_id).any()):
+    elif bool(_is_visual(model, ids).any()):
         what, fix = "a further turn brings pictures", "reduce the whole conversation again"
     else:
         return

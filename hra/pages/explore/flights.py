@@ -70,8 +70,8 @@ def points(frames: int) -> np.ndarray:
 
 def held_along(policy: Policy, trace: Trace, pool: float, starts: np.ndarray) -> Held:
     """What ``policy`` holds at each point of the path, mean bytes of its frames."""
-    verdict = evaluate(policy, trace, int(pool))
-    numbers = (verdict.resident_bytes, verdict.loaded_bytes, verdict.missing_bytes)
+    result = evaluate(policy, trace, int(pool))
+    numbers = (result.resident_bytes, result.loaded_bytes, result.missing_bytes)
     held, loaded, missing = (_means(values, starts) for values in numbers)
     return Held(held, loaded, missing, np.full(starts.size, np.nan))
 

@@ -24,8 +24,7 @@ from hra.solvers.copies.blocks import (
 )
 from hra.solvers.copies.copies import Copies, Rows
 from hra.solvers.copies.fill import fill_copies
-from hra.solvers.copies.price import FIRST_STEP, clearing_price, highest_price, plain_guess
-from hra.solvers.copies.search import Cleared, Search
+from hra.solvers.copies.search import FIRST_STEP, Cleared, Search, clearing_price, highest_price, plain_guess
 from hra.solvers.copies.shares import improve_shares, shift_each
 
 # Steps of the shares without a last step of a sequence, common ones and those of one copy alone; and after one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ class LazyAllocation:
     finished : whether nothing is left to take or to look into, or ``look_ahead`` is spent; False if another limit ended
         the search.
     seconds : spent in the search so far.
+    earlier_bound : the upper bound of an earlier answer of the same search, inf if there is none.
     """
 
     visited: VisitedTree
@@ -35,6 +37,7 @@ class LazyAllocation:
     base_error: float
     finished: bool
     seconds: float
+    earlier_bound: float = math.inf
 
     @cached_property
     def cut(self) -> list[Any]:
@@ -69,7 +72,7 @@ class LazyAllocation:
     @cached_property
     def upper_bound(self) -> float:
         """No cut within the budget gains more, however deep; computed on first use."""
-        return max(self.visited.upper_bound(self.budget), self.gain)
+        return max(min(self.visited.upper_bound(self.budget), self.earlier_bound), self.gain)
 
     @property
     def gap(self) -> float:

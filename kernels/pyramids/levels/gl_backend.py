@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from hra.errors import BackendUnavailable
-from hra.kernels.arrays import require_host
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce
 from hra.kernels.pyramids.levels.reference import one_of_two
@@ -31,7 +30,7 @@ _local = threading.local()
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
-    _check_supported(require_host(image, "gl").dtype, reduce)
+    _check_supported(image.dtype, reduce)
     data = layout.place(image, data)
     with _context() as context, context.use() as gl:
         check_storage_size(context, data.nbytes, "the pyramid")
@@ -49,7 +48,6 @@ def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
-    data = require_host(data, "gl")
     _check_supported(data.dtype, reduce)
     with _context() as context, context.use() as gl:
         check_storage_size(context, data.nbytes, "the pyramid")

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from hra.kernels import row_blocks
-from hra.kernels.arrays import require_host
 from hra.kernels.pyramids.levels import numba_rectangles, numba_rows
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import (
@@ -136,7 +135,6 @@ def _by_way_of_floats(
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
-    image = require_host(image, "numba")
     if len(layout.sizes) == 1:
         return layout.place(image, data)
     memory = np.empty(layout.size, image.dtype) if data is None else data
@@ -152,7 +150,6 @@ def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
-    data = require_host(data, "numba")
     if data.dtype == np.float16:  # Numba has none on the CPU; extrema survive the conversion
         return _in_single_precision(data, layout, rects, batch_index, reduce, against)
     image: Any = np.zeros(len(rects), np.int32) if batch_index is None else batch_index

@@ -200,7 +200,9 @@ def build_pyramid(
     chosen = choose_backend(backend, adopted)
     memory = None if into is None else _memory(into, layout, adopted)
     data = chosen.build_pyramid(adopted, layout, reduction, memory) if layout.size else adopted.reshape(0)
-    return Pyramid(give_back(data, image) if into is None else into.data, layout, reduction)
+    if into is None and not isinstance(image, np.ndarray):
+        data = give_back(data, image)
+    return Pyramid(data if into is None else into.data, layout, reduction)
 
 
 def _memory(into: Pyramid, layout: Layout, image: Any) -> Any:

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.arrays import require_host
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce, colors, identity, to_linear, to_srgb
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
-    level = require_host(image, "reference")
-    levels = [level]
+    level, levels = image, [image]
     for _ in layout.sizes[1:]:
         level = _coarser(level, reduce)
         levels.append(level)
@@ -30,7 +28,6 @@ def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
-    data = require_host(data, "reference")
     image = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
     result = _look_up(data, layout, rects, image, reduce, 0)
     if against is None:

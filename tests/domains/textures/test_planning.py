@@ -17,7 +17,6 @@ from hra.domains.textures import (
     AnalyticFeedback,
     Feedback,
     PlaneScene,
-    TextureAllocator,
     plan,
     texel_residual,
     uniform_bias,
@@ -38,22 +37,6 @@ def test_the_residual_of_the_chosen_pages_is_that_of_the_allocation(
     assert result.resident.bytes <= pool and result.bias.bytes <= pool
     slack = 1e-9 * (1 + result.allocation.base_error)
     assert result.residual_bound <= min(residual, result.bias_residual) + slack
-
-
-def test_the_residual_is_the_error_of_what_each_pixel_shows(
-    scene: PlaneScene, camera_of: Callable[..., Camera]
-) -> None:
-    feedback, hierarchy = AnalyticFeedback(scene).observe(camera_of(5, (240, 170))), scene.textures.hierarchy
-    allocator, parent = TextureAllocator(scene.textures, AnalyticFeedback(scene)), page_parents(hierarchy)
-    resident = allocator.realize(allocator.allocate(feedback, hierarchy.base_cost + 2_000))
-    expected = 0.0
-    for page, footprint, pixels in zip(feedback.page, feedback.footprint, feedback.pixels, strict=True):
-        while not resident.active[page]:
-            page = parent[page]
-        displacement = max(0.0, 2.0 ** hierarchy.attribute("level")[page] / footprint - 1) / 2
-        expected += pixels * displacement**2 / feedback.viewport_pixels
-    assert expected > 0
-    assert texel_residual(resident, feedback) == pytest.approx(expected)
 
 
 def test_the_records_of_the_textures_add_up(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:

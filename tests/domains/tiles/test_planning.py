@@ -13,28 +13,7 @@ from hra.domains.tiles.planning import held_tiles
 from hra.domains.tiles.tileset import Volumes
 from hra.errors import BudgetTooSmall
 from tests.helpers.command import run_hra
-
-
-@st.composite
-def tilesets(draw):
-    """Up to 40 tiles of random bytes with falling errors, in boxes that lie in those of their parents."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    count = draw(st.integers(1, 40))
-    parent = np.array([-1, *(int(rng.integers(0, k)) for k in range(1, count))])
-    error, center, half = np.full(count, 10.0), np.zeros((count, 3)), np.full(count, 5.0)
-    for k in range(1, count):
-        error[k] = error[parent[k]] * rng.choice([0, 0.3, 0.6, 1.0])
-        half[k] = half[parent[k]] * rng.uniform(0.3, 0.8)
-        center[k] = center[parent[k]] + rng.uniform(-1, 1, 3) * (half[parent[k]] - half[k])
-    size = rng.integers(0, 1000, count) * (rng.random(count) < 0.9)
-    additive = rng.random(count) < draw(st.sampled_from([0.0, 0.5, 1.0]))
-    volumes = Volumes(center, half[:, None, None] * np.eye(3), np.zeros(count))
-    names = tuple(f"{k}.glb" for k in range(count))
-    return tiles.Tileset(parent, error, size, names, additive, volumes)
-
-
-def a_camera(distance=12.0, azimuth=0.0):
-    return hra.Camera.orbit(np.array([[-5.0] * 3, [5.0] * 3]), azimuth=azimuth, distance=distance, viewport=(640, 480))
+from tests.helpers.planning_cases import a_camera, chain, tilesets
 
 
 @given(tilesets(), st.floats(0, 1), st.floats(1, 40))
@@ -55,30 +34,12 @@ def test_a_plan_fits_and_no_smaller_target_does(tileset, share, distance):
     assert np.array_equal(at, plan.held) and plan.setting >= plan.target
 
 
-@given(tilesets(), st.floats(0, 1), st.sampled_from([tiles.ThreeTilesRule, tiles.CesiumRule]))
-def test_no_rule_is_finer_with_the_same_bytes(tileset, share, rule):
-    cameras = [a_camera(8, azimuth) for azimuth in (0, 60, 120)]
-    cache = int(tileset.content_bytes[0] + share * tileset.content_bytes.sum())
-    found = tiles.replay(tileset, cameras, rule(cache, target=1.0), updates=6)
-    for camera, error, held in zip(cameras, found.error, found.held_bytes.tolist(), strict=True):
-        assert tiles.plan(tileset, camera, max(held, int(tileset.content_bytes[0]))).target <= error
-    assert found.loads >= found.reloads >= 0
-
-
 @given(tilesets(), st.floats(1, 40))
 def test_costs_are_the_bytes_of_what_is_held(tileset, distance):
     seen = tileset.seen(a_camera(distance))
     hierarchy = tileset.hierarchy(seen.needed)
     everything = tileset.content_bytes[held_tiles(tileset, tileset.has_children, seen.needed)].sum()
     assert hierarchy.base_cost == tileset.content_bytes[0] and hierarchy.total_cost == everything
-
-
-def chain(sizes=(10, 20, 40), errors=(8.0, 4.0, 0.0)):
-    """One tile below another."""
-    count = len(sizes)
-    volumes = Volumes(np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), np.zeros(count))
-    parent, names = np.arange(count) - 1, tuple(f"{k}.glb" for k in range(count))
-    return tiles.Tileset(parent, np.array(errors), np.array(sizes), names, np.zeros(count, bool), volumes)
 
 
 def test_screen_errors_are_those_of_viewers():
@@ -105,18 +66,6 @@ def test_what_is_behind_or_beside_is_out_of_view():
 def test_a_cache_that_does_not_hold_the_root():
     with pytest.raises(BudgetTooSmall):
         tiles.plan(chain(), a_camera(), 9)
-
-
-def test_three_tiles_refuses_while_it_is_full():
-    found = tiles.replay(chain(), [a_camera()], tiles.ThreeTilesRule(cache=30, target=0.5), updates=10)
-    # Three tiles are wanted at once: two arrive, the third is thrown away, and then the cache is full for ever.
-    assert found.held_bytes.tolist() == [30] and found.refusals == 9 and found.loads == 3
-
-
-def test_cesium_raises_its_target_until_things_fit():
-    rule = tiles.CesiumRule(cache=25, target=1.0)
-    found = tiles.replay(chain(), [a_camera()], rule, updates=400)
-    assert found.held_bytes.tolist() == [30] and found.refusals > 50 and found.most_bytes >= 30
 
 
 def test_the_command_says_what_the_library_says(tmp_path):

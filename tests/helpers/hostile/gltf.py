@@ -348,10 +348,6 @@ def _refused() -> dict[str, dict[str, Any]]:
         "version of words": {"asset.version": "two"},
         "minVersion 2.1": {"asset.minVersion": "2.1"},
         "a required extension that is unknown": {"extensionsUsed": ["X_y"], "extensionsRequired": ["X_y"]},
-        "Draco compression": {
-            "extensionsUsed": ["KHR_draco_mesh_compression"],
-            "extensionsRequired": ["KHR_draco_mesh_compression"],
-        },
         "a required extension that is not used": {"extensionsRequired": ["KHR_materials_unlit"]},
         "extensionsUsed as an object": {"extensionsUsed": {}},
         "extensionsUsed of numbers": {"extensionsUsed": [1]},

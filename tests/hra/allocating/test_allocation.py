@@ -14,7 +14,6 @@ import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.errors import HraError
-from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -156,19 +155,6 @@ def test_the_context_reaches_the_metric_and_the_allocation():
     allocation = allocator.allocate(ERROR, 3)
     assert allocation.context is ERROR
     assert allocator.realize(allocation) == [1, 5, 6]
-
-
-class Strips(HierarchyBuilder):
-    """As many independent nodes as the context has numbers."""
-
-    def build(self, context: Any) -> Hierarchy:
-        return Hierarchy.flat(np.ones(len(context)))
-
-
-def test_a_builder_makes_the_hierarchy_of_each_context():
-    allocator = Plain(Strips(), Table(kind="gain"), hra.Hull())
-    assert allocator.allocate([1, 5, 3], 2).cut.tolist() == [1, 2]
-    assert allocator.allocate([1, 5], 1).cut.tolist() == [1]
 
 
 def test_utilisation_of_extreme_budgets():

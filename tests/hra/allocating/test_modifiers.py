@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,25 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hra
-from hra.allocating.allocation import Allocation
-from hra.allocating.sequences import churn, thrash
-from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError
+from hra.errors import ArrayError, BudgetTooSmall, HierarchyError
 from hra.model.hierarchy import Hierarchy
-from tests.helpers.allocators import Plain, Table
-from tests.helpers.hierarchies import KINDS, case, random_parents
+from tests.helpers.hierarchies import case, random_parents
+from tests.helpers.modifiers_cases import allocator, kinds, room, seeds
 from tests.helpers.references import closed_sets
 from tests.helpers.traversals import TRAVERSALS
-
-seeds = st.integers(0, 2**32 - 1)
-kinds = pytest.mark.parametrize("kind", KINDS)
-
-
-def allocator(hierarchy: Hierarchy, traversal: hra.Traversal) -> Plain:
-    return Plain(hierarchy, Table(kind="gain"), traversal)
-
-
-def room(rng: np.random.Generator, hierarchy: Hierarchy) -> float:
-    return float(hierarchy.base_cost + rng.integers(0, int(hierarchy.cost.sum()) + 1))
 
 
 @kinds
@@ -71,77 +57,12 @@ def test_pinned_must_be_nodes(nodes):
         allocator(hierarchy, hra.Hull()).allocate([0, 1, 2, 3], 4, pinned=nodes)
 
 
-def steps(rng: np.random.Generator, hierarchy: Hierarchy, values: np.ndarray, traversal: hra.Traversal):
-    """A sequence of eight steps whose values and budget both wander."""
-    found: list[Allocation] = []
-    for _ in range(8):
-        values = values * np.exp(rng.normal(0, 0.5, values.size))
-        previous = found[-1] if found else None
-        found.append(allocator(hierarchy, traversal).allocate(values, room(rng, hierarchy), previous=previous))
-    return found
-
-
-@kinds
-@given(seed=seeds, limit=st.integers(0, 6))
-def test_churn_stays_within_its_limit_unless_the_budget_forces_more(kind, seed, limit):
-    hierarchy, values, rng = case(kind, seed, 30)
-    found = steps(rng, hierarchy, values, hra.Coherent(max_churn=limit))
-    assert found[0].churn is None
-    for before, now in pairwise(found):
-        dropped = before.selected & ~now.selected
-        added = now.selected & ~before.selected
-        assert now.churn == dropped.sum() + added.sum()
-        if now.churn > limit:
-            assert not added.any(), "only what no longer fits may exceed the limit"
-            assert before.cost > now.budget
-    assert churn(found).tolist() == [a.churn for a in found[1:]]
-
-
-@kinds
-@given(seed=seeds)
-def test_without_hysteresis_and_limit_the_past_does_not_matter(kind, seed):
-    hierarchy, values, rng = case(kind, seed)
-    first = allocator(hierarchy, hra.Hull()).allocate(values, room(rng, hierarchy))
-    values, budget = values * np.exp(rng.normal(0, 1, values.size)), room(rng, hierarchy)
-    coherent = allocator(hierarchy, hra.Coherent(hysteresis=0)).allocate(values, budget, previous=first)
-    plain = allocator(hierarchy, hra.Hull()).allocate(values, budget)
-    assert (coherent.selected == plain.selected).all()
-    assert coherent.upper_bound == pytest.approx(plain.upper_bound)
-
-
-def test_hysteresis_keeps_what_is_nearly_as_good():
-    hierarchy = Hierarchy.flat([1, 1])
-    coherent = allocator(hierarchy, hra.Coherent(hysteresis=0.2))
-    first = coherent.allocate([2.0, 1.0], 1)
-    kept = coherent.allocate([1.0, 1.1], 1, previous=first)
-    assert kept.cut.tolist() == [0] and kept.churn == 0
-    changed = coherent.allocate([1.0, 1.3], 1, previous=kept)
-    assert changed.cut.tolist() == [1] and changed.churn == 2
-    assert kept.upper_bound == pytest.approx(1.1), "the bound is that of the true gains"
-
-
-def test_thrash_counts_returns_within_the_window():
-    hierarchy = Hierarchy.flat([1, 1])
-    plain = allocator(hierarchy, hra.Hull())
-    found = [plain.allocate(values, 1) for values in ([2, 1], [1, 2], [2, 1], [1, 2], [1, 2], [1, 2], [2, 1])]
-    assert churn(found).tolist() == [2, 2, 2, 0, 0, 2]
-    assert thrash(found, window=60) == 3
-    assert thrash(found, window=1) == 2
-    assert thrash([]) == 0
-
-
 def test_a_sequence_keeps_hierarchies_of_one_structure():
     first = allocator(Hierarchy.flat([1, 1]), hra.Hull()).allocate([1, 2], 1)
     with pytest.raises(HierarchyError, match="hierarchy of other nodes"):
         allocator(Hierarchy.flat([1, 2]), hra.Hull()).allocate([1, 2], 1, previous=first)
     copy = allocator(Hierarchy.flat([1, 1]), hra.Hull())
     assert copy.allocate([2, 1], 1, previous=first).churn == 2
-
-
-@pytest.mark.parametrize("options", [{"hysteresis": -1}, {"hysteresis": float("nan")}, {"max_churn": -1}])
-def test_coherent_refuses_bad_options(options):
-    with pytest.raises(HraError):
-        hra.Coherent(**options)
 
 
 def test_hierarchies_and_allocations_can_be_pickled():

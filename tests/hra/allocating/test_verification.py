@@ -20,6 +20,7 @@ from hra.traversals.base import Traversal
 from tests.helpers.allocators import allocate
 from tests.helpers.claims import forgeries, is_true, small, stating
 from tests.helpers.rational import Exactly, reader
+from tests.helpers.verification_cases import taking
 
 pytestmark = pytest.mark.unverified
 TRAVERSALS: tuple[Traversal, ...] = (hra.Hull(), hra.Exact(), hra.BestFirst(), hra.Exact(max_states=1))
@@ -121,22 +122,12 @@ def test_no_refinements_at_all(traversal):
 ORDER, NUMBERS = "every node comes before it goes", "costs, gains, errors and the budget are numbers"
 
 
-def refuted(claims: Allocation) -> tuple[str, ...]:
-    return verify(claims).refuted
-
-
 def reshaped(true: Allocation, **arrays: object) -> Allocation:
     """``true`` with arrays of its hierarchy replaced, beside any constructor."""
     changed = {name: np.array(values, np.int32) for name, values in arrays.items()}
     if "edges" in changed:
         changed["edges"] = changed["edges"].reshape(-1, 2)
     return stating(true, problem=replace(true.problem, hierarchy=replace(true.hierarchy, **changed)))
-
-
-def taking(true: Allocation, *taken: int) -> Allocation:
-    selected = np.zeros(len(true.hierarchy), np.bool_)
-    selected[list(taken)] = True
-    return stating(true, solution=replace(true.solution, selected=selected))
 
 
 def chain() -> Allocation:
@@ -252,20 +243,6 @@ def test_optimal_is_what_misses_no_more_than_a_part_in_1e12(missed, holds, monke
     problem = replace(true.problem, least_error=1.0)
     claims = stating(true, problem=problem, residual=1.0, shortfall=missed, upper_bound=1.0 + 2 * missed)
     assert ("the answer is optimal" in verify(claims).proven) == holds
-
-
-def test_pins_are_closed_and_taken():
-    true = allocate(Hierarchy.chains([3], [1, 1, 1]), [0.0, 1.0, 1.0], 3, hra.Hull(), "gain")
-    assert true.selected.all()
-    for pins, holds in (([True, False], True), ([False, True], False), ([True, True], True)):
-        mask = np.array(pins)
-        gains = np.where(mask, 0.0, true.problem.gain)
-        problem = replace(true.problem, pinned=mask, gain=gains)
-        gained, proof = float(gains.sum()), Certificate(0.0, Fraction(1), np.zeros(1), 0.0)
-        claims = stating(true, problem=problem, gain=gained, upper_bound=gained, residual=0.0, certificate=proof)
-        assert verify(claims).ok == holds
-    without = taking(stating(true, problem=replace(true.problem, pinned=np.array([True, False]))))
-    assert any(text.startswith("every refinement comes") for text in refuted(without))
 
 
 def test_what_is_no_allocation_is_refused():

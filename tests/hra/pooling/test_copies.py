@@ -11,64 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hra
-from hra.errors import BudgetTooSmall, InvalidBudget, MetricError, RepairWarning, UnitMismatch
+from hra.errors import MetricError, RepairWarning
 from hra.model.gains import gains_from_errors
 from hra.model.hierarchy import Hierarchy
-from hra.model.precise import ceiling
 from hra.model.problem import Problem
 from hra.pooling.copies import allocate_copies, can_share, gains_each
 from hra.pooling.copies_allocation import CopiesAllocation, Kind
-from hra.solvers.copies.copies import Copies
-from tests.helpers.allocators import Plain, Table
-from tests.helpers.claims import is_true, stating
-from tests.helpers.instances import COSTS, GAINS, SHAPES
-
-MOST = 12  # refinements of all copies, of which every set is enumerated
-
-
-@dataclass(frozen=True, eq=False)
-class Rows(Table):
-    """The context is a gain per node; all at once for errors."""
-
-    kind: Any = "gain"
-
-    def evaluate(self, hierarchy: Hierarchy, context: Any) -> Any:
-        return context
-
-
-@st.composite
-def drawn(draw: Any) -> tuple[list[Kind], np.ndarray, float]:
-    """One to three kinds with a copy or several of each, in any order, and a budget."""
-    kinds, left, costs = [], MOST, COSTS[draw(st.sampled_from(["whole", "tenths", "eighths", "same", "free"]))]
-    gains = GAINS[draw(st.sampled_from(list(GAINS)))]
-    for _ in range(draw(st.integers(1, 3))):
-        hierarchy = SHAPES[draw(st.sampled_from(["add", "chain", "flat", "dag", "swaps", "mixed"]))](draw, costs, 6)
-        count = draw(st.integers(1, 3))
-        if not 0 < count * len(hierarchy) <= left:
-            continue
-        left -= count * len(hierarchy)
-        kinds.append(Kind(hierarchy, Rows(), [gains(draw, hierarchy.node_cost.size) for _ in range(count)]))
-    assume(kinds and Copies.suits([kind.hierarchy for kind in kinds]))
-    copies = sum(len(kind.contexts) for kind in kinds)
-    order = np.array(draw(st.permutations(range(copies))))
-    base, most = (
-        sum(len(kind.contexts) * cost for kind, cost in zip(kinds, part, strict=True))
-        for part in zip(*[(k.hierarchy.base_cost, k.hierarchy.total_cost) for k in kinds], strict=True)
-    )
-    budget = draw(st.sampled_from([base, most, np.inf, None]))
-    return kinds, order, budget or base + draw(st.floats(0.0, 1.0)) * (most - base)
-
-
-def answers(kinds: Sequence[Kind], order: np.ndarray, budget: float, traversal: Any = None) -> CopiesAllocation:
-    try:
-        return allocate_copies(kinds, order, budget, traversal or hra.Hull())
-    except BudgetTooSmall:  # the base in floating point, where units are parts of ten
-        assume(False)
-        raise
+from tests.helpers.claims import is_true
+from tests.helpers.copies_cases import Rows, answers, drawn
 
 
 @given(drawn())
@@ -77,16 +31,6 @@ def test_what_is_stated_of_all_copies_is_true(case: Any) -> None:
     assert is_true(found.whole)
     assert not hra.verify(found.whole).refuted
     assert found.cost == found.whole.cost <= found.budget
-
-
-@given(drawn())
-def test_the_shortfall_needs_no_union(case: Any) -> None:
-    """It is as true as that of the whole, and hardly larger."""
-    found = answers(*case)
-    whole = found.whole
-    assert is_true(stating(whole, shortfall=found.shortfall, upper_bound=ceiling((*whole._gain, found.shortfall))))
-    assert found.shortfall <= whole.shortfall * (1 + 1e-9) + 1e-300
-    assert np.isclose(found.residual, whole.residual, rtol=1e-12, atol=1e-300)
 
 
 @given(drawn(), st.booleans())
@@ -121,22 +65,6 @@ def test_equal_input_gives_equal_output_whatever_the_guess(case: Any) -> None:
         assert is_true(allocate_copies(kinds, order, budget, hra.Hull(), price=guess).whole)
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_many_copies_come_near_what_a_pool_of_them_finds(seed: int) -> None:
-    """On random graphs that are far rougher than clusters of a mesh; shares of surplus are common to all copies."""
-    rng = np.random.default_rng(seed)
-    size = int(rng.integers(5, 20))
-    edges = [(a, b) for b in range(size) for a in range(b) if rng.random() < 2 / size]
-    hierarchy = Hierarchy.dag(rng.integers(1, 9, size), np.array(edges, np.int32).reshape(-1, 2))
-    count = int(rng.choice([40, 200]))  # with shares of their own, and more
-    contexts = [rng.random(size) * 2.0 ** rng.integers(0, 12) for _ in range(count)]
-    budget = float(rng.uniform(0.1, 0.8)) * count * hierarchy.total_cost
-    found = allocate_copies([Kind(hierarchy, Rows(), contexts)], np.arange(count), budget, hra.Hull())
-    pooled = hra.pool(*[Plain(hierarchy, Rows(), hra.Hull())] * count).allocate(contexts, budget)
-    assert found.whole.gain >= 0.97 * pooled.whole.gain
-    assert found.whole.upper_bound >= pooled.whole.gain
-
-
 def flat_copies(cost: list[float], gains: list[list[float]], budget: float, traversal: Any = None) -> CopiesAllocation:
     kind = Kind(Hierarchy.flat(cost), Rows(), [np.array(gain) for gain in gains])
     return allocate_copies([kind], np.arange(len(gains)), budget, traversal or hra.Hull())
@@ -160,60 +88,11 @@ def test_what_was_chosen_cannot_be_changed() -> None:
         found.selected[0][0, 0] = False
 
 
-def test_the_base_alone_is_affordable() -> None:
-    kind = Kind(Hierarchy.tree([-1, 0], [2, 3]), Rows(), [np.ones(2)] * 3)
-    assert allocate_copies([kind], np.arange(3), 6, hra.Hull()).cost == 6
-
-
 def test_the_finish_is_that_of_the_hull() -> None:
     filled, bare = (flat_copies([3.0, 1.0], [[9.0, 1.0], [6.0, 0.5]], 4, hra.Hull(finish=f)) for f in ("fill", "none"))
     assert (filled.cost, bare.cost) == (4, 3)
     idle, spent = (flat_copies([2.0, 1.0], [[8.0, 0.0]], 3, hra.Hull(spend_all=s)) for s in (False, True))
     assert (idle.cost, spent.cost) == (2, 3)
-
-
-def test_the_union_has_the_shares_of_graphs() -> None:
-    graph = Hierarchy.dag([2.0, 1, 1], np.array([[0, 2], [1, 2]], np.int32))
-    kind = Kind(graph, Rows(), [np.array([0.0, 3, 1]), np.array([0.0, 1, 2])])
-    found = allocate_copies([kind], np.arange(2), 4, hra.Hull()).whole
-    assert found.solution.share is not None and found.solution.share.shape == (4,)
-
-
-class TestSequences:
-    def test_hysteresis_counts_what_is_there(self) -> None:
-        pixels = Hierarchy.flat([1, 1])
-        before = np.array([[True, False], [False, False]])
-        kind = Kind(pixels, Rows(), [np.array([1.0, 0.5]), np.array([1.1, 0.4])], before)
-        plain, held = (allocate_copies([kind], np.arange(2), 1, t) for t in (hra.Hull(), hra.Coherent(hysteresis=0.2)))
-        assert [part.tolist() for part in plain.cuts] == [[], [0]] and plain.churn == 2
-        assert [part.tolist() for part in held.cuts] == [[0], []] and held.churn == 0
-        assert is_true(held.whole) and held.whole.churn == 0 and held.members[0].churn == 0
-        swapped = allocate_copies([kind], np.arange(2), 1, hra.Coherent(hysteresis=0.05))
-        assert [part.tolist() for part in swapped.cuts] == [[], [0]]
-
-    def test_outside_of_a_sequence_nothing_changes(self) -> None:
-        kind = Kind(Hierarchy.flat([1]), Rows(), [np.ones(1)])
-        assert allocate_copies([kind], np.arange(1), 1, hra.Hull()).churn is None
-
-
-class TestBadInput:
-    KIND = Kind(Hierarchy.tree([-1, 0], [2, 3]), Rows(), [np.ones(2)] * 3)
-
-    def test_budgets(self) -> None:
-        with pytest.raises(BudgetTooSmall, match="costs 6 units"):
-            allocate_copies([self.KIND], np.arange(3), 5, hra.Hull())
-        with pytest.raises(InvalidBudget):
-            allocate_copies([self.KIND], np.arange(3), float("nan"), hra.Hull())
-
-    def test_units_of_error(self) -> None:
-        other = Kind(Hierarchy.flat([1]), Rows(unit="px2"), [np.ones(1)])
-        with pytest.raises(UnitMismatch, match="error, px2"):
-            allocate_copies([self.KIND, other], np.arange(4), 9, hra.Hull())
-
-    def test_gains_that_overflow(self) -> None:
-        kind = Kind(Hierarchy.flat([1]), Rows(), [np.full(1, 1e307)] * 3)
-        with pytest.raises(MetricError, match="too large"):
-            allocate_copies([kind], np.arange(3), 1, hra.Hull())
 
 
 def test_what_may_be_shared_out_so() -> None:

@@ -10,16 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.model.hierarchy import Hierarchy
-from hra.solvers.forest.bracket import hull_point
-from hra.solvers.forest.pava import blocks, hull_slopes, relaxed_gain
+from hra.solvers.forest.pava import hull_slopes
 from hra.solvers.relaxation import relaxation, sampled_price
 from hra.solvers.selection import select_threshold
 from hra.traversals.hull import Hull
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import FORESTS, case, random_parents
-from tests.helpers.references import bound_of, closed_sets, linear_bound, smallest_closure
-
-seeds = st.integers(0, 2**32 - 1)
+from tests.helpers.references import bound_of, linear_bound, smallest_closure
+from tests.helpers.relaxation_cases import node_parents, seeds
 
 
 def slopes_of(hierarchy: Hierarchy, gain: np.ndarray) -> np.ndarray:
@@ -82,66 +80,6 @@ def test_free_and_worthless_refinements_have_extreme_slopes():
     assert slope[[0, 2, 3, 4, 5]].tolist() == [0, 2, 0, 2, 0]
 
 
-def pooled_plainly(hierarchy: Hierarchy, gain: np.ndarray) -> np.ndarray:
-    """Hull slopes without heaps: look through all blocks that hang from a block for the one to pool next."""
-    first_child, cost = hierarchy.first_child, hierarchy.slope_cost
-    blocks = {}
-    for v in range(len(hierarchy) - 1, -1, -1):
-        total_gain, total_cost, members = gain[v], cost[v], [v]
-        below = list(range(first_child[v], first_child[v + 1]))
-        while below and (best := max(below, key=lambda u: blocks[u][0] / blocks[u][1])) >= 0:
-            if blocks[best][0] / blocks[best][1] <= total_gain / total_cost:
-                break
-            below.remove(best)
-            more_gain, more_cost, more, beneath = blocks.pop(best)
-            total_gain, total_cost = total_gain + more_gain, total_cost + more_cost
-            members, below = members + more, below + beneath
-        blocks[v] = total_gain, total_cost, members, below
-    slope = np.empty(len(hierarchy))
-    for block_gain, block_cost, members, _ in blocks.values():
-        slope[members] = block_gain / block_cost
-    return slope
-
-
-def node_parents(rng: np.random.Generator, size: int) -> dict[str, np.ndarray]:
-    nodes = np.arange(size)
-    return {
-        "quadtree": (nodes - 1) // 4,
-        "binary": (nodes - 1) // 2,
-        "star": np.where(nodes, 0, -1),
-        "chain": nodes - 1,
-        "chains": np.where(nodes % 30, nodes - 1, -1),
-        "random": random_parents(rng, size),
-        "chain of stars": np.where(nodes % 100, nodes - nodes % 100, nodes - 100).clip(-1),
-    }
-
-
-@pytest.mark.parametrize("name", node_parents(np.random.default_rng(0), 1))
-def test_large_forests_are_pooled_as_without_heaps(name):
-    rng = np.random.default_rng(1)
-    parent = node_parents(rng, 9_000)[name]
-    hierarchy = Hierarchy.tree(np.r_[-1, parent + 1], np.r_[0, rng.integers(1, 5, parent.size)], mode="add")
-    gain = rng.integers(0, 9, len(hierarchy)) * np.exp(rng.normal(size=len(hierarchy)))
-    if name in ("star", "chain of stars"):
-        gain[hierarchy.first_child[:-1] < hierarchy.first_child[1:]] *= 100  # or all of a star is pooled, one by one
-    assert hull_slopes(hierarchy.first_child, gain, hierarchy.slope_cost) == pytest.approx(
-        pooled_plainly(hierarchy, gain), rel=1e-12
-    )
-
-
-@pytest.mark.parametrize("name", node_parents(np.random.default_rng(0), 1))
-@pytest.mark.parametrize("size", [1, 2, 4095, 4096, 9_000, 50_000])
-def test_blocks_cover_every_refinement_once_children_first(name, size):
-    parent = node_parents(np.random.default_rng(2), size)[name]
-    hierarchy = Hierarchy.tree(np.r_[-1, parent + 1], np.ones(size + 1), mode="add")
-    order = np.concatenate([np.arange(begin, end)[::-1] for begin, end in blocks(hierarchy.first_child)])
-    place = np.empty(size, int)
-    place[order] = np.arange(size)
-    assert np.sort(order).tolist() == list(range(size))
-    above, below = hierarchy.edges.T
-    assert (place[below] < place[above]).all()
-
-
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_the_price_of_a_sample_is_near_the_true_one(share):
     rng = np.random.default_rng(3)
@@ -159,35 +97,6 @@ def test_long_branches_are_not_sampled():
     hierarchy = Hierarchy.tree(np.arange(-1, 30_000), np.ones(30_001), mode="add")
     assert sampled_price(problem_of(hierarchy, np.ones(30_001), "gain", 100.0)) is None
     assert relaxation(problem_of(hierarchy, np.ones(30_001), "gain", 100.0)).upper_bound == pytest.approx(99)
-
-
-@pytest.mark.parametrize("kind", FORESTS)
-@given(seed=seeds, price=st.floats(0, 5))
-def test_the_relaxed_gain_is_the_best_over_all_sets(kind, seed, price):
-    hierarchy, values, _ = case(kind, seed)
-    gain = problem_of(hierarchy, values, "gain").gain
-    best = (closed_sets(hierarchy) @ (gain - price * hierarchy.cost)).max()
-    scratch = np.empty(len(hierarchy))
-    found = relaxed_gain(hierarchy.first_child, gain, hierarchy.cost, price, scratch)
-    assert found == pytest.approx(best, rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("kind", FORESTS)
-@given(seed=seeds, error=st.floats(-1.5, 1.5))
-def test_a_guessed_price_leads_to_the_hull_point_of_the_whole_forest(kind, seed, error):
-    hierarchy, values, rng = case(kind, seed, 60)
-    budget = float(random_budgets(rng, hierarchy, 1)[0])
-    problem = problem_of(hierarchy, values * rng.random(values.size), "gain", budget)
-    whole = relaxation(problem)
-    if not 0 < whole.price < 1e15 or problem.capacity <= 0:
-        return
-    point = hull_point(problem, whole.price * np.exp(error), 1.05)
-    if point is None:
-        assert abs(error) > 0.01, "a good guess is never lost"
-        return
-    assert point.price == pytest.approx(whole.price, rel=1e-12)
-    assert (point.selected == whole.selected).all()
-    assert not point.selected[point.undecided[point.slope <= point.price]].any()
 
 
 @pytest.mark.parametrize("error", [0.5, 1.0, 1.9, 1e-6, 1e6])

@@ -15,7 +15,6 @@ import hra
 from hra.errors import HraError
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
-from hra.model.sets import cost_step
 from hra.traversals.exact import Exact
 from tests.helpers.allocators import Plain, Table, allocate, problem_of
 from tests.helpers.hierarchies import KINDS, case, random_dag, random_parents
@@ -261,14 +260,6 @@ def test_what_is_left_of_a_step_is_not_held_against_the_proof():
     first, second = (tight.solve(problem) for problem in problems)
     bounds = [bound_of(problem, solution) for problem, solution in zip(problems, (first, second), strict=True)]
     assert bounds[0] == bounds[1] == pytest.approx(gain[second.selected].sum(), rel=1e-12)
-
-
-def test_the_common_step_of_costs():
-    assert cost_step(np.array([6.0, 0.0, 9.0, 12.0])) == 3
-    assert cost_step(np.array([5.0, 7.0])) == 1
-    assert cost_step(np.array([6.0, -4.0])) == 2
-    assert cost_step(np.zeros(3)) == cost_step(np.zeros(0)) == 0
-    assert Hierarchy.flat([6.0, 3.0, 9.0]).capacity(11.0) == 9.0
 
 
 def test_a_million_states_are_more_than_a_large_tree_needs():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hra.errors import ArrayError, BackendUnavailable, HraError
-from hra.kernels import gaussian_pyramid, row_blocks
+from hra.kernels import gaussian_pyramid
 
 BACKENDS = ["reference", "numba", "warp"]
 WEIGHTS = {-2: 1 / 16, -1: 4 / 16, 0: 6 / 16, 1: 4 / 16, 2: 1 / 16}
@@ -106,30 +106,6 @@ def test_the_same_kind_of_array_comes_back(backend, make_image):
         found = gaussian_pyramid(given_image, backend=backend)
         assert isinstance(found.data, kind) and found.levels[1].shape == (4, 3, 2)
         np.testing.assert_array_equal(found.data.numpy(), expected)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.uint8])
-def test_the_path_of_device_arrays_gives_the_same(dtype, make_image):
-    warp = pytest.importorskip("warp")
-    from hra.kernels.pyramids.burt import warp_backend
-    from hra.kernels.pyramids.laplacian import gaussian_levels
-    from hra.kernels.pyramids.levels.pyramid import Layout
-
-    image = make_image((2, 9, 12, 3), dtype)
-    # Warp arrays are what the backend gets for a CUDA array; on the CPU they take the same path.
-    data = gaussian_levels(warp.array(image, device="cpu"), Layout.of(image.shape, None), warp_backend)
-    assert isinstance(data, warp.array)
-    np.testing.assert_array_equal(data.numpy(), gaussian_pyramid(image, backend="warp").data)
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_the_number_of_threads_changes_no_bit(threads, make_image, monkeypatch):
-    image = make_image((2, 301, 200, 3), np.float32)
-    expected = gaussian_pyramid(image, backend="numba").data
-    monkeypatch.setattr(row_blocks.config, "NUMBA_NUM_THREADS", threads)
-    monkeypatch.setattr(row_blocks, "_BYTES_PER_THREAD", 2**12)
-    monkeypatch.setattr(row_blocks, "BLOCK_BYTES", 2**14)
-    np.testing.assert_array_equal(gaussian_pyramid(image, backend="numba").data, expected)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

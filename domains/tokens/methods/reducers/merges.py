@@ -110,7 +110,8 @@ class Contextual(Merging):
 
 @dataclass(frozen=True)
 class KeyNeighbours(Merging):
-    """Every kept cell adds its most similar others, kept or not, weighted by their relevance as a share of the whole.
+    """Every kept cell adds its most similar others, kept or not, weighted by their relevance: attention as it is, or
+    shares of a relevance that adds up to more than 1.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ class KeyNeighbours(Merging):
     def merge(self, context: TokenContext, cut: np.ndarray) -> Merges:
         """See `Merging.merge`."""
         relevance, vectors = context.relevance.ravel(), unit_rows(keys_of(context))
-        relevance = relevance / relevance.sum()
+        relevance = relevance / max(relevance.sum(), 1.0)
         similarity = vectors[cut] @ vectors.T
         similarity[np.arange(len(cut)), cut] = -np.inf
         count = min(self.count, len(vectors) - 1)

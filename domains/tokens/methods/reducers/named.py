@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from hra.domains.tokens.methods.reducers.merges import Clustered, Contextual, Ke
 from hra.domains.tokens.methods.reducers.reducer import Reducer
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
+from hra.errors import ArrayError
 from hra.model.arrays import to_numpy
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import DensityPeaks
@@ -84,20 +85,22 @@ def visionzip(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer
     return Reducer(rules, Contextual((54.0, 10.0)), reads="attention", features=False, relevance=relevance, patch=patch)
 
 
-def prumerge(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
+def prumerge(relevance: Relevance | None = None, *, reads: str = "joint", patch: int = 16) -> Reducer:
     """PruMerge+: cells of outstanding attention and an even third, each with the cells most like it.
 
-    Y. Shang et al. (2024). The count is given instead of found by outliers; 1 to 3 is what its re-tests use for 64
-    tokens. The one further token that sums up all the rest is left out, for it has no place.
+    Y. Shang et al. (2024). As the public code it reads the last layer with one softmax over all heads together; the
+    attention of VisionZip and HiRED (next-to-last layer, the mean of heads) is ``reads="attention"``. The count is
+    given instead of found by outliers; 1 to 3 is what its re-tests use for 64 tokens. The one further token that sums
+    up all the rest is left out, for it has no place.
     """
     rules = [(1.0, Top()), (3.0, Strided())]
-    return Reducer(rules, KeyNeighbours(), reads="attention", features=False, relevance=relevance, patch=patch)
+    return Reducer(rules, KeyNeighbours(), reads=reads, features=False, relevance=relevance, patch=patch)
 
 
 def hired(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer:
     """HiRED: the cells of most attention; the budget of each tile follows from the first layer, see `hired_budgets`.
 
-    K. H. I. Arif et al. (AAAI 2025).
+    K. H. I. Arif et al. (AAAI 2025). As the public code.
     """
     return Reducer([(1, Top())], reads="attention", features=False, relevance=relevance, patch=patch)
 
@@ -211,23 +214,35 @@ REDUCERS: Mapping[str, Callable[..., TokenAllocator[Any]]] = MappingProxyType(
 """Name to composition; by the same names they are methods of the command line."""
 
 
-def hired_budgets(attention: Any, tiles: tuple[int, int], total: int, *, overview: float = 0.5) -> list[int]:
-    """Tokens of the overview and of each tile, by the attention that the tile's part of the overview gets.
+def hired_budgets(
+    attention: Any,
+    tiles: tuple[int, int],
+    total: int,
+    *,
+    overview: float = 0.5,
+    by: Literal["cells", "attention"] = "cells",
+    cells: int | None = None,
+) -> list[int]:
+    """Tokens of the overview and of each tile, by what the tile's part of the overview is worth.
 
     Source: K. H. I. Arif et al., "HiRED: attention-guided token dropping for efficient inference of high-resolution
     vision-language models" (AAAI 2025): the class token's attention in the first layer; the overview gets its share
-    before.
+    before. As in the public code a part is worth the number of its cells among the most attended ones. That code
+    cuts the flat list of cells into as many runs, which with several columns of tiles are bands of the overview and
+    not the tiles' parts; here they are the parts. Shares are rounded to add up, where it rounds down.
 
     Parameters
     ----------
     attention : [h, w] of the overview, >= 0.
     tiles : (rows, columns) of tiles that the processor cut.
     total : tokens of the whole image.
-    overview : share of the overview.
+    overview : share of the overview; one minus this share of its cells counts as the most attended ones.
+    by : "attention" sums up the attention of a part instead.
+    cells : the most that the overview or a tile can have.
 
     Returns
     -------
-    The overview's count, then those of the tiles row by row; they add up to ``total``.
+    The overview's count, then those of the tiles row by row; they add up to ``total`` where the cells are enough.
 
     Raises
     ------
@@ -237,9 +252,21 @@ def hired_budgets(attention: Any, tiles: tuple[int, int], total: int, *, overvie
     --------
     >>> from hra.domains import tokens
     >>> tokens.hired_budgets([[3, 1], [0, 4]], tiles=(2, 2), total=32)
+    [16, 8, 0, 0, 8]
+    >>> tokens.hired_budgets([[3, 1], [0, 4]], tiles=(2, 2), total=32, by="attention")
     [16, 6, 2, 0, 8]
     """
-    rows = np.array_split(to_numpy(attention).astype(np.float64), tiles[0], axis=0)
+    worth = to_numpy(attention).astype(np.float64)
+    if by not in ("cells", "attention"):
+        raise ArrayError(f"by={by!r} is unknown", where="by", fix="use 'cells' or 'attention'")
+    if not np.isfinite(worth).all() or (worth < 0).any():
+        raise ArrayError("attention is negative or not finite", where="attention", fix="pass the encoder's attention")
+    if by == "cells":
+        best = np.argsort(-worth.ravel(), kind="stable")[: int(worth.size * (1 - overview))]
+        worth = np.isin(np.arange(worth.size), best).astype(np.float64).reshape(worth.shape)
+    rows = np.array_split(worth, tiles[0], axis=0)
     sums = np.array([part.sum() for row in rows for part in np.array_split(row, tiles[1], axis=1)])
-    first, rest = largest_remainder(np.array([overview, 1 - overview]), total, minimum=0)
-    return [int(first), *largest_remainder(sums, int(rest), minimum=0).tolist()]
+    most = total if cells is None else cells
+    first = min(int(total * overview), most)
+    rest = min(total - first, most * len(sums))
+    return [first, *largest_remainder(sums, rest, np.full(len(sums), most), minimum=0).tolist()]

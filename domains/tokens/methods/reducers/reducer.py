@@ -117,9 +117,9 @@ class Reducer(TokenAllocator[MergedTokens]):
     rules : pairs (share, rule), see `InTurn`.
     merging : what becomes of cells that are not kept; by default they are gone.
     reads : what a model has to give as the relevance: "attention" (of the encoder's class token, next-to-last layer),
-        "flow" (that and likeness to the class token, times size, over all layers),
-        "text" (unlikeness to the question's tokens), "language" (attention that the last token pays in the language
-        model), or "" where none is read.
+        "joint" (of the last layer, one softmax over all heads together), "flow" (attention and likeness to the class
+        token, times size, over all layers), "text" (unlikeness to the question's tokens), "language" (attention that
+        the last token pays in the language model), or "" where none is read.
     signals : further maps that the rules read, by name: "shallow".
     relevance, encoder, patch : see `TokenAllocator`.
 

@@ -38,12 +38,12 @@ def _thousands(key: str) -> Callable[[Row], str]:
 
 
 def _percent(key: str) -> Callable[[Row], str]:
-    return lambda row: f"{100 * row[key]:.2g}"
+    return lambda row: f"{100 * row[key]:.2g}" if key in row else "-"
 
 
 def _beside(measured: str, stated: str) -> Callable[[Row], str]:
     """What was measured, and what was promised."""
-    return lambda row: f"{_three_digits(row[measured])}, {_three_digits(row[stated])}"
+    return lambda row: f"{_three_digits(row[measured])}, {_three_digits(row[stated])}" if measured in row else "-"
 
 
 def _three_digits(number: float | None, factor: float = 1.0) -> str:
@@ -130,6 +130,7 @@ TABLES: Mapping[str, BenchTable] = {
             "prefill, promised": _beside("speedup", "flops_ratio"),
             "first token": _beside("first_speedup", "first_flops_ratio"),
             "answer": _beside("total_speedup", "total_flops_ratio"),
+            "off by %": _percent("error"),
         },
     ),
     "points": BenchTable(

@@ -86,7 +86,7 @@ def _chosen(stage: Stage, paid: Tensor, hidden: Tensor, count: int) -> tuple[Ten
         return slots, hidden[slots]
     relevance = paid.float().cpu().double().numpy()[None]
     choosing = Choosing(stage.reducer, "pool", lambda picture: hidden)
-    chosen = choosing.choose(Given((1, len(hidden)), (hidden,), relevance=relevance), count)
+    (chosen,) = choosing.choose(Given(((1, len(hidden)),), (hidden,), relevance=relevance), count)
     return torch.as_tensor(chosen.slots, device=hidden.device), chosen.levels[0]
 
 

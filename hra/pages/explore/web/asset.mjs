@@ -31,7 +31,7 @@ export async function openAsset(url, { decoder = null } = {}) {
     const entry = entries.find((one) => one.name === name);
     if (entry) tables[name] = await readTable(source, entry);
   }
-  if (found.version === 2 && !decoder) throw new AssetError("compressed pages need meshoptimizer's decoder");
+  if (found.version % 2 === 0 && !decoder) throw new AssetError("compressed pages need meshoptimizer's decoder");
   await decoder?.ready;
   return new Asset(source, found, entries.filter((one) => one.kind === STREAM), tables, decoder);
 }
@@ -97,7 +97,7 @@ class Asset {
   decode(page, content, wanted) {
     const first = page ? this.tables.page_end[page - 1] : 0;
     const clusters = this.order.slice(first, this.tables.page_end[page]);
-    const decoded = this.header.version === 2 ? this.unpack(content, clusters) : this.split(content, clusters);
+    const decoded = this.header.version % 2 === 0 ? this.unpack(content, clusters) : this.split(content, clusters);
     const corners = [];
     let at = 0;
     for (const cluster of clusters) {
@@ -186,7 +186,7 @@ function readHeader(data) {
   const view = new DataView(data.buffer);
   check(data.subarray(0, 60), view.getUint32(60, true), "the header");
   const version = view.getUint32(12, true), sections = view.getUint32(48, true);
-  if (version !== 1 && version !== 2) throw new AssetError(`version ${version} is not read`);
+  if (version < 1 || version > 4) throw new AssetError(`version ${version} is not read`);
   if (sections > MOST_SECTIONS) throw new AssetError(`${sections} sections`);
   return {
     version, sections, clusters: view.getUint32(40, true), pages: view.getUint32(44, true),

@@ -4,32 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import meshes
 from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.level import Groups, simplify_groups
-from hra.domains.meshes.building.part import Kept
-from hra.domains.meshes.building.settings import Countdown, Workers
-from hra.domains.meshes.building.simplify import CoarseStep, simplify_group
-from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.measures.surface import boundary_chain
-
-
-def patched_ball(patches: int) -> meshes.TriangleMesh:
-    """A rough ball on which some faces are there twice: every edge has an opposite, but around these one too few."""
-    ball, rng = trimesh.creation.icosphere(subdivisions=3), np.random.default_rng(0)
-    points = np.asarray(ball.vertices) * (1 + 0.1 * rng.normal(size=(len(ball.vertices), 1)))
-    faces = np.asarray(ball.faces)
-    twice = faces[rng.choice(len(faces), patches, replace=False)]
-    return meshes.TriangleMesh(points.astype(np.float32), np.concatenate([faces, twice]).astype(np.uint32))
-
-
-def ends_of(triangles: np.ndarray) -> set[int]:
-    return set(boundary_chain(triangles.reshape(-1, 3))[0].ravel().tolist())
+from tests.helpers.borders_cases import patched_ball
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.integers(0, 20))
@@ -52,26 +34,6 @@ def test_wedges_of_a_position_are_one_vertex() -> None:
     borders = Borders(np.array([True, False, False, False, False, False]), np.zeros(6, bool))
     assert not borders.left_by(whole, seam, geometry)
     assert borders.left_by(whole[:3], seam, geometry)
-
-
-@pytest.mark.parametrize("patches", [2, 20])
-def test_a_group_that_leaves_the_border_is_simplified_again(patches: int) -> None:
-    mesh = patched_ball(patches)
-    positions, triangles = mesh.positions, mesh.triangles
-    geometry, shared = Geometry.of(positions), np.zeros(len(positions), np.uint8)
-    # As if the repeated edges had only come up during simplification.
-    borders = Borders(Borders.of(geometry, triangles).ends, np.zeros(len(positions), bool))
-    with Workers(1) as workers:
-        table = source_clusters(geometry, triangles, 64, workers)
-        groups = Groups(table, np.array([0, len(table)]))
-        free = simplify_group(groups.indices(0), geometry, shared, 10**6, CoarseStep(64))
-        assert free is not None
-        assert not ends_of(free.indices) <= ends_of(triangles)
-        (result,) = simplify_groups(
-            groups, geometry, Kept.of(shared, borders), CoarseStep(64), workers, Countdown(1, None)
-        )
-    assert result is not None
-    assert ends_of(result.indices) <= ends_of(triangles)
 
 
 @pytest.mark.case(8)

@@ -165,3 +165,16 @@ def _inside(center: np.ndarray, radius: Any, outer: np.ndarray, outer_radius: An
     room = Fraction(float(outer_radius)) - Fraction(float(radius))
     square = sum((Fraction(float(a)) - Fraction(float(b))) ** 2 for a, b in zip(center, outer, strict=True))
     return room >= 0 and square <= room**2
+
+
+@pytest.mark.parametrize("given", [np.eye(3), (np.eye(3), np.array([[0, 1, 2]])), None])
+def test_arrays_are_not_a_mesh(given: object) -> None:
+    with pytest.raises(HraError, match="source must be a str or Path or TriangleMesh") as caught:
+        meshes.build(given)  # pyright: ignore[reportArgumentType]
+    assert "meshes.from_arrays" in str(caught.value)
+
+
+def test_an_allocation_without_a_camera_says_what_to_pass(bumpy: meshes.TriangleMesh) -> None:
+    with pytest.raises(HraError, match=r"hra\.Camera\.orbit") as caught:
+        meshes.MeshAllocator(meshes.build(bumpy)).allocate(None, 500)
+    assert "SurfaceError" in str(caught.value)

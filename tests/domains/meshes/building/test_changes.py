@@ -9,17 +9,8 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.building.changes import Changes, Lives, independent_changes
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.regions import grown_regions
 from hra.domains.meshes.measures.surface import boundary_chain
-
-
-def simplified(bumpy: meshes.TriangleMesh, shares: tuple[float, ...]) -> tuple[list[np.ndarray], Geometry]:
-    """The mesh at each share, from the last one."""
-    geometry, free = Geometry.of(bumpy.positions), np.zeros(len(bumpy.positions), np.uint8)
-    found = [np.ascontiguousarray(bumpy.triangles).reshape(-1)]
-    for share in shares:
-        found.append(geometry.simplify(found[-1], free, 3 * int(found[-1].size / 3 * share))[0])
-    return found, geometry
+from tests.helpers.changes_cases import simplified
 
 
 def rows(triangles: np.ndarray) -> list[tuple[int, ...]]:
@@ -73,30 +64,3 @@ def test_repeated_triangles_are_followed_one_by_one() -> None:
     lives = Lives.of([one.reshape(-1), two.reshape(-1)])
     assert len(lives.triangles) == 3
     assert sorted(lives.gone.tolist()) == [1, 1, 2]
-
-
-def test_regions_need_only_earlier_ones_and_save_enough(bumpy: meshes.TriangleMesh) -> None:
-    found, geometry = simplified(bumpy, (0.9,) * 8)
-    changes = independent_changes(found, geometry)
-    enough = np.full(len(changes), 20)
-    region = grown_regions(changes, changes.triangles, enough, 2)
-    assert np.array_equal(np.unique(region), np.arange(region.max() + 1))
-    both = (changes.made_by >= 0) & (changes.gone_by >= 0)
-    assert (region[changes.made_by[both]] <= region[changes.gone_by[both]]).all()
-    saved = np.bincount(region, changes.saved)
-    assert (saved[:-1] > 0).all()
-    assert saved[saved >= 20].sum() > 0.6 * saved.sum()
-    first, last = (f(region.max() + 1, region, changes.step) for f in (_least, _most))
-    assert (last - first <= 2).all()
-
-
-def _least(count: int, region: np.ndarray, step: np.ndarray) -> np.ndarray:
-    result = np.full(count, step.max())
-    np.minimum.at(result, region, step)
-    return result
-
-
-def _most(count: int, region: np.ndarray, step: np.ndarray) -> np.ndarray:
-    result = np.zeros(count, np.int64)
-    np.maximum.at(result, region, step)
-    return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def shoelace(outline: np.ndarray) -> float:
     return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)
 
 
-def flat(points: list[tuple[float, float]]) -> np.ndarray:
+def flat(points: Sequence[tuple[float, float]]) -> np.ndarray:
     return np.column_stack([np.array(points, float), np.zeros(len(points))])
 
 

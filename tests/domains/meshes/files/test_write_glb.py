@@ -15,7 +15,7 @@ from PIL import Image
 
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_files import split_glb
-from hra.domains.meshes.files.write_glb import glb_bytes
+from hra.domains.meshes.files.write_glb import glb_bytes, left_out
 from hra.domains.meshes.mesh.triangle_mesh import surface_normals
 from tests.helpers import gltf_validator
 from tests.helpers.seamed_meshes import carried, globe, terrain, with_attributes
@@ -173,3 +173,17 @@ def test_khronos_validator_finds_nothing(examples: dict[str, meshes.TriangleMesh
         mesh.export(tmp_path / "a.glb")
         found = gltf_validator.issues(tmp_path / "a.glb")
         assert (found["numErrors"], found["numWarnings"]) == (0, 0), (name, found["messages"])
+
+
+def test_what_a_format_does_not_hold_is_true_of_its_files(tmp_path: Path) -> None:
+    """A GLB file holds a second set of coordinates and tangents, and no note says otherwise."""
+    count = 3
+    names = {"uv": 2, "normals": 3, "uv2": 2, "tangents": 4}
+    arrays = {name: np.zeros((count, columns), np.float32) for name, columns in names.items()}
+    arrays["normals"][:, 2] = arrays["tangents"][:, 0] = arrays["tangents"][:, 3] = 1
+    triangle = np.array([[0, 1, 2]], np.uint32)
+    mesh = meshes.TriangleMesh(np.eye(3, dtype=np.float32), triangle, meshes.VertexAttributes(**arrays))
+    mesh.export(tmp_path / "a.glb")
+    found = meshes.load(tmp_path / "a.glb").attributes
+    assert found is not None and set(left_out(found.names, ".glb")) == set(mesh.attributes.names) - set(found.names)
+    assert left_out(mesh.attributes.names, ".glb") == []

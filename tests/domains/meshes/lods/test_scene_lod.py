@@ -6,6 +6,7 @@ import copy
 import json
 import tomllib
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,13 @@ from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.errors import FileError, HraError, MeshError, RepairWarning
 from tests.helpers import gltf_validator
 from tests.helpers.command import run_hra
+from tests.helpers.hostile import gltf, gltf_extensions
 from tests.helpers.scenes import Read, Scene
 
 NAMES = tomllib.loads((Path(__file__).parents[3] / "helpers" / "gltf_names.toml").read_text())
+# Attributes that one mesh holds, and their names there.
+CARRIED = {"NORMAL": "normals", "TANGENT": "tangents", "TEXCOORD_0": "uv", "TEXCOORD_1": "uv2", "COLOR_0": "colors"}
+PAGE = Path(__file__).parents[4] / "docs" / "readers.md"
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360606060000000050001"
     "a5f645400000000049454e44ae426082"
@@ -320,6 +325,16 @@ def test_every_primitive_keeps_a_triangle_and_numbers_hold(tmp_path: Path) -> No
         assert min(counts) >= 3 and sum(counts) == 3 * total
 
 
+def test_what_vanishes_in_a_coarse_level_costs_the_fine_one_nothing(tmp_path: Path) -> None:
+    scene = Scene(33)
+    for k in range(5):
+        scene.header["meshes"].append({"primitives": [copy.deepcopy(scene.primitive)]})
+        scene.header["nodes"].append({"mesh": k + 1, "scale": [1e-3] * 3, "translation": [k, 2, 0]})
+        scene.header["scenes"][0]["nodes"].append(k + 1)
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 150])
+    assert lod.triangles[0] == 6 * len(scene.triangles) and not lod.levels[0] and lod.triangles[1] <= 150
+
+
 def test_mirrored_meshes_are_not_turned_inside_out(tmp_path: Path) -> None:
     scene = Scene()
     scene.header["nodes"][0]["scale"] = [-1, 1, 1]
@@ -369,6 +384,8 @@ def occurrence(scene: Scene, name: str, place: str) -> Any:
     """Put an extension where it stands in real files; what it says is not looked at."""
     content = {"factor": 0.125, "texture": {"index": 0, "texCoord": 0}, "list": [1, 2, 3]}
     if place == "materials":
+        scene.header["images"] = [{"bufferView": scene.add_bytes(PNG), "mimeType": "image/png"}]
+        scene.header["textures"] = [{"source": 0}]
         scene.primitive["material"] = 0
         scene.header["materials"] = [{"extensions": {name: content}}]
     elif place == "textures":
@@ -420,7 +437,60 @@ def test_what_one_mesh_loses_of_them_is_named(name: str, place: str, tmp_path: P
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         meshes.load(path)
-    assert any(name in str(one.message) for one in caught) == (name not in NAMES["kept_by_one_mesh"])
+    kept = name in NAMES["kept_by_one_mesh"] or place == "materials"
+    assert any(name in str(one.message) for one in caught) == (not kept)
+
+
+@pytest.mark.parametrize("name", [name for name, place in NAMES["passed"].items() if place == "materials"])
+def test_one_mesh_keeps_extensions_of_materials(name: str, tmp_path: Path) -> None:
+    """Through a built mesh, its levels and its tiles, with the images that the extension names."""
+    scene = Scene()
+    occurrence(scene, name, "materials")
+    scene.header["materials"][0]["extras"] = {"price": 3}
+    clusters = meshes.build(scene.write(tmp_path / "scene.glb"))
+    clusters.save(tmp_path / "a.hra")
+    meshes.lod_chain(meshes.open_asset(tmp_path / "a.hra"), [1.0, 0.5]).export_one(tmp_path / "all.glb")
+    meshes.open_asset(tmp_path / "a.hra").read().mesh(np.arange(1)).export(tmp_path / "one.glb")
+    (tmp_path / "packed.glb").write_bytes(meshes.compressed_glb(meshes.load(tmp_path / "scene.glb")))
+    for file in (Read(tmp_path / stem) for stem in ("all.glb", "one.glb", "packed.glb")):
+        (material,) = file.header["materials"]
+        assert material["extensions"] == {name: {"factor": 0.125, "texture": {"index": 0}, "list": [1, 2, 3]}}
+        assert material["extras"] == {"price": 3} and name in file.header["extensionsUsed"]
+        image = file.header["images"][file.header["textures"][0]["source"]]
+        assert file.view(image["bufferView"]) == PNG
+
+
+def test_the_second_set_of_an_extensions_texture_is_kept(tmp_path: Path) -> None:
+    """Its coordinates with their transform become the mesh's second set."""
+    scene = Scene()
+    scene.header["images"] = [{"bufferView": scene.add_bytes(PNG), "mimeType": "image/png"}]
+    scene.header["textures"] = [{"source": 0}]
+    moved = {"index": 0, "texCoord": 1, "extensions": {"KHR_texture_transform": {"offset": [0.5, 0]}}}
+    base = {"baseColorTexture": {"index": 0}}
+    coat = {"KHR_materials_clearcoat": {"clearcoatTexture": moved}}
+    scene.header["materials"] = [{"pbrMetallicRoughness": base, "extensions": coat}]
+    scene.header["extensionsUsed"] = ["KHR_materials_clearcoat", "KHR_texture_transform"]
+    scene.primitive["material"] = 0
+    scene.primitive["attributes"]["TEXCOORD_1"] = scene.add(scene.uv / 4)
+    mesh = meshes.load(scene.write(tmp_path / "scene.glb"))
+    assert mesh.attributes is not None and mesh.attributes.uv2 is not None
+    assert np.allclose(mesh.attributes.uv2, mesh.attributes.uv / 4 + [0.5, 0])
+    mesh.export(tmp_path / "one.glb")
+    (material,) = Read(tmp_path / "one.glb").header["materials"]
+    assert material["extensions"] == {"KHR_materials_clearcoat": {"clearcoatTexture": {"index": 0, "texCoord": 1}}}
+
+
+def test_glossy_materials_keep_their_colour_as_one_mesh(tmp_path: Path) -> None:
+    scene = Scene()
+    glossy = {"diffuseFactor": [1, 0, 0, 1], "glossinessFactor": 0.25}
+    scene.header["materials"] = [{"extensions": {"KHR_materials_pbrSpecularGlossiness": glossy}}]
+    scene.header["extensionsUsed"] = ["KHR_materials_pbrSpecularGlossiness"]
+    scene.primitive["material"] = 0
+    mesh = meshes.load(scene.write(tmp_path / "scene.glb"))
+    assert mesh.attributes is not None
+    (material,) = mesh.attributes.materials
+    assert (material.base_color, material.metallic, material.roughness) == ((1, 0, 0, 1), 0, 0.75)
+    assert json.loads(material.other)["extensions"] == scene.header["materials"][0]["extensions"]
 
 
 @pytest.mark.parametrize("name", NAMES["attributes"])
@@ -452,9 +522,8 @@ def test_every_attribute_of_real_files_is_kept_or_named(name: str, tmp_path: Pat
         warnings.simplefilter("always")
         mesh = meshes.load(path)
     said = " ".join(str(one.message) for one in caught)
-    carried = {"NORMAL": "normals", "TANGENT": "tangents", "TEXCOORD_0": "uv", "TEXCOORD_1": "uv2", "COLOR_0": "colors"}
-    if name in carried:
-        assert mesh.attributes is not None and carried[name] in mesh.attributes.names
+    if name in CARRIED:
+        assert mesh.attributes is not None and CARRIED[name] in mesh.attributes.names
     elif stem in ("JOINTS", "WEIGHTS"):
         assert "skins (1)" in said
     else:
@@ -531,3 +600,55 @@ def test_numbers_of_the_header_are_written_as_they_were(tmp_path: Path) -> None:
     text = json.dumps(GltfScene.open(path).header["nodes"])
     (file,) = levels(scene, tmp_path, (0.5,))
     assert json.dumps(file.header["nodes"]) == text == json.dumps(scene.header["nodes"])
+
+
+def table() -> str:
+    """What docs/readers.md says of the names, which the tests above try one by one."""
+    rows = ["| where | names | levels of the scene | one mesh |", "| --- | --- | --- | --- |"]
+    for place in dict.fromkeys(NAMES["passed"].values()):
+        for kept in (True, False):
+            names = [
+                n
+                for n, p in NAMES["passed"].items()
+                if p == place and (n in NAMES["kept_by_one_mesh"] or p == "materials") == kept
+            ]
+            if names:
+                shown = ", ".join(f"`{name}`" for name in names)
+                rows.append(f"| {place} | {shown} | kept | {'kept' if kept else 'lost, and named'} |")
+    attributes = {
+        "kept": [n for n in NAMES["attributes"] if n in CARRIED or n == "POSITION"],
+        "applied at rest": [n for n in NAMES["attributes"] if n.startswith(("JOINTS", "WEIGHTS"))],
+    }
+    attributes["lost, and named"] = [n for n in NAMES["attributes"] if not any(n in own for own in attributes.values())]
+    for outcome, names in attributes.items():
+        rows.append(f"| attributes | {', '.join(f'`{name}`' for name in names)} | kept | {outcome} |")
+    return "\n".join(rows)
+
+
+def test_the_page_says_what_the_tests_try() -> None:
+    text = PAGE.read_text()
+    begin, end = text.index("<!-- scenes -->\n"), text.index("\n<!-- end scenes -->")
+    assert text[begin + len("<!-- scenes -->\n") : end] == table()
+
+
+def test_hostile_files_are_refused_with_an_error_that_says_how_to_mend_them(tmp_path: Path) -> None:
+    """Every way to break a file that the readers are tested with: one triangle of each primitive, or hra's own error."""
+    ends: Counter[str] = Counter()
+    for case in (*gltf.cases(), *gltf_extensions.cases()):
+        for name, content in case.beside.items():
+            (tmp_path / name).write_bytes(content)
+        path = tmp_path / ("a.glb" if case.content.startswith(b"glTF") else "a.gltf")
+        path.write_bytes(case.content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                scene = GltfScene.open(path)
+                places = [(mesh, k) for mesh, own in scene.drawn().items() for k in own]
+                level = {place: scene.triangles(place)[:1] for place in places}
+                (tmp_path / "one.glb").write_bytes(scene.glb([level]))
+                assert meshes.load(tmp_path / "one.glb").triangles.size >= 3 or not places
+                ends["written"] += 1
+            except HraError as error:
+                assert error.what and error.fix
+                ends["refused"] += 1
+    assert ends["written"] > 50 and ends["refused"] > 200

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hra
 from hra.domains import meshes
+from hra_lab.inputs.mesh_sources import bumpy as displaced
 from tests.helpers.hard_surfaces import HARD_SURFACES
 from tests.helpers.surface_distance import dense_points, distances
 
@@ -161,3 +163,19 @@ def test_files_keep_the_bound(bumpy_clusters: meshes.ClusterMesh, tmp_path: Path
     again = asset.hierarchy.attribute("hausdorff")
     assert asset.facts["certified"]
     assert np.array_equal(again, bumpy_clusters.hierarchy.attribute("hausdorff"))
+
+
+@pytest.mark.parametrize("subdivisions", [4, 5])
+def test_most_of_a_certified_tolerance_is_used(subdivisions: int) -> None:
+    """Bounds of consecutive simplifications that add up left half of it unused."""
+    source = displaced(subdivisions)
+    clusters = meshes.build(source)
+    extent, used = float(np.ptp(clusters.bounds, axis=0).max()), []
+    for share in np.geomspace(0.004, 0.04, 5):
+        allocator = meshes.MeshAllocator(clusters, meshes.SurfaceError("hausdorff"), hra.Threshold(share * extent))
+        cut = allocator.allocate(None, np.inf).cut
+        bound = float(clusters.hierarchy.attribute("hausdorff")[cut].max())
+        true = max(sides(source, clusters.mesh(cut), 20_000))
+        assert true <= bound <= share * extent
+        used.append(true / (share * extent))
+    assert np.median(used) >= 0.75

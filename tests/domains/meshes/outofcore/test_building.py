@@ -10,7 +10,6 @@ import pytest
 import hra
 from hra.domains import meshes
 from hra.domains.meshes.mesh.triangle_mesh import referenced_only
-from hra.domains.meshes.outofcore.welding import Numbering, position_keys
 from hra.errors import FileError, HraError, MeshError, RepairWarning
 from hra_lab.inputs.large_meshes import write_repeated
 from tests.domains.meshes.outofcore.conftest import write_ply
@@ -93,20 +92,6 @@ def test_many_islands_become_a_small_root(tmp_path: Path):
     clusters = built(tmp_path / "boxes.stl", tmp_path / "boxes.hra", certified=False)
     assert clusters.triangle_count == count == 20_000 and clusters.root_triangle_count <= 256
     assert meshes.check(clusters, cuts=50).sound
-
-
-def test_keys_that_meet_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    tried: list[int] = []
-
-    def keys(positions: np.ndarray, seed: int) -> np.ndarray:
-        tried.append(seed)
-        return np.zeros(len(positions), np.uint64) if seed == 0 else position_keys(positions, seed)
-
-    monkeypatch.setattr("hra.domains.meshes.outofcore.welding.position_keys", keys)
-    for number in range(2):
-        np.savez(tmp_path / f"{number}.npz", positions=np.array([[0, 0, number], [1, 0, 0], [0, 1, 0]], np.float32))
-    found = Numbering.of([tmp_path / "0.npz", tmp_path / "1.npz"], tmp_path, 100)
-    assert found.seed == 1 and set(tried) == {0, 1} and found.count == 4 and len(found.shared) == 2
 
 
 def test_what_vertices_carry_is_said_to_be_left_out(tmp_path: Path):

@@ -15,7 +15,7 @@ from hra.domains.meshes.scene.placed_camera import (
     square_pixels_per_unit,
 )
 from tests.helpers.cameras import inside_clip_volume, random_camera
-from tests.hra.camera.test_boxes_in_view import points_in, random_boxes
+from tests.hra.camera.test_view_bounds import points_in, random_boxes
 
 seeds = st.integers(0, 2**32 - 1)
 

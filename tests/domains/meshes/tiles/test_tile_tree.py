@@ -13,11 +13,6 @@ from hra.errors import FileError, HraError
 from tests.domains.meshes.conftest import grid_mesh
 
 
-@pytest.fixture(scope="module")
-def skull_tree():
-    return meshes.build_tiles(hra.samples.path("skull.ply"), 2048)
-
-
 def open_grid(size):
     """Waves with an edge and texture coordinates."""
     mesh = grid_mesh(size, 0.3)
@@ -66,21 +61,6 @@ def test_open_surfaces_with_seams_have_no_cracks(tmp_path):
     assert report.sound and not report.closed
 
 
-def test_check_finds_what_is_wrong(skull_tree, tmp_path):
-    skull_tree.save(tmp_path)
-    path = tmp_path / "tileset.json"
-    header = json.loads(path.read_text())
-    node = header["root"]
-    while len(node["children"]) == 1:
-        (node,) = node["children"]
-    lowest = node["children"]
-    lowest[0]["content"], lowest[1]["content"] = lowest[1]["content"], lowest[0]["content"]
-    lowest[0]["geometricError"] = 1.0
-    path.write_text(json.dumps(header))
-    report = meshes.check_tileset(tmp_path, cuts=20)
-    assert report.falling_errors == 1 and report.loose_boxes >= 2 and not report.sound
-
-
 def test_equal_meshes_give_equal_files(skull_tree, tmp_path):
     first = {file.name: file.read_bytes() for file in skull_tree.save(tmp_path / "a")}
     again = meshes.build_tiles(hra.samples.path("skull.ply"), 2048)
@@ -115,3 +95,13 @@ def test_cells_are_halves_of_cells():
 def test_shared_vertices_are_those_of_several_cells():
     triangles = np.array([[0, 1, 2], [1, 2, 3], [3, 4, 5]])
     assert shared_vertices(triangles, np.array([0, 1, 1]), 6).tolist() == [0, 1, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("side", [2, 11])
+def test_a_small_mesh_is_one_tile(side, tmp_path):
+    """Of 256 triangles or fewer nothing is simplified: the root is all."""
+    tree = meshes.build_tiles(grid_mesh(side))
+    assert tree.parent.tolist() == [-1] and tree.mesh.triangle_count <= 256
+    tree.save(tmp_path / "tiles")
+    report = meshes.check_tileset(tmp_path / "tiles")
+    assert report.sound and json.loads((tmp_path / "tiles" / "tileset.json").read_text())["root"]["geometricError"] >= 0

@@ -90,18 +90,6 @@ def test_textures_are_drawn_upright_and_damaged_ones_refused(make_grid) -> None:
         meshes.render(replace(mesh, attributes=broken), cut, view)
 
 
-@pytest.mark.gl
-def test_the_viewer_follows_its_budget(bumpy_clusters: meshes.ClusterMesh, tmp_path: Path) -> None:
-    viewer = meshes.Viewer(bumpy_clusters, camera(), 500, off_screen=True)
-    few = viewer.allocation.cost
-    assert few <= 500
-    viewer.color_by("error")
-    assert viewer.allocate(np.inf).cost == bumpy_clusters.triangle_count > few
-    viewer.save(tmp_path / "v.png")
-    viewer.close()
-    assert (tmp_path / "v.png").stat().st_size > 1000
-
-
 def test_what_cannot_be_drawn_is_refused(bumpy_clusters: meshes.ClusterMesh, all_of: np.ndarray) -> None:
     pytest.importorskip("pyvista")
     good = camera()

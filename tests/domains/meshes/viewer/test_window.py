@@ -15,8 +15,7 @@ import pytest
 
 import hra
 from hra.domains import meshes
-from hra.errors import BackendUnavailable, MissingExtra
-from hra.kernels.raster.window import Window
+from hra.errors import BackendUnavailable
 
 SIZE = (640, 400)
 
@@ -113,21 +112,6 @@ def test_a_second_window_opens_after_the_first(shown: Shown) -> None:
     """What one leaves behind would be found here."""
     picture = shown.frames()
     np.testing.assert_array_equal(picture[260:], shown.session.picture()[260:])
-
-
-def test_without_display_or_libraries_there_are_typed_errors(display: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("glfw")
-    monkeypatch.delenv("DISPLAY", raising=False)
-    with pytest.raises(BackendUnavailable, match="no display") as caught:
-        Window((64, 64), "none")
-    assert "DISPLAY" in caught.value.where
-    monkeypatch.setenv("DISPLAY", display)
-    for missing in ("glfw", "imgui_bundle"):
-        with monkeypatch.context() as patched:
-            patched.setitem(sys.modules, missing, None)
-            with pytest.raises(MissingExtra, match="not installed") as without:
-                meshes.ViewWindow((64, 64), "none")
-            assert "hra[window]" in without.value.fix
 
 
 def test_without_a_driver_there_is_a_typed_error(display: str, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from hra.domains.points import load_points
 from hra.errors import FileError, HraError, LimitExceeded
 from hra.files.limits import Limits
-from tests.helpers.copc import Key, copc_bytes, two_levels
+from tests.helpers.copc import copc_bytes, two_levels
 
 laspy = pytest.importorskip("laspy")
 ROOT, CHILD = (0, 0, 0, 0), (1, 0, 0, 0)
@@ -65,26 +64,6 @@ def test_hierarchies_that_lie_are_refused(pages: list, head: dict, what: str, tm
         load_points(tmp_path / "a.copc.laz")
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "what"),
-    [
-        ("level", -1, "does not belong to an octree"),
-        ("x", 2, "does not belong to an octree"),
-        ("place", 2**63, "outside of the file"),
-        ("place", 3, "outside of the file"),
-        ("bytes", 2**30, "outside of the file"),
-        ("bytes", -5, "outside of the file"),
-        ("points", -2, "does not belong to an octree"),
-        ("points", 2**30, "hold"),
-        ("points", 7, "hold"),
-    ],
-)
-def test_nodes_that_lie_are_refused(field: str, value: int, what: str, tmp_path: Path):
-    damaged(tmp_path, lambda row: row.__setitem__(field, value))
-    with pytest.raises(FileError, match=what):
-        load_points(tmp_path / "a.copc.laz")
-
-
 def test_two_nodes_are_not_the_same_points(tmp_path: Path):
     content = bytearray(copc_bytes({ROOT: PLACES, CHILD: PLACES}, [[ROOT, CHILD]]))
     content[-16:] = content[-48:-32]
@@ -120,13 +99,3 @@ def test_levels_count_from_the_root(tmp_path: Path):
     (tmp_path / "a.copc.laz").write_bytes(two_levels())
     with pytest.raises(HraError, match="level -1 is invalid"):
         load_points(tmp_path / "a.copc.laz", level=-1)
-
-
-def damaged(folder: Path, change: Callable[[np.ndarray], None]) -> None:
-    """Write a file whose second node was changed."""
-    from hra.domains.points.files.las import ENTRY
-
-    nodes: dict[Key, np.ndarray] = {ROOT: PLACES, CHILD: PLACES}
-    content = bytearray(copc_bytes(nodes, [[ROOT, CHILD]]))
-    change(np.frombuffer(content, ENTRY, 2, len(content) - 64)[1])
-    (folder / "a.copc.laz").write_bytes(content)

@@ -5,20 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PIL import Image
 
-from hra.domains.tokens import Panel, contact_sheet
-from hra.domains.tokens.measures.compare import _layout
 from tests.helpers.command import run_hra
-
-
-@pytest.fixture
-def picture(tmp_path: Path) -> Path:
-    pixels = np.random.default_rng(0).integers(0, 256, (80, 112, 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(tmp_path / "noise.png")
-    return tmp_path / "noise.png"
 
 
 def run(picture: Path, *arguments: object) -> None:
@@ -39,19 +29,6 @@ def test_compare_draws_a_sheet_and_writes_a_row_per_method(picture: Path, capsys
         assert row.keys() >= {"psnr_db", "ssim", "gain", "efficiency", "redundancy", "coverage", "empty_cells"}
     width, height = Image.open(sheet).size
     assert 1800 <= width <= 1920 and height <= 1080  # the image and two methods fill a screen
-
-
-@pytest.mark.parametrize("ratio", [0.1, 0.5625, 1.0, 1.414])
-@pytest.mark.parametrize("panels", [1, 2, 3, 23])
-def test_sheets_fit_a_screen(panels: int, ratio: float):
-    picture = np.zeros((round(100 * ratio), 100, 3), np.float32)
-    columns, width = _layout(panels, ratio)
-    sheet = contact_sheet([Panel((picture, picture), ("a", "b", "c"))] * panels, columns, width)
-    assert sheet.shape[0] <= 1080 and sheet.shape[1] <= 1920
-
-
-def test_pictures_too_high_for_a_screen_stay_readable():
-    assert _layout(23, 20.0)[1] >= 100
 
 
 def test_unknown_methods_are_refused(picture: Path, capsys: pytest.CaptureFixture[str]):

@@ -6,33 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.domains.tokens.embedding.embeddings import pool_regions
-from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Regions
 from hra.errors import ArrayError
+from tests.helpers.embeddings_cases import chosen_by, patch_means
 
 SIZES = {"multiple": (96, 128), "odd": (100, 230)}
 BANDS = ("frequency-aware", "residual-scales")
 SHAPES = [name for name in tokens.PRESETS if name not in BANDS]
-
-
-def chosen_by(name: str, image: np.ndarray, budget: int = 40) -> tokens.TokenSet:
-    allocator = tokens.preset(name)
-    if name in ("gestalt-saccades", "two-pass"):
-        allocator = tokens.PRESETS[name](gestalt=tokens.ResizedGestalt(4, 4))
-    return allocator.realize(allocator.allocate((image, "left"), budget))
-
-
-def patch_means(image: np.ndarray) -> np.ndarray:
-    """An encoder of patches of 16 pixels: the mean colour of each, [rows, columns, 3]."""
-    height, width = image.shape[:2]
-    rows = np.add.reduceat(image.astype(np.float64), np.arange(0, height, 16), axis=0)
-    sums = np.add.reduceat(rows, np.arange(0, width, 16), axis=1)
-    counts = np.outer(*(np.minimum(16, extent - np.arange(0, extent, 16)) for extent in (height, width)))
-    return sums / counts[..., None]
 
 
 def dense_pool(chosen: tokens.TokenSet, features: np.ndarray) -> np.ndarray:
@@ -122,15 +103,6 @@ def test_samples_and_regions_are_encoded_one_by_one(smooth_noise, name):
     np.testing.assert_allclose(chosen.encode(patch_means), expected, atol=1e-5)
 
 
-def test_samples_share_the_calls_of_an_encoder_of_batches(smooth_noise):
-    chosen, sizes = chosen_by("log-polar", smooth_noise(96, 128)), []
-    encoder = tokens.BatchEncoder(lambda images: sizes.append(len(images)) or images.mean((1, 2), keepdims=True), 16)
-    np.testing.assert_allclose(chosen.encode(encoder), chosen.encode(patch_means), atol=1e-5)
-    assert sum(sizes) == len(chosen) and len(sizes) == -(-len(chosen) // 16)
-    with pytest.raises(ArrayError, match="1 features for 16 images"):
-        chosen.encode(tokens.BatchEncoder(lambda images: images[:1], 16))
-
-
 def test_the_base_of_a_gestalt_is_encoded_in_the_small_picture(smooth_noise):
     image = smooth_noise(96, 128)
     chosen = chosen_by("gestalt-saccades", image, 20)
@@ -192,41 +164,9 @@ def test_selection_and_levels_keep_the_gradient(smooth_noise):
     assert patches.select(torch.ones(6, 8, 3, requires_grad=True)).requires_grad
 
 
-@pytest.mark.parametrize(
-    ("features", "grid", "fix"),
-    [
-        (np.zeros((576, 8)), None, "grid=(rows, columns) of 576 cells"),  # 24 x 24, or 18 x 32: who knows
-        (np.zeros((577, 8)), None, "a class token is none: features[1:]"),
-        (np.zeros((1, 576, 8)), (24, 24), "features[0], with grid=(rows, columns) of 576 cells"),
-        (np.zeros((4, 576, 8)), (18, 32), "features[0], with grid=(rows, columns) of 576 cells"),
-        (np.zeros((2, 24, 24, 8)), None, "features[0]"),
-        (np.zeros((570, 8)), (24, 24), "grid=(rows, columns) of 570 cells"),
-        (np.full((4, 4, 2), np.nan), None, "finite"),
-        (np.zeros((4, 4, 0)), None, ""),
-        (np.zeros((4, 4, 2), complex), None, ""),
-    ],
-)
-def test_features_that_are_no_grid_name_the_way_out(features, grid, fix):
-    with pytest.raises(ArrayError) as caught:
-        FeatureGrid.of(features, grid)
-    assert fix in caught.value.fix
-
-
 def test_an_encoder_needs_the_image_that_the_tokens_are_of(smooth_noise):
     chosen = chosen_by("pyramid", smooth_noise(96, 128))
     with pytest.raises(ArrayError, match="needs the image"):
         chosen.pool(patch_means)
     with pytest.raises(ArrayError, match="64 x 64 pixels, that of the tokens 96 x 128"):
         chosen.encode(patch_means, smooth_noise(64, 64))
-
-
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))
-def test_random_boxes_on_any_grid_share_areas_exactly(height, width, rows, columns, seed):
-    rng = np.random.default_rng(seed)
-    low = rng.integers(0, (width, height), (4, 2))
-    boxes = np.concatenate([low, rng.integers(low + 1, np.array([width, height]) + 1)], axis=1)
-    features = rng.normal(size=(rows, columns, 2)).astype(np.float32)
-    fine = features.repeat(height, axis=0).repeat(width, axis=1)  # cell borders on whole steps of 1/rows, 1/columns
-    expected = [fine[y0 * rows : y1 * rows, x0 * columns : x1 * columns].mean(axis=(0, 1)) for x0, y0, x1, y1 in boxes]
-    found = pool_regions(FeatureGrid.of(features), Regions.of(boxes), 4, (height, width), patch=1000)
-    np.testing.assert_allclose(found, expected, atol=1e-4)

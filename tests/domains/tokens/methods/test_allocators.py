@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains import tokens
-from hra.errors import ArrayError, BudgetTooSmall, FileError, ImageError, InvalidBudget, MetricError
+from hra.errors import BudgetTooSmall, FileError, ImageError, InvalidBudget, MetricError
 from hra.pooling.pool import pool
+from tests.helpers.allocators_cases import shown_levels
 
 BUDGETS = [1, 16, 64, 137, 150, 273, 529]
 SIZES = [(1, 1), (16, 16), (37, 500), (1, 700), (333, 257), (512, 384)]
@@ -22,14 +23,6 @@ def patches(image: np.ndarray, patch: int = 16) -> int:
 
 def noise(height: int, width: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).random((height, width, 3), dtype=np.float32)
-
-
-def shown_levels(token_set: tokens.PatchTokens) -> np.ndarray:
-    """The finest level that shows each pixel."""
-    level = np.full(token_set.image_size, 99)
-    for (depth, _, _), (x0, y0, x1, y1) in zip(token_set.places, token_set.boxes, strict=True):
-        level[y0:y1, x0:x1] = np.minimum(level[y0:y1, x0:x1], depth)
-    return level
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -80,24 +73,6 @@ def test_equal_scores_are_deterministic_and_exact(preset):
     assert cuts[0] == cuts[1] and len(cuts[0]) == 37
 
 
-def test_grid_top_k_takes_the_most_relevant_patches(smooth_noise):
-    image = smooth_noise(320, 240)
-    scores = np.random.default_rng(1).random((20, 15))
-    allocator = tokens.GridTopK(lambda context: scores)
-    token_set = allocator.realize(allocator.allocate((image, ""), 50))
-    best = np.sort(scores.ravel())[-50:]
-    assert np.sort(token_set.relevance) == pytest.approx(best)
-    assert (token_set.places[:, 0] == 0).all()
-    assert token_set.relevance[token_set.order] == pytest.approx(best[::-1])
-
-
-def test_grid_top_k_of_nothing_is_an_empty_set(smooth_noise):
-    allocator = tokens.GridTopK()
-    token_set = allocator.realize(allocator.allocate((smooth_noise(40, 40), ""), 0))
-    assert len(token_set) == 0 and token_set.values.shape == (0, 768)
-    assert (token_set.reconstruct() == 0.5).all()
-
-
 def test_the_allocation_predicts_the_reconstruction(smooth_noise):
     image = smooth_noise(256, 256)
     allocator = tokens.PyramidSampling(tokens.UniformRelevance())
@@ -123,21 +98,6 @@ def test_relevance_draws_tokens_to_where_it_is():
     token_set = allocator.realize(allocator.allocate((image, "what is at the bottom right?"), 64))
     finest = token_set.places[token_set.places[:, 0] == 0]
     assert len(finest) and (finest[:, 1:] >= 8).all()
-
-
-def test_foveation_refines_around_the_fixation(smooth_noise):
-    image = smooth_noise(512, 512)
-    spot = np.full((32, 32), 0.8)
-    spot[24:28, 4:8] = 1
-    tokens_of = []
-    for preset in (tokens.FoveatedPyramid, tokens.PyramidSampling):
-        allocator = preset(lambda context: spot)
-        tokens_of.append(allocator.realize(allocator.allocate((image, ""), 60)))
-    fovea, even = (shown_levels(token_set) for token_set in tokens_of)
-    near, far = np.s_[384:448, 64:128], np.s_[0:128, 384:512]
-    assert fovea[near].mean() < even[near].mean()
-    assert fovea[far].mean() > even[far].mean()
-    assert fovea[near].mean() + 1 < fovea[far].mean()
 
 
 def test_too_small_a_budget_states_the_minimum(smooth_noise):
@@ -210,12 +170,6 @@ def test_zero_and_negative_relevance_still_give_the_exact_count(preset, scores):
 def test_bad_budgets_are_refused(budget):
     with pytest.raises(InvalidBudget):
         tokens.PyramidSampling().allocate((np.zeros((32, 32, 3)), ""), budget)
-
-
-@pytest.mark.parametrize("context", [np.zeros((8, 8, 3)), (np.zeros((8, 8, 3)),), (np.zeros((8, 8, 3)), 3), None])
-def test_a_context_is_an_image_and_a_query(context):
-    with pytest.raises(ArrayError, match=r"\(image, query\)"):
-        tokens.GridTopK().allocate(context, 1)
 
 
 @pytest.mark.parametrize("size", [(20000, 1), (1, 20000)])

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from hra.domains.tokens.text.candidates import FEATURES, asks, candidate_features, candidates, kind_of
-from hra.domains.tokens.text.concepts import concepts
+from hra.domains.tokens.text.candidates import asks, candidate_features, candidates, kind_of
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.ranker import PAGE_FEATURES, Ranker, page_features, ranker
+from hra.domains.tokens.text.ranker import ranker
 
 
 def line(text: str | None, x: float, y: float) -> TextLine:
@@ -79,43 +76,8 @@ def test_kinds_of_values(text, kind):
     assert kind_of(text) == kind
 
 
-def test_concepts_are_named_in_five_languages_and_a_subtotal_is_no_total():
-    assert all("total" in concepts(word) for word in ("Total", "Gesamtbetrag", "Montant", "importe", "JUMLAH"))
-    assert "total" not in concepts("Sub Total") and "subtotal" in concepts("SUBTOTAL")
-
-
 @pytest.mark.parametrize(
     ("question", "said"), [("why?", False), ("what is this?", False), ("what is the total?", True)]
 )
 def test_a_question_without_a_word_that_means_something_asks_for_nothing(question, said):
     assert asks(question) is said
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 12), st.integers(0, 2**31), st.floats(0.1, 5))
-def test_probabilities_are_a_softmax_with_elsewhere(count, seed, sharpness):
-    random = np.random.default_rng(seed)
-    rows, size = random.normal(size=(count, len(FEATURES))), len(FEATURES)
-    net = Ranker(
-        np.zeros(size),
-        np.ones(size),
-        ((random.normal(size=(1, size)), np.zeros(1)),),
-        random.normal(size=PAGE_FEATURES + 1),
-        sharpness,
-    )
-    shares = net.probabilities(rows)
-    assert shares.shape == (count,) and shares.sum() <= 1 + 1e-12 and (shares >= 0).all()
-    if count:
-        scores = rows @ net.layers[0][0][0]
-        none = net.elsewhere[:-1] @ page_features(rows) + net.elsewhere[-1]
-        fits, free = (rows[:, FEATURES.index(name)] for name in ("kind fits", "kind open"))
-        scores = scores - 1.0 * ((fits == 0) & (free == 0))
-        expected = [1 / (sum(np.exp(sharpness * (other - one)) for other in (*scores, none))) for one in scores]
-        assert shares == pytest.approx(expected)
-
-
-def test_the_shipped_ranker_is_small_and_of_these_features():
-    from importlib.resources import files
-
-    assert len(files("hra.domains.tokens.text").joinpath("ranker.json").read_bytes()) <= 300_000
-    assert ranker().layers[0][0].shape[1] == len(FEATURES) == len(ranker().mean)

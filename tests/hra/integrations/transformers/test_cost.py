@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
-from hra.errors import ArrayError
-from hra.integrations.transformers import CostModel, Dropping, Stage, reduce
+from hra.errors import ArrayError, BudgetTooSmall, FileError, InvalidBudget
+from hra.integrations.transformers import CostModel, Dropping, Stage, Timed, reduce
+from hra.integrations.transformers.cost import patches_of
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -92,6 +94,71 @@ def test_memory_of_the_cache(name):
     cache = model(**inputs, use_cache=True).past_key_values
     values = sum(layer.keys.numel() + layer.values.numel() for layer in cache.layers)
     assert stated(name, model, inputs).cache == 2 * values
+
+
+@FAMILY
+def test_budgets_in_operations_are_met_and_one_token_more_is_too_much(name):
+    model, inputs = watched(name), prompts(name)
+    counting, cells = CostModel(model.config), FAMILIES[name].cells[0] * FAMILIES[name].cells[1]
+    amount = stated(name, model, inputs, tokens=cells // 2).total() * (1 + 1e-9)
+    small = reduce(model, inputs, allocator=tokens.Random(), budget=tokens.Flops(amount, counting), processor=PROCESSOR)
+    assert small.counts == (cells // 2,) * FAMILIES[name].tiles
+    images = {key: inputs[key] for key in ("pixel_values", "image_grid_thw") if key in inputs}
+    encoder = counted(lambda: model.base_model.get_image_features(**images, return_dict=True))
+    given = small.inputs
+    assert encoder + counted(lambda: model(**given, logits_to_keep=1)) == pytest.approx(amount, rel=CLOSE)
+    text = int((inputs["input_ids"] != model.config.image_token_id).sum())
+    patches = [each for image in patches_of(model, inputs, small.encoded.layout) for each in image]
+    assert counting.flops(text, sum(small.counts) + 1, patches) > amount
+    with pytest.raises(BudgetTooSmall, match="flops"):
+        reduce(model, inputs, allocator=tokens.Random(), budget=tokens.Flops(1.0, counting), processor=PROCESSOR)
+
+
+def test_rates_are_found_again_and_their_error_is_stated():
+    config = model_of("llava").config
+    counting = CostModel(config)
+    costs = [counting.cost(tokens=count) for count in (1, 8, 20, 40, 64)]
+    true = Timed(counting, encoder=3e-6, prefill=2e-6, weight=4e-5, error=0.0)
+
+    def measured(noise: list[float]) -> list[Any]:
+        prompt = [2e-6 * (each.prefill + each.connector) + 4e-5 * counting.weights for each in costs]
+        return [(each, 3e-6 * each.encoder, ms * (1 + off)) for each, ms, off in zip(costs, prompt, noise, strict=True)]
+
+    found = Timed.fitted(counting, measured([0.0] * 5))
+    assert (found.encoder, found.prefill, found.weight) == pytest.approx((3e-6, 2e-6, 4e-5), rel=1e-6)
+    assert found.error < 1e-6
+    noisy = Timed.fitted(counting, measured([0.0, 0.2, 0.0, -0.1, 0.0]))
+    assert 0.02 < noisy.error < 0.5
+    inputs = prompts("llava", (1, 2))
+    text = [int((row != 0).sum()) for row in inputs["input_ids"] != config.image_token_id]
+    limit = tokens.Milliseconds(true.milliseconds(9, 40, [64]) * 1.0001, model=true)
+    options: Any = {"allocator": tokens.Random(), "processor": PROCESSOR}
+    small = reduce(model_of("llava"), prompts("llava"), budget=limit, **options)
+    assert small.counts == (41,) or small.counts == (40,)
+    plain = int((prompts("llava")["input_ids"] != config.image_token_id).sum())
+    assert true.milliseconds(plain, small.counts[0], [64]) <= limit.amount
+    assert true.milliseconds(plain, small.counts[0] + 1, [64]) > limit.amount and len(text) == 2
+    both = reduce(model_of("llava"), inputs, budget=tokens.Milliseconds(3 * limit.amount, model=true), **options)
+    assert both.counts[0] == 64 and abs(both.counts[1] - both.counts[2]) <= 1  # two pictures share what is left
+
+
+def test_rates_are_read_from_a_record(tmp_path):
+    file, config = tmp_path / "models.json", model_of("llava").config
+    row = {"name": "calibration", "encoder": 1e-9, "prefill": 2e-9, "weight": 3e-8, "error": 0.1}
+    file.write_text(json.dumps({"rows": [{"name": "prefill_64"}, row]}))
+    read = Timed.read(file, config)
+    assert (read.encoder, read.prefill, read.weight, read.error) == (1e-9, 2e-9, 3e-8, 0.1)
+    file.write_text(json.dumps({"rows": [{"name": "calibration", "encoder": "fast"}]}))
+    with pytest.raises(FileError, match="no calibration"):
+        Timed.read(file, config)
+
+
+@pytest.mark.parametrize("amount", [0, -1.0, float("nan"), True])
+def test_amounts_that_buy_nothing_are_refused(amount):
+    with pytest.raises(InvalidBudget, match="buy nothing"):
+        tokens.Flops(amount, CostModel(model_of("llava").config))
+    with pytest.raises(InvalidBudget, match="CostModel does not say what prompts cost in milliseconds"):
+        tokens.Milliseconds(40, CostModel(model_of("llava").config))
 
 
 def test_what_cannot_be_counted_is_refused():

@@ -5,80 +5,31 @@ Each reduced run is compared with the whole run whose dropped placeholders are h
 
 from __future__ import annotations
 
-from functools import cache, wraps
+from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-import transformers
 
 from hra.domains import tokens
 from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
 from hra.integrations.transformers import Reduced, reduce
 from hra.integrations.transformers.encoding import Encoded
+from tests.helpers.model_families import PATCH, PINPOINTS, SIDE, family_model
 from tests.helpers.tiny_models import IMAGE, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-hf: Any = transformers
 CLOSE: Any = {"rtol": 0.0, "atol": 2e-6}
-# Six cells a side of a tile of 84 pixels; images are cut into at most four tiles.
-SIDE, PATCH, PINPOINTS = 84, 14, [[84, 168], [168, 84], [168, 168], [84, 252], [252, 84]]
-_TEXT: dict[str, Any] = {
-    "vocab_size": 100, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "max_position_embeddings": 2048, "eos_token_id": None, "bos_token_id": 1,
-    "pad_token_id": 0,
-}  # fmt: skip
-_VISION: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
+ANYRES, SIZED = ("llava_next", "llava_onevision"), {"pixtral": PATCH, "mistral3": 2 * PATCH}
+made = family_model
 
 
 @pytest.fixture(autouse=True)
 def _without_gradients():
     with torch.no_grad():
         yield
-
-
-def llava_next() -> Any:
-    vision = hf.CLIPVisionConfig(**_VISION, image_size=SIDE, patch_size=PATCH, projection_dim=32)
-    config = hf.LlavaNextConfig(vision_config=vision, text_config=hf.LlamaConfig(**_TEXT), image_token_id=IMAGE,
-                                image_grid_pinpoints=PINPOINTS)  # fmt: skip
-    return hf.LlavaNextForConditionalGeneration(config)
-
-
-def llava_onevision() -> Any:
-    vision = hf.SiglipVisionConfig(**_VISION, image_size=SIDE, patch_size=PATCH, vision_use_head=False)
-    config = hf.LlavaOnevisionConfig(vision_config=vision, text_config=hf.Qwen2Config(**_TEXT), image_token_id=IMAGE,
-                                     image_grid_pinpoints=PINPOINTS, vision_aspect_ratio="anyres_max_2")  # fmt: skip
-    return hf.LlavaOnevisionForConditionalGeneration(config)
-
-
-def pixtral() -> Any:
-    vision = hf.PixtralVisionConfig(**_VISION, image_size=196, patch_size=PATCH)
-    config = hf.LlavaConfig(vision_config=vision, text_config=hf.LlamaConfig(**_TEXT), image_token_id=IMAGE,
-                            vision_feature_layer=-1, vision_feature_select_strategy="full")  # fmt: skip
-    return hf.LlavaForConditionalGeneration(config)
-
-
-def mistral3() -> Any:
-    vision = hf.PixtralVisionConfig(**_VISION, image_size=392, patch_size=PATCH)
-    config = hf.Mistral3Config(vision_config=vision, text_config=hf.MistralConfig(**_TEXT), image_token_id=IMAGE,
-                               image_token_index=IMAGE, spatial_merge_size=2, vision_feature_layer=-1)  # fmt: skip
-    return hf.Mistral3ForConditionalGeneration(config)
-
-
-ANYRES = {"llava_next": llava_next, "llava_onevision": llava_onevision}
-SIZED = {"pixtral": (pixtral, PATCH), "mistral3": (mistral3, 2 * PATCH)}
-
-
-@cache
-def made(name: str) -> Any:
-    torch.manual_seed(0)
-    model = (ANYRES.get(name) or SIZED[name][0])().eval()
-    generator = torch.Generator().manual_seed(1)
-    for parameter in model.parameters():
-        parameter.data += 0.1 * torch.randn(parameter.shape, generator=generator)
-    return model
 
 
 def batch(name: str, sizes: list[tuple[int, int]], seed: int) -> dict[str, torch.Tensor]:
@@ -137,9 +88,67 @@ def test_tiles_with_line_breaks_are_one_image_with_one_budget(name: str, seed: i
     totals = [sum(small.counts[grid] for grid in grids) for grids in layout.images]
     assert totals == budgets
     kept = (small.prompt["input_ids"] == IMAGE).sum(1)
-    breaks = small.encoded.counts([one.slots for one in small.chosen])[[f for f, _, _ in layout.breaks]]
-    assert int(kept.sum()) == sum(budgets) + int(breaks.sum())
+    assert int(kept.sum()) == sum(small.counts) + sum(small.breaks)
+    rows = [len(set((one.slots // grid[1]).tolist())) for one, grid in zip(small.chosen, layout.grids, strict=True)]
+    fine = [grids[1] for grids in layout.images if len(grids) > 1]
+    assert all(small.breaks[grid] == rows[grid] for grid in fine)
     check_masked(name, inputs, small)
+
+
+@pytest.mark.parametrize("name", ANYRES)
+@pytest.mark.parametrize("budget", [1, 7, 30, 36, 37, 60, 10**6])
+def test_copy_and_tiles_are_levels_of_one_tree(name: str, budget: int) -> None:
+    inputs = batch(name, [(400, 300), (110, 700)], 4)
+    allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=14)
+    small = reduced(name, inputs, budget, allocator=allocator, realize="pool")
+    layout = small.encoded.layout
+    for coarse, fine in layout.images:
+        cells = len(layout.places[coarse]), len(layout.places[fine])
+        one = small.chosen[coarse]
+        assert small.counts[coarse] + small.counts[fine] == min(budget, sum(cells))
+        assert one.allocation is small.chosen[fine].allocation and one.allocation.status in ("optimal", "certified")
+        if budget == 1:
+            assert len(one.tokens.cells[0]) == cells[0]  # the whole copy as its mean
+            whole = small.encoded.levels[0][layout.places[coarse]].mean(0, keepdim=True)
+            torch.testing.assert_close(one.levels[0], whole, rtol=0, atol=1e-5)
+        owner = {int(slot) for slot in one.slots}  # what is refined is there: patches are below cells of the copy
+        (rows, columns), side = layout.grids[fine], layout.grids[coarse]
+        for slot in small.chosen[fine].slots:
+            y, x = divmod(int(slot), columns)
+            assert int((y + 0.5) / rows * side[0]) * side[1] + int((x + 0.5) / columns * side[1]) in owner
+    check_all = budget == 10**6
+    if check_all:
+        real = inputs["attention_mask"].bool()
+        torch.testing.assert_close(made(name)(**small.inputs).logits[real], made(name)(**inputs).logits[real], **CLOSE)
+
+
+@pytest.mark.parametrize("name", ANYRES)
+@pytest.mark.parametrize("method", ["divprune", "cdpruner", "tome", "prunevid"])
+def test_methods_that_read_features_choose_among_copy_and_tiles(name: str, method: str) -> None:
+    inputs = batch(name, [(400, 300)], 6)
+    small = reduced(name, inputs, 25, allocator=tokens.REDUCERS[method](), realize="pool")
+    assert sum(small.counts) == 25 and small.chosen[0].allocation is small.chosen[1].allocation
+    if method == "divprune":
+        features = torch.cat([small.encoded.levels[0][places] for places in small.encoded.layout.places])
+        one = tokens.REDUCERS[method]()
+        context = tokens.TokenContext.of_features(features.numpy(), grid=(len(features), 1))
+        cut = one.allocate(context, 25).cut
+        first = len(small.encoded.layout.places[0])
+        assert cut.tolist() == [*small.chosen[0].slots.tolist(), *(first + small.chosen[1].slots).tolist()]
+
+
+@pytest.mark.parametrize("name", ANYRES)
+def test_where_the_picture_changes_tiles_are_kept(name: str) -> None:
+    # The copy shows the left half well: one colour. The right half is a fine pattern.
+    inputs = batch(name, [(300, 300)], 5)
+    picture = np.full((168, 168, 3), 0.5, np.float32)
+    picture[::2, 84::4] = 1.0
+    picture[1::2, 86::4] = 0.0
+    allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=14)
+    small = reduced(name, inputs, 60, allocator=allocator, realize="pool", images=[picture, picture])
+    columns = small.encoded.grids[1][1]
+    # A filter rings for a column.
+    assert small.counts[1] > 20 and (small.chosen[1].slots % columns >= columns // 2 - 1).all()
 
 
 @pytest.mark.parametrize("name", ANYRES)
@@ -177,7 +186,7 @@ def test_all_kept_is_the_unmodified_model(name: str, realize: str) -> None:
 @pytest.mark.parametrize("name", SIZED)
 @pytest.mark.parametrize("seed", range(5))
 def test_pictures_of_different_sizes_have_their_own_grids(name: str, seed: int) -> None:
-    side = SIZED[name][1]
+    side = SIZED[name]
     cells = np.random.default_rng(seed).integers(2, 7, (3, 2))
     inputs = batch(name, [(int(h) * side, int(w) * side) for h, w in cells], seed)
     small = reduced(name, inputs, [3, 4, 2])
@@ -197,12 +206,7 @@ def test_pictures_are_what_the_grids_show() -> None:
 
 
 def test_latents_without_places_are_refused() -> None:
-    vision = hf.Idefics2VisionConfig(**_VISION, image_size=112, patch_size=PATCH)
-    perceiver = {"resampler_n_latents": 16, "resampler_depth": 1, "resampler_n_heads": 4, "resampler_head_dim": 8,
-                 "num_key_value_heads": 2, "hidden_size": 32}  # fmt: skip
-    config = hf.Idefics2Config(vision_config=vision, perceiver_config=perceiver, image_token_id=IMAGE,
-                               text_config={"model_type": "mistral", **_TEXT})  # fmt: skip
-    model = hf.Idefics2ForConditionalGeneration(config).eval()
+    model = family_model("idefics2")
     inputs = {"input_ids": torch.tensor([[1, *[IMAGE] * 16, 5]]), "pixel_values": torch.randn(1, 1, 3, 112, 112)}
     with pytest.raises(ArrayError, match=r"the places of 16 features of 1 pictures are unknown: .*8 x 8"):
         reduce(model, inputs, allocator=tokens.Random(), budget=4, processor=PROCESSOR)

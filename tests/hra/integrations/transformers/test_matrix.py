@@ -144,3 +144,17 @@ def test_turns_that_cannot_go_on_say_why():
     bare = SimpleNamespace(sequences=said.sequences)
     with pytest.raises(ArrayError, match="return_dict_in_generate"):
         next_turn(case.model, small.inputs, bare, ids)
+
+
+def test_a_turn_after_a_video_is_text():
+    config = SimpleNamespace(image_token_id=IMAGE, video_token_id=98)
+    model = SimpleNamespace(config=config, generation_config=SimpleNamespace(eos_token_id=None))
+    ids, kinds = torch.tensor([[1, 98, 98, 5]]), torch.tensor([[0, 2, 2, 0]])
+    places = torch.arange(4).expand(4, 1, 4)
+    inputs = {"input_ids": ids, "attention_mask": ids * 0 + 1, "position_ids": places, "mm_token_type_ids": kinds}
+    output = SimpleNamespace(sequences=torch.tensor([[1, 98, 98, 5, 7, 8]]), past_key_values=object())
+    made = next_turn(model, inputs, output, torch.tensor([[9]]))
+    assert made["mm_token_type_ids"].tolist() == [[0, 2, 2, 0, 0, 0, 0]]
+    assert made["position_ids"][3, 0].tolist() == list(range(7)) and made["attention_mask"].tolist() == [[1] * 7]
+    with pytest.raises(ArrayError, match="brings pictures"):
+        next_turn(model, inputs, output, torch.tensor([[98]]))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 
 from hra.domains import tokens
 from hra.errors import ArrayError
@@ -15,6 +16,7 @@ from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.language_attention import last_token_attention
 from hra.integrations.transformers.prompts import Prompts
 from hra.integrations.transformers.signals import Signals, recorded
+from tests.helpers.model_families import family_inputs, family_model, pictures_of
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -47,6 +49,28 @@ def test_attention_of_the_encoder_is_its_own(name, signal, layer):
     special = table.shape[1] - maps[0].size
     expected = table[:, 0, 1:] if special else table.mean(1)
     np.testing.assert_allclose(maps.reshape(len(maps), -1), expected.numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["llava", "internvl", "gemma3"])
+def test_joint_attention_is_one_softmax_of_the_last_layer(name):
+    # By hand from the projections of the last layer: all heads are one vector, as PruMerge's public code has it.
+    inputs = prompts(name, IMAGES)
+    model, caught = model_of(name), {}
+    for key in ("q_proj", "k_proj"):
+        module = [one for at, one in model.named_modules() if at.endswith(key) and "language" not in at][-1]
+        module.register_forward_hook(lambda module, given, made, key=key: caught.update({key: made}))
+    with recorded(model, ("joint",)) as projected:
+        encoded = Encoded.of(model, inputs)
+    signals = Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.layout.owners), projected)
+    queries, keys = caught["q_proj"], caught["k_proj"]
+    table = (queries @ keys.transpose(1, 2) / keys.shape[2] ** 0.5).softmax(-1)
+    maps = np.stack(signals.maps("joint"))
+    special = table.shape[1] - maps[0].size
+    expected = table[:, 0, special:] if special else table.mean(1)
+    np.testing.assert_allclose(maps.reshape(len(maps), -1), expected.numpy(), atol=1e-6)
+    found = np.stack(signals.keys("joint")).reshape(len(maps), maps[0].size, -1)
+    np.testing.assert_allclose(found, keys[:, special:].numpy(), atol=1e-6)
+    assert (maps.reshape(len(maps), -1).sum(1) < 1).all() == bool(special)
 
 
 @pytest.mark.parametrize("name", ["llava", "internvl"])
@@ -115,3 +139,31 @@ def test_words_make_relevance():
     expected = (cosine - cosine.min()) / (cosine.max() - cosine.min())
     np.testing.assert_allclose(maps[0].ravel(), expected.numpy(), atol=1e-6)
     assert [one.shape for one in maps] == [(8, 8)] * 3
+
+
+def test_attention_of_pictures_that_are_no_squares_keeps_their_rows():
+    # 4 x 9 patches, which were read as 6 x 6: the patch that is paid most stays where it is.
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
+    vision: Any = transformers.SiglipVisionConfig(**sizes, image_size=84, patch_size=14, vision_use_head=False)
+    model = model_of("llava")
+    model.model.vision_tower = transformers.SiglipVisionModel(vision).eval()
+    model.model.multi_modal_projector = model.model.multi_modal_projector.__class__(
+        transformers.LlavaConfig(vision_config=vision, text_config=model.config.text_config)
+    )
+    model.config.vision_config, model.config.vision_feature_select_strategy = vision, "full"
+    pixels, ids = torch.randn(1, 3, 56, 126), torch.tensor([[1, *[model.config.image_token_id] * 36, 2]])
+    inputs = {"input_ids": ids, "pixel_values": pixels}
+    with recorded(model, ("attention",)) as projected:
+        encoded = Encoded.of(model, inputs, interpolate_pos_encoding=True)
+    signals = Signals(model, inputs, encoded, Prompts.of(model, inputs, encoded.layout.owners), projected)
+    assert [one.shape for one in (*signals.maps("attention"), encoded.levels[0])] == [(4, 9), (36, 64)]
+    assert signals.keys()[0].shape[:2] == encoded.grids[0] == (4, 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [("video_llama_3", "visionzip"), ("blip_2", "hired"), ("qianfan_ocr", "holov")]
+)
+def test_attention_that_is_not_there_is_refused_by_name(name, method):
+    inputs = family_inputs(name, (1,), pictures_of(name, 1, 0))
+    with pytest.raises(ArrayError, match=r"the attention of the encoder of \w+ is not read"):
+        reduce(family_model(name), inputs, allocator=tokens.REDUCERS[method](), budget=3)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
 from hra.errors import ArrayError, HraError
-from hra.integrations.transformers import Reduced, reduce, shown
+from hra.integrations.transformers import CostModel, Reduced, next_turn, reduce, shown
+from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.layouts import Layout
 from hra.integrations.transformers.prompts import Prompts
@@ -186,6 +188,17 @@ def test_a_reduced_run_is_the_whole_run_with_the_rest_masked(name: str, seed: in
 
 
 @FAMILY
+def test_padding_on_the_right_comes_back_on_the_left(name: str) -> None:
+    inputs = batch(name, seed=10)
+    shape, order = inputs["input_ids"].shape, inputs["attention_mask"].argsort(dim=1, descending=True, stable=True)
+    right = {key: value.gather(1, order) if value.shape == shape else value for key, value in inputs.items()}
+    assert not torch.equal(right["attention_mask"], inputs["attention_mask"])
+    left, other = reduced(name, inputs, 4), reduced(name, right, 4)
+    assert torch.equal(left.prompt["input_ids"], other.prompt["input_ids"])
+    torch.testing.assert_close(made(name)(**other.inputs).logits, made(name)(**left.inputs).logits, **CLOSE)
+
+
+@FAMILY
 def test_it_is_the_masked_run_beyond_rounding(name: str) -> None:
     inputs = {key: value.double() if value.is_floating_point() else value for key, value in batch(name, seed=8).items()}
     made(name).double()
@@ -275,13 +288,36 @@ def test_decoding_goes_on_as_the_masked_run(name: str) -> None:
 
 
 @FAMILY
+def test_a_second_turn_goes_on_as_the_whole_conversation(name: str) -> None:
+    inputs = batch(name, [[(3, 2, 3)], [(2, 3, 3)]] if name in QWEN else FRAMES, seed=9)
+    options = {"max_new_tokens": STEPS, "do_sample": False, "pad_token_id": 0, "suppress_tokens": [IMAGE, VIDEO],
+               "return_dict_in_generate": True}  # fmt: skip
+    small = reduced(name, inputs, float("inf"))
+    said = made(name).generate(**small.inputs, **options)
+    further = torch.tensor([[11, 12], [13, 14]])
+    again = made(name).generate(**next_turn(made(name), small.inputs, said, further), **options, output_logits=True)
+    ids = torch.cat([said.sequences, further], dim=1)
+    longer = {**inputs, "input_ids": ids, "attention_mask": _longer(inputs["attention_mask"], ids, 1)}
+    if name in QWEN:
+        longer["mm_token_type_ids"] = _longer(inputs["mm_token_type_ids"], ids, 0)
+    whole = made(name).generate(**longer, **options, output_logits=True)
+    torch.testing.assert_close(torch.stack(again.logits), torch.stack(whole.logits), rtol=0, atol=1e-5)
+    with pytest.raises(ArrayError, match="brings pictures"):
+        next_turn(made(name), small.inputs, said, torch.full((2, 1), VIDEO))
+
+
+def _longer(values: torch.Tensor, ids: torch.Tensor, new: int) -> torch.Tensor:
+    return torch.nn.functional.pad(values, (0, ids.shape[1] - values.shape[1]), value=new)
+
+
+@FAMILY
 def test_what_stays_still_takes_one_token_for_all_steps(name: str) -> None:
     media = [[(4, 3, 4)]] if name in QWEN else FRAMES
     inputs = batch(name, media, still=True)
     allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=4)
     cells = 12 if name in QWEN else 9
     small = reduced(name, inputs, cells, allocator=allocator, realize="pool")
-    tree = small.chosen[0]
+    tree: Any = small.chosen[0]
     assert tree.allocation.residual == pytest.approx(0, abs=1e-12)
     assert {len(each) for each in tree.tokens.cells} == {4 if name in QWEN else 3}
     features = small.encoded.levels[0][small.encoded.layout.places[0]].reshape(-1, cells, tree.levels[0].shape[1])
@@ -308,6 +344,18 @@ def test_frames_are_those_that_the_encoder_gets(name: str) -> None:
     own = reduced(name, inputs, 5, allocator=allocator, realize="pool")
     given = reduced(name, inputs, 5, allocator=allocator, realize="pool", images=shown(made(name), inputs, PROCESSOR))
     assert [one.slots.tolist() for one in own.chosen] == [one.slots.tolist() for one in given.chosen]
+    if name in QWEN:  # a video of one step is the mean of its two frames
+        short = batch(name, [[(2, 2, 3)]])
+        size = short["video_grid_thw"][0].prod() // 2
+        short |= {
+            "video_grid_thw": torch.tensor([[1, 4, 6]]),
+            "pixel_values_videos": short["pixel_values_videos"][:size],
+        }
+        gone = (short["input_ids"] == VIDEO).nonzero()[-6:, 1] if name == "qwen2_5_vl" else torch.arange(11, 20)
+        stays = torch.ones(short["input_ids"].shape[1], dtype=torch.bool)
+        stays[gone] = False
+        short |= {key: short[key][:, stays] for key in ("input_ids", "attention_mask", "mm_token_type_ids")}
+        assert reduced(name, short, 5, allocator=allocator, realize="pool").counts == (5,)
     with pytest.raises(ArrayError, match="no list of a multiple"):
         reduced(
             name, inputs, 5, allocator=allocator, images=[each[:2] for each in shown(made(name), inputs, PROCESSOR)]
@@ -419,3 +467,40 @@ def by_hand(model: Any, patches: Any, rows: int, columns: int, layer: int, signa
         merged[order] = merged.clone()
     shape = (rows // 2, columns // 2, *merged.shape[1:])
     return merged.reshape(shape).numpy() if signal == "keys" else merged.reshape(shape[:2]).numpy()
+
+
+@FAMILY
+def test_budgets_in_operations_count_frames_and_tiles(name: str) -> None:
+    model = made(name)
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    try:
+        inputs, counting = batch(name), CostModel(model.config)
+        inputs = row_of(name, inputs, MIXED, 1) if name in QWEN else {**inputs, **first_row(inputs)}
+        layout = Encoded.of(model, inputs).layout
+        patches = [each for one in patches_of(model, inputs, layout) for each in one]
+        placeholders = sum(int((inputs["input_ids"] == token).sum()) for token in (IMAGE, VIDEO))
+        text = int(inputs["attention_mask"].sum()) - placeholders
+        found = counted(lambda: model(**inputs, logits_to_keep=1))
+        assert counting.flops(text, placeholders, patches) == pytest.approx(found, rel=0.015)
+        limit = tokens.Flops(counting.flops(text + len(layout.breaks), 17, patches), counting)
+        small = reduced(name, inputs, limit)
+        assert sum(small.counts) == 17
+        assert min(sum(small.counts[grid] for grid in grids) for grids in layout.images) >= 1
+    finally:
+        model.set_attn_implementation(before)
+
+
+def first_row(inputs: Any) -> dict[str, Any]:
+    real = inputs["attention_mask"][0].bool()
+    return {
+        "input_ids": inputs["input_ids"][:1, real], "attention_mask": inputs["attention_mask"][:1, real],
+        "pixel_values_videos": inputs["pixel_values_videos"][:1],
+    }  # fmt: skip
+
+
+def counted(call: Any) -> int:
+    counter = FlopCounterMode(display=False)
+    with counter:
+        call()
+    return counter.get_total_flops()

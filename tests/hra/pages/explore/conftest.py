@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pytest
+
+from hra.camera import Camera
+from hra.camera.framing import fit_camera
+from hra.domains import meshes, tokens
+from hra.pages.explore.meshes import mesh_view
+from hra.pages.explore.textures import texture_view
+from hra.pages.explore.tokens import token_view
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +26,39 @@ def browser():
         opened = run.chromium.launch(executable_path=chromium, args=options)
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="module")
+def image() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    blocks = rng.random((16, 24, 3)).repeat(6, 0).repeat(6, 1)
+    return (blocks * np.linspace(0, 1, 144)[None, :, None]).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def of_tokens(image) -> dict:
+    return token_view(image, "what is on the right?", 20, tokens.CueRelevance())
+
+
+@pytest.fixture(scope="module")
+def ball() -> meshes.ClusterMesh:
+    import trimesh
+
+    made = trimesh.creation.icosphere(subdivisions=4)
+    return meshes.build(meshes.from_arrays(made.vertices, made.faces))
+
+
+@pytest.fixture(scope="module")
+def camera(ball) -> Camera:
+    return fit_camera(ball.positions, 30.0, 10.0, viewport=(640, 360))
+
+
+@pytest.fixture(scope="module")
+def of_mesh(ball, camera) -> dict:
+    return mesh_view(ball, camera, 1000)
+
+
+@pytest.fixture(scope="module")
+def of_texture() -> dict:
+    pixels = np.random.default_rng(1).integers(0, 255, (512, 512, 3), np.uint8)
+    return texture_view(pixels, None, 300_000)

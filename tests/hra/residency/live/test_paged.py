@@ -12,33 +12,7 @@ from hypothesis import strategies as st
 import hra
 from hra.errors import ArrayError, BudgetTooSmall
 from hra.residency import PagedHierarchy
-from hra.residency.live.items import PagedItems
-
-SEEDS = st.integers(0, 10**6)
-SLOT = 8
-
-
-def random_content(seed: int) -> tuple[hra.Hierarchy, np.ndarray, np.ndarray, PagedHierarchy]:
-    """Content that is a graph or a tree, gains, and up to five pages of one slot each."""
-    random = np.random.default_rng(seed)
-    count, pages = int(random.integers(4, 14)), int(random.integers(1, 6))
-    if random.random() < 0.5:
-        parents = np.array([-1, *(random.integers(0, k) for k in range(1, count))])
-        content = hra.Hierarchy.tree(parents, np.ones(count))
-    else:
-        added = np.repeat(np.arange(-1, count // 2 - 1), 2)
-        removed = np.array([random.integers(a + 1, count // 2) if a + 1 < count // 2 else -1 for a in added])
-        for group in range(count // 2 - 1):
-            removed[group] = group  # every group removes something that is there before
-        removed[removed >= count // 2 - 1] = -1
-        content = hra.Hierarchy.groups(np.ones(len(added)), added, removed)
-    gain = random.integers(0, 10, len(content)).astype(float)
-    page_of = random.integers(0, pages, content.node_cost.size)
-    return content, gain, page_of, PagedHierarchy.of(content, page_of, np.full(pages, SLOT))
-
-
-def problem_of(content: hra.Hierarchy, gain: np.ndarray) -> hra.Problem:
-    return hra.Problem(content, gain, 0.0, np.inf, "error", True, gain.copy)
+from tests.helpers.paged_cases import SEEDS, SLOT, problem_of, random_content
 
 
 def shown_by_search(content: hra.Hierarchy, page_of: np.ndarray, gain: np.ndarray, held: np.ndarray) -> np.ndarray:
@@ -84,23 +58,6 @@ def test_what_is_shown_is_all_that_the_pages_allow(seed: int) -> None:
     shown = paged.shown(gain, held)
     assert np.array_equal(shown, shown_by_search(content, page_of, gain, held))
     assert content.is_valid(shown)
-
-
-@given(seed=SEEDS)
-def test_a_page_is_worth_what_waits_for_it(seed: int) -> None:
-    content, gain, page_of, paged = random_content(seed)
-    problem = paged.problem(problem_of(content, gain), np.inf)
-    everything = np.ones(len(paged.hierarchy), bool)
-    pages, worth = PagedItems(paged).wanted(hra.Allocation(problem, hra.Hull().solve(problem), 0.0))
-    assert pages.tolist() == np.flatnonzero(paged.held(hra.Hull().solve(problem).selected)).tolist()
-    assert (worth >= 0).all()
-    worth = paged.worth(everything, problem.gain)
-    members = [
-        set(page_of[content.added_by == r].tolist()) - set(np.flatnonzero(paged.loads < 0)) for r in range(len(content))
-    ]
-    for before, after in content.edges.tolist():
-        own = max((sum(gain[r] for r in range(len(content)) if p in members[r]) for p in members[after]), default=0.0)
-        assert all(worth[p] >= own - 1e-9 for p in members[before])
 
 
 def test_thresholds_take_the_pages_of_what_they_take() -> None:

@@ -14,13 +14,12 @@ from hra.model.problem import Problem
 from hra.solvers.dag import dag_relaxation
 from hra.solvers.dag.dag_relaxation import Chord, price_range
 from hra.solvers.dag.max_closure import max_closure
-from hra.solvers.dag.split_flow import closure, even_shares, surplus_bound
 from hra.solvers.relaxation import Relaxation, relaxation
 from hra.traversals.hull import Hull
 from hra_lab.inputs import cluster_dag
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import case, random_closed_set, random_dag, random_edges, random_groups
-from tests.helpers.references import best_gain, closed_sets, linear_bound, smallest_closure
+from tests.helpers.references import best_gain, closed_sets, linear_bound
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -34,10 +33,6 @@ def solved(problem: Problem, way: str) -> Relaxation:
         if way == "a little":
             patch.setattr(dag_relaxation, "_WORK", 0.0)
         return relaxation(problem)
-
-
-def best_worth(hierarchy: Hierarchy, gain: np.ndarray, price: float) -> float:
-    return float((closed_sets(hierarchy) @ (gain - price * hierarchy.cost)).max())
 
 
 def random_budgets(rng: np.random.Generator, hierarchy: Hierarchy, count: int) -> np.ndarray:
@@ -160,51 +155,6 @@ def test_nothing_can_be_gained_with_what_the_base_costs_where_nothing_is_free(na
         assert solved(problem_of(hierarchy, values, "gain", hierarchy.base_cost), way).upper_bound == 0
 
 
-@given(seed=seeds, price=st.floats(0, 3))
-def test_any_split_of_the_surplus_bounds_the_smallest_closure(seed, price):
-    hierarchy, values, rng = case("dag", seed)
-    gain = problem_of(hierarchy, values, "gain").gain
-    offsets, predecessors = hierarchy.predecessors
-    share = rng.random(predecessors.size)
-    for r in range(len(hierarchy)):
-        share[offsets[r] : offsets[r + 1]] /= max(share[offsets[r] : offsets[r + 1]].sum(), 1e-9)
-    best = (closed_sets(hierarchy) @ (gain - price * hierarchy.cost)).max()
-    surplus = np.empty(gain.size)
-    assert surplus_bound((offsets, predecessors), gain, hierarchy.cost, price, share, surplus) >= best - 1e-9
-
-
-@given(seed=seeds, price=st.floats(0.01, 3))
-def test_the_set_of_a_closure_is_valid_and_its_bound_is_one(seed, price):
-    hierarchy, values, _ = case("dag", seed)
-    gain = problem_of(hierarchy, values, "gain").gain
-    offsets, predecessors = hierarchy.predecessors
-    share = 1 / np.repeat(np.diff(offsets), np.diff(offsets))
-    selected = np.empty(gain.size, bool)
-    bound = closure((offsets, predecessors), gain, hierarchy.cost, price, share, 60, selected)
-    best = (closed_sets(hierarchy) @ (gain - price * hierarchy.cost)).max()
-    assert hierarchy.is_valid(selected)
-    value = (gain - price * hierarchy.cost)[selected].sum()
-    assert value <= best + 1e-9
-    assert best <= bound + 1e-9
-
-
-@given(seed=seeds, price=st.floats(0.01, 3))
-def test_a_maximum_flow_finds_the_smallest_best_set_and_shares_that_prove_it(seed, price):
-    hierarchy, values, _ = case("dag", seed)
-    gain = problem_of(hierarchy, values, "gain").gain
-    order, worth = hierarchy.predecessors, gain - price * hierarchy.cost
-    share = even_shares(order[0])
-    selected, is_best, _ = max_closure(order, worth, np.arange(gain.size), share)
-    assert is_best
-    best, rounding = best_worth(hierarchy, gain, price), 1e-8 * gain.sum()
-    assert hierarchy.is_valid(selected)
-    assert worth[selected].sum() == pytest.approx(best, abs=rounding)
-    bound = surplus_bound(order, gain, hierarchy.cost, price, share, np.empty(gain.size))
-    assert best - 1e-12 <= bound <= best + rounding
-    if np.unique(closed_sets(hierarchy) @ worth).size == len(closed_sets(hierarchy)):
-        assert (selected == smallest_closure(hierarchy, gain, price)).all()
-
-
 @given(seed=seeds, price=st.floats(0.01, 3))
 def test_a_maximum_flow_among_some_refinements_counts_the_others_as_taken(seed, price):
     hierarchy, values, rng = case("dag", seed)
@@ -221,44 +171,6 @@ def test_a_maximum_flow_among_some_refinements_counts_the_others_as_taken(seed, 
     after = hierarchy.edges[:, 1]
     assert (share[taken[after]] == 7.0).all(), "shares of others stay"
     assert np.bincount(after, share)[np.unique(after[~taken[after]])] == pytest.approx(1.0)
-
-
-def test_prices_of_flows_are_nested():
-    # Shares of what an earlier flow decided still prove the last set: the bound meets the chord to rounding.
-    instance = cluster_dag.heavy_dag(64)
-    problem = instance.problem(instance.gain, 0.3)
-    chord = Chord.up_to(problem, np.ones(len(problem.hierarchy), np.bool_))
-    dag_relaxation._flow(chord, even_shares(problem.hierarchy.predecessors[0]))
-    assert chord.bound == pytest.approx(chord.at_capacity, rel=1e-8)
-
-
-@given(seed=seeds, price=st.floats(0.01, 3), work=st.integers(0, 200))
-def test_a_flow_that_ends_early_leaves_a_valid_set_and_a_valid_bound(seed, price, work):
-    hierarchy, values, rng = case("dag", seed)
-    gain = problem_of(hierarchy, values, "gain").gain
-    order, worth = hierarchy.predecessors, gain - price * hierarchy.cost
-    share = rng.random(len(hierarchy.edges))
-    found = max_closure(order, worth, np.arange(gain.size), share, float(work))
-    assert hierarchy.is_valid(found.selected)
-    assert found.work <= work + 2 * (gain.size + share.size)
-    best = best_worth(hierarchy, gain, price)
-    bound = surplus_bound(order, gain, hierarchy.cost, price, share, np.empty(gain.size))
-    assert worth[found.selected].sum() <= best + 1e-9 <= bound + 2e-9
-
-
-@pytest.mark.parametrize("length", [50, 400])
-def test_chains_with_cross_edges_need_work_in_proportion_to_their_size(length):
-    # Distances to deficits are long here: the worst case for flows by shortest paths.
-    rng = np.random.default_rng(0)
-    chain = np.arange(20 * length).reshape(20, length)
-    along = np.stack([chain[:, :-1].ravel(), chain[:, 1:].ravel()], axis=1)
-    across = np.stack([chain[:-1, :-1].ravel(), chain[1:, 1:].ravel()], axis=1)
-    hierarchy = Hierarchy.dag(rng.integers(1, 100, chain.size), np.concatenate([along, across]))
-    worth = rng.lognormal(sigma=1.5, size=chain.size) - 0.06 * hierarchy.cost
-    share = even_shares(hierarchy.predecessors[0])
-    found = max_closure(hierarchy.predecessors, worth, np.arange(worth.size), share)
-    assert found.is_best
-    assert found.work <= 1000 * (worth.size + share.size)
 
 
 def test_a_set_above_the_chord_replaces_the_end_on_its_side():
@@ -281,15 +193,3 @@ def test_prices_are_searched_from_where_all_is_worth_it_to_where_nothing_is():
         assert price_range(problem_of(graph, gains, "gain")) == expected
     free = Hierarchy.dag([0.0, 0.0], np.array([[0, 1]], np.int32))
     assert price_range(problem_of(free, [1.0, 2.0], "gain")) == (1, 1)
-
-
-def test_even_shares_add_up_to_one():
-    assert even_shares(np.array([0, 0, 1, 3, 7])).tolist() == [1, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25]
-
-
-def test_sweeps_bring_shares_to_where_the_surplus_is_used_up():
-    # What the third has pays for the first two, but not in halves: even shares leave a surplus of 1.
-    graph = Hierarchy.dag([1.0, 3.0, 1.0], np.array([[0, 2], [1, 2]], np.int32))
-    order, gain, selected = graph.predecessors, np.array([0.0, 0.0, 5.0]), np.zeros(3, np.bool_)
-    bounds = [closure(order, gain, graph.cost, 1.0, even_shares(order[0]), n, selected.copy()) for n in (1, 10, 60)]
-    assert bounds[0] == 1 and 0 <= bounds[2] < bounds[1] < 0.7 and bounds[2] < 0.3

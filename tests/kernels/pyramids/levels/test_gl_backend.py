@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from hra.errors import ArrayError, BackendUnavailable, MissingExtra
-from hra.kernels import available_backends, build_pyramid, rect_max, rect_min
+from hra.errors import ArrayError, BackendUnavailable
+from hra.kernels import build_pyramid, rect_max, rect_min
 from hra.kernels.pyramids.levels import gl_backend
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.raster import Context
@@ -100,13 +99,6 @@ def test_rectangles_of_a_single_image_and_at_the_limits_of_int32():
     assert rect_max(pyramid, np.array(rects, np.int32), backend="gl").tolist() == [-np.inf] * 3 + [0.5]
 
 
-def test_it_is_listed_and_passes_its_self_test_but_is_never_chosen(monkeypatch):
-    status = {entry.name: entry for entry in available_backends()}
-    assert status["gl"].available, status["gl"].reason
-    monkeypatch.setattr(gl_backend, "build_pyramid", None)
-    build_pyramid(np.zeros((2, 2, 1), np.float32))
-
-
 def test_threads_have_contexts_of_their_own(make_image):
     image = make_image((61, 33, 1), np.float32)
     expected = build_pyramid(image, "max", backend="reference").data
@@ -144,12 +136,3 @@ def test_images_beyond_the_driver_s_limit_are_refused(monkeypatch):
         build_pyramid(np.zeros((5, 5, 1), np.float32), backend="gl")
     with pytest.raises(ArrayError, match="rectangles"):
         rect_max(build_pyramid(np.zeros((2, 2, 1), np.float32), "max"), np.zeros((9, 4), np.int32), backend="gl")
-
-
-def test_without_modern_gl_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr(gl_backend, "_local", type("Empty", (), {})())
-    monkeypatch.setitem(sys.modules, "moderngl", None)
-    with pytest.raises(MissingExtra, match=r"hra\[gl\]"):
-        build_pyramid(np.zeros((2, 2, 1), np.float32), backend="gl")
-    status = {entry.name: entry for entry in available_backends()}
-    assert not status["gl"].available and "moderngl" in status["gl"].reason

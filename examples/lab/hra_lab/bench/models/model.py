@@ -21,15 +21,17 @@ class Sizes:
     words: int
 
 
+MIDDLE = Sizes(side=336, encoder=(384, 8), language=(1024, 8), words=8_000)
 FULL = Sizes(side=448, encoder=(512, 8), language=(1024, 12), words=32_000)
 SMALL = Sizes(side=140, encoder=(32, 2), language=(64, 2), words=100)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A model and a prompt with one picture."""
+    """A model and a prompt with pictures, one behind the other."""
 
     sizes: Sizes
+    pictures: int = 1
 
     @cached_property
     def config(self) -> Any:
@@ -73,13 +75,13 @@ class Subject:
         generator = torch.Generator().manual_seed(0)
         words = torch.randint(4, self.sizes.words, (_TEXT,), generator=generator).tolist()
         ids = torch.tensor([words[:4] + [_IMAGE] * self.visual + words[4:]])
-        pixels = torch.randn(1, 3, self.sizes.side, self.sizes.side, generator=generator)
+        pixels = torch.randn(self.pictures, 3, self.sizes.side, self.sizes.side, generator=generator)
         return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": pixels}
 
     @property
     def visual(self) -> int:
-        """Visual tokens of the whole picture."""
-        return (self.sizes.side // 14) ** 2
+        """Visual tokens of all pictures."""
+        return self.pictures * (self.sizes.side // 14) ** 2
 
     @property
     def text(self) -> int:

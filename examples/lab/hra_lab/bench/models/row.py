@@ -85,7 +85,7 @@ class ModelBenchmark:
         return {**self._facts(subject), **compared(rounds), **self._promised(subject), **reachable, "peer": None}
 
     def _times(self, subject: Subject) -> dict[str, float]:
-        return whole_run(subject) if self.tokens is None else _reduced(subject, self.method, self._kept(subject))
+        return whole_run(subject) if self.tokens is None else reduced_run(subject, self.method, self._kept(subject))
 
     def _bare(self, subject: Subject) -> tuple[float, float]:
         return product_seconds(subject, subject.visual), product_seconds(subject, self._kept(subject))
@@ -133,7 +133,8 @@ def whole_run(subject: Subject) -> dict[str, float]:
     return {"encode_s": encode, "selection_s": 0.0, **_language(subject, inputs, len(text["input_ids"][0]))}
 
 
-def _reduced(subject: Subject, method: str, tokens: int) -> dict[str, float]:
+def reduced_run(subject: Subject, method: str, tokens: int) -> dict[str, float]:
+    """The model with fewer tokens."""
     from hra.domains.tokens import REDUCERS
     from hra.integrations.transformers import reduce
 

@@ -6,7 +6,8 @@ from hra_lab.templates import template
 
 NEEDS = {
     "": "features",
-    "attention": "features and attention of the encoder (CLIP, SigLIP and InternViT; not Qwen's)",
+    "attention": "features and attention of the encoder's next-to-last layer (of Qwen's the last that sees all)",
+    "joint": "features and attention of the encoder's last layer, all heads in one",
     "flow": "attention and values of all layers of the encoder, with a class token (CLIP and InternViT)",
     "pixels": "pixels alone",
     "text": "features and embeddings of the question",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains import tokens
-from hra.domains.tokens.measures.compare import judge, warm_up
+from hra.domains.tokens.measures.compare import evaluate_method, warm_up
 from hra.errors import BudgetTooSmall, MissingExtra
 from hra.traversals.exact import Exact
 from hra_lab.evaluation.token_methods.images import SEED, Picture, pictures
@@ -67,9 +67,9 @@ def run(
     """
     allocators, rows, images, skipped, warm = methods(), [], [], [], set[str]()
     for picture in pictures(sizes.crops, sizes.side, seed) if own is None else own:
-        judging = tokens.PyramidSampling().context(picture.image, picture.query)
-        images.append(_image(picture, judging))
-        for group, budget, names in _tasks(picture, judging.relevance.size, list(allocators)):
+        reference = tokens.PyramidSampling().context(picture.image, picture.query)
+        images.append(_image(picture, reference))
+        for group, budget, names in _tasks(picture, reference.relevance.size, list(allocators)):
             for name in names:
                 progress(f"{picture.source}: {name}")
                 about = {"source": picture.source, "group": group, "method": name}
@@ -77,7 +77,7 @@ def run(
                     if name not in warm:
                         warm_up(allocators[name], picture.image, picture.query)
                         warm.add(name)
-                    rows.append({**about, **judge(name, allocators[name], judging, budget).row})
+                    rows.append({**about, **evaluate_method(name, allocators[name], reference, budget).row})
                 except (BudgetTooSmall, MissingExtra) as error:
                     skipped.append({**about, "reason": error.what})
     return {"images": images, "rows": rows, "skipped": skipped}

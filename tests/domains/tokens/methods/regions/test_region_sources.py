@@ -9,15 +9,12 @@ import pytest
 
 from hra.domains.tokens.methods.regions import (
     ForegroundRegions,
-    GridRegions,
     Linkage,
     MaskRegions,
     PatchRegions,
-    RegionsByImageType,
     SlicRegions,
     importance,
 )
-from hra.domains.tokens.methods.regions.hybrid_regions import is_document
 from hra.domains.tokens.methods.regions.region_sources import object_labels
 from hra.errors import ArrayError
 
@@ -126,18 +123,6 @@ def test_without_background_the_hybrid_is_the_atlas(context_of):
     hybrid, atlas = (source.build(context) for source in (ForegroundRegions(), PatchRegions()))
     for count in (1, 5, 36):
         assert np.unique(hybrid.cut(count)).size == np.unique(atlas.cut(count)).size == count
-
-
-def test_documents_and_photos_are_told_apart(context_of):
-    context = context_of(96, 160)
-    assert not is_document(context.pyramid.image)
-    page = np.ones((96, 160, 3), np.float32)
-    page[::4, ::3] = 0
-    assert is_document(page)
-    source = RegionsByImageType()
-    assert np.array_equal(source.build(context).merges, GridRegions().build(context).merges)
-    context.pyramid.levels[0][:] = page
-    assert np.array_equal(source.build(context).merges, PatchRegions().build(context).merges)
 
 
 def test_importance_weighs_relevance_and_gradients(context_of):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hra.domains import tokens
 from hra.domains.tokens import SemanticTree
 from hra.domains.tokens.methods.regions import GridRegions, Linkage, PatchRegions, RegionTokens, RegionTreeBuilder
-from hra.domains.tokens.methods.regions.descriptors import pool_patches
 from hra.domains.tokens.methods.regions.region_builders import region_errors
 
 LINKAGES = list(Linkage)
@@ -104,18 +103,6 @@ def test_grid_regions_of_every_level_are_the_patches_of_the_pyramid(context_of):
         order = np.lexsort((regions.boxes[:, 0], regions.boxes[:, 1]))
         assert regions.values[order] == pytest.approx(pyramid.values(pyramid.positions[here]), abs=1e-5)
         assert regions.detail == pytest.approx(np.full(side * side, level))
-
-
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 9))
-def test_pooled_features_are_means_over_pixels(height, width, seed):
-    generator = np.random.default_rng(seed)
-    labels = generator.integers(-1, 4, (height, width)).astype(np.int32)
-    features = generator.random((-(-height // 8), -(-width // 8), 2))
-    pixels = features.repeat(8, axis=0).repeat(8, axis=1)[:height, :width]
-    found = pool_patches(features, labels, 4, 8)
-    for region in range(4):
-        inside = pixels[labels == region]
-        assert found[region] == pytest.approx(inside.mean(axis=0) if len(inside) else np.zeros(2))
 
 
 def test_tokens_pool_any_features(context_of):

@@ -2,49 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 
 from hra.domains import tokens
 from hra.errors import ArrayError
-from hra.integrations.transformers import INSIDE, Dropping, Reallocating, dyrate, reduce
-from hra.integrations.transformers.inside.reallocation import Reallocation, traversal_of
-from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts, row_of
+from hra.integrations.transformers import INSIDE, Dropping, Reallocating, reduce
+from tests.helpers.reallocating_cases import CLOSE, FAMILY, IMAGES, STEPS, answer, model
+from tests.helpers.tiny_models import PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-IMAGES = (1, 2)
-STEPS = 8
-CLOSE: Any = {"rtol": 0.0, "atol": 1e-5}
-# One of each way to lay out positions and masks; the others take minutes.
-ALWAYS = {"llava", "qwen2_5_vl", "gemma3"}
-FAMILY = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in ALWAYS else [pytest.mark.slow]) for name in FAMILIES]
-)
 
 
 @pytest.fixture(autouse=True)
 def _without_gradients():
     with torch.no_grad():
         yield
-
-
-@cache
-def model(name: str) -> Any:
-    return model_of(name)
-
-
-def answer(name: str, inputs: Any, budget: int, **options: Any) -> tuple[Any, Reallocating]:
-    """Logits [steps, B, words]."""
-    with Reallocating(model(name), budget, **options) as steps:
-        out = model(name).generate(
-            **inputs, max_new_tokens=STEPS, do_sample=False, pad_token_id=0, output_logits=True,
-            return_dict_in_generate=True,
-        )  # fmt: skip
-    return torch.stack(out.logits), steps
 
 
 @FAMILY
@@ -85,17 +59,6 @@ def test_a_set_that_stays_is_a_mask_of_the_prompt(name):
             input_ids=found[step].argmax(-1, keepdim=True), attention_mask=mask,
             position_ids=torch.tensor([[inputs["input_ids"].shape[1] + step]]), past_key_values=out.past_key_values,
         )  # fmt: skip
-
-
-@FAMILY
-@pytest.mark.parametrize("gone", ["mask", "remove"])
-def test_a_ragged_batch_is_its_rows_one_by_one(name, gone):
-    inputs = prompts(name, IMAGES)
-    batch, steps = answer(name, inputs, 9, gone=gone, rate=dyrate)
-    for row in range(len(IMAGES)):
-        alone, own = answer(name, row_of(name, inputs, IMAGES, row), 9, gone=gone, rate=dyrate)
-        torch.testing.assert_close(alone[:, 0], batch[:, row], **CLOSE)
-        assert own.rows[0].churn == steps.rows[row].churn
 
 
 def test_changes_are_limited_and_counts_exact():
@@ -139,19 +102,6 @@ def test_after_a_reduced_prompt():
     masked, steps = answer("qwen2_5_vl", small.inputs, 5, max_churn=0)
     torch.testing.assert_close(removed, masked, **CLOSE)
     assert [row.number for row in steps.rows] == [12, 24]
-
-
-def test_rates_take_budgets_down_and_only_removed_tokens_stay_away():
-    shares = [np.array([4.0, 3, 2, 1]), np.array([0.5, 1, 1.5, 2]), np.array([4.0, 3, 2, 1])]
-    found = {}
-    for returning in (True, False):
-        row = Reallocation(4, 4, traversal_of(0.0, None), dyrate, returning)
-        found[returning] = []
-        for paid in shares:
-            row.allocate(paid)
-            found[returning].append(row.kept.tolist())
-    assert found[True] == [[True] * 4, [False, False, True, True], [True] * 4]
-    assert found[False] == [[True] * 4, [False, False, True, True], [False, False, True, True]]
 
 
 def test_what_cannot_be_run_is_refused():

@@ -1,0 +1,197 @@
+"""Compact files of splats: .splat, .spz, and PLY as PlayCanvas compresses it. A .ksplat is refused by its name.
+
+Sources: antimatter15/splat, README (2023): 32 bytes for each splat. Niantic Spatial, spz, README: versions 2 to 4.
+PlayCanvas, The Compressed PLY Format (2024): chunks of 256 splats, whose numbers are shares of the chunk's ranges.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hra.domains.points.cloud.clouds import BANDS, SplatCloud
+from hra.errors import FileError, MissingExtra
+from hra.files.limits import DEFAULT
+from hra.files.ply import Columns
+
+# The constant harmonic: colours are 1/2 plus this times the coefficient.
+HARMONIC = 0.28209479177387814
+_SPLAT = np.dtype([("place", "<f4", 3), ("scale", "<f4", 3), ("color", "u1", 4), ("turn", "u1", 4)])
+_CHUNK = 256
+PACKED = ("packed_position", "packed_rotation", "packed_scale", "packed_color")
+_NGSP, _SPZ_COLOR = 0x5053474E, 0.15
+_FIX = "convert it to PLY, for example by splat-transform"
+
+
+def read_compact(data: bytes, suffix: str, where: str) -> SplatCloud:
+    """The splats of a file ``.splat``, ``.spz`` or ``.ksplat``.
+
+    Raises
+    ------
+    FileError : its bytes are not those of the format, or it is a .ksplat, whose layout no document describes.
+    LimitExceeded : it would unpack to too much. MissingExtra : an .spz of version 4, and zstandard is not installed.
+    """
+    if suffix == ".ksplat":
+        raise FileError("KSPLAT files are not read: no document describes their layout", where=where, fix=_FIX)
+    return read_splat(data, where) if suffix == ".splat" else read_spz(data, where)
+
+
+def read_splat(data: bytes, where: str) -> SplatCloud:
+    """Rows of position, deviations, colour and turn; they have no harmonics.
+
+    Raises
+    ------
+    FileError : no splats, or a part of one.
+    """
+    if not data or len(data) % _SPLAT.itemsize:
+        raise FileError(f"{len(data)} bytes are not rows of {_SPLAT.itemsize}", where=where, fix="copy it again")
+    rows = np.frombuffer(data, _SPLAT)
+    colors, turns = rows["color"] / 255, (rows["turn"].astype(float) - 128) / 128
+    return SplatCloud.of(rows["place"], rows["scale"], turns, colors[:, :3], colors[:, 3])
+
+
+def read_spz(data: bytes, where: str) -> SplatCloud:
+    """Splats with harmonics of up to three bands; the axes stay those of the file.
+
+    Raises
+    ------
+    FileError : not SPZ of version 2, 3 or 4, or it is damaged. LimitExceeded : it would unpack to too much.
+    MissingExtra : version 4, and zstandard is not installed.
+    """
+    try:
+        whole = _inflated(data, where) if data[:2] == b"\x1f\x8b" else data
+        magic, version, count, degree, bits, _, streams = struct.unpack_from("<IIIBBBB", whole)
+        if magic != _NGSP or version not in (2, 3, 4) or degree >= len(BANDS) or not count:
+            raise ValueError(f"version {version}, degree {degree}, {count} splats")
+        sizes = [9, 1, 3, 3, 3 if version == 2 else 4, 3 * BANDS[degree]]
+        lengths = [count * size for size in sizes]
+        DEFAULT.check_archive(sum(lengths), len(data), where)
+        parts = _streams(whole, streams, lengths) if version == 4 else _cut(whole[16:], lengths)
+        place, alpha, color, scale, turn, rest = (part.reshape(count, -1) for part in parts)
+        # Three bytes each: moved to the upper end, the sign is the number's.
+        wide = np.zeros((count, 3, 4), np.uint8)
+        wide[..., 1:] = place.reshape(count, 3, 3)
+        positions = (wide.view("<i4")[..., 0] >> 8) / 2.0**bits
+        harmonics = (rest.reshape(count, BANDS[degree], 3).astype(float) - 128) / 128
+        colors = 0.5 + HARMONIC * (color / 255 - 0.5) / _SPZ_COLOR
+        shown = colors if degree else colors.clip(0, 1)
+        turns = _quaternions_2(turn) if version == 2 else _quaternions_3(turn.copy().view("<u4")[:, 0])
+        return SplatCloud.of(positions, np.exp(scale / 16 - 10), turns, shown, alpha[:, 0] / 255, harmonics)
+    except (ValueError, struct.error, zlib.error) as error:
+        raise FileError(f"this is not an SPZ file of version 2 to 4: {error}", where=where, fix=_FIX) from error
+
+
+def _inflated(data: bytes, where: str) -> bytes:
+    """A gzip stream, no more than an archive may unpack to."""
+    engine, most = zlib.decompressobj(31), max(DEFAULT.memory_bytes, DEFAULT.archive_ratio * len(data))
+    found = engine.decompress(data, most)
+    if engine.unconsumed_tail:
+        DEFAULT.check_archive(most + 1, len(data), where)
+    return found
+
+
+def _cut(data: bytes, lengths: list[int]) -> list[np.ndarray]:
+    if len(data) < sum(lengths):
+        raise ValueError(f"it has {len(data)} bytes behind its header, not {sum(lengths)}")
+    ends = np.cumsum([0, *lengths])
+    return [np.frombuffer(data, np.uint8, length, at) for at, length in zip(ends.tolist(), lengths, strict=False)]
+
+
+def _streams(data: bytes, count: int, lengths: list[int]) -> list[np.ndarray]:
+    """The parts of version 4, each packed by itself."""
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingExtra.of("zstandard", "points") from error
+    (at,) = struct.unpack_from("<I", data, 16)
+    table = [struct.unpack_from("<QQ", data, at + 16 * k) for k in range(count)]
+    at += 16 * count
+    if [size for _, size in table] != [length for length in lengths if length]:
+        raise ValueError("its streams have other lengths than its splats need")
+    found = []
+    for packed, size in table:
+        if at + packed > len(data):
+            raise ValueError("a stream reaches beyond its end")
+        try:
+            content = zstandard.ZstdDecompressor().decompress(data[at : at + packed], max_output_size=size)
+        except zstandard.ZstdError as error:
+            raise ValueError(f"a stream is damaged: {error}") from error
+        if len(content) != size:
+            raise ValueError("a stream is of another length than it says")
+        found.append(np.frombuffer(content, np.uint8))
+        at += packed
+    return [*found, *[np.zeros(0, np.uint8)] * (len(lengths) - len(found))]
+
+
+def _quaternions_2(turn: np.ndarray) -> np.ndarray:
+    """x, y and z in bytes; w, x, y, z [P, 4]."""
+    rest = turn / 127.5 - 1
+    return np.column_stack([np.sqrt(np.maximum(1 - (rest**2).sum(axis=1), 0)), rest])
+
+
+def _quaternions_3(packed: np.ndarray) -> np.ndarray:
+    """Three components of ten bits, a sign and nine for the size, and which of x, y, z, w is left out."""
+    largest, found = packed >> 30, np.zeros((len(packed), 4))
+    for component in (3, 2, 1, 0):
+        rows = np.flatnonzero(largest != component)
+        size, minus = packed[rows] & 511, packed[rows] >> 9 & 1
+        found[rows, component] = np.sqrt(0.5) * size / 511 * (1 - 2.0 * minus)
+        packed = packed.copy()
+        packed[rows] >>= 10
+    found[np.arange(len(found)), largest] = np.sqrt(np.maximum(1 - (found**2).sum(axis=1), 0))
+    return found[:, [3, 0, 1, 2]]
+
+
+def read_compressed_ply(elements: Mapping[str, Columns], where: str) -> SplatCloud:
+    """The splats of a PLY file of packed numbers.
+
+    Raises
+    ------
+    FileError : its chunks or harmonics do not fit its splats.
+    """
+    vertex, chunk = elements["vertex"].scalars, elements.get("chunk", Columns()).scalars
+    sh, count = elements.get("sh", Columns()).scalars, len(vertex[PACKED[0]])
+    bands = len(sh) // 3
+    chunks = -(-count // _CHUNK)
+    fits = all(len(rows) == chunks for rows in chunk.values()) and all(len(rows) == count for rows in sh.values())
+    named = {f"{end}_{kind}{axis}" for end in ("min", "max") for kind in ("", "scale_") for axis in "xyz"} <= set(chunk)
+    if not (count and fits and named and 3 * bands == len(sh) and bands in BANDS):
+        raise FileError("its chunks or harmonics do not fit its splats", where=where, fix=_FIX)
+    if not {f"f_rest_{k}" for k in range(3 * bands)} <= set(sh) or not set(PACKED) <= set(vertex):
+        raise FileError("its harmonics have other names than theirs", where=where, fix=_FIX)
+    of_chunk = np.arange(count) // _CHUNK
+
+    def ranged(shares: np.ndarray, names: tuple[str, ...], usual: bool = False) -> np.ndarray:
+        if usual and f"min_{names[0]}" not in chunk:
+            return shares
+        low, high = (np.column_stack([chunk[f"{end}_{name}"] for name in names])[of_chunk] for end in ("min", "max"))
+        return low * (1 - shares) + high * shares
+
+    place, turn, scale, color = (vertex[name].astype(np.uint32) for name in PACKED)
+    positions = ranged(_shares(place, (21, 11), (11, 10), (0, 11)), ("x", "y", "z"))
+    deviations = np.exp(ranged(_shares(scale, (21, 11), (11, 10), (0, 11)), ("scale_x", "scale_y", "scale_z")))
+    shades = _shares(color, (24, 8), (16, 8), (8, 8), (0, 8))
+    colors = ranged(shades[:, :3], ("r", "g", "b"), usual=True)
+    rest = (_shares(turn, (20, 10), (10, 10), (0, 10)) - 0.5) * np.sqrt(2)
+    # The largest of w, x, y, z is left out, and which it is stands first.
+    turns, largest = np.empty((count, 4)), turn >> 30
+    others = np.arange(4)[None] != largest[:, None]
+    turns[others] = rest.reshape(-1)
+    turns[~others] = np.sqrt(np.maximum(1 - (rest**2).sum(axis=1), 0))
+    harmonics = None
+    if bands:
+        coded = np.column_stack([sh[f"f_rest_{k}"] for k in range(3 * bands)]).astype(float)
+        shares = np.where(coded == 0, 0, np.where(coded == 255, 1, (coded + 0.5) / 256))
+        harmonics = ((shares - 0.5) * 8).reshape(count, 3, bands).transpose(0, 2, 1)
+    shown = colors if bands else colors.clip(0, 1)
+    return SplatCloud.of(positions, deviations, turns, shown, shades[:, 3], harmonics)
+
+
+def _shares(packed: np.ndarray, *places: tuple[int, int]) -> np.ndarray:
+    """Numbers in 0 .. 1 by their lowest bit and length."""
+    columns: list[Any] = [(packed >> low & (1 << bits) - 1) / ((1 << bits) - 1) for low, bits in places]
+    return np.column_stack(columns)

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import trimesh
+
+from hra.domains import meshes
+from tests.helpers.mesh_commands_cases import run
+
+
+@pytest.mark.parametrize("levels", [("--triangles", "10k,2500"), ("--ratios", ".5,.12")])
+def test_levels_are_files_of_a_folder_or_nodes_of_one(ball: Path, tmp_path: Path, levels: tuple[str, str]) -> None:
+    folder, one, record = tmp_path / "levels", tmp_path / "all.glb", tmp_path / "l.json"
+    assert run("lods", ball / "ball.ply", *levels, "-o", folder, "--json", record) == 0
+    found = json.loads(record.read_text())
+    assert [Path(level["file"]).name for level in found["levels"]] == ["lod0.glb", "lod1.glb"]
+    for level, most in zip(found["levels"], (10_240, 2_500), strict=True):
+        mesh = meshes.load(level["file"])
+        assert 0.5 * most < len(mesh.triangles) == level["triangles"] <= most
+        assert mesh.attributes is not None and mesh.attributes.normals is not None
+        # On a sphere at the origin positions are normals.
+        assert (mesh.attributes.normals * mesh.positions).sum(axis=1).min() > 0.95
+        assert Path(level["file"]).stat().st_size == level["file_bytes"]
+    assert found["certified"] and found["levels"][0]["error"] < found["levels"][1]["error"]
+    assert found["levels"][0]["switch_distance"] < found["levels"][1]["switch_distance"]
+    assert run("lods", ball / "ball.hra", *levels, "-o", one, "--json", tmp_path / "one.json") == 0
+    same = json.loads((tmp_path / "one.json").read_text())
+    assert [level["triangles"] for level in same["levels"]] == [level["triangles"] for level in found["levels"]]
+    assert set(trimesh.load_scene(one).geometry) == {"LOD0", "LOD1"}

@@ -1,0 +1,101 @@
+"""Meshes that Draco has compressed."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hra.domains import meshes
+from hra.errors import FileError, HraError, MissingExtra
+from tests.helpers.scenes import Read, Scene
+
+NAME = "KHR_draco_mesh_compression"
+
+
+def compressed(path: Path, **changes: Any) -> Scene:
+    """A sheet of which only Draco's data is there, written to ``path``."""
+    draco = pytest.importorskip("DracoPy")
+    scene = Scene(33)
+    data = draco.encode(scene.positions, scene.triangles.astype(np.uint32), quantization_bits=16, compression_level=1)
+    mesh = draco.decode(data)
+    position, indices = scene.primitive["attributes"]["POSITION"], scene.primitive["indices"]
+    scene.primitive["attributes"] = {"POSITION": position}
+    view = scene.add_bytes(data)
+    for number, count in ((position, len(mesh.points)), (indices, mesh.faces.size)):
+        entry = scene.header["accessors"][number]
+        entry["count"] = count
+        del entry["bufferView"]
+    attributes = {"POSITION": mesh.attributes[0]["unique_id"]}
+    scene.primitive["extensions"] = {NAME: {"bufferView": view, "attributes": attributes} | changes}
+    scene.header |= {"extensionsUsed": [NAME], "extensionsRequired": [NAME]}
+    scene.write(path)
+    return scene
+
+
+def test_the_surface_is_that_of_the_source(tmp_path: Path) -> None:
+    scene = compressed(tmp_path / "a.glb")
+    mesh = meshes.load(tmp_path / "a.glb")
+    assert len(mesh.triangles) == len(scene.triangles)
+    far = meshes.nearest_distances(mesh.positions, scene.positions, scene.triangles.astype(np.uint32))
+    assert far.max() < 1e-4 and np.abs(mesh.bounds - [scene.positions.min(0), scene.positions.max(0)]).max() < 1e-4
+
+
+def test_levels_are_written_without_compression(tmp_path: Path) -> None:
+    compressed(tmp_path / "a.glb")
+    lod = meshes.scene_lod(tmp_path / "a.glb", [1.0, 0.3])
+    for path, count in zip(lod.export(tmp_path / "levels"), lod.triangles, strict=True):
+        file = Read(path)
+        (primitive,) = file.header["meshes"][0]["primitives"]
+        assert NAME not in str(file.header)
+        assert len(file.array(primitive["indices"])) == 3 * count
+        assert len(file.array(primitive["attributes"]["POSITION"])) == len(np.unique(file.array(primitive["indices"])))
+
+
+def test_plain_data_is_read_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene()
+    extension = {NAME: {"bufferView": 0, "attributes": {"POSITION": 0}}}
+    scene.primitive["extensions"] = extension
+    scene.header["extensionsUsed"] = [NAME]
+    monkeypatch.setitem(sys.modules, "DracoPy", None)
+    assert len(meshes.load(scene.write(tmp_path / "a.glb")).triangles) == len(scene.triangles)
+
+
+def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compressed(tmp_path / "a.glb")
+    monkeypatch.setitem(sys.modules, "DracoPy", None)
+    with pytest.raises(MissingExtra, match="draco"):
+        meshes.load(tmp_path / "a.glb")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"attributes": {"POSITION": 77}}, "Draco holds nothing"),
+        ({"attributes": {"NORMAL": 0}}, "attributes that the primitive lacks"),
+        ({"attributes": {}}, "is wrong"),
+        ({"bufferView": 99}, "is wrong"),
+        ({"bufferView": 0}, "damaged"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+    compressed(tmp_path / "a.glb", **changes)
+    with pytest.raises(FileError, match=said):
+        meshes.load(tmp_path / "a.glb")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_data_is_refused_or_read(seed: int, tmp_path: Path) -> None:
+    scene = compressed(tmp_path / "a.glb")
+    random = np.random.default_rng(seed)
+    data = bytearray((tmp_path / "a.glb").read_bytes())
+    begin = len(data) - len(scene.chunk) + scene.header["bufferViews"][-1]["byteOffset"]
+    for place in random.integers(begin, len(data), 3):
+        data[place] = random.integers(256)
+    (tmp_path / "b.glb").write_bytes(data)
+    with contextlib.suppress(HraError):
+        assert len(meshes.load(tmp_path / "b.glb").triangles) <= len(scene.triangles)

@@ -1,0 +1,43 @@
+"""Checks of glTF headers: what just fits passes, one byte or entry more is refused by name, and by the right check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hra.domains.meshes.files.gltf_structure import check_structure
+from hra.errors import FileError
+
+
+def test_an_extension_that_is_required_is_used() -> None:
+    header = {"asset": {"version": "2.0"}, "extensionsUsed": ["KHR_mesh_quantization"]}
+    check_structure(header | {"extensionsRequired": ["KHR_mesh_quantization"]}, "a.glb")
+    with pytest.raises(FileError, match="it requires an extension that it does not declare as used") as caught:
+        check_structure(header | {"extensionsRequired": ["KHR_texture_transform"]}, "a.glb")
+    assert caught.value.where == "a.glb, extensionsUsed"
+
+
+@pytest.mark.parametrize(
+    ("header", "place"),
+    [
+        ({"accessors": [{"componentType": 5126, "count": 0, "type": "VEC3"}]}, "accessors[0].count"),
+        ({"scenes": [{"nodes": []}, {"nodes": [3]}]}, "scenes[0].nodes"),
+        (
+            {"meshes": [{"primitives": [{"attributes": {"POSITION": 1}}]}]},
+            "meshes[0].primitives[0].attributes.POSITION",
+        ),
+        ({"materials": [{"x" * 50: 1, "alphaCutoff": -1}]}, "materials[0].alphaCutoff"),
+        ({"extensions": {"y" * 50: 1}}, "extensions." + "y" * 40),
+        ({"nodes": 1}, "nodes"),
+    ],
+)
+def test_the_way_to_what_is_wrong_is_named(header: dict[str, Any], place: str) -> None:
+    with pytest.raises(FileError, match="the glTF header is wrong") as caught:
+        check_structure({"asset": {"version": "2.0"}} | header, "a.glb")
+    assert caught.value.where == f"a.glb, {place}"
+
+
+def test_extensions_may_be_empty() -> None:
+    empty: dict[str, Any] = {"extensions": {}}
+    check_structure({"asset": {"version": "2.0"} | empty, "nodes": [empty, {"extensions": {"A": {}}}]} | empty, "a.glb")

@@ -1,0 +1,48 @@
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hra
+from hra.domains import meshes
+from hra.domains.meshes.tiles.usd import write_usd
+from hra.domains.meshes.tiles.whole import quarter_levels
+from hra.errors import FileError
+
+SKULL = str(hra.samples.path("skull.ply"))
+
+
+def test_variants_hold_all_levels(tmp_path):
+    usd = pytest.importorskip("pxr.Usd")
+    UsdGeom = pytest.importorskip("pxr.UsdGeom")
+
+    chain = quarter_levels(meshes.build(SKULL))
+    write_usd(chain, tmp_path / "a.usdc")
+    stage = usd.Stage.Open(str(tmp_path / "a.usdc"))
+    variants = stage.GetDefaultPrim().GetVariantSets().GetVariantSet("LOD")
+    assert variants.GetVariantSelection() == "lod0"
+    for number, (level, error) in enumerate(zip(chain.levels, chain.errors, strict=True)):
+        variants.SetVariantSelection(f"lod{number}")
+        prim = UsdGeom.Mesh.Get(stage, "/Object/Mesh")
+        assert np.array_equal(np.array(prim.GetPointsAttr().Get(), np.float32), level.positions)
+        assert np.array_equal(np.array(prim.GetFaceVertexIndicesAttr().Get()), level.triangles.reshape(-1))
+        assert prim.GetPrim().GetCustomDataByKey("error") == error
+
+
+def test_textures_need_usdz(tmp_path):
+    pytest.importorskip("pxr.Usd")
+    from tests.domains.meshes.tiles.test_content import SQUARE, textured
+
+    mesh = textured(SQUARE)
+    chain = meshes.DiscreteLOD((mesh,), np.zeros(1), np.zeros(3, np.float32), 1.0)
+    with pytest.raises(FileError, match="no textures"):
+        write_usd(chain, tmp_path / "a.usdc")
+    write_usd(chain, tmp_path / "a.usdz")
+    with zipfile.ZipFile(tmp_path / "a.usdz") as packed:
+        named = {Path(name).name: packed.read(name) for name in packed.namelist()}
+    assert named["texture1.png"] == mesh.attributes.materials[1].image
+    Usd, UsdShade = (pytest.importorskip(f"pxr.{name}") for name in ("Usd", "UsdShade"))
+    stage = Usd.Stage.Open(str(tmp_path / "a.usdz"))
+    shader = UsdShade.Shader.Get(stage, "/Object/Materials/material1/texture")
+    assert shader.GetInput("file").Get().resolvedPath

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hra.domains.points import load_points
+from hra.errors import FileError
+from tests.helpers.copc import Key, copc_bytes
+
+laspy = pytest.importorskip("laspy")
+
+
+ROOT, CHILD = (0, 0, 0, 0), (1, 0, 0, 0)
+
+
+PLACES = np.random.default_rng(1).integers(0, 800, (50, 3))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "what"),
+    [
+        ("level", -1, "does not belong to an octree"),
+        ("x", 2, "does not belong to an octree"),
+        ("place", 2**63, "outside of the file"),
+        ("place", 3, "outside of the file"),
+        ("bytes", 2**30, "outside of the file"),
+        ("bytes", -5, "outside of the file"),
+        ("points", -2, "does not belong to an octree"),
+        ("points", 2**30, "hold"),
+        ("points", 7, "hold"),
+    ],
+)
+def test_nodes_that_lie_are_refused(field: str, value: int, what: str, tmp_path: Path):
+    damaged(tmp_path, lambda row: row.__setitem__(field, value))
+    with pytest.raises(FileError, match=what):
+        load_points(tmp_path / "a.copc.laz")
+
+
+def damaged(folder: Path, change: Callable[[np.ndarray], None]) -> None:
+    """Write a file whose second node was changed."""
+    from hra.domains.points.files.las import ENTRY
+
+    nodes: dict[Key, np.ndarray] = {ROOT: PLACES, CHILD: PLACES}
+    content = bytearray(copc_bytes(nodes, [[ROOT, CHILD]]))
+    change(np.frombuffer(content, ENTRY, 2, len(content) - 64)[1])
+    (folder / "a.copc.laz").write_bytes(content)

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hra.errors import FileError
+from hra.files.file_list import FileList
+
+
+def test_files_are_listed_by_name_whatever_their_case(tmp_path: Path):
+    (tmp_path / "b").mkdir()
+    for name in ("b/1.PNG", "a.png", "c.txt", "c.png"):
+        (tmp_path / name).write_text(name)
+    found = FileList.of(tmp_path, frozenset({".png"}))
+    assert found.names == ("a.png", "b/1.PNG", "c.png") and found.sizes == (5, 7, 5)
+    assert found.shard(1, 2) == ["c.png"] and found.sample(2) == ["a.png", "b/1.PNG"] and len(found.sample(9)) == 3
+    (tmp_path / "a.png").write_text("longer text")
+    assert FileList.of(tmp_path, frozenset({".png"})).digest != found.digest
+    for root, what in (
+        (tmp_path / "nowhere", "the folder does not exist"),
+        (tmp_path / "b" / "1.PNG", "the folder does not exist"),
+    ):
+        with pytest.raises(FileError, match=what):
+            FileList.of(root, frozenset({".png"}))
+    with pytest.raises(FileError, match="no file for it"):
+        FileList.of(tmp_path, frozenset({".jpg"}))

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.residency import (
+    Refusing,
+    Trace,
+    evaluate,
+)
+from tests.helpers.residency import refusing_loads
+
+MakeTrace = Callable[..., Trace]
+
+
+SEEDS = st.integers(0, 10**6)
+
+
+POOLS = st.integers(0, 60)
+
+
+@given(seed=SEEDS, pool=POOLS)
+def test_refusing_loads_what_its_twin_loads(random_trace: MakeTrace, seed: int, pool: int):
+    trace = random_trace(seed, largest=5)
+    result = evaluate(Refusing(), trace, pool)
+    assert (result.loads, result.refused) == refusing_loads(trace, pool, 0.75, 0.05)
