@@ -200,7 +200,7 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
 
 
 _NOTHING = np.zeros(len(_TEXT))
-_EXACT = 0.95  # of the words of question and label that are the same
+_EXACT, _SAID = 0.95, 2  # of the words of question and label that are the same, and how many make that sure
 
 
 class _Fits:
@@ -213,7 +213,8 @@ class _Fits:
         for number, text in enumerate(texts):
             if text:
                 self.rows[number] = self._row(number, text)
-        if self.rows[:, 0].max(initial=0) < _EXACT:  # nobody means anything else by a label's own words
+        # Nobody means anything else by a label's own words; one word alone may stand in a label of something else.
+        if len(self.asked) < _SAID or self.rows[:, 0].max(initial=0) < _EXACT:
             self.rows[:, 3] = same_meaning(question, [_label(text) for text in texts])
         self.embeds = bool(self.rows[:, 3].any())
         self.strength = self.rows[:, 0] + 0.5 * self.rows[:, 3] + 0.5 * self.rows[:, 4] - 0.3 * self.rows[:, 5]

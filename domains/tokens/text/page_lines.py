@@ -182,7 +182,8 @@ def _beside_value(lines: Sequence[TextLine]) -> np.ndarray:
     middle, height = (boxes[:, 1] + boxes[:, 3]) / 2, boxes[:, 3] - boxes[:, 1]
     value = np.array([line.aspect < _VALUE for line in lines], bool)
     level = np.abs(middle[:, None] - middle) < 0.5 * np.minimum(height[:, None], height)
-    return (level & value & (boxes[:, 0] > boxes[:, 2][:, None] - 0.5 * height[:, None])).any(axis=1)
+    beside = level & value & (boxes[:, 0] > boxes[:, 2][:, None] - 0.5 * height[:, None])
+    return np.any(beside, axis=1).reshape(-1)
 
 
 def overlooked(lines: Sequence[TextLine]) -> list[TextLine]:

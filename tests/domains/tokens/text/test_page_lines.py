@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from hra.domains import tokens
-from hra.domains.tokens.text.page_lines import page_lines
+from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.page_lines import overlooked, page_lines
 from hra.domains.tokens.text.reader import can_read
 from hra_lab.inputs.documents.typeset import Sheet
 
-pytestmark = pytest.mark.skipif(not can_read(), reason="needs the extra ocr")
+needs_ocr = pytest.mark.skipif(not can_read(), reason="needs the extra ocr")
 _ROWS = [("Invoice number", "48213"), ("Issued on", "14.03.2019"), ("TOTAL AMOUNT", "319.10"), ("Change given", "4.64")]
 
 
@@ -23,6 +24,7 @@ def page() -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(sheet.pixels()), quads[2]
 
 
+@needs_ocr
 @pytest.mark.parametrize("turns", [0, 1, 2, 3])
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_page_is_read_as_it_lies_and_its_total_is_found_there(turns, dark):
@@ -38,3 +40,40 @@ def test_a_page_is_read_as_it_lies_and_its_total_is_found_there(turns, dark):
     y, x = np.unravel_index(int(context.relevance.argmax()), context.relevance.shape)
     assert np.rot90(mark, -turns)[16 * y : 16 * y + 16, 16 * x : 16 * x + 16].any()
     assert context.served.used and context.served.by == "phrase" and 0.3 < (context.served.confidence or 0) <= 1
+
+
+def line(x0: float, y0: float, x1: float, text: str | None) -> TextLine:
+    return TextLine(np.array([[x0, y0], [x1, y0], [x1, y0 + 12], [x0, y0 + 12]]), text)
+
+
+def contents(gone: set[int], rows: int = 8) -> list[TextLine]:
+    """A table of contents: titles, and numbers at the right, some of which were not found."""
+    titles = [line(20, 20 * i, 20 + 12 * (i + 4), f"Chapter {'x' * i}") for i in range(rows)]
+    return [*titles, *(line(300, 20 * i, 316, str(i + 7)) for i in range(rows) if i not in gone)]
+
+
+@pytest.mark.parametrize("gone", [set(), {3}, {0}, {2, 5}])
+def test_values_that_were_not_found_are_supposed_beside_their_labels(gone):
+    made = overlooked(contents(gone))
+    assert sorted(round(one.box[1] / 20) for one in made) == sorted(gone)
+    for one in made:
+        assert one.box[0] == pytest.approx(300) and one.box[2] == pytest.approx(316) and (one.text or "").isdigit()
+
+
+def test_few_values_are_no_column_and_what_is_below_one_is_none_of_it():
+    assert overlooked(contents({0, 1, 2, 3})) == []
+    assert overlooked([*contents(set()), line(20, 400, 120, "A footnote")]) == []
+    assert overlooked([]) == []
+
+
+@needs_ocr
+def test_titles_with_a_page_number_are_read_however_long_and_many_they_are():
+    """Forty titles of some thirty letters: more of them are read to the letter than running text has a budget for."""
+    sheet = Sheet((1040, 760), "DejaVuSans.ttf", 13)
+    titles = [f"Signals of kind {chr(97 + i % 26) * 3} and their handlers, part {i}" for i in range(40)]
+    for i, title in enumerate(titles):
+        sheet.text(30, 20 + 25 * i, title)
+        sheet.right(730, 20 + 25 * i, str(10 + i))
+    read = page_lines(np.ascontiguousarray(sheet.pixels()))
+    heads = [one for one in read.lines if one.text and "handlers" in one.text.replace(" ", "")]
+    assert len(heads) >= 18 and read.counts["pixels of width read"] <= 12_000
