@@ -5,7 +5,8 @@ Run ``python scripts/check_models.py [--families llava,qwen3_vl] [--docs docs/mo
 families and all tables some ten minutes of one core):
 
 1. logits of reduced runs against whole runs in which what is gone is masked (tests/helpers/model_matrix.py);
-2. methods x families: which are served, which are refused and why.
+2. the same of prompts with pictures and videos (tests/helpers/video_models.py);
+3. methods x families: which are served, which are refused and why.
 
 ``--docs`` puts the tables into that page. The exit code is 1 if a difference is above 2e-6, a method is wrong in
 silence, or an error is not one of hra's own.
@@ -34,6 +35,7 @@ from hra.integrations.transformers import reduce  # noqa: E402
 from tests.helpers.model_families import ALL, family_inputs, family_model, pictures_of  # noqa: E402
 from tests.helpers.model_matrix import COLUMNS, COMPACT, LIMIT, SERVED, STATED, Case  # noqa: E402
 from tests.helpers.tiny_models import IMAGE, PROCESSOR  # noqa: E402
+from tests.helpers.video_models import VIDEO_COLUMNS, VIDEO_FAMILIES  # noqa: E402
 
 # Of hra's own methods one of each kind: cells, a pyramid, and boxes and samples that are no cells.
 METHODS = (*tokens.REDUCERS, "grid", "pyramid", "multi-fixation", "log-polar")
@@ -53,18 +55,30 @@ def main() -> int:
     torch.set_num_threads(1)
     names = chosen.families.split(",")
     numbers = {name: differences(name) for name in names if name in SERVED}
+    videos = {
+        name: {column: measure(name) for column, measure in VIDEO_COLUMNS.items()}
+        for name in VIDEO_FAMILIES
+        if name in names
+    }
     answers = {name: served(name) for name in names}
-    tables = {"differences": difference_table(numbers), "methods": method_table(answers)}
+    titles = {name: f"{ALL[name].title}{_note(name)}" for name in numbers}
+    tables = {
+        "differences": difference_table(numbers, titles, [*COLUMNS, "30 sizes"]),
+        "videos": difference_table(videos, VIDEO_FAMILIES, [*VIDEO_COLUMNS]),
+        "methods": method_table(answers),
+    }
     for table in tables.values():
         print(table, end="\n\n")
     record = {"transformers": transformers.__version__, "torch": torch.__version__, "differences": numbers,
-              "methods": answers}  # fmt: skip
+              "videos": videos, "methods": answers}  # fmt: skip
     if chosen.json:
         chosen.json.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
     if chosen.docs:
         written(chosen.docs, tables)
     wrong = [
-        name for name, row in numbers.items() if not all(row[column] <= LIMIT for column in row if column != EFFECT)
+        name
+        for name, row in (*numbers.items(), *videos.items())
+        if not all(row[column] <= LIMIT for column in row if column != EFFECT)
     ]
     silent = [name for name, row in answers.items() if any(answer.startswith("wrong") for answer in row.values())]
     print(f"above {LIMIT}: {wrong or 'none'}; wrong in silence or without words: {silent or 'none'}")
@@ -111,13 +125,12 @@ def _served(model: Any, inputs: Any, method: str, options: dict[str, Any]) -> st
     return "served" if bool(model(**small.inputs).logits.isfinite().all()) else "wrong: logits are not finite"
 
 
-def difference_table(numbers: dict[str, dict[str, float]]) -> str:
+def difference_table(numbers: dict[str, dict[str, float]], titles: dict[str, str], columns: list[str]) -> str:
     """Markdown of the differences, in millionths."""
-    columns = [*COLUMNS, "30 sizes"]
     lines = [f"| family | {' | '.join(columns)} |", "| --- " * (len(columns) + 1) + "|"]
     for name, row in numbers.items():
         cells = [_cell(column, row.get(column)) for column in columns]
-        lines.append(f"| {ALL[name].title}{_note(name)} | {' | '.join(cells)} |")
+        lines.append(f"| {titles[name]} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -98,7 +98,8 @@ def _client(folder: Path) -> Any:
         )
         return render(request.title, views_of(request, lambda text: None), form(asked))
 
-    return TestClient(application(make, Asked("first")), base_url="http://127.0.0.1:8000")
+    here = "http://127.0.0.1:8000"
+    return TestClient(application(make, Asked("first")), base_url=here, headers={"Origin": here})
 
 
 def held() -> tuple[float, float, int]:

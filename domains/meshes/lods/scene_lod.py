@@ -57,6 +57,15 @@ class SceneLOD:
     levels : fine to coarse, the triangles int64 [F, 3] of each primitive that changes, as numbers of its vertices.
     triangles : of each level, every mesh counted once.
     chain : the same levels as whole meshes in the scene's unit, with errors and distances.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> meshes.load(hra.samples.path("skull.ply")).export("skull.glb")
+    >>> lod = meshes.scene_lod("skull.glb", [0.5, 0.1])
+    >>> [path.name for path in lod.export("levels")], lod.export_one("levels.glb")
+    (['lod0.glb', 'lod1.glb'], None)
     """
 
     scene: GltfScene
@@ -119,6 +128,15 @@ def scene_lod(
     -----
     RepairWarning : a mesh is left as it is, because its vertices mean something by themselves; a level cannot have so
         few triangles.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> meshes.load(hra.samples.path("skull.ply")).export("skull.glb")
+    >>> lod = meshes.scene_lod("skull.glb", [0.25, 500])
+    >>> lod.triangles[1] <= 500 < lod.triangles[0]
+    True
     """
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene)

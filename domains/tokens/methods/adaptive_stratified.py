@@ -36,7 +36,7 @@ class EntropyGrid:
     >>> from hra.domains import tokens
     >>> image = np.random.default_rng(0).random((128, 192, 3), dtype=np.float32)
     >>> tokens.EntropyGrid()(tokens.PyramidSampling().context(image, ""))
-    (7, 8)
+    (6, 8)
     """
 
     def __call__(self, context: TokenContext) -> tuple[int, int]:

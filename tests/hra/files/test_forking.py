@@ -108,7 +108,6 @@ def test_a_child_allocates_although_another_thread_was_allocating() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.case(95)
 def test_three_thousand_children_solve_and_cut_although_threads_of_the_parent_do() -> None:
     work = "assert cut(500) == cuts and split(90) == splits"
     assert run(_CUTTING + _FORK.format(work=work, times=3000)) == ["ended 0"] * 3000

@@ -2,7 +2,7 @@
 
 >>> from hra.domains import tokens
 >>> sorted(tokens.REDUCERS)[:3]
-['cdpruner', 'divprune', 'fastv']
+['cdpruner', 'divprune', 'evs']
 """
 
 from __future__ import annotations

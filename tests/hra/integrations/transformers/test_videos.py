@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,158 +11,41 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
 from hra.errors import ArrayError, HraError
-from hra.integrations.transformers import CostModel, Reduced, next_turn, reduce, shown
+from hra.integrations.transformers import CostModel, Reduced, next_turn, shown
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.layouts import Layout
 from hra.integrations.transformers.prompts import Prompts
 from hra.integrations.transformers.signals import Signals, recorded
-from tests.helpers.tiny_models import END, IMAGE, PROCESSOR, START, hf
+from tests.helpers.model_matrix import LIMIT
+from tests.helpers.tiny_models import IMAGE, PROCESSOR, START, hf
+from tests.helpers.video_models import (
+    FRAMES,
+    IDS,
+    MIXED,
+    QWEN,
+    STEPS,
+    TEXT,
+    VIDEO,
+    VIDEO_COLUMNS,
+    VISION,
+    batch,
+    made,
+    masked,
+    padded_right,
+    reduced,
+    row_of,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-VIDEO, SIDE = 98, 84
 CLOSE: Any = {"rtol": 0.0, "atol": 2e-6}
-QWEN = ("qwen2_5_vl", "qwen3_vl")
 FAMILY = pytest.mark.parametrize("name", [*QWEN, "llava_onevision"])
-STEPS = 5
-# Of each prompt its pictures and videos: (steps, rows, columns) of tokens; pictures have one step.
-Media = list[list[tuple[int, int, int]]]
-MIXED: Media = [[(1, 3, 4), (4, 2, 5)], [(3, 4, 3), (1, 2, 2), (3, 2, 3)]]
-FRAMES: Media = [[(3, 3, 3)], [(3, 3, 3)]]
 
 
 @pytest.fixture(autouse=True)
 def _without_gradients():
     with torch.no_grad():
         yield
-
-
-@cache
-def made(name: str) -> Any:
-    torch.manual_seed(0)
-    model = {"qwen2_5_vl": qwen2_5_vl, "qwen3_vl": qwen3_vl, "llava_onevision": onevision}[name]().eval()
-    generator = torch.Generator().manual_seed(1)
-    for parameter in model.parameters():
-        parameter.data += 0.1 * torch.randn(parameter.shape, generator=generator)
-    return model
-
-
-TEXT: dict[str, Any] = {
-    "vocab_size": 100, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 2,
-    "num_key_value_heads": 1, "eos_token_id": None, "pad_token_id": 0,
-    "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [4, 2, 2]},
-}  # fmt: skip
-VISION: dict[str, Any] = {
-    "depth": 4, "hidden_size": 32, "intermediate_size": 48, "num_heads": 4, "patch_size": 14, "spatial_merge_size": 2,
-    "temporal_patch_size": 2, "out_hidden_size": 32,
-}  # fmt: skip
-IDS = {"image_token_id": IMAGE, "video_token_id": VIDEO, "vision_start_token_id": START, "vision_end_token_id": END}
-
-
-def qwen2_5_vl() -> Any:
-    vision = {**VISION, "window_size": 56, "fullatt_block_indexes": [1, 3]}
-    return hf.Qwen2_5_VLForConditionalGeneration(hf.Qwen2_5_VLConfig(text_config=TEXT, vision_config=vision, **IDS))
-
-
-def qwen3_vl() -> Any:
-    vision = {**VISION, "num_position_embeddings": 64, "deepstack_visual_indexes": [1, 2]}
-    text = {**TEXT, "head_dim": 16, "rope_parameters": {**TEXT["rope_parameters"], "mrope_interleaved": True}}
-    return hf.Qwen3VLForConditionalGeneration(hf.Qwen3VLConfig(text_config=text, vision_config=vision, **IDS))
-
-
-def onevision() -> Any:
-    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
-    vision = hf.SiglipVisionConfig(**sizes, image_size=SIDE, patch_size=14, vision_use_head=False)
-    text = hf.Qwen2Config(**sizes, vocab_size=100, num_key_value_heads=2, eos_token_id=None, pad_token_id=0)
-    config = hf.LlavaOnevisionConfig(
-        vision_config=vision, text_config=text, image_token_id=IMAGE, video_token_id=VIDEO,
-        image_grid_pinpoints=[[84, 168], [168, 84], [168, 168]], vision_aspect_ratio="anyres_max_2",
-    )  # fmt: skip
-    return hf.LlavaOnevisionForConditionalGeneration(config)
-
-
-def batch(name: str, media: Media | None = None, seed: int = 0, still: bool = False) -> dict[str, Any]:
-    """Prompts with pictures and videos, padded on the left, as a processor returns them."""
-    rng = torch.Generator().manual_seed(seed)
-    if name in QWEN:
-        return _qwen(name, media or MIXED, rng, still)
-    frames = torch.randn(2, 1 if still else 3, 3, SIDE, SIDE, generator=rng).clamp(-1, 1)
-    frames = frames.repeat(1, 3 if still else 1, 1, 1, 1)
-    if media == FRAMES:
-        return _padded([[1, 5, *[VIDEO] * 28, 7], [1, *[VIDEO] * 28, 8, 9, 6]], {"pixel_values_videos": frames})
-    pixels = torch.randn(1, 3, 3, SIDE, SIDE, generator=rng).clamp(-1, 1)
-    sizes = torch.tensor([[60, 130]])
-    count = len(made(name).base_model.get_image_features(pixels, sizes, return_dict=True).pooler_output[0])
-    rows = [[1, 5, *[IMAGE] * count, 7, *[VIDEO] * 28, 9], [1, *[VIDEO] * 28, 8, 9, 6]]
-    return _padded(rows, {"pixel_values": pixels, "image_sizes": sizes, "pixel_values_videos": frames})
-
-
-def _qwen(name: str, media: Media, rng: torch.Generator, still: bool) -> dict[str, Any]:
-    rows, pixels, sizes = [], {1: [], 2: []}, {1: [], 2: []}
-    for number, parts in enumerate(media):
-        row = [1, 5 + number]
-        for steps, height, width in parts:
-            kind, count = (1, 1) if steps == 1 else (2, 1 if still else steps)
-            patches = torch.randn(count, 4 * height * width, 3 * 2 * 14 * 14, generator=rng).clamp(-1, 1)
-            pixels[kind].append(patches.expand(steps, -1, -1).reshape(-1, 3 * 2 * 14 * 14))
-            sizes[kind].append([steps, 2 * height, 2 * width])
-            groups = steps if name == "qwen3_vl" else 1
-            token = IMAGE if kind == 1 else VIDEO
-            for step in range(groups):
-                row += [20 + step, START, *[token] * (steps * height * width // groups), END]
-        rows.append([*row, 7, 8 + number])
-    given: dict[str, Any] = {}
-    for kind, names in ((1, ("pixel_values", "image_grid_thw")), (2, ("pixel_values_videos", "video_grid_thw"))):
-        if sizes[kind]:
-            given |= dict(zip(names, (torch.cat(pixels[kind]), torch.tensor(sizes[kind])), strict=True))
-    if name == "qwen2_5_vl" and sizes[2]:
-        given["second_per_grid_ts"] = torch.tensor([0.5 + each for each in range(len(sizes[2]))])
-    inputs = _padded(rows, given)
-    ids = inputs["input_ids"]
-    return {**inputs, "mm_token_type_ids": (ids == IMAGE).int() + 2 * (ids == VIDEO).int()}
-
-
-def _padded(rows: list[list[int]], given: dict[str, Any]) -> dict[str, Any]:
-    longest = max(map(len, rows))
-    ids = torch.tensor([[0] * (longest - len(row)) + row for row in rows])
-    mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
-    return {"input_ids": ids, "attention_mask": mask, **given}
-
-
-def row_of(name: str, inputs: dict[str, Any], media: Media, row: int) -> dict[str, Any]:
-    """One prompt of a batch of Qwen, without its padding."""
-    real = inputs["attention_mask"][row].bool()
-    alone = {
-        key: value[row : row + 1, real] for key, value in inputs.items() if value.shape == inputs["input_ids"].shape
-    }
-    for kind, pixels, sizes in ((1, "pixel_values", "image_grid_thw"), (2, "pixel_values_videos", "video_grid_thw")):
-        before, here = (sum((each[0] == 1) == (kind == 1) for part in parts for each in part)
-                        for parts in (media[:row], media[row : row + 1]))  # fmt: skip
-        ends = [0, *inputs[sizes].prod(1).cumsum(0).tolist()]
-        if here:
-            alone[sizes] = inputs[sizes][before : before + here]
-            alone[pixels] = inputs[pixels][ends[before] : ends[before + here]]
-        if here and kind == 2 and name == "qwen2_5_vl":
-            alone["second_per_grid_ts"] = inputs["second_per_grid_ts"][before : before + here]
-    return alone
-
-
-def reduced(name: str, inputs: Any, budget: Any, **options: Any) -> Reduced:
-    options = {"allocator": tokens.Random(), "realize": "select", "processor": PROCESSOR, **options}
-    return reduce(made(name), inputs, budget=budget, **options)
-
-
-def masked(name: str, inputs: Any, small: Reduced) -> dict[str, Any]:
-    """The whole prompts, with what is gone hidden from attention, at the model's own positions."""
-    mask = torch.zeros_like(inputs["attention_mask"])
-    for row, columns in enumerate(small.columns):
-        mask[row, columns[columns >= 0]] = 1
-    places = (inputs["attention_mask"].cumsum(-1) - 1).clamp(min=0)
-    if name in QWEN:
-        names = ("mm_token_type_ids", "image_grid_thw", "video_grid_thw", "second_per_grid_ts", "attention_mask")
-        given = {key: inputs[key] for key in names if key in inputs}
-        places = torch.cat([places[None], made(name).model.get_rope_index(inputs["input_ids"], **given)[0]])
-    return {**inputs, "attention_mask": mask, "position_ids": places}
 
 
 def check_masked(name: str, inputs: Any, small: Reduced, close: Any = CLOSE) -> None:
@@ -190,8 +72,7 @@ def test_a_reduced_run_is_the_whole_run_with_the_rest_masked(name: str, seed: in
 @FAMILY
 def test_padding_on_the_right_comes_back_on_the_left(name: str) -> None:
     inputs = batch(name, seed=10)
-    shape, order = inputs["input_ids"].shape, inputs["attention_mask"].argsort(dim=1, descending=True, stable=True)
-    right = {key: value.gather(1, order) if value.shape == shape else value for key, value in inputs.items()}
+    right = padded_right(inputs)
     assert not torch.equal(right["attention_mask"], inputs["attention_mask"])
     left, other = reduced(name, inputs, 4), reduced(name, right, 4)
     assert torch.equal(left.prompt["input_ids"], other.prompt["input_ids"])
@@ -504,3 +385,10 @@ def counted(call: Any) -> int:
     with counter:
         call()
     return counter.get_total_flops()
+
+
+@FAMILY
+def test_the_matrix_measures_what_the_page_says(name: str) -> None:
+    measured = {column: measure(name) for column, measure in VIDEO_COLUMNS.items()}
+    assert measured.pop("dropping changes") > 1e-2
+    assert max(measured.values()) <= LIMIT, measured
