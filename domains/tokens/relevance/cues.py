@@ -25,10 +25,11 @@ class CueRelevance:
     """Relevance without a model, of pages by print, of photos by colours that the border lacks. Needs nothing.
 
     Of a page ``words x (0.2 + 0.4 saliency + 0.4 text-likeness)``, of a photo ``words x (0.2 + middle) (0.2 + border
-    contrast) / 1.44``; cues are divided by their largest value. A page has one brightness mostly, its paper's; what is
-    between the two is mixed. Of the query only words of place and colour count, see `spatial_words`, `colour_words`;
-    `saliency`, `text_likeness`, `border_contrast` and `middle` have the sources of the others. Of the tokens of a
-    pyramid .65 lie on the subject of a photo, with uniform relevance .52 (``examples/lab/scripts/measure_photos.py``).
+    contrast) / 1.44``, without the middle where words name a place; cues are divided by their largest value. A page has
+    one brightness mostly, its paper's; what is between the two is mixed. Of the query only words of place and colour
+    count, see `spatial_words`, `colour_words`; `saliency`, `text_likeness`, `border_contrast` and `middle` have the
+    sources of the others. Of the tokens of a pyramid .65 lie on the subject of a photo, with uniform relevance .52
+    (``examples/lab/scripts/measure_photos.py``).
 
     Examples
     --------
@@ -44,9 +45,10 @@ class CueRelevance:
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float32 in (0, 1]."""
-        content = context.pyramid.once((CueRelevance, "content"), lambda: _content(context))
-        places = spatial_words(context.query, *content.shape)
-        if places.min() < 1:
+        places = spatial_words(context.query, *context.grid)
+        placed = bool(places.min() < 1)
+        content = context.pyramid.once((CueRelevance, "content", placed), lambda: _content(context, placed))
+        if placed:
             context.serve(Served("words of place"))
         coloured = colour_words(context.query, context.image, context.patch)
         if coloured is not None:
@@ -54,15 +56,15 @@ class CueRelevance:
         return places * (content if coloured is None else coloured * content)
 
 
-def _content(context: TokenContext) -> np.ndarray:
-    """What follows from the image alone."""
+def _content(context: TokenContext, placed: bool) -> np.ndarray:
+    """What follows from the image alone; that a subject stands in the middle counts unless a place was ``placed``."""
     means, page = context.pyramid.patch_means, _page_likeness(context.image)
     content = np.zeros(context.grid, np.float32)
     if page > 0:
         salient = _unit(centre_surround(means))
         content += page * (_LEAST + 0.4 * salient + 0.4 * _unit(text_likeness(context.image, context.patch)))
     if page < 1:
-        bell, contrast = middle(*context.grid), _unit(border_contrast(means))
+        bell, contrast = 1.0 if placed else middle(*context.grid), _unit(border_contrast(means))
         content += (1 - page) * (_LEAST + bell) * (_LEAST + contrast) / (1 + _LEAST) ** 2
     return content
 

@@ -16,7 +16,7 @@ USERS = set(EXTRAS) - {"all", "docs", "fuzz", "test"}
 def test_every_extra_is_listed_with_its_packages() -> None:
     found = doctor.packages_by_extra()
     assert set(found) == USERS | {""} and {"numpy", "numba", "typer"} <= found[""]
-    assert found["points"] == {"laspy"} and found["demo"] >= found["tokens"] | found["meshes"] | {
+    assert found["points"] == {"laspy", "zstandard"} and found["demo"] >= found["tokens"] | found["meshes"] | {
         "trimesh",
         "matplotlib",
     }

@@ -441,9 +441,7 @@ def test_looking_further_never_gains_less_and_ends(mode: Any, seed: int, which: 
     for early, late in itertools.pairwise(answers):
         assert early.gain <= late.gain and early.upper_bound >= late.upper_bound - 1e-9
     last, best = answers[-1], most_gain(case, mode, budget)
-    assert last.gain >= best - 1.001e-3 * last.upper_bound, (
-        "the best, or so close that no step is looked for"
-    )
+    assert last.gain >= best - 1.001e-3 * last.upper_bound, "the best, or so close that no step is looked for"
 
 
 def test_a_higher_potential_is_looked_into_first_and_none_not_at_all():

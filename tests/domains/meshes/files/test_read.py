@@ -273,8 +273,9 @@ def test_large_files_are_refused_before_reading(tmp_path: Path) -> None:
 def test_without_trimesh_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
     with pytest.raises(MissingExtra, match=r"hra\[formats\]"):
-        meshes.from_arrays(POINTS, FACES).export(tmp_path / "a.ply")
-    meshes.from_arrays(POINTS, FACES).export(tmp_path / "a.glb")
+        meshes.from_arrays(POINTS, FACES).export(tmp_path / "a.obj")
+    for name in ("a.glb", "a.ply"):
+        meshes.from_arrays(POINTS, FACES).export(tmp_path / name)
 
 
 @pytest.mark.case(22)
