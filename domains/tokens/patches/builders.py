@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from hra.domains.tokens.patches.best_cut import best_cut
 from hra.domains.tokens.patches.boxes import BoxTokens, tree_in_time, tree_of_copy
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.model.gains import warn_of_repairs
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -57,7 +56,7 @@ class GridBuilder(DirectBuilder[PatchTokens]):
 
 
 @dataclass(frozen=True)
-class PyramidBuilder(DirectBuilder[TokenSet]):
+class PyramidBuilder(DirectBuilder[Any]):  # patches of pictures, boxes of videos
     """The patch pyramid as a quadtree whose children are added one at a time; a patch leaves with its last child.
 
     So every count from the coarsest level to all finest patches can be met. Siblings come in falling error while only
@@ -93,7 +92,7 @@ class PyramidBuilder(DirectBuilder[TokenSet]):
             cost_unit="tokens",
         )
 
-    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> TokenSet:
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> Any:
         """The patches of ``cut``."""
         return (PatchTokens if _is_plain(context) else BoxTokens).of(context, hierarchy, cut)
 

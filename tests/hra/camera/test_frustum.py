@@ -22,7 +22,7 @@ def test_spheres_and_boxes_reach_the_frustum_as_their_planes_say(seed: int):
     distances = centers @ planes[:, :3].T + planes[:, 3]
     clear = np.abs(distances + radii[:, None]).min(axis=1) > 1e-9
     found = frustum.spheres_in_frustum(centers, radii, rows(planes))
-    np.testing.assert_array_equal(found[clear], (distances + radii[:, None] >= 0).all(axis=1)[clear])
+    np.testing.assert_array_equal(found[clear], np.all(distances[clear] + radii[clear, None] >= 0, axis=1))
     boxes = np.stack([centers - radii[:, None], centers + radii[:, None]], axis=1)
     farthest = distances + radii[:, None] * np.abs(planes[:, :3]).sum(axis=1)
     clear = np.abs(farthest).min(axis=1) > 1e-9

@@ -18,7 +18,7 @@ def test_a_copy_says_the_same_and_cannot_be_written_to():
 
 def test_what_a_traversal_must_return_is_named():
     class Mask(hra.Traversal):
-        def select(self, problem):
+        def select(self, problem):  # pyright: ignore[reportIncompatibleMethodOverride]
             return problem.gain > 0
 
     with pytest.raises(hra.HraError, match="Solution"):

@@ -9,10 +9,11 @@ import hra
 class Everything(hra.Traversal):
     def select(self, problem):
         assert (problem.cost >= 0).all()
-        taken = np.zeros(problem.gain.size, bool)
+        taken, parent = np.zeros(problem.gain.size, bool), problem.hierarchy.parent
+        assert parent is not None
         for r in range(taken.size):
             taken[r] = problem.cost[: r + 1][taken[: r + 1]].sum() + problem.cost[r] <= problem.capacity and (
-                problem.hierarchy.parent[r] < 0 or taken[problem.hierarchy.parent[r]]
+                parent[r] < 0 or taken[parent[r]]
             )
         return hra.Solution(taken)
 

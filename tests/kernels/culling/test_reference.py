@@ -33,6 +33,6 @@ def test_every_point_of_a_bound_lies_in_its_rectangle_and_not_before_its_depth(k
     seen = (np.abs(x) < w) & (np.abs(y) < w) & (z > 0) & (z < w)
     pixels = np.stack([(1 + x / w) * WIDTH / 2, (1 - y / w) * HEIGHT / 2], axis=1)
     first, last = rects[:, :2], rects[:, 2:] + 1
-    assert ((first <= pixels) & (pixels <= last)).all(axis=1)[seen].all()
+    assert ((first <= pixels) & (pixels <= last))[seen].all()
     nearest = depth >= z / w if reverse else depth <= z / w
     assert nearest[seen].all()

@@ -182,8 +182,9 @@ def test_what_a_format_does_not_hold_is_true_of_its_files(tmp_path: Path) -> Non
     arrays = {name: np.zeros((count, columns), np.float32) for name, columns in names.items()}
     arrays["normals"][:, 2] = arrays["tangents"][:, 0] = arrays["tangents"][:, 3] = 1
     triangle = np.array([[0, 1, 2]], np.uint32)
-    mesh = meshes.TriangleMesh(np.eye(3, dtype=np.float32), triangle, meshes.VertexAttributes(**arrays))
+    mesh = meshes.TriangleMesh(np.eye(3, dtype=np.float32), triangle, meshes.VertexAttributes(**arrays))  # pyright: ignore[reportArgumentType]
     mesh.export(tmp_path / "a.glb")
     found = meshes.load(tmp_path / "a.glb").attributes
-    assert found is not None and set(left_out(found.names, ".glb")) == set(mesh.attributes.names) - set(found.names)
+    assert found is not None and mesh.attributes is not None
+    assert set(left_out(found.names, ".glb")) == set(mesh.attributes.names) - set(found.names)
     assert left_out(mesh.attributes.names, ".glb") == []

@@ -473,7 +473,7 @@ def test_the_second_set_of_an_extensions_texture_is_kept(tmp_path: Path) -> None
     scene.primitive["material"] = 0
     scene.primitive["attributes"]["TEXCOORD_1"] = scene.add(scene.uv / 4)
     mesh = meshes.load(scene.write(tmp_path / "scene.glb"))
-    assert mesh.attributes is not None and mesh.attributes.uv2 is not None
+    assert mesh.attributes is not None and mesh.attributes.uv is not None and mesh.attributes.uv2 is not None
     assert np.allclose(mesh.attributes.uv2, mesh.attributes.uv / 4 + [0.5, 0])
     mesh.export(tmp_path / "one.glb")
     (material,) = Read(tmp_path / "one.glb").header["materials"]

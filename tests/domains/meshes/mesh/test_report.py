@@ -12,6 +12,7 @@ from hra.domains.meshes.mesh.report import Meter
 def test_a_report_counts_what_was_built(make_grid):
     built = meshes.build(make_grid(40, 40))
     report = built.report
+    assert report is not None
     assert (report.triangles, report.root_triangles) == (built.triangle_count, built.root_triangle_count)
     assert (report.clusters, report.groups) == (len(built.offsets) - 1, len(built.hierarchy))
     assert report.wall_s > 0

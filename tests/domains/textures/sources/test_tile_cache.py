@@ -15,7 +15,7 @@ TEXELS = np.random.default_rng(0).integers(0, 255, (70, 90, 3), np.uint8)
 
 def test_a_rectangle_is_that_of_the_file_and_decoded_once(tmp_path):
     Image.fromarray(TEXELS).save(tmp_path / "a.png")
-    cache = TileCache(2**25)
+    cache, read = TileCache(2**25), 0
     for _ in range(2):
         found = cache.read(str(tmp_path / "a.png"), 0, (3, 20), (40, 90), np.dtype(np.uint8))
         np.testing.assert_array_equal(found, TEXELS[3:20, 40:90])

@@ -39,7 +39,7 @@ def test_moments_are_those_of_plain_arrays(height: int, width: int, cell: int, s
 
 
 def test_stripes_lie_on_one_line():
-    stripes = np.tile(np.float32([0, 0, 1, 1]), (16, 8))
+    stripes = np.tile(np.array([0, 0, 1, 1], np.float32), (16, 8))
     found = gradient_channels(stripes, 8)
     assert found["structure"][:, 1:-1].min() > 0.99
     assert found["corners"].max() < 1e-3

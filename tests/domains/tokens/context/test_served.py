@@ -64,7 +64,7 @@ def test_a_label_that_is_there_is_served_with_confidence_and_one_that_is_not_wit
     context = tokens.TokenContext.of(page(), ASKED, relevance=tokens.PhraseRelevance(read=True))
     assert context.served.by == "phrase" and context.served.used and 0.5 < (context.served.confidence or 0) <= 1
     other = context.asking("xylophone zebra quokka?")
-    assert (other.served.confidence or 0) < context.served.confidence
+    assert (other.served.confidence or 0) < (context.served.confidence or 0)
 
 
 @needs_ocr

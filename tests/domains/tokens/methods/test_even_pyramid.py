@@ -8,8 +8,8 @@ from hra.domains import tokens
 def test_no_question_changes_it_and_it_leaves_less_error_than_one_that_looks_elsewhere(smooth_noise):
     image = smooth_noise(128, 160)
     even = tokens.EvenPyramid()
-    cuts = [even.allocate((image, query), 30).cut for query in ("", "what is at the top left?")]
-    np.testing.assert_array_equal(*cuts)
+    plain, other = (even.allocate((image, query), 30).cut for query in ("", "what is at the top left?"))
+    np.testing.assert_array_equal(plain, other)
     asked = tokens.PyramidSampling().allocate((image, "what is at the top left?"), 30)
     shown = [
         each.reconstruct()

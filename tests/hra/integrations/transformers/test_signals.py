@@ -143,7 +143,7 @@ def test_words_make_relevance():
 
 def test_attention_of_pictures_that_are_no_squares_keeps_their_rows():
     # 4 x 9 patches, which were read as 6 x 6: the patch that is paid most stays where it is.
-    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
+    sizes: Any = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4}
     vision: Any = transformers.SiglipVisionConfig(**sizes, image_size=84, patch_size=14, vision_use_head=False)
     model = model_of("llava")
     model.model.vision_tower = transformers.SiglipVisionModel(vision).eval()

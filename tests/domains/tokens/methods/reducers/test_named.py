@@ -154,8 +154,8 @@ def test_hired_budgets_count_the_most_attended_cells_of_each_tile():
 
 
 def test_prumerge_reads_the_last_layer_and_the_next_to_last_by_name():
-    assert tokens.REDUCERS["prumerge"]().reads == "joint"
-    assert tokens.REDUCERS["prumerge"](reads="attention").reads == "attention"
+    for options, reads in (({}, "joint"), ({"reads": "attention"}, "attention")):
+        assert vars(tokens.REDUCERS["prumerge"](**options))["reads"] == reads
     # Attention that adds up to less than 1, as that of a class token to patches, is a weight as it is.
     features = np.array([[[1.0], [2]]])
     assert realized("prumerge", features, 1, [[0.3, 0.2]]).pool(features).item() == pytest.approx(1 + 0.2 * 2)
