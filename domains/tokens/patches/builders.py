@@ -13,6 +13,7 @@ from hra.domains.tokens.patches.best_cut import best_cut
 from hra.domains.tokens.patches.boxes import BoxTokens, tree_in_time, tree_of_copy
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.model.gains import warn_of_repairs
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -92,7 +93,7 @@ class PyramidBuilder(DirectBuilder[Any]):  # patches of pictures, boxes of video
             cost_unit="tokens",
         )
 
-    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> Any:
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> TokenSet:
         """The patches of ``cut``."""
         return (PatchTokens if _is_plain(context) else BoxTokens).of(context, hierarchy, cut)
 

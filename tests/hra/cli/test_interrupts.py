@@ -19,7 +19,11 @@ CALL = "from hra.cli import main; print('ready', flush=True); main()"
 def stopped(after: float, *words: str | Path, cwd: Path) -> tuple[int, str]:
     """Exit code and what was said on standard error, of a command that is interrupted so many seconds into `main`."""
     command = [sys.executable, "-c", CALL, *map(str, words)]
-    process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # Where the tests run in the background of a shell, interrupts are ignored from the start.
+    restore = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)  # noqa: E731
+    process = subprocess.Popen(
+        command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=restore
+    )
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     time.sleep(after)
     os.kill(process.pid, signal.SIGINT)
