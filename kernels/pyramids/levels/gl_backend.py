@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import BackendUnavailable
+from hra.errors import BackendUnavailable, HraError
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce
 from hra.kernels.pyramids.levels.reference import one_of_two
@@ -68,7 +68,18 @@ def _check_supported(dtype: np.dtype, reduce: Reduce) -> None:
 @contextmanager
 def _context() -> Iterator[Context]:
     """This thread's context; after a failure, such as a reset of the driver, the next call makes a new one."""
-    context = getattr(_local, "context", None) or Context()
+    kept = getattr(_local, "context", None)
+    context = kept if kept is not None and _works(kept) else Context()
     _local.context = None
     yield context
     _local.context = context
+
+
+def _works(context: Context) -> bool:
+    """Whether a context that was kept is still there: others in the process can end the display that it belongs to."""
+    try:
+        with context.use() as gl:
+            gl.buffer(reserve=4).release()
+    except HraError:
+        return False
+    return True

@@ -136,3 +136,10 @@ def test_images_beyond_the_driver_s_limit_are_refused(monkeypatch):
         build_pyramid(np.zeros((5, 5, 1), np.float32), backend="gl")
     with pytest.raises(ArrayError, match="rectangles"):
         rect_max(build_pyramid(np.zeros((2, 2, 1), np.float32), "max"), np.zeros((9, 4), np.int32), backend="gl")
+
+
+def test_a_context_that_is_gone_is_made_again():
+    image = np.random.default_rng(0).random((8, 8, 1), dtype=np.float32)
+    first = build_pyramid(image, backend="gl").data.copy()
+    gl_backend._local.context.release()
+    np.testing.assert_array_equal(build_pyramid(image, backend="gl").data, first)
