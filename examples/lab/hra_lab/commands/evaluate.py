@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich import box
@@ -15,6 +16,7 @@ from rich.table import Table
 from hra.console import JsonOption, Scale, ScaleOption, folder_or, make_folder, print_wide, running, write_json
 from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
+from hra_lab.commands.verdict import verdict
 
 
 class SuiteName(StrEnum):
@@ -37,16 +39,8 @@ class SuiteName(StrEnum):
     tokens = "tokens"
 
 
-def evaluate(
-    suite: Annotated[
-        SuiteName,
-        typer.Argument(
-            help="core: rules. frames: pixel cuts, popping. meshes, points: images. residency: pages. "
-            "pixels, settings, reducers, compressors, codebooks, attention: methods of tokens. "
-            "questions, reading, seeing: answers by matching, by OCR and by an image network. "
-            "tokens: answers of trained readers (hours; minutes with --quick)."
-        ),
-    ],
+def run_suite(
+    suite: Annotated[SuiteName, typer.Argument(help="What is evaluated.")],
     out: Annotated[
         Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
     ] = None,
@@ -418,3 +412,24 @@ _SUITES = {
 }
 _IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))
 _ASKING = frozenset((SuiteName.questions, SuiteName.reading, SuiteName.seeing, SuiteName.pixels, SuiteName.tokens))
+
+
+def _suite(name: SuiteName) -> Callable[..., None]:
+    """`run_suite` for one suite, as a command of its own."""
+
+    def run(**given: Any) -> None:
+        run_suite(name, **given)
+
+    hints = get_type_hints(run_suite, include_extras=True)
+    options = [one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name])
+               for one in signature(run_suite).parameters.values() if one.name != "suite"]  # fmt: skip
+    vars(run).update(__signature__=Signature(options))
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    run.__doc__ = _SUITES[name][0].__doc__
+    return run
+
+
+evaluate = typer.Typer(no_args_is_help=True, help=run_suite.__doc__)
+for _name in SuiteName:
+    evaluate.command(_name.value)(_suite(_name))
+evaluate.command("vqa")(verdict)
