@@ -105,7 +105,8 @@ def model_named(name: str, weights: str | None = None) -> Model:
     HraError : no such function, server or model. MissingExtra : transformers is not installed.
     """
     if "://" in name:
-        return ServerModel(name.rstrip("/"), _served(name.rstrip("/")), weights and HuggingFaceModel.load(weights))
+        encoder = None if weights is None else HuggingFaceModel.load(weights)
+        return ServerModel(name.rstrip("/"), _served(name.rstrip("/")), encoder)
     if weights is not None:
         raise HraError("weights belong to a server", where="--weights", fix="leave them out, or give its address")
     if ":" in name and not Path(name).exists():
