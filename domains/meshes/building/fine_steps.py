@@ -95,6 +95,8 @@ def fine_steps(
     # What follows would take time for all vertices of the mesh again and again.
     vertices, corners = local_vertices(changes.triangles.reshape(-1))
     near = Geometry(geometry.positions[vertices], geometry.unit_positions[vertices], geometry.scale)
+    if geometry.spare is not None:
+        near = replace(near, spare=geometry.spare[vertices])
     local = replace(top, indices=corners[: top.indices.size])
     corners, deviation = corners.reshape(-1, 3), None
     if followed is not None:

@@ -37,7 +37,7 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
 
     Each level is a cut of the cluster hierarchy that minimises `SurfaceError` within its number of triangles, and that
     refines the next coarser level: every cluster of a level stands for clusters of the finer one. So triangles and
-    errors are monotone. All vertices are vertices of the source.
+    errors are monotone. All vertices are vertices of the source, but for those of small parts that grew (see `build`).
 
     Parameters
     ----------
