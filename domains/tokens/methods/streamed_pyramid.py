@@ -310,6 +310,8 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         extent = np.array(image.size[::-1])
         middle = np.minimum((np.stack([x, y], axis=1) + 0.5) * (image.patch << level)[:, None], extent)
         worth = (hierarchy.attribute("inherited_error") - hierarchy.attribute("error"))[cut]
+        # Of a patch larger than a square, the square holds a part.
+        worth *= np.minimum(1.0, side / (image.patch << level)) ** 2
         corner = np.clip(np.rint(middle - side / 2), 0, np.maximum(extent - side, 0)).astype(np.int64)
         boxes = []
         for _ in range(min(count, len(cut))):
