@@ -128,8 +128,10 @@ class RegionFile:
             return np.ascontiguousarray(
                 _colours(pixels[:height, :width], self._reader.alpha, self._channels, self._window, where)
             )
-        except HraError:
-            raise
+        except HraError as error:
+            if error.where:
+                raise
+            raise type(error)(error.what, where=where, fix="check that the file is complete") from error
         except MemoryError as error:
             raise OutOfMemory("the tile needs more memory than is free", where=where) from error
         except Exception as error:  # decoders raise errors of a dozen classes
@@ -288,7 +290,9 @@ def _tiff(file: Path) -> _Reader:
             raise ImageError(f"it ends {count - size + offset:,} bytes beyond the end of the file")
         stream.seek(offset)
         data = stream.read(count)
-        if page.compression == 1 and len(data) < math.prod(_segment(page, file)) * _pixel_bytes(page) and page.is_tiled:
+        samples = page.samplesperpixel if page.planarconfig == 1 else 1
+        least = page.tilelength * -(-page.tilewidth * samples * page.bitspersample // 8) if page.is_tiled else 0
+        if page.compression == 1 and len(data) < least:
             raise ImageError(f"it has {len(data):,} bytes, too few for a tile")
         tables = {"jpegtables": page.jpegtables, "jpegheader": page.jpegheader} if page.compression in (6, 7) else {}
         return page.decode(data, index, **tables)[0][0]
