@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Write canvases of the learned experiment's test split as images and JSON lines for ``hra eval vqa``.
 
-Run ``python examples/lab/scripts/write_canvases.py FOLDER [--count 40]``: target, secondary and periphery of each canvas
-are three questions with the boxes of their answers.
+Run ``python examples/lab/scripts/write_canvases.py FOLDER [--count 40]``: target, secondary and periphery of each
+canvas are three questions with the boxes of their answers.
 """
 
 from __future__ import annotations
