@@ -36,6 +36,7 @@ class SuiteName(StrEnum):
     reducers = "reducers"
     seeing = "seeing"
     settings = "settings"
+    splits = "splits"
     tokens = "tokens"
 
 
@@ -258,6 +259,14 @@ def _settings(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, 
     return record, lambda: page(record)
 
 
+def _splits(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What strata, levels, budgets and shares of directions change."""
+    from hra_lab.evaluation.splits import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -393,6 +402,13 @@ def _show_settings(record: dict[str, Any]) -> None:
     typer.echo(table(record))
 
 
+def _show_splits(record: dict[str, Any]) -> None:
+    """A table for each group."""
+    from hra_lab.evaluation.splits import table
+
+    typer.echo(table(record))
+
+
 _SUITES = {
     SuiteName.attention: (_attention, _show_attention),
     SuiteName.codebooks: (_codebooks, _show_codebooks),
@@ -408,6 +424,7 @@ _SUITES = {
     SuiteName.reducers: (_reducers, _show_reducers),
     SuiteName.seeing: (_seeing, _show_answers),
     SuiteName.settings: (_settings, _show_settings),
+    SuiteName.splits: (_splits, _show_splits),
     SuiteName.tokens: (_tokens, _show_tokens),
 }
 _IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))

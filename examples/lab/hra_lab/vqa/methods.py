@@ -30,6 +30,8 @@ LABELS: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 """What tables call a method; others go by their own names."""
 METHODS = ("grid", "pyramid", "foveated", "log-polar", "gestalt-saccades", "downsample", "uniform-grid", "random")
+BLIND = ("downsample", "uniform-grid", "random")
+"""What knows nothing of the question, not even where a token goes that is left over."""
 ORACLE = "oracle"
 _ELSEWHERE = 0.003
 # Of 529 tokens 256 are the base.
@@ -114,7 +116,9 @@ class Way:
             return tokens.GestaltSaccades(self.relevance, patch=patch, gestalt=tokens.ResizedGestalt(side, side))
         made = tokens.preset(self.method)
         own = made.relevance
-        if isinstance(own, tokens.FoveatedRelevance):
+        if self.method in BLIND:
+            made.relevance = tokens.UniformRelevance()
+        elif isinstance(own, tokens.FoveatedRelevance):
             made.relevance = replace(own, relevance=self.relevance)
         elif isinstance(own, tokens.CueRelevance):
             made.relevance = self.relevance

@@ -80,6 +80,21 @@ def test_more_methods_and_questions_go_on_from_what_is_there(tmp_path: Path, mod
         run(*given[:3], "--relevance", "uniform", "--out", "out", "--budgets", "6")
 
 
+def test_what_knows_nothing_of_the_question_answers_alike_whatever_is_known(tmp_path: Path, model: str) -> None:
+    data, scores = lines(tmp_path / "a"), {}
+    for relevance in ("oracle", "cues"):
+        run(str(data), "--model", model, "--budgets", "5", "--relevance", relevance, "--out", relevance)
+        (one,) = json.loads(Path(relevance, "report.json").read_text())["sets"]
+        rows = [row for answers in one["answers"] for row in answers["rows"] if row["region"] == "target"]
+        scores[relevance] = {
+            name: [row["covered"] for row in rows if row["method"] == name]
+            for name in ("grid", "log-polar", "downsample", "uniform-grid", "random")
+        }
+    for name in ("downsample", "uniform-grid", "random"):
+        assert scores["oracle"][name] == scores["cues"][name]
+    assert scores["oracle"]["log-polar"] != scores["cues"]["log-polar"]
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
