@@ -274,9 +274,8 @@ def _allocation(
         number["certificate_price"], Fraction(numerator, denominator), flow, number["certificate_shortfall"]
     )
     stated = {name: number[name] for name in ("cost", "gain", "residual", "upper_bound")}
-    stated["least_max_error"] = number.get("least_max_error")
     # What the file states stands until somebody verifies it.
-    allocation.__dict__.update(stated, certificate=proof)
+    allocation.__dict__.update(stated, certificate=proof, least_max_error=number.get("least_max_error"))
     if allocation.status != header["status"]:
         raise FileError(f"the answer is not {header['status']!r} by its numbers", fix="save the allocation again")
     return allocation
