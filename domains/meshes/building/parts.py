@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.compiling import njit
+from hra.domains.meshes.building.backs import connect
 from hra.domains.meshes.building.geometry import Geometry, Simplify
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.kernels.trees import morton_codes
@@ -277,7 +278,7 @@ def with_parts(geometry: Geometry, triangles: np.ndarray) -> Geometry:
     """The same with spare rows for parts, if ``triangles`` uint32 [F, 3] have many of one kind."""
     places, count = geometry.by_position(triangles).astype(np.int64), len(geometry.positions)
     root = np.arange(count)
-    _connect(places, root)
+    connect(places, root)
     label = root[places[:, 0]]
     sizes = np.bincount(label, minlength=count)
     vertices = np.unique(triangles)
@@ -350,22 +351,3 @@ def _matched(dropped, kept, order, count):
             chosen[size] = k
             size += 1
     return chosen[:size].copy()
-
-
-@njit(cache=True, nogil=True)
-def _connect(triangles, root):
-    for t in range(len(triangles)):
-        for corner in range(2):
-            a, b = _find(root, triangles[t, corner]), _find(root, triangles[t, corner + 1])
-            root[max(a, b)] = min(a, b)
-    for v in range(root.size):
-        root[v] = _find(root, v)
-
-
-@njit(cache=True, nogil=True)
-def _find(root, i):
-    while root[i] != i:
-        # Path halving (Tarjan and van Leeuwen, Worst-case analysis of set union algorithms, 1984).
-        root[i] = root[root[i]]
-        i = root[i]
-    return i
