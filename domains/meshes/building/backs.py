@@ -14,7 +14,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.measures.surface import directed_edges, surface_area
+from hra.domains.meshes.distances.surface import directed_edges, surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.ragged import distinct_vertices, run_offsets, take_runs
 

@@ -9,7 +9,7 @@ import numpy as np
 from hra.caching import cached_property
 from hra.compiling import njit
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.measures.surface import directed_edges
+from hra.domains.meshes.distances.surface import directed_edges
 from hra.domains.meshes.mesh.ragged import local_vertices
 
 

@@ -28,7 +28,7 @@ from hra.domains.meshes.building.settings import Countdown, Settings, Workers
 from hra.domains.meshes.building.sides import carried_deviations
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified, split_into_clusters
 from hra.domains.meshes.building.source_clusters import own_bounds
-from hra.domains.meshes.measures.surface import surface_area
+from hra.domains.meshes.distances.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.mesh.meshopt import MAX_VERTICES
 from hra.domains.meshes.mesh.ragged import local_vertices, take_runs

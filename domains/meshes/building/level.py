@@ -18,8 +18,8 @@ from hra.domains.meshes.building.settings import Countdown, Workers, batches
 from hra.domains.meshes.building.sides import carried_deviations, two_sided_deviations
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.spheres import enclosing_spheres
-from hra.domains.meshes.measures.carrying import Carried
-from hra.domains.meshes.measures.surface import surface_area
+from hra.domains.meshes.distances.carrying import Carried
+from hra.domains.meshes.distances.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.ragged import enclosing_boxes, run_offsets, take_runs
 

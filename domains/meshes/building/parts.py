@@ -4,8 +4,8 @@ An edge collapse takes a leaf of few triangles away, or makes a spike of it: at 
 show half of its area. So a part of which there are many alike is left as it is where it would lose a tenth of its area.
 Instead such parts go in pairs: one is dropped, and its near neighbour grows until it has the area of both. What a pair
 costs is how far its matter moves. A screw or a post is dropped as a whole, which costs its radius: its last triangles
-cannot be collapsed, and would be paid for by surfaces that are seen from afar. The rest is simplified as far as costs as
-much as the dearest of these.
+cannot be collapsed, and would be paid for by surfaces that are seen from afar. The rest is simplified as far as costs
+as much as the dearest of these.
 
 Enlarged parts have vertices of their own. Each source vertex of a part has one spare row behind all source vertices. A
 pair takes the rows of the part that is dropped, and as that part never comes back nobody else does: so the rows do not

@@ -29,9 +29,9 @@ import numpy as np
 from judge_scenes import drawn
 
 from hra.domains import meshes
+from hra.domains.meshes.distances.surface import surface_points
+from hra.domains.meshes.distances.triangle_distance import nearest_distances
 from hra.domains.meshes.files.gltf_scene import GltfScene
-from hra.domains.meshes.measures.surface import surface_points
-from hra.domains.meshes.measures.triangle_distance import nearest_distances
 from hra.errors import HraError
 
 _SHARES = (0.5, 0.25, 0.1)
