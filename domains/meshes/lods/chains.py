@@ -50,7 +50,8 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are bounds on distances: no point of the
     source is farther from the level, and none of the level from the source; at most a fiftieth too large. Those of a
     `MeshAsset` are the largest "hausdorff" of its clusters, which are looser, or their largest "error", an estimate, if
-    it has none (``DiscreteLOD.certified`` tells). ``appearance`` is the largest "error", which counts how textures, normals and colours move, too.
+    it has none (``DiscreteLOD.certified`` tells). ``appearance`` is the largest "error", which counts how textures,
+    normals and colours move, too.
 
     Raises
     ------
@@ -150,6 +151,8 @@ def sphere_of(hierarchy: Hierarchy) -> tuple[np.ndarray, float]:
 
 def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = SHARES) -> DiscreteLOD:
     """Simplify a whole mesh to ``shares`` of its triangles, each level from the source, until one does not shrink.
+
+    ``errors`` of the chain are bounds, ``appearance`` is the simplifier's estimate, as of `lod_chain`.
 
     Parameters
     ----------
