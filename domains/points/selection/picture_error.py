@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numba import njit
 
 import hra
 from hra.camera import Camera, views_of
+from hra.compiling import njit
 from hra.domains.points.cloud.cloud_tree import CloudTree
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.domains.points.cloud.moments import at_least_the_children
