@@ -17,13 +17,15 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.caching import cached_property
-from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.context.context import Relevance, TokenContext, UniformRelevance
+from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.patches.streamed import StreamedImage, halvings
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.pyramid.blocks import block_means, block_sums
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.cues import CueRelevance
-from hra.domains.tokens.relevance.phrase import PhraseRelevance
+from hra.domains.tokens.relevance.phrase import PhraseRelevance, chances, is_sure
+from hra.domains.tokens.text import reader
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 from hra.model.budget import check_budget
@@ -56,11 +58,13 @@ class SeenImage(LazyHierarchy):
     density : float64, by patch of the overview, with a mean of 1 over the image.
     closer : (row, column) of a patch of level `StreamedImage.first` to the weights of all finest patches in it, for
         those that were looked at closely.
+    served : what became of the question.
     """
 
     image: StreamedImage
     density: np.ndarray
     closer: dict[tuple[int, int], np.ndarray]
+    served: Served = Served()  # noqa: RUF009
     mode = "add"
     cost_unit = "tokens"
 
@@ -255,10 +259,7 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         BudgetTooSmall : no token at all.
         """
         image, query, *begun = context
-        if self._last is None or self._last[0] is not image or self._last[1] != query:
-            self._last = image, query, self.see(image, query)
-        seen = self._last[2]
-        reached = self._reached(seen, budget, begun[0] if begun else ())
+        reached = self._reached(self._seen(image, query), budget, begun[0] if begun else ())
         return super().problem_for(reached, context, check_budget(budget, reached))
 
     def traverse_and_select(self, problem: Problem) -> Solution:
@@ -281,6 +282,10 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         bound = ceiling((*precise_total(wider.gain, relaxed.selected), proof.shortfall))
         gained = math.fsum(problem.gain[solution.selected])
         return replace(solution, upper_bound=max(bound, math.nextafter(gained, math.inf)), shortfall=None)
+
+    def served(self, image: StreamedImage, query: str) -> Served:
+        """What became of a question, see `hra.domains.tokens.TokenContext.served`."""
+        return self._seen(image, query).served
 
     def realize(self, allocation: Allocation) -> PatchTokens:
         """The tokens of an allocation; their pixels are read from the image. What maps every pixel may not fit."""
@@ -328,23 +333,26 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         relevance = CueRelevance() if self.relevance is None else self.relevance
         pyramid = image.once((StreamedPyramid, "overview"), lambda: PatchPyramid(image.overview, image.patch))
         overview = TokenContext(pyramid, query, relevance)
-        density = overview.relevance / overview.relevance.mean()
-        seen = SeenImage(image, density, {})
-        if not (self.looks and query and isinstance(relevance, PhraseRelevance)) or image.first == 0:
-            return seen
-        sure = overview.served.confidence or 0.0 if overview.served.by == "phrase" else 0.0
-        found: list[tuple[float, tuple[slice, slice], np.ndarray]] = []
-        for cells in self._windows(seen):
-            window = self._window(image, cells, relevance).asking(query)
-            if window.served.by == "phrase" and window.served.confidence:
-                found.append((window.served.confidence, cells, window.relevance / window.relevance.sum()))
-        total = sure + sum(chance for chance, *_ in found)
-        return _mixed(image, density, found, max(total, 1.0)) if found else seen
+        reads = isinstance(relevance, PhraseRelevance) and relevance.read is not False and reader.can_read()
+        if not (reads and query and self.looks and image.first):
+            return SeenImage(image, overview.relevance / overview.relevance.mean(), {}, overview.served)
+        cues = replace(overview, scorer=CueRelevance())
+        density = cues.relevance / cues.relevance.mean()
+        windows = self._windows(image)
+        contexts = [overview, *(self._window(image, cells) for cells in windows)]
+        read = chances(query, contexts)
+        if read is None or not is_sure(read[2]):
+            return SeenImage(image, density, {}, replace(cues.served, confidence=None if read is None else read[2]))
+        return _mixed(image, density, windows, *read)
 
-    def _windows(self, seen: SeenImage) -> list[tuple[slice, slice]]:
+    def _seen(self, image: StreamedImage, query: str) -> SeenImage:
+        if self._last is None or self._last[0] is not image or self._last[1] != query:
+            self._last = image, query, self.see(image, query)
+        return self._last[2]
+
+    def _windows(self, image: StreamedImage) -> list[tuple[slice, slice]]:
         """Cells of the windows with most that the overview does not show, the best first."""
-        side = max(_WINDOW // (seen.image.patch << seen.image.first), 1)
-        hidden = seen.image.beneath[1]
+        side, hidden = max(_WINDOW // (image.patch << image.first), 1), image.beneath[1]
         # A label fills little of a window: its most promising cell counts.
         rows, columns = (np.arange(0, extent, side) for extent in hidden.shape)
         best = np.maximum.reduceat(np.maximum.reduceat(hidden, rows, axis=0), columns, axis=1)
@@ -352,8 +360,8 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         places = np.stack(np.unravel_index(order, best.shape), axis=1) * side
         return [(slice(y, y + side), slice(x, x + side)) for y, x in places.tolist()]
 
-    def _window(self, image: StreamedImage, cells: tuple[slice, slice], relevance: Relevance) -> TokenContext:
-        """A window at full resolution without a question; pixels and what was read of them stay with the image."""
+    def _window(self, image: StreamedImage, cells: tuple[slice, slice]) -> TokenContext:
+        """A window at full resolution; its pixels, and what was read of them, stay with the image."""
 
         def look() -> TokenContext:
             scale = image.patch << image.first
@@ -361,7 +369,7 @@ class StreamedPyramid(HierarchicalResourceAllocator):
                 (part.start * scale, min(part.stop * scale, side)) for part, side in zip(cells, image.size, strict=True)
             )
             pixels = image.pixels(0, rows, columns)
-            return TokenContext(PatchPyramid.build(pixels, patch=image.patch, levels=1), "", relevance)
+            return TokenContext(PatchPyramid.build(pixels, patch=image.patch, levels=1), "", UniformRelevance())
 
         return image.once((StreamedPyramid, "window", cells[0].start, cells[1].start), look)
 
@@ -430,23 +438,26 @@ def _refined(hierarchy: Hierarchy) -> list[_Node]:
 def _mixed(
     image: StreamedImage,
     density: np.ndarray,
-    found: Sequence[tuple[float, tuple[slice, slice], np.ndarray]],
-    total: float,
+    windows: Sequence[tuple[slice, slice]],
+    maps: Sequence[np.ndarray],
+    elsewhere: float,
+    sure: float,
 ) -> SeenImage:
-    """The density of the overview, and of windows what was read there; ``total`` of their chances, at least 1."""
-    patches = 4**image.first  # finest ones in a cell
-    rest = 1 - sum(chance for chance, *_ in found) / total
-    cells, closer = density.size, {}
-    mixed = density * rest
-    for chance, (rows, columns), share in found:
-        side = 1 << image.first
-        for row in range(rows.start, min(rows.stop, density.shape[0])):
-            for column in range(columns.start, min(columns.stop, density.shape[1])):
-                top, left = (row - rows.start) * side, (column - columns.start) * side
-                here = share[top : top + side, left : left + side]
-                # A share of 1 on one patch is as dense as all patches together.
-                closer[row, column] = mixed[row, column] + here * (chance / total * cells * patches)
-    return SeenImage(image, mixed, closer)
+    """What was read of the overview and of windows, and of an answer elsewhere its share of all patches."""
+    side, closer = 1 << image.first, {}
+    # By finest patch, as chances are: a patch of the overview has side**2 of them.
+    mixed = density * (elsewhere / (density.size * side**2)) + maps[0] / side**2
+    for (rows, columns), chance in zip(windows, maps[1:], strict=True):
+        for row, column in np.ndindex(-(-chance.shape[0] // side), -(-chance.shape[1] // side)):
+            here = chance[row * side : (row + 1) * side, column * side : (column + 1) * side]
+            if here.any():
+                cell = rows.start + row, columns.start + column
+                closer[cell] = mixed[cell] + here
+    mean = mixed.copy()
+    for cell, weights in closer.items():
+        mean[cell] = weights.mean()
+    closer = {cell: weights / mean.mean() for cell, weights in closer.items()}
+    return SeenImage(image, mixed / mean.mean(), closer, Served("phrase", sure))
 
 
 def _details_of(image: StreamedImage, cell: tuple[int, int]) -> list[np.ndarray]:
