@@ -17,6 +17,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.caching import cached_property
+from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import Relevance, TokenContext, UniformRelevance
 from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.patches.streamed import StreamedImage, halvings
@@ -41,8 +42,10 @@ from hra.solvers.relaxation import relaxation
 from hra.traversals.hull import Hull
 
 _Node = tuple[int, int, int]
-_WINDOW = 1024  # pixels along a side of what is looked at closely
-_LOOKS = 8  # windows at most; reading one takes about half a second, keeping it 12 MB
+_SKIMMED = 2**25  # pixels at full resolution in which print is looked for: about a second
+_WINDOW = 16  # patches along a side of what is read
+_SHEET = 3  # windows along a side of what is read at once; that takes about a second
+_LOOKS = 4  # sheets at most, 8 MB each
 _EXPANDED = 32  # nodes per token whose children are made, at most
 
 
@@ -207,14 +210,14 @@ class StreamedPyramid(HierarchicalResourceAllocator):
     all that could be worth more than the price of a token, until none is left; what is left after 32 per token counts
     in the bound with all that it could gain. Errors are those of repeated pixels, see `StreamedImage`.
 
-    Relevance is that of the overview. `PhraseRelevance`, which reads, is also asked about windows of 1,024 pixels at
-    full resolution, those that hold most error that the overview does not show; what was read is kept with the image,
-    so that the next question reads few new tiles.
+    Relevance is that of the overview. Where it is a `PhraseRelevance`, which reads, patches of the overview that hide
+    most error are looked at in full resolution, and the 36 places that are most like print are read; what was read is
+    kept with the image, so that the next question reads few new tiles.
 
     Parameters
     ----------
     relevance : of the overview; by default `CueRelevance`.
-    looks : windows that are read closely for a question, at most.
+    looks : sheets of nine windows that are read, at most.
 
     Examples
     --------
@@ -338,9 +341,8 @@ class StreamedPyramid(HierarchicalResourceAllocator):
             return SeenImage(image, overview.relevance / overview.relevance.mean(), {}, overview.served)
         cues = replace(overview, scorer=CueRelevance())
         density = cues.relevance / cues.relevance.mean()
-        windows = self._windows(image)
-        contexts = [overview, *(self._window(image, cells) for cells in windows)]
-        read = chances(query, contexts)
+        windows = image.once((StreamedPyramid, "windows", self.looks), lambda: self._windows(image))
+        read = chances(query, [overview, *(sheet for _, sheet in windows)])
         if read is None or not is_sure(read[2]):
             return SeenImage(image, density, {}, replace(cues.served, confidence=None if read is None else read[2]))
         return _mixed(image, density, windows, *read)
@@ -350,28 +352,38 @@ class StreamedPyramid(HierarchicalResourceAllocator):
             self._last = image, query, self.see(image, query)
         return self._last[2]
 
-    def _windows(self, image: StreamedImage) -> list[tuple[slice, slice]]:
-        """Cells of the windows with most that the overview does not show, the best first."""
-        side, hidden = max(_WINDOW // (image.patch << image.first), 1), image.beneath[1]
-        # A label fills little of a window: its most promising cell counts.
-        rows, columns = (np.arange(0, extent, side) for extent in hidden.shape)
-        best = np.maximum.reduceat(np.maximum.reduceat(hidden, rows, axis=0), columns, axis=1)
-        order = np.argsort(-best, axis=None, kind="stable")[: self.looks]
-        places = np.stack(np.unravel_index(order, best.shape), axis=1) * side
-        return [(slice(y, y + side), slice(x, x + side)) for y, x in places.tolist()]
-
-    def _window(self, image: StreamedImage, cells: tuple[slice, slice]) -> TokenContext:
-        """A window at full resolution; its pixels, and what was read of them, stay with the image."""
-
-        def look() -> TokenContext:
-            scale = image.patch << image.first
+    def _windows(self, image: StreamedImage) -> list[tuple[np.ndarray, TokenContext]]:
+        """Sheets of windows at full resolution, with the first (row, column) of patches of each window [n, 2]."""
+        patch, side, hidden = image.patch, image.patch << image.first, image.beneath[1]
+        order = np.argsort(-hidden, axis=None, kind="stable")[: max(_SKIMMED // side**2, 1)]
+        likely: list[tuple[float, int, int]] = []
+        for row, column in zip(*np.unravel_index(order[hidden.flat[order] > 0], hidden.shape), strict=True):
+            # What crosses the border of a patch is print in both.
             rows, columns = (
-                (part.start * scale, min(part.stop * scale, side)) for part, side in zip(cells, image.size, strict=True)
+                (max(n * side - 4 * patch, 0), (n + 1) * side + 4 * patch) for n in (int(row), int(column))
             )
-            pixels = image.pixels(0, rows, columns)
-            return TokenContext(PatchPyramid.build(pixels, patch=image.patch, levels=1), "", UniformRelevance())
+            textual = text_likeness(image.pixels(0, rows, columns), patch)
+            best = np.unravel_index(int(textual.argmax()), textual.shape)
+            likely.append((float(textual[best]), rows[0] // patch + int(best[0]), columns[0] // patch + int(best[1])))
+        last = np.maximum(np.array([-(-extent // patch) for extent in image.size]) - _WINDOW, 0)
+        corners: list[np.ndarray] = []
+        for textual, *middle in sorted(likely, reverse=True):
+            corner = np.clip(np.array(middle) - _WINDOW // 2, 0, last)
+            apart = all(np.abs(corner - other).max() >= _WINDOW // 2 for other in corners)
+            if textual > 0 and apart and len(corners) < self.looks * _SHEET**2:
+                corners.append(corner)
+        found = [np.array(corners[n : n + _SHEET**2]) for n in range(0, len(corners), _SHEET**2)]
+        return [(each, self._sheet(image, each)) for each in found]
 
-        return image.once((StreamedPyramid, "window", cells[0].start, cells[1].start), look)
+    def _sheet(self, image: StreamedImage, corners: np.ndarray) -> TokenContext:
+        """Windows side by side on white, a patch between them."""
+        side, slot = _WINDOW * image.patch, (_WINDOW + 1) * image.patch
+        canvas = np.ones((_SHEET * slot, _SHEET * slot, 3), np.float32)
+        for number, (row, column) in enumerate((corners * image.patch).tolist()):
+            pixels = image.pixels(0, (row, row + side), (column, column + side))
+            top, left = (slot * k for k in divmod(number, _SHEET))
+            canvas[top : top + pixels.shape[0], left : left + pixels.shape[1]] = pixels
+        return TokenContext(PatchPyramid.build(canvas, patch=image.patch, levels=1), "", UniformRelevance())
 
     def _reached(self, seen: SeenImage, budget: float, begun: Sequence[_Node]) -> Hierarchy:
         """The part of the quadtree that ``budget`` may reach, its children added one at a time."""
@@ -438,21 +450,32 @@ def _refined(hierarchy: Hierarchy) -> list[_Node]:
 def _mixed(
     image: StreamedImage,
     density: np.ndarray,
-    windows: Sequence[tuple[slice, slice]],
+    windows: Sequence[tuple[np.ndarray, TokenContext]],
     maps: Sequence[np.ndarray],
     elsewhere: float,
     sure: float,
 ) -> SeenImage:
     """What was read of the overview and of windows, and of an answer elsewhere its share of all patches."""
-    side, closer = 1 << image.first, {}
+    side = 1 << image.first
+    grid = [-(-extent // image.patch) for extent in image.size]
     # By finest patch, as chances are: a patch of the overview has side**2 of them.
     mixed = density * (elsewhere / (density.size * side**2)) + maps[0] / side**2
-    for (rows, columns), chance in zip(windows, maps[1:], strict=True):
-        for row, column in np.ndindex(-(-chance.shape[0] // side), -(-chance.shape[1] // side)):
-            here = chance[row * side : (row + 1) * side, column * side : (column + 1) * side]
-            if here.any():
-                cell = rows.start + row, columns.start + column
-                closer[cell] = mixed[cell] + here
+    closer: dict[tuple[int, int], np.ndarray] = {}
+    for (corners, _), chance in zip(windows, maps[1:], strict=True):
+        for number, (top, left) in enumerate(corners.tolist()):
+            first = [(_WINDOW + 1) * k for k in divmod(number, _SHEET)]
+            window = chance[first[0] : first[0] + _WINDOW, first[1] : first[1] + _WINDOW]
+            for y, x in np.argwhere(window > 0).tolist():
+                row, column = top + y, left + x
+                if row >= grid[0] or column >= grid[1]:
+                    continue
+                cell = row // side, column // side
+                if cell not in closer:
+                    shape = [min(side, extent - k * side) for extent, k in zip(grid, cell, strict=True)]
+                    closer[cell] = np.full(shape, mixed[cell])
+                # Windows may overlap: what both have read is there once.
+                at = row % side, column % side
+                closer[cell][at] = max(closer[cell][at], mixed[cell] + window[y, x])
     mean = mixed.copy()
     for cell, weights in closer.items():
         mean[cell] = weights.mean()
