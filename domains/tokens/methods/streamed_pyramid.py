@@ -266,19 +266,27 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         return super().problem_for(reached, context, check_budget(budget, reached))
 
     def traverse_and_select(self, problem: Problem) -> Solution:
-        """As `Hull`, with a bound in which patches whose children were not made gain all that they can for a token."""
+        """As `Hull`, with a bound in which patches whose children were not made gain all that they can for a token.
+
+        Where errors are not known, neither is the order of siblings. The bound then holds for any: of c siblings each
+        costs (c - 1) / c tokens, which is what all cost together, and less than some do.
+        """
         solution, hierarchy = super().traverse_and_select(problem), problem.hierarchy
-        hidden = np.flatnonzero(hierarchy.attribute("hidden") > 0)
+        parent, error, inherited, order, hides, below = (
+            hierarchy.attribute(name) for name in ("parent", "error", "inherited_error", "order", "hidden", "below")
+        )
+        hidden = np.flatnonzero(hides > 0)
         if not hidden.size:
             return solution
-        parent = np.concatenate([hierarchy.attribute("parent"), hidden])
-        error, inherited = (hierarchy.attribute(name) for name in ("error", "inherited_error"))
-        error = np.append(error, np.zeros(hidden.size))
-        inherited = np.append(inherited, hierarchy.attribute("hidden")[hidden])
-        # The last child takes its parent's place, so that two tokens add one.
-        cost = np.append(hierarchy.node_cost, np.full(hidden.size, 2.0))
-        attributes = {"error": error, "inherited_error": inherited}
-        imagined = Hierarchy.tree(parent, cost, mode="child", order=inherited, attributes=attributes)
+        known = np.array_equal(order, inherited)
+        parent, inherited = np.concatenate([parent, hidden]), np.append(inherited, hides[hidden])
+        attributes = {"error": np.append(error, np.zeros(hidden.size)), "inherited_error": inherited}
+        if known:  # an only child takes its parent's place, so that two tokens add one
+            cost = np.append(hierarchy.node_cost, np.full(hidden.size, 2.0))
+            imagined = Hierarchy.tree(parent, cost, mode="child", order=inherited, attributes=attributes)
+        else:
+            cost = np.where(parent < 0, 1.0, 1 - 1 / np.maximum(below[parent], 1))
+            imagined = Hierarchy.tree(parent, cost, mode="add", attributes=attributes)
         wider = Problem.of(imagined, problem.metric or _KnownError(), None, problem.budget)
         relaxed = relaxation(wider)
         proof = certify(wider, relaxed.selected, relaxed.price, relaxed.share)
@@ -427,16 +435,24 @@ class StreamedPyramid(HierarchicalResourceAllocator):
 
 
 def _tree(tree: LazyTree, seen: SeenImage) -> Hierarchy:
-    """What has been made, its children added one at a time; "hidden" is what could be gained below a node at most."""
+    """What has been made, its children added one at a time.
+
+    "hidden" is what the "below" patches below one could gain at most, as long as they are not made.
+    """
     level, x, y = np.array(tree.nodes, np.int64).T
     parent, error = np.array(tree.parent), np.array(tree.error)
     hidden = np.where(np.array(tree.expanded) | (level == 0), 0.0, error)
     weight = np.array([seen.weight(node) for node in tree.nodes])
+    rows, columns = (-(-extent // (seen.image.patch << np.maximum(level - 1, 0))) for extent in seen.image.size)
+    below = np.minimum(rows - 2 * y, 2) * np.minimum(columns - 2 * x, 2)
     inherited = np.array(tree.inherited)
     attributes = {"level": level, "x": x, "y": y, "error": error, "inherited_error": inherited}
-    attributes |= {"weight": weight, "hidden": hidden, "parent": parent}
+    # What a patch and all below it may gain: where errors are known, what it inherits.
+    potential = np.array([steps[-1] for steps in tree.potential])
+    order = np.where(potential == error, inherited, inherited - error + potential)
+    attributes |= {"weight": weight, "hidden": hidden, "parent": parent, "below": below, "order": order}
     return Hierarchy.tree(
-        parent, np.ones(parent.size), mode="child", order=inherited, attributes=attributes, cost_unit="tokens"
+        parent, np.ones(parent.size), mode="child", order=order, attributes=attributes, cost_unit="tokens"
     )
 
 

@@ -37,7 +37,6 @@ from hra.files.plain_arrays import plain_archive, save_plain
 _BLOCK = 6  # levels of a block: 64 patches along a side, 1024 pixels of patches of 16
 _OVERVIEW = 1280  # pixels along the longer side of the finest level that is kept, at most, up to _BLOCK halvings
 _IN_MEMORY = 2**26  # pixels up to which the errors of a file are found anew each time
-_HOPE = 4.0
 _STEPS = 3  # halvings from a level that a file has to one that it lacks
 _KEPT_BYTES = 2**26  # of stored errors that stay in memory
 _VERSION = 1
@@ -236,7 +235,7 @@ class StreamedImage:
             return self.under, self.under
         most = _spread(self.overview[0], self.patch, self.first)
         above = self.details[self.first] if self.first < len(self.details) else most
-        return most, np.minimum(most, above * (_HOPE * self.first))
+        return most, np.minimum(most, above * float(self.first))
 
     def split(self, level: int, x: int, y: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The patches one level finer in a patch of level 1 to `first`, float64 [rows, columns] each.
@@ -264,7 +263,7 @@ class StreamedImage:
         pixels = self.pixels(fine, *sides)
         split = halvings(pixels, np.float32(1), self.patch, 4.0**fine)[1].astype(np.float64)
         most = _spread(pixels, self.patch, fine)
-        return most, most + split, np.minimum(most, split * (_HOPE * fine))
+        return most, most + split, np.minimum(most, split * fine)
 
     def pixels(self, level: int, rows: tuple[int, int], columns: tuple[int, int]) -> np.ndarray:
         """A rectangle of a level, float32 [h, w, 3], cut off where the level ends."""

@@ -2,13 +2,15 @@
 
     python examples/lab/scripts/measure_gigapixels.py passes FOLDER OUT.json [SIDE ...]
     python examples/lab/scripts/measure_gigapixels.py lazy FOLDER OUT.json [IMAGES RUNS]
+    python examples/lab/scripts/measure_gigapixels.py bounds FOLDER OUT.json [IMAGES RUNS]
     python examples/lab/scripts/measure_gigapixels.py needles OUT.json [SCENES]
 
 `passes` writes tiled TIFF files (JPEG) of the shipped photo, mirrored side by side, without and with levels, and one
 of 100,000 x 100,000 pixels of which one tile in 16 is there; FOLDER needs 1.5 GB. Each file is opened by processes of
 their own: CPU seconds, and the peak of resident memory above the interpreter with what it imports, by the operating
 system. `lazy` makes collages of 4,096 to 8,192 pixels; the whole tree of each is solved beside it, from errors that are
-computed here by other means. `needles` makes maps of 16,384 pixels with 12 plates of 24 to 96 pixels, of which each
+computed here by other means. `bounds` does the same with 1,024 to 2,048 pixels and overviews of 256, so that there is
+time for many runs. `needles` makes maps of 16,384 pixels with 12 plates of 24 to 96 pixels, of which each
 names a quantity and its value, among 4,000 blocks and roads, and asks for one of them.
 """
 
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +32,10 @@ import tifffile
 from PIL import Image, ImageDraw, ImageFont
 
 import hra
+from hra.allocating.allocation import Allocation
 from hra.domains import tokens
 from hra.domains.tokens.methods.streamed_pyramid import PatchError
+from hra.domains.tokens.patches import streamed
 from hra.domains.tokens.pyramid.blocks import block_means, block_sums
 from hra.files.images import load_image
 from hra.model.hierarchy import Hierarchy
@@ -121,10 +126,10 @@ def passes(folder: Path, sides: list[int]) -> dict[str, Any]:
     return found
 
 
-def collage(seed: int) -> np.ndarray:
+def collage(seed: int, least: int = 8, most: int = 16) -> np.ndarray:
     """Pieces of the shipped images at several scales on smooth shades, uint8 [side, side, 3]."""
     random = np.random.default_rng(seed)
-    side = 512 * int(random.integers(8, 17))
+    side = 512 * int(random.integers(least, most + 1))
     coarse = random.random((9, 9, 3)).astype(np.float32)
     image = np.asarray(
         Image.fromarray((255 * coarse).astype(np.uint8)).resize((side, side), Image.Resampling.BICUBIC)
@@ -132,7 +137,7 @@ def collage(seed: int) -> np.ndarray:
     sources = [bytes_of(name) for name in ("earth.jpg", "photo.jpg", "page.png")]
     for _ in range(int(random.integers(10, 40))):
         source = sources[int(random.integers(3))]
-        extent = int(random.integers(200, min(source.shape[:2])))
+        extent = int(random.integers(200, min(*source.shape[:2], side // 2)))
         top, left = (int(random.integers(0, full - extent + 1)) for full in source.shape[:2])
         shown = int(extent * random.choice([0.5, 1, 1, 2]))
         piece = Image.fromarray(source[top : top + extent, left : left + extent]).resize((shown, shown))
@@ -228,11 +233,11 @@ class WholeTree:
         return left
 
 
-def lazy(folder: Path, images: int, runs: int) -> dict[str, Any]:
+def lazy(folder: Path, images: int, runs: int, sides: tuple[int, int] = (8, 16)) -> dict[str, Any]:
     """Answers of trees made on demand beside those of whole trees, and how often a stated bound was too small."""
     rows = []
     for seed in range(images):
-        pixels, path = collage(seed), folder / f"collage-{seed}.tif"
+        pixels, path = collage(seed, *sides), folder / f"collage-{seed}.tif"
         levels = [pixels]
         while levels[-1].shape[0] % 2 == 0 and levels[-1].shape[0] > 512:
             levels.append(halved(levels[-1]))
@@ -244,17 +249,18 @@ def lazy(folder: Path, images: int, runs: int) -> dict[str, Any]:
         known = tokens.StreamedImage.read(pixels)
         tree = WholeTree(pixels, known.first)
         random = np.random.default_rng(1000 + seed)
-        for _ in range(runs):
+        for run in range(runs):
             grid = known.beneath[0].shape
-            weights = random.random(grid) ** float(random.choice([0, 1, 4])) + 1e-3
+            if run % 5 == 0:  # five budgets for each question
+                weights = random.random(grid) ** float(random.choice([0, 1, 4])) + 1e-3 * random.random(grid)
+                hierarchy = tree.hierarchy(weights)
+                every = Problem.of(hierarchy, Known(), None, np.inf)
             budget = int(random.integers(64, 1025))
-            hierarchy = tree.hierarchy(weights)
-            full = hra.Hull(spend_all=True).solve(Problem.of(hierarchy, Known(), None, budget))
-            problem = Problem.of(hierarchy, Known(), None, budget)
-            gained = float(problem.gain[full.selected].sum())
-            least = problem.base_error - hra.relaxation(problem).upper_bound
+            problem = replace(every, budget=float(budget))
+            full = Allocation(problem, hra.Hull(spend_all=True).solve(problem), 0.0)
+            gained, least = full.gain, full.least_residual
             row: dict[str, Any] = {"image": seed, "side": pixels.shape[0], "budget": budget, "least": least}
-            row["whole"] = problem.base_error - gained
+            row["whole"] = full.residual
             for name, image in (("pass", known), ("levels", tokens.StreamedImage.open(path))):
                 allocator = tokens.StreamedPyramid(lambda context, weights=weights: weights)
                 start = time.process_time()
@@ -272,7 +278,9 @@ def lazy(folder: Path, images: int, runs: int) -> dict[str, Any]:
                     "cpu_s": seconds,
                 }
             rows.append(row)
-        print(seed, pixels.shape[0], rows[-1], flush=True)
+        print(
+            seed, pixels.shape[0], {name: rows[-1][name]["residual"] / rows[-1]["least"] for name in ("pass", "levels")}
+        )
         path.unlink()
     summary: dict[str, Any] = {"runs": len(rows)}
     for name in ("pass", "levels"):
@@ -291,13 +299,8 @@ def lazy(folder: Path, images: int, runs: int) -> dict[str, Any]:
     return {"summary": summary, "rows": rows}
 
 
-QUANTITIES = dict(
-    zip(
-        ["Depth", "Height", "Weight", "Speed", "Price", "Length", "Width", "Volume", "Voltage", "Power", "Pressure", "Capacity"],
-        ["m", "m", "kg", "km/h", "EUR", "m", "m", "l", "V", "kW", "bar", "t"],
-        strict=True,
-    )
-)
+QUANTITIES = {"Depth": "m", "Height": "m", "Weight": "kg", "Speed": "km/h", "Price": "EUR", "Length": "m", "Width": "m"}
+QUANTITIES |= {"Volume": "l", "Voltage": "V", "Power": "kW", "Pressure": "bar", "Capacity": "t"}
 
 
 class Map:
@@ -306,12 +309,13 @@ class Map:
     def __init__(self, seed: int, side: int = 16_384) -> None:
         random = np.random.default_rng(seed)
         self.shape = (side, side, 3)
-        self.grain = random.normal(0, 1.5, (1024, 1024, 1)).astype(np.float32)
+        grain = np.array([238, 234, 222]) + random.normal(0, 1.5, (1024, 1024, 1))
+        self.grain = np.rint(grain).clip(0, 255).astype(np.uint8)
         corner, extent = random.integers(0, side - 100, (4000, 2)), random.integers(8, 97, (4000, 2))
         roads = random.integers(0, side, 60)
         lines = [(at, 0, at + 14, side) if n % 2 else (0, at, side, at + 14) for n, at in enumerate(roads.tolist())]
         self.boxes = np.array([*lines, *np.concatenate([corner, corner + extent], axis=1).tolist()])
-        self.colours = random.integers(90, 226, (len(self.boxes), 3)).astype(np.float32)
+        self.colours = random.integers(90, 226, (len(self.boxes), 3)).astype(np.uint8)
         self.plates, self.words = [], []
         for name, unit in QUANTITIES.items():
             wide, value = int(random.integers(24, 97)), int(random.integers(11, 99))
@@ -328,14 +332,14 @@ class Map:
             draw.text((1, 0), name, fill=(20, 20, 30), font=font)
             draw.text((1, int(1.3 * size)), text, fill=(20, 20, 30), font=font)
             y, x = (int(at) for at in random.integers(100, side - 300, 2))
-            self.plates.append((y, x, np.asarray(plate, np.float32)))
+            self.plates.append((y, x, np.asarray(plate)))
             right = x + 1 + int(np.ceil(font.getlength(text)))
             self.words.append((name, text, size, (x, y + int(1.3 * size), right, y + height)))
 
     def __getitem__(self, key: Any) -> np.ndarray:
         (top, bottom, _), (left, right, _) = (each.indices(self.shape[0]) for each in key)
         rows, columns = np.arange(top, bottom) % 1024, np.arange(left, right) % 1024
-        image = np.array([238, 234, 222], np.float32) + self.grain[rows][:, columns]
+        image = self.grain[rows][:, columns]
         x0, y0, x1, y1 = self.boxes.T
         for n in np.flatnonzero((x1 > left) & (x0 < right) & (y1 > top) & (y0 < bottom)).tolist():
             image[max(y0[n] - top, 0) : y1[n] - top, max(x0[n] - left, 0) : x1[n] - left] = self.colours[n]
@@ -345,7 +349,7 @@ class Map:
                 image[max(y - top, 0) : y + height - top, max(x - left, 0) : x + width - left] = plate[
                     max(top - y, 0) : bottom - y, max(left - x, 0) : right - x
                 ]
-        return np.rint(image).clip(0, 255).astype(np.uint8)
+        return image
 
 
 def shown(chosen: Any, box: tuple[int, int, int, int]) -> bool:
@@ -420,11 +424,13 @@ def main() -> None:
         folder, out, *numbers = rest
         Path(folder).mkdir(parents=True, exist_ok=True)
         given = [int(number) for number in numbers]
-        found = (
-            passes(Path(folder), given or [40_960, 100_000])
-            if what == "passes"
-            else lazy(Path(folder), *(given or [20, 25]))
-        )
+        if what == "passes":
+            found = passes(Path(folder), given or [40_960, 100_000])
+        elif what == "lazy":
+            found = lazy(Path(folder), *(given or [20, 5]))
+        else:
+            streamed._OVERVIEW = 256
+            found = lazy(Path(folder), *(given or [40, 10]), sides=(2, 4))
     known = json.loads(Path(out).read_text()) if Path(out).exists() else {}
     Path(out).write_text(
         json.dumps(
