@@ -12,6 +12,7 @@ import numpy as np
 
 from hra.camera.framing import fit_camera
 from hra.domains import meshes
+from hra.domains.tokens.commands.slides import is_large
 from hra.domains.tokens.relevance.registry import relevance_named
 from hra.errors import HraError
 from hra.files.images import load_image
@@ -20,7 +21,7 @@ from hra.pages.explore.common_pool import of_image, of_mesh, of_texture, pool_vi
 from hra.pages.explore.flights import flight_view, trace_view
 from hra.pages.explore.meshes import mesh_view
 from hra.pages.explore.textures import texture_view
-from hra.pages.explore.tokens import token_view
+from hra.pages.explore.tokens import slide_view, token_view
 from hra.residency import load_trace
 
 IMAGES = ("tokens", "texture", "flight")  # what is shown of image files
@@ -102,7 +103,10 @@ def _trace(path: Path, request: PageRequest) -> dict[str, Any]:
 
 
 def _tokens(path: Path, request: PageRequest) -> dict[str, Any]:
-    return token_view(_image(path, request), request.query, request.budget or _BUDGETS["tokens"], _relevance())
+    budget = request.budget or _BUDGETS["tokens"]
+    if _uploaded(path, request) is None and is_large(path):
+        return slide_view(path, request.query, budget, _relevance())
+    return token_view(_image(path, request), request.query, budget, _relevance())
 
 
 def _seen(path: Path, request: PageRequest) -> tuple[Any, Any]:
