@@ -1,9 +1,9 @@
 """Meshes: cluster hierarchies over shared vertices, cut to a budget of triangles or to an error in pixels.
 
-Rooms from the bottom up: what a mesh is (``mesh``), what is measured on surfaces (``measures``), foreign files
-(``files``), how clusters are made (``building``, ``outofcore``) and chosen (``selection``), their file (``asset``),
-whole levels (``lods``), placed copies (``scene``), tiles (``tiles``), what is seen (``viewer``) and ``commands``. A
-room imports only rooms below it: an import rule says so.
+Rooms from the bottom up: what a mesh is (``mesh``), how far surfaces are apart (``distances``), foreign files
+(``files``), errors that a cut is chosen by (``metrics``) and the choice (`MeshAllocator`), how clusters are made
+(``building``, ``outofcore``), their file (``asset``), whole levels (``lods``), placed copies (``scene``), tiles
+(``tiles``), what is seen (``viewer``) and ``commands``. A room imports only rooms below it: an import rule says so.
 
 >>> import hra
 >>> from hra.domains import meshes

@@ -1,8 +1,8 @@
 """Points and Gaussian splats: clouds as trees, cut to a budget of points, splats or bytes for a camera.
 
 Rooms from the bottom up: what a cloud and its tree are (``cloud``), its pictures on the processor (``pictures``), files
-(``files``), how points are chosen (``selection``), how trees are made (``building``), what is seen (``viewer``) and
-``commands``. Nothing here uses more of hra than it exports: an import rule says so.
+(``files``), errors that points are chosen by (``metrics``), how trees are made (``building``), what is seen
+(``viewer``) and ``commands``. Nothing here uses more of hra than it exports: an import rule says so.
 """
 
 from __future__ import annotations

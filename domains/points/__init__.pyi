@@ -1,3 +1,4 @@
+from .allocator import PointAllocator as PointAllocator
 from .building.builder import build as build
 from .building.out_of_core import CloudReport as CloudReport
 from .building.out_of_core import build_out_of_core as build_out_of_core
@@ -8,11 +9,10 @@ from .files.reading import load_points as load_points
 from .files.reading import save_points as save_points
 from .files.saved import load_tree as load_tree
 from .files.saved import save_tree as save_tree
+from .metrics.cloud_error import CloudDisplacement as CloudDisplacement
+from .metrics.cloud_error import CloudError as CloudError
+from .metrics.picture_error import PictureError as PictureError
 from .pictures.rendering import render as render
-from .selection.allocator import PointAllocator as PointAllocator
-from .selection.metrics import CloudDisplacement as CloudDisplacement
-from .selection.metrics import CloudError as CloudError
-from .selection.picture_error import PictureError as PictureError
 from .viewer.renderer import Renderer as Renderer
 from .viewer.session import CloudFrame as CloudFrame
 from .viewer.session import CloudSession as CloudSession

@@ -8,9 +8,9 @@
 >>> allocator.realize(allocation).values.shape
 (64, 768)
 
-Where things are: ``presets`` has one file for each method; what their tokens are made of is in ``patches``,
-``regions``, ``gestalt``, ``sampled`` and ``frequency``; what is known of image and query in ``channels``, ``relevance``
-and ``fixation``; torch modules in ``learned``; what is made of tokens in ``measures`` and ``pictures``.
+Where things are: ``methods`` has one file for each method, in folders by what its tokens are made of; patches of an
+image and the error metric of most methods are in ``patches``; what is known of image and query in ``context``,
+``relevance``, ``text`` and ``channels``; torch modules in ``learned``; what tokens are worth in ``quality``.
 """
 
 from __future__ import annotations

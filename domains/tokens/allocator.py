@@ -53,7 +53,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     ----------
     builder : makes the hierarchy of a `TokenContext`, and tokens of its cuts.
     metric : error or gain of its nodes in a `TokenContext`.
-    traversal : chooses the tokens.
+    traversal : chooses the tokens; `Hull(spend_all=True)` stands for the builder's `DirectBuilder.rule`.
     relevance : see `Relevance`; by default `CueRelevance`.
     encoder : image -> features [ceil(H/patch), ceil(W/patch), D], see `TokenContext.features`; by default the channels
         of `texture_array`.
@@ -90,6 +90,8 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         steps: Steps | None = None,
         gazes: Gazes | None = None,
     ) -> None:
+        if traversal == Hull(spend_all=True) and isinstance(builder, DirectBuilder):
+            traversal = builder.rule
         super().__init__(builder, metric, traversal)
         self.builder = builder
         self.relevance = CueRelevance() if relevance is None else relevance
@@ -153,8 +155,8 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         """Exactly ``budget`` tokens for each of many images, of one size or of many.
 
         Where builder, metric and traversal are those of the plain presets (`PyramidSampling`, `FoveatedPyramid`,
-        `GridTopK`, `PyramidTopK`), cuts are found straight from the errors, and are proven to be the best; otherwise,
-        or where the proof takes too long, each image is allocated on its own. No choice is worse than `allocate`'s.
+        `GridTopK`, `PyramidTopK`), cuts are found straight from the errors, where they are proven to be the best;
+        otherwise each image is allocated on its own. Either way they are those of `allocate`.
 
         Parameters
         ----------
@@ -220,11 +222,12 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     def _goes_alone(self, given: list[Any]) -> bool:
         """Whether each image may go its whole way by itself, several at a time."""
         scorers = [one.scorer if isinstance(one, TokenContext) else self.relevance for one in given]
-        return self._is_plain() and isinstance(self.builder, DirectBuilder) and all(map(runs_in_threads, scorers))
+        return self._is_plain() and all(map(runs_in_threads, scorers))
 
     def _is_plain(self) -> bool:
-        """Whether nothing but the builder stands between context and cut: the plain hull, by one solve."""
-        return self.traversal == Hull(spend_all=True) and self.steps is None
+        """Whether nothing but a builder that knows a short way stands between context and cut, by one solve."""
+        known = isinstance(self.builder, DirectBuilder) and self.traversal == self.builder.rule
+        return known and self.steps is None
 
     def _choice(self, context: TokenContext, limit: float, direct: bool) -> Choice:
         if direct and isinstance(self.builder, DirectBuilder) and limit < context.pyramid.offsets[1]:

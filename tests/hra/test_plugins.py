@@ -22,9 +22,9 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
             EntryPoint("broken", "no_such_package.module:Thing", "hra.traversals"),
         ],
         "hra.metrics": [
-            EntryPoint("same", "hra.domains.meshes.selection.metrics:ScreenError", "hra.metrics"),
-            EntryPoint("same", "hra.domains.meshes.selection.metrics:ScreenError", "hra.metrics"),
-            EntryPoint("twice", "hra.domains.meshes.selection.metrics:ScreenError", "hra.metrics"),
+            EntryPoint("same", "hra.domains.meshes.metrics.screen_error:ScreenError", "hra.metrics"),
+            EntryPoint("same", "hra.domains.meshes.metrics.screen_error:ScreenError", "hra.metrics"),
+            EntryPoint("twice", "hra.domains.meshes.metrics.screen_error:ScreenError", "hra.metrics"),
             EntryPoint("twice", "hra.domains.textures.metrics:TexelError", "hra.metrics"),
             EntryPoint("raises", "tests.helpers.raises:Thing", "hra.metrics"),
         ],

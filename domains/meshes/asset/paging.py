@@ -10,9 +10,9 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.caching import cached_property
+from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-from hra.domains.meshes.selection.allocator import MeshAllocator
 from hra.errors import HierarchyError, wrong_kind
 from hra.model.arrays import frozen, offsets_of
 from hra.model.hierarchy import Hierarchy

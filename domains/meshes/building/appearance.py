@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hra.domains.meshes.measures.normal_changes import Surface, normal_changes
-from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.distances.normal_changes import Surface, normal_changes
+from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.ragged import take_runs
 from hra.model.hierarchy import Hierarchy

@@ -9,7 +9,7 @@ import numpy as np
 from hra.caching import cached_property
 from hra.compiling import njit
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.measures.surface import directed_edges
+from hra.domains.meshes.distances.surface import directed_edges
 from hra.domains.meshes.mesh.ragged import local_vertices
 
 
@@ -37,6 +37,8 @@ class Borders:
     def of(cls, geometry: Geometry, triangles: np.ndarray) -> Borders:
         """Of ``triangles`` uint32 [F, 3]."""
         ends, uneven = border_vertices(geometry.by_position(triangles), len(geometry.positions))
+        if geometry.spare is not None:
+            ends |= geometry.spare  # of an enlarged part, which may end like the part does
         return cls(geometry.for_all_wedges(ends), geometry.for_all_wedges(uneven))
 
     def left_by(self, coarse: np.ndarray, fine: np.ndarray, geometry: Geometry) -> bool:

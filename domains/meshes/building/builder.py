@@ -7,9 +7,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hra.domains.meshes.building.appearance import with_appearance
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
+from hra.domains.meshes.building.parts import Parts, with_parts
 from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
@@ -39,7 +42,8 @@ def build(
     into clusters again. Each level draws other borders, so that none stays fine for ever. Every down-closed set of
     refinements is a surface without cracks, because what meets at a border was simplified with the same locked
     vertices. From 8,192 triangles on there are no groups: the whole mesh is simplified in small steps, which are taken
-    apart into refinements of a few triangles each.
+    apart into refinements of a few triangles each. Where there are many small parts alike, such as leaves, some go and
+    others grow to the area of both (`hra.domains.meshes.building.parts`): these have vertices that the source has not.
 
     Parameters
     ----------
@@ -49,7 +53,7 @@ def build(
         ones are finer, but more of their vertices are locked borders, so that the same triangles leave a larger error
         (`examples/lab/docs/mesh-quality.md`).
     certified : also bound how far the source and each cluster are from each other ("hausdorff"; see
-        `hra.domains.meshes.measures.deviation`). Without it a build takes three fifths of the time, and thresholds in
+        `hra.domains.meshes.distances.deviation`). Without it a build takes three fifths of the time, and thresholds in
         pixels are estimates.
     appearance : also measure how normals change, for ``ScreenError("appearance")``; see `with_appearance`.
     threads : by default as many as there are processors that this process may use. The result does not depend on it.
@@ -76,6 +80,22 @@ def build(
     >>> skull.triangle_count, skull.root_triangle_count < 200
     (42480, True)
     """
+    settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
+    return built(source, **settings, appearance=appearance, threads=threads, progress=progress, limits=limits)[0]
+
+
+def built(
+    source: str | Path | TriangleMesh,
+    *,
+    cluster_size: int = 64,
+    group_size: int = 12,
+    certified: bool = True,
+    appearance: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    limits: Limits = DEFAULT,
+) -> tuple[ClusterMesh, np.ndarray]:
+    """See `build`; also of each vertex the source's one whose attributes it has, int64 [V]: its own but for parts."""
     _check_size("cluster_size", cluster_size, range(16, MAX_TRIANGLES + 1, 4))
     _check_size("group_size", group_size, range(3, 65))
     if threads is not None:
@@ -90,17 +110,23 @@ def build(
     triangles = without_degenerate(triangles, geometry.position_of)
     if not len(triangles):
         raise MeshError("all triangles of the mesh have two equal corners", where=repr(mesh))
+    geometry = with_parts(geometry, triangles)
     settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
     with Workers(threads or processors()) as workers:
         levels = build_levels(geometry, triangles, settings, workers, countdown)
-    clusters = ClusterMesh.from_table(positions, *coarse_first(levels), attributes)
+    table, member_of = coarse_first(levels)
+    of_source = np.arange(len(positions))
+    if isinstance(geometry.parts, Parts):
+        positions, of_source, table = geometry.parts.used(geometry, table)
+        attributes = None if attributes is None else attributes.take(of_source)
+    clusters = ClusterMesh.from_table(positions, table, member_of, attributes)
     if appearance:
         clusters = with_appearance(clusters)
     countdown.finish()
     chosen = {**asdict(settings), "appearance": True} if appearance else asdict(settings)
     name = "" if isinstance(source, TriangleMesh) else Path(source).name
     report = _report(clusters, levels, chosen, workers.threads, meter, name)
-    return replace(clusters, report=report, origin=mesh.origin)
+    return replace(clusters, report=report, origin=mesh.origin), of_source
 
 
 def _report(

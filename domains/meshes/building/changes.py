@@ -83,6 +83,8 @@ class _Parts:
         row, step = np.concatenate([goes, comes]), np.concatenate([lives.gone[goes], lives.born[comes]]) - 1
         sign = np.repeat([1, -1], [goes.size, comes.size])
         label = joined(geometry.by_position(lives.triangles[row]), step, sign)
+        if geometry.parts is not None:
+            label = geometry.parts.joined_pairs(lives.triangles[row, 0], step, sign, label)
         return cls(lives.triangles, geometry.unit_positions[lives.triangles].mean(axis=1), row, step, sign, label)
 
     def leave_something(self, lives: Lives) -> dict[tuple[int, int], int]:

@@ -41,6 +41,17 @@ class Creases:
         first = first_occurrences(number, count)[number].astype(np.uint32)
         return cls(first, *group(first, len(positions)), attributes.normals)
 
+    def with_rows(self, vertices: np.ndarray) -> Creases:
+        """The same with rows at the end like ``vertices`` [S], each alone at its position."""
+        count = len(self.first)
+        more = np.arange(count, count + len(vertices))
+        return Creases(
+            np.concatenate([self.first, more.astype(np.uint32)]),
+            np.concatenate([self.offsets, self.offsets[-1] + 1 + np.arange(len(vertices))]).astype(self.offsets.dtype),
+            np.concatenate([self.wedges, more.astype(np.int32)]),
+            None if self.normals is None else np.concatenate([self.normals, self.normals[vertices]]),
+        )
+
     def restore(self, indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """Triangles uint32 [3 T] of first vertices, each corner replaced by the wedge whose normal suits the triangle.
 

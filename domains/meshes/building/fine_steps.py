@@ -28,7 +28,7 @@ from hra.domains.meshes.building.settings import Countdown, Settings, Workers
 from hra.domains.meshes.building.sides import carried_deviations
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified, split_into_clusters
 from hra.domains.meshes.building.source_clusters import own_bounds
-from hra.domains.meshes.measures.surface import surface_area
+from hra.domains.meshes.distances.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.mesh.meshopt import MAX_VERTICES
 from hra.domains.meshes.mesh.ragged import local_vertices, take_runs
@@ -95,6 +95,8 @@ def fine_steps(
     # What follows would take time for all vertices of the mesh again and again.
     vertices, corners = local_vertices(changes.triangles.reshape(-1))
     near = Geometry(geometry.positions[vertices], geometry.unit_positions[vertices], geometry.scale)
+    if geometry.spare is not None:
+        near = replace(near, spare=geometry.spare[vertices])
     local = replace(top, indices=corners[: top.indices.size])
     corners, deviation = corners.reshape(-1, 3), None
     if followed is not None:

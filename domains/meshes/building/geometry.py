@@ -15,7 +15,8 @@ The simplifier takes a change of a weighted attribute by 1 over a distance d for
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -30,6 +31,30 @@ NORMAL_WEIGHT, COLOR_WEIGHT, TANGENT_WEIGHT = 0.5, 1.0, 0.125
 _SHORTEST_UV_EDGE = 2.0**-14
 # A group of which more is left than this share is simplified again with creases smoothed over.
 _WORTH = 0.75
+
+
+class Simplify(Protocol):
+    """`meshopt.simplify` of a part of a mesh whose vertices are known."""
+
+    def __call__(
+        self, indices: np.ndarray, locked: np.ndarray, target: int, *, limit: float = math.inf
+    ) -> tuple[np.ndarray, float]:
+        """See `meshopt.simplify`."""
+        ...
+
+
+class PartsSimplifier(Protocol):
+    """See `hra.domains.meshes.building.parts.Parts`."""
+
+    def simplify(
+        self, geometry: Geometry, simplify: Simplify, indices: np.ndarray, locked: np.ndarray, target: int
+    ) -> tuple[np.ndarray, float]:
+        """Triangles uint32 [3 S] in place of ``indices``, and the error."""
+        ...
+
+    def joined_pairs(self, vertices: np.ndarray, step: np.ndarray, sign: np.ndarray, label: np.ndarray) -> np.ndarray:
+        """Labels int64 [P] of triangles, equal for what one pair replaces."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +99,14 @@ class AttributeMetric:
         return cls(values, np.array(weights, np.float32), sets, directions, Creases.of(positions, attributes))
 
     def simplify(
-        self, indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, target: int, *, prune: bool = False
+        self,
+        indices: np.ndarray,
+        positions: np.ndarray,
+        locked: np.ndarray,
+        target: int,
+        *,
+        prune: bool = False,
+        limit: float = math.inf,
     ) -> tuple[np.ndarray, float]:
         """`meshopt.simplify` of a part of the mesh with attributes in the metric and seams kept.
 
@@ -82,12 +114,13 @@ class AttributeMetric:
         consist of nothing else. Seams of texture coordinates and borders of materials always stay.
         """
         weights = self._weights_for(indices)
-        coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, prune=prune)
+        ends = {"prune": prune, "limit": limit}
+        coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, **ends)
         if self.creases is not None and coarse.size > _WORTH * indices.size:
             # Those of the first wedge stand for all now, and say nothing of the surface.
             weights[weights.size - self.directions :] = 0
             smooth, smooth_error = meshopt.simplify(
-                self.creases.first[indices], positions, locked, target, self.values, weights, prune=prune
+                self.creases.first[indices], positions, locked, target, self.values, weights, **ends
             )
             if smooth.size < coarse.size:
                 coarse, error = self.creases.restore(smooth, positions), smooth_error
@@ -169,6 +202,8 @@ class Geometry:
     position_of : uint32 [V], the first vertex at the position of each; None if all positions differ.
     metric : of the attributes, None if there are none.
     material : int32 [V], the number of each vertex's material; None if there are not several.
+    parts : what many small parts are simplified by, None if there are none; see `hra.domains.meshes.building.parts`.
+    spare : bool [V], rows behind those of the source for what parts are enlarged to; None if there are none.
     """
 
     positions: np.ndarray
@@ -177,6 +212,8 @@ class Geometry:
     position_of: np.ndarray | None = None
     metric: AttributeMetric | None = None
     material: np.ndarray | None = None
+    parts: PartsSimplifier | None = None
+    spare: np.ndarray | None = None
 
     @classmethod
     def of(cls, positions: np.ndarray, attributes: VertexAttributes | None = None) -> Geometry:
@@ -199,8 +236,45 @@ class Geometry:
         self, indices: np.ndarray, locked: np.ndarray, target: int, *, prune: bool = False
     ) -> tuple[np.ndarray, float]:
         """`meshopt.simplify` of a part of the mesh, with attributes in the metric if there are any."""
+        if self.parts is None or prune:
+            return self._simplify(indices, locked, target, prune=prune)
+        return self.parts.simplify(self, self._simplify, indices, locked, target)
+
+    def _simplify(
+        self, indices: np.ndarray, locked: np.ndarray, target: int, *, prune: bool = False, limit: float = math.inf
+    ) -> tuple[np.ndarray, float]:
         simplify = meshopt.simplify if self.metric is None else self.metric.simplify
-        return simplify(indices, self.unit_positions, locked, target, prune=prune)
+        return simplify(indices, self.unit_positions, locked, target, prune=prune, limit=limit)
+
+    def with_rows(self, vertices: np.ndarray) -> Geometry:
+        """The same with spare rows at the end, to begin with like ``vertices`` [S] but at positions of their own."""
+        count, total = len(self.positions), len(self.positions) + len(vertices)
+        rows = np.concatenate([np.arange(count), vertices])
+        position_of = self.position_of
+        if position_of is not None:
+            position_of = np.concatenate([position_of, np.arange(count, total, dtype=np.uint32)])
+        metric = self.metric
+        if metric is not None:
+            creases = None if metric.creases is None else metric.creases.with_rows(vertices)
+            metric = replace(metric, values=metric.values[rows], creases=creases)
+        return replace(
+            self,
+            positions=self.positions[rows],
+            unit_positions=self.unit_positions[rows],
+            position_of=position_of,
+            metric=metric,
+            material=None if self.material is None else self.material[rows],
+            spare=np.arange(total) >= count,
+        )
+
+    def copy_attributes(self, old: np.ndarray, new: np.ndarray) -> None:
+        """Give the spare rows ``new`` what the vertices ``old`` carry."""
+        if self.metric is not None:
+            self.metric.values[new] = self.metric.values[old]
+            if self.metric.creases is not None and self.metric.creases.normals is not None:
+                self.metric.creases.normals[new] = self.metric.creases.normals[old]
+        if self.material is not None:
+            self.material[new] = self.material[old]
 
 
 def exactly_scaled(positions: np.ndarray) -> tuple[np.ndarray, float]:

@@ -18,8 +18,8 @@ from hra.domains.meshes.building.settings import Countdown, Workers, batches
 from hra.domains.meshes.building.sides import carried_deviations, two_sided_deviations
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.spheres import enclosing_spheres
-from hra.domains.meshes.measures.carrying import Carried
-from hra.domains.meshes.measures.surface import surface_area
+from hra.domains.meshes.distances.carrying import Carried
+from hra.domains.meshes.distances.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.ragged import enclosing_boxes, run_offsets, take_runs
 
@@ -219,6 +219,7 @@ def coarse_clusters(
     parts = [result for result in results if result is not None]
     rows = np.arange(len(groups.clusters))
     center, radius = enclosing_spheres(groups.clusters.center, groups.clusters.radius, groups.offsets, rows)
+    center, radius, box = center[done], radius[done], enclosing_boxes(groups.clusters.box, groups.offsets)[done]
     # From the simplifier's units, which are a power of two apart: without rounding.
     own_error = np.array([part.error for part in parts]) * geometry.scale
     # Never less than that of a member: a threshold that opens a group has opened all groups above it.
@@ -226,6 +227,8 @@ def coarse_clusters(
     counts = np.array([len(part.vertex_count) for part in parts], np.int64)
     indices, offsets, vertex_count = join(parts)
     group = np.repeat(np.arange(len(done)), counts)
+    if geometry.spare is not None:
+        _enclose(geometry.positions, indices, geometry.spare, np.repeat(group, np.diff(offsets)), center, radius, box)
     if deviation is None:
         deviation = np.full((len(done), 2), np.inf, np.float32)
     # Monotone as the error is; the maximum of two bounds from the same source is none the less one.
@@ -235,9 +238,9 @@ def coarse_clusters(
         indices=indices,
         offsets=offsets,
         vertex_count=vertex_count,
-        center=center[done[group]],
-        radius=radius[done[group]],
-        box=enclosing_boxes(groups.clusters.box, groups.offsets)[done[group]],
+        center=center[group],
+        radius=radius[group],
+        box=box[group],
         error=error[group],
         deviation=deviation[group],
         hausdorff=np.maximum(deviation.max(axis=1), finer)[group],
@@ -245,6 +248,24 @@ def coarse_clusters(
         level=np.full(len(group), level, np.int32),
         made_by=first_group + group,
     )
+
+
+def _enclose(
+    positions: np.ndarray,
+    indices: np.ndarray,
+    spare: np.ndarray,
+    group: np.ndarray,
+    center: np.ndarray,
+    radius: np.ndarray,
+    box: np.ndarray,
+) -> None:
+    """Widen the spheres and boxes of groups [G] by what of theirs, ``group`` [3 T], was enlarged."""
+    grown = np.flatnonzero(spare[indices])
+    points, group = positions[indices[grown]], group[grown]
+    np.minimum.at(box[:, 0], group, points)
+    np.maximum.at(box[:, 1], group, points)
+    reach = np.linalg.norm(points.astype(np.float64) - center[group], axis=1) * (1 + 2.0**-22)
+    np.maximum.at(radius, group, reach.astype(np.float32))
 
 
 def shares(values: np.ndarray, group: np.ndarray) -> np.ndarray:

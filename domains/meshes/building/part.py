@@ -13,7 +13,7 @@ from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.creases import without_slivers
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified, simplify_group, split_into_clusters
-from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.mesh.weld import without_degenerate
 
 _FINEST = 2**12

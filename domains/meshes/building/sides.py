@@ -7,9 +7,9 @@ from threading import local
 import numpy as np
 
 from hra.domains.meshes.building.settings import Workers, batches
-from hra.domains.meshes.measures.carrying import Carried
-from hra.domains.meshes.measures.deviation import Patches, VertexMemory, group_deviations
-from hra.domains.meshes.measures.mapping.deviation import mapped_deviations
+from hra.domains.meshes.distances.carrying import Carried
+from hra.domains.meshes.distances.deviation import Patches, VertexMemory, group_deviations
+from hra.domains.meshes.distances.mapping.deviation import mapped_deviations
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.ragged import take_runs
 

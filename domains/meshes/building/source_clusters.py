@@ -9,7 +9,7 @@ from hra.domains.meshes.building.level import join
 from hra.domains.meshes.building.settings import Workers, batches
 from hra.domains.meshes.building.simplify import Simplified, split_into_clusters
 from hra.domains.meshes.building.spheres import enclosing_spheres
-from hra.domains.meshes.measures.surface import surface_area
+from hra.domains.meshes.distances.surface import surface_area
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.ragged import distinct_vertices, vertex_boxes

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hra.camera import Camera
     from hra.console.camera_options import CameraOptions
     from hra.domains.meshes import MeshAllocator, MeshAsset, TriangleMesh
-    from hra.domains.meshes.selection.surface_error import AllSidesError
+    from hra.domains.meshes.metrics.surface_error import AllSidesError
     from hra.model.metrics import ErrorMetric
     from hra.traversals.base import Traversal
 
@@ -67,7 +67,7 @@ class CutOptions:
         ------
         HraError : options that exclude each other, or unknown names; others as `MeshAllocator.allocate` does.
         """
-        from hra.domains.meshes.selection.allocator import cut_within_bytes
+        from hra.domains.meshes.allocator import cut_within_bytes
 
         if self.triangles is not None and self.byte_budget is not None:
             raise HraError("two budgets were given", where="hra mesh", fix="use --triangles or --bytes")
@@ -104,7 +104,7 @@ class CutOptions:
 
     def _error_name(self, asset: MeshAsset) -> Any:
         from hra.domains.meshes import ScreenError
-        from hra.domains.meshes.selection.appearance import check_appearance
+        from hra.domains.meshes.metrics.appearance import check_appearance
 
         named = ScreenError(cast("Any", self.error)).resolve(asset.hierarchy)
         if named.certified and "hausdorff" not in asset.hierarchy.node:
@@ -144,7 +144,7 @@ class _View:
         camera = placed.camera(corners(asset), screen, asset.origin)
         if not all_sides:
             return cls(camera)
-        from hra.domains.meshes.selection.surface_error import AllSidesError, all_round_distance, reaches
+        from hra.domains.meshes.metrics.surface_error import AllSidesError, all_round_distance, reaches
 
         x, y, z = asset.bounds.astype(float).mean(axis=0).tolist()
         distance = placed.distance or all_round_distance(camera, reaches(asset.hierarchy, (x, y, z))[1])

@@ -2,7 +2,8 @@
 
 Nodes, skins, animations, cameras, lights, materials, images and what extensions say pass through untouched. Vertices of
 a level are vertices of the source, so that joints, weights, morph targets and every other attribute are those of the
-source, in its types. Numbers of accessors and views stay: an extension may refer to them.
+source, in its types; those of parts that grew differ from one of these in their position. Numbers of accessors and
+views stay: an extension may refer to them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,6 +49,16 @@ _WITHOUT_DATA = (
 _OF_PRIMITIVES = {"KHR_materials_variants", "EXT_mesh_features", "EXT_structural_metadata", DRACO}
 
 Place = tuple[int, int]
+
+
+class Moved(NamedTuple):
+    """Vertices like others at another position: these rows int64 [K], and float64 [K, 3] in their primitives' space."""
+
+    rows: np.ndarray
+    points: np.ndarray
+
+
+_NOTHING = Moved(np.empty(0, np.int64), np.empty((0, 3)))
 Levels = Sequence[Mapping[Place, np.ndarray]]
 
 
@@ -125,7 +136,7 @@ class GltfScene:
                 names |= set(self.accessors.header["accessors"][number].get("extensions", {}))
         return sorted(names)
 
-    def glb(self, levels: Levels, notes: Sequence[Mapping[str, Any]] = ()) -> bytes:
+    def glb(self, levels: Levels, notes: Sequence[Mapping[str, Any]] = (), more: Moved = _NOTHING) -> bytes:
         """The scene as a GLB file with other triangles.
 
         Parameters
@@ -133,12 +144,13 @@ class GltfScene:
         levels : for each level, the finest first, triangles [F, 3] of the primitives that change, as numbers of their
             vertices in the source. More than one: nodes of meshes get the coarser ones by the extension MSFT_lod.
         notes : extras of the nodes of each level.
+        more : further vertices, numbered on from those of whichever primitive uses them.
 
         Warns
         -----
         RepairWarning : a file that an image or an extension names is missing or not copied.
         """
-        return _Written(self).file(levels, notes)
+        return _Written(self, more).file(levels, notes)
 
 
 def _accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
@@ -153,8 +165,8 @@ def _accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
 class _Written:
     """A copy of a scene's header while it changes, and the contents of its views."""
 
-    def __init__(self, scene: GltfScene) -> None:
-        self.scene, self.header = scene, copy.deepcopy(scene.header)
+    def __init__(self, scene: GltfScene, more: Moved) -> None:
+        self.scene, self.header, self.more = scene, copy.deepcopy(scene.header), more
         views = scene.accessors.views
         self.views: list[dict[str, Any]] = self.header.setdefault("bufferViews", [])
         self.accessors: list[dict[str, Any]] = self.header.setdefault("accessors", [])
@@ -226,7 +238,7 @@ class _Written:
             pairs = zip(places, given, strict=True)
             chosen = [self.scene.triangles(place) if own is None else own for place, own in pairs]
             vertices = np.unique(np.concatenate([one.reshape(-1) for one in chosen]))
-            accessor = self._gather(vertices, known, key)
+            accessor = self._gather(vertices, known, key, self.scene.primitive(places[0]))
             for place, corners in zip(places, chosen, strict=True):
                 primitive = meshes[place[0]]["primitives"][place[1]]
                 old = primitive.get("indices")
@@ -245,15 +257,21 @@ class _Written:
                     local.astype(np.uint16 if short else np.uint32)[:, None], entry, _ELEMENT_BUFFER
                 )
 
-    def _gather(self, vertices: np.ndarray, known: dict[Any, Any], key: str) -> Any:
+    def _gather(self, vertices: np.ndarray, known: dict[Any, Any], key: str, primitive: dict[str, Any]) -> Any:
         """A function from an accessor to its rows of ``vertices`` as a new one."""
         mark = key, vertices.tobytes()
         numbers = known.setdefault(mark, {})
+        place = primitive["attributes"].get("POSITION")
+        count = 0 if place is None else self.scene.accessors.header["accessors"][place]["count"]
+        extra = vertices[vertices >= count] - count if place is not None else vertices[:0]
+        own = np.concatenate([vertices[: len(vertices) - len(extra)], self.more.rows[extra]])
 
         def accessor(old: int) -> int:
             if old not in numbers:
                 source = self.scene.accessors.header["accessors"][old]
-                rows = self.scene.accessors.array(old)[vertices]
+                rows = self.scene.accessors.array(old)[own]
+                if old == place and len(extra):
+                    rows[len(rows) - len(extra) :] = _stored(self.more.points[extra], rows.dtype, source)
                 entry = {name: source[name] for name in ("componentType", "type", "normalized") if name in source}
                 entry |= _words(self.scene.header["accessors"][old])
                 if "min" in source or "max" in source:
@@ -391,6 +409,14 @@ class _Written:
         if at:
             self.header["buffers"] = [{"byteLength": at}]
         return container(self.header, b"".join(parts))
+
+
+def _stored(points: np.ndarray, dtype: np.dtype, accessor: Mapping[str, Any]) -> np.ndarray:
+    """``points`` [n, 3] in an accessor's type; integers are rounded, and end where their range does."""
+    if dtype.kind == "f":
+        return points
+    ends = np.iinfo(dtype)
+    return np.rint(points * (ends.max if accessor.get("normalized") else 1)).clip(ends.min, ends.max)
 
 
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:

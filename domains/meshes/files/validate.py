@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.measures.surface import inconsistent_edges
+from hra.domains.meshes.distances.surface import inconsistent_edges
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.triangle_mesh import (

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.building.builder import build
 from hra.domains.meshes.building.geometry import Geometry
@@ -21,8 +22,7 @@ from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
-from hra.domains.meshes.selection.allocator import MeshAllocator
-from hra.domains.meshes.selection.surface_error import SurfaceError
+from hra.domains.meshes.metrics.surface_error import SurfaceError
 from hra.errors import HraError, wrong_kind
 from hra.model.hierarchy import Hierarchy
 from hra.traversals.exact import Exact
@@ -37,7 +37,7 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
 
     Each level is a cut of the cluster hierarchy that minimises `SurfaceError` within its number of triangles, and that
     refines the next coarser level: every cluster of a level stands for clusters of the finer one. So triangles and
-    errors are monotone. All vertices are vertices of the source.
+    errors are monotone. All vertices are vertices of the source, but for those of small parts that grew (see `build`).
 
     Parameters
     ----------

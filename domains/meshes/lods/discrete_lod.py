@@ -22,7 +22,7 @@ from hra.camera import Camera
 from hra.domains.meshes.files.gltf_coordinates import map_infos
 from hra.domains.meshes.files.write_glb import glb_bytes, moved_to
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-from hra.domains.meshes.selection.surface_error import worst_stretch
+from hra.domains.meshes.metrics.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import make_folder

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.building.builder import build
+from hra.domains.meshes.building.builder import built
 from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
 from hra.domains.meshes.files.gltf_nodes import local_matrices, moved, scene_nodes
 from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned
-from hra.domains.meshes.files.gltf_scene import GltfScene, Place
+from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.lods.chains import level_counts, nested_cuts, sphere_of
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
@@ -57,6 +57,7 @@ class SceneLOD:
     levels : fine to coarse, the triangles int64 [F, 3] of each primitive that changes, as numbers of its vertices.
     triangles : of each level, every mesh counted once.
     chain : the same levels as whole meshes in the scene's unit, with errors and distances.
+    enlarged : vertices of parts that grew (see `build`); levels number them on from those of their primitive.
 
     Examples
     --------
@@ -72,6 +73,7 @@ class SceneLOD:
     levels: tuple[Mapping[Place, np.ndarray], ...]
     triangles: tuple[int, ...]
     chain: DiscreteLOD
+    enlarged: Moved
 
     def export(self, folder: str | Path, stem: str = "lod") -> list[Path]:
         """Write each level as a GLB scene of its own, ``lod0.glb`` the finest; the paths.
@@ -83,7 +85,7 @@ class SceneLOD:
         root = make_folder(folder)
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         for level, path in zip(self.levels, paths, strict=True):
-            write_atomically(path, self.scene.glb([level]))
+            write_atomically(path, self.scene.glb([level], more=self.enlarged))
         return paths
 
     def export_one(self, path: str | Path) -> None:
@@ -97,7 +99,7 @@ class SceneLOD:
             raise FileError(f"levels are not written as {Path(path).suffix!r}", where=str(path), fix="use .glb")
         errors = self.chain.errors.tolist()
         notes = [{"triangles": count, "error": error} for count, error in zip(self.triangles, errors, strict=True)]
-        write_atomically(path, self.scene.glb(self.levels, notes))
+        write_atomically(path, self.scene.glb(self.levels, notes, self.enlarged))
 
 
 def scene_lod(
@@ -110,7 +112,7 @@ def scene_lod(
     """The best triangles for all meshes of a glTF scene together, for each of several numbers of them.
 
     Nodes, skins, animations, cameras, lights, materials and extensions stay as they are. Vertices are some of the
-    source's, with all their attributes.
+    source's, with all their attributes; of many small parts alike, such as leaves, some grow in place of others.
 
     Parameters
     ----------
@@ -140,8 +142,8 @@ def scene_lod(
     """
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene)
-    clusters = build(stand_in.mesh, progress=progress)
-    if len(clusters.positions) != len(stand_in.row):
+    clusters, of_source = built(stand_in.mesh, progress=progress)
+    if not np.array_equal(of_source[: len(stand_in.row)], np.arange(len(stand_in.row))):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     counts = level_counts(levels, clusters.triangle_count + stand_in.left)
     spare, least = np.full(len(counts), stand_in.left), clusters.root_triangle_count
@@ -153,7 +155,7 @@ def scene_lod(
             warnings.warn(what, RepairWarning, stacklevel=2)
             counts = [max(count, int(least + spare[-1])) for count in counts]
         cuts, errors = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
-        chosen = tuple(stand_in.by_place(clusters.triangles(cut)) for cut in cuts)
+        chosen = tuple(stand_in.by_place(clusters.triangles(cut), of_source) for cut in cuts)
         totals = tuple(stand_in.count(level) for level in chosen)
         # Primitives whose triangles are all gone keep one, for which there must be room.
         over = np.maximum(np.array(totals) - counts, 0)
@@ -163,7 +165,7 @@ def scene_lod(
     center, radius = sphere_of(clusters.hierarchy)
     meshes = tuple(clusters.mesh(cut) for cut in cuts)
     chain = DiscreteLOD(meshes, errors.distance, center + stand_in.origin, radius, errors.certified, errors.appearance)
-    return SceneLOD(scene, chosen, totals, chain)
+    return SceneLOD(scene, chosen, totals, chain, stand_in.moved(clusters.positions, of_source))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,34 +175,53 @@ class _StandIn:
     Attributes
     ----------
     mesh : its vertices are distinct; origin : float64 [3], what was subtracted from their positions.
-    row : int64 [V], the row of each vertex among those of all primitives.
-    place, begin, mirrored : of each primitive its place, its first row, and whether its triangles are turned here.
+    row : int64 [V], the row of each vertex among those of all primitives; rows : how many these have.
+    place, begin, matrix : of each primitive its place, its first row, and the matrix [4, 4] that puts it here.
     source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
     """
 
     mesh: TriangleMesh
     origin: np.ndarray
     row: np.ndarray
+    rows: int
     place: list[Place]
     begin: np.ndarray
-    mirrored: list[bool]
+    matrix: list[np.ndarray]
     source: list[np.ndarray]
     whole: list[np.ndarray]
     left: int
 
-    def by_place(self, triangles: np.ndarray) -> dict[Place, np.ndarray]:
-        """``triangles`` [F, 3] of vertices here as those of each primitive that has fewer than in the source."""
-        rows = self.row[triangles]
+    def by_place(self, triangles: np.ndarray, of_source: np.ndarray) -> dict[Place, np.ndarray]:
+        """``triangles`` [F, 3] of vertices here as those of each primitive that has fewer than in the source.
+
+        Parameters
+        ----------
+        of_source : int64, the vertex here that each is like; the first are these themselves.
+        """
+        rows = self.row[of_source[triangles]]
         number = np.searchsorted(self.begin, rows[:, 0], side="right") - 1
+        ends = np.append(self.begin, self.rows)
+        # What was enlarged is numbered on from the primitive's own vertices.
+        rows = rows - self.begin[number][:, None]
+        more = triangles.astype(np.int64) - len(self.row)
+        rows = np.where(more >= 0, np.diff(ends)[number][:, None] + more, rows)
         found = {}
         for k, place in enumerate(self.place):
-            own = rows[number == k] - self.begin[k]
-            own = own[:, ::-1] if self.mirrored[k] else own
+            own = rows[number == k]
+            own = own[:, ::-1] if np.linalg.det(self.matrix[k][:3, :3]) < 0 else own
             # A primitive without triangles is none, and surfaces that coincide are drawn in the source's order.
             own = (own if len(own) < len(self.whole[k]) else self.whole[k]) if len(own) else self.source[k][:1]
             if len(own) < len(self.source[k]):
                 found[place] = own
         return found
+
+    def moved(self, positions: np.ndarray, of_source: np.ndarray) -> Moved:
+        """Where the vertices that are enlarged are in their primitives."""
+        rows = self.row[of_source[len(self.row) :]]
+        number = np.searchsorted(self.begin, rows, side="right") - 1
+        points = positions[len(self.row) :].astype(np.float64) + self.origin
+        inverse = np.linalg.inv(np.stack(self.matrix))[number]
+        return Moved(rows - self.begin[number], np.einsum("vij,vj->vi", inverse[:, :3, :3], points) + inverse[:, :3, 3])
 
     def count(self, level: Mapping[Place, np.ndarray]) -> int:
         """The triangles of all primitives, those that are left as they are included."""
@@ -210,7 +231,7 @@ class _StandIn:
 
 def _stand_in(scene: GltfScene) -> _StandIn:
     placed, parts, left = _placements(scene), [], 0
-    place, source, mirrored = [], [], []
+    place, source, matrix = [], [], []
     for number, primitives in scene.drawn().items():
         own = {(number, k): scene.triangles((number, k)) for k in primitives}
         own = {one: triangles for one, triangles in own.items() if len(triangles)}
@@ -224,7 +245,7 @@ def _stand_in(scene: GltfScene) -> _StandIn:
                 parts.append(_part(scene, one, triangles, placed[number]))
                 place.append(one)
                 source.append(triangles)
-                mirrored.append(bool(np.linalg.det(placed[number][:3, :3]) < 0))
+                matrix.append(placed[number])
             continue
         left += sum(map(len, own.values()))
     if not parts:
@@ -245,7 +266,7 @@ def _stand_in(scene: GltfScene) -> _StandIn:
     proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
     ends = np.cumsum([len(one) for one in source])[:-1]
     whole = [one[kept] for one, kept in zip(source, np.split(proper, ends), strict=True)]
-    return _StandIn(mesh, origin, first, place, begin, mirrored, source, whole, left)
+    return _StandIn(mesh, origin, first, len(joined.positions), place, begin, matrix, source, whole, left)
 
 
 def _placements(scene: GltfScene) -> dict[int, np.ndarray]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import importlib.metadata
 import importlib.util
+import math
 from functools import cache
 from pathlib import Path
 
@@ -162,6 +163,7 @@ def simplify(
     weights: np.ndarray | None = None,
     *,
     prune: bool = False,
+    limit: float = math.inf,
 ) -> tuple[np.ndarray, float]:
     """Collapse edges by the quadric error until ``target`` indices are left or nothing more can be collapsed.
 
@@ -175,6 +177,7 @@ def simplify(
     attributes : float32 [V, k], k <= 32, and their weights float32 [k]: a change of a weighted attribute by 1 over a
         distance d counts like a displacement by d.
     prune : also remove islands, the smallest first, whether their vertices are locked or not.
+    limit : of the error, at which it ends.
 
     Returns
     -------
@@ -193,8 +196,7 @@ def simplify(
         *(positions.ctypes.data, len(positions), positions.strides[0]),
         *_attribute_arguments(attributes, weights, len(positions)),
         *(locked.ctypes.data, target),
-        # No limit on the error: only the target ends it.
-        *(np.finfo(np.float32).max, options, ctypes.byref(error)),
+        *(min(limit, float(np.finfo(np.float32).max)), options, ctypes.byref(error)),
     )
     return result[:count], error.value
 

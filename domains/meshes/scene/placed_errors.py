@@ -16,8 +16,8 @@ import numpy as np
 from hra.caching import cached_property
 from hra.camera.view import View
 from hra.compiling import njit
+from hra.domains.meshes.metrics.displacement import MEAN_FACING
 from hra.domains.meshes.scene.placed_camera import Eye, leave_out, lenses, planes_between, square_pixels_per_unit
-from hra.domains.meshes.selection.displacement import MEAN_FACING
 from hra.model.hierarchy import Hierarchy
 
 # Copies at a time: what is known of them stays in the cache.
@@ -29,7 +29,7 @@ def placed_gains(
 ) -> bool:
     """Fill the gains [R, B] of each copy, and the errors [B] left at full detail, summed over views, px2.
 
-    They follow from `hra.domains.meshes.selection.displacement.mean_squares`.
+    They follow from `hra.domains.meshes.metrics.displacement.mean_squares`.
 
     Parameters
     ----------

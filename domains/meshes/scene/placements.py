@@ -10,8 +10,8 @@ import numpy as np
 
 from hra.camera.matrices import view_matrix
 from hra.camera.view import View
+from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.scene.placed_camera import Eye, copies_in_view
-from hra.domains.meshes.selection.allocator import Clusters
 from hra.errors import HraError, UnitMismatch
 from hra.model.arrays import frozen, indices, to_numpy
 from hra.model.hierarchy import Hierarchy

@@ -13,6 +13,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.camera.view import View, views_of
+from hra.domains.meshes.allocator import Clusters, MeshAllocator
 from hra.domains.meshes.scene.placed_errors import PlacedViews
 from hra.domains.meshes.scene.placements import Instance, Placements, instances_seen, keys_of
 from hra.domains.meshes.scene.scene_allocation import (
@@ -23,7 +24,6 @@ from hra.domains.meshes.scene.scene_allocation import (
     seen_before,
     taken_before,
 )
-from hra.domains.meshes.selection.allocator import Clusters, MeshAllocator
 from hra.model.arrays import frozen
 from hra.model.metrics import Combined, ErrorMetric, Scaled
 from hra.pooling.copies import allocate_copies, can_share

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
-from hra.domains.meshes.measures.surface import boundary_chain
 from hra.domains.meshes.mesh.weld import weld
 from hra.domains.meshes.tiles.content import COMPRESSION
 from hra.domains.meshes.tiles.tileset import TILESET

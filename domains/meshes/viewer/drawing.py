@@ -25,9 +25,9 @@ from hra.files.limits import PICTURE_PIXELS, PICTURE_SIDE
 from hra.model.arrays import indices
 
 if TYPE_CHECKING:
+    from hra.domains.meshes.allocator import Clusters
     from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
     from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-    from hra.domains.meshes.selection.allocator import Clusters
 
 Coloring = Literal["shaded", "cluster", "level", "error"]
 # What the actors of a cut are called, with a number where there are several.

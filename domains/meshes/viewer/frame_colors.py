@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.files.gltf_materials import WRAPS
 from hra.domains.meshes.mesh.materials import Material
-from hra.domains.meshes.selection.allocator import Clusters
 from hra.domains.meshes.viewer.drawing import base_color_image, distinct_colors
 from hra.errors import HraError, MissingExtra
 from hra.kernels.raster.clusters.renderer import ClusterRenderer

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.asset.layout import PAGE_BYTES, POSITION
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.packing import Packed, page_ends, storage_order
@@ -14,7 +15,6 @@ from hra.domains.meshes.asset.pages import Page
 from hra.domains.meshes.asset.tables import vertex_streams
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.materials import Material
-from hra.domains.meshes.selection.allocator import Clusters
 from hra.errors import HraError
 from hra.kernels.raster.clusters.geometry import ClusterGeometry, VertexGrid
 

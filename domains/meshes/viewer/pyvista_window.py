@@ -14,7 +14,7 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.camera import Camera
-from hra.domains.meshes.selection.allocator import Clusters, MeshAllocator
+from hra.domains.meshes.allocator import Clusters, MeshAllocator
 from hra.domains.meshes.viewer.drawing import (
     Coloring,
     add_cut,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from hra.camera import Camera
+from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.asset.mesh_streamer import MeshUpdate
 from hra.domains.meshes.scene.placements import Placements
 from hra.domains.meshes.scene.scene import Scene
 from hra.domains.meshes.scene.scene_allocation import SceneAllocation
-from hra.domains.meshes.selection.allocator import Clusters
 from hra.domains.meshes.viewer.frame_colors import FrameColoring, FrameColors, check_coloring
 from hra.domains.meshes.viewer.paged import PagedMesh, cluster_boxes_of, paged, slot_content
 from hra.errors import BudgetTooSmall, CameraError, HraError

@@ -12,10 +12,10 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.camera import Camera
+from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.mesh_streamer import MeshStreamer
 from hra.domains.meshes.asset.paging import PageAllocator
-from hra.domains.meshes.selection.allocator import MeshAllocator
 from hra.domains.meshes.viewer.renderer import Renderer
 from hra.errors import BudgetTooSmall, HraError, InvalidBudget
 from hra.kernels.raster.context import Context

@@ -117,6 +117,9 @@ def _streams(data: bytes, count: int, lengths: list[int]) -> list[np.ndarray]:
         if at + packed > len(data):
             raise ValueError("a stream reaches beyond its end")
         try:
+            # What a stream says of its own size is allocated before it is read.
+            if zstandard.frame_content_size(data[at : at + packed]) not in (-1, size):
+                raise ValueError("a stream is of another length than it says")
             content = zstandard.ZstdDecompressor().decompress(data[at : at + packed], max_output_size=size)
         except zstandard.ZstdError as error:
             raise ValueError(f"a stream is damaged: {error}") from error

@@ -11,8 +11,8 @@ import numpy as np
 import hra
 import hra.viewer
 from hra.camera import Camera
+from hra.domains.points.allocator import PointAllocator
 from hra.domains.points.cloud.cloud_tree import CloudTree
-from hra.domains.points.selection.allocator import PointAllocator
 from hra.domains.points.viewer.renderer import Renderer
 from hra.kernels.raster import Context
 from hra.viewer import InContext, Key, OrbitCamera, OrbitView, panel_over

@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help=True)
 
 ImageArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads.")]
-ImagesArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads, or a folder of them.")]
+ImagesArgument = Annotated[
+    Path,
+    typer.Argument(help="Any image that Pillow reads, a folder of them, or a TIFF, slide or OME-Zarr of any size."),
+]
+SlideArgument = Annotated[Path, typer.Argument(help="An image of any size: TIFF, slide, OME-Zarr, Deep Zoom, photo.")]
 QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer the tokens.")]
 RelevanceOption = Annotated[
     str | None,
@@ -79,10 +83,14 @@ def allocate(
     A stopped run continues when you run it again.
     """
     from hra.domains import tokens
+    from hra.domains.tokens.commands.slides import is_large
     from hra.domains.tokens.corpus.command import allocate_images
     from hra.domains.tokens.methods.named import named_allocator
     from hra.files.images import load_image, psnr, save_png
 
+    if is_large(image):
+        _check_alone(jobs, bank, sample)
+        return _allocate_large(image, query, method, budget, relevance, metric or traversal, out, json_file)
     if os.path.isdir(image):  # False for names that cannot be
         names = {"method": method, "relevance": relevance, "metric": metric, "traversal": traversal}
         allocation = tokens.TokenAllocation(**names, budget=budget, question=query, bank=bank)
@@ -120,6 +128,81 @@ def allocate(
     show(f"{image.name}: {_told(allocation, context.served.used)}", record.items())
     if query and not context.served.used:
         typer.echo(_UNUSED.format(query=query, relevance=relevance))
+
+
+def _allocate_large(
+    image: Path,
+    query: str,
+    method: str,
+    budget: int,
+    relevance: str | None,
+    unused: str | None,
+    out: Path | None,
+    json_file: Path | None,
+) -> None:
+    from hra.domains.tokens.commands.slides import allocated, placed, record_of, sheet_of
+    from hra.files.images import save_png
+
+    if unused is not None:
+        what = "images of any size have a metric and a traversal of their own"
+        raise HraError(what, where="--metric, --traversal", fix="leave them out")
+    allocator, allocation = allocated(image, query, method, relevance or "phrase", budget)
+    chosen, source = allocator.realize(allocation), allocation.context[0]
+    if out is not None:
+        save_png(out, sheet_of(source, chosen))
+    record = {"method": method, "relevance": relevance or "phrase", "budget": budget}
+    record |= record_of(source, allocation, chosen)
+    write_json(json_file, {**record, **placed(chosen.boxes, source.spacing), "detail": chosen.detail})
+    show(f"{image.name}: {_told(allocation, bool(query))}", record.items())
+
+
+@app.command()
+def crops(
+    image: SlideArgument,
+    query: QueryOption = "",
+    crops: Annotated[int, typer.Option("--crops", help="How many, at most.", min=1)] = 6,
+    side: Annotated[int, typer.Option(help="Pixels along a side.", min=16, max=8192)] = 448,
+    method: Annotated[str, typer.Option(help="pyramid or foveated.")] = "pyramid",
+    budget: BudgetOption = 273,
+    relevance: RelevanceOption = None,
+    out: Annotated[Path, typer.Option("-o", "--out", callback=folder_or(), help="Folder of PNG files.")] = Path(
+        "crops"
+    ),
+    json_file: JsonOption = None,
+) -> None:
+    """Cut the crops at full resolution that tokens for the question would refine most, for any model.
+
+    Beside them stand the whole image within one crop's size (base.png), and where the crops are (where.png).
+    """
+    from hra.domains.tokens.commands.slides import allocated, facts_of, placed, save_crops
+
+    allocator, allocation = allocated(image, query, method, relevance or "phrase", budget)
+    source = allocation.context[0]
+    boxes = allocator.crops(allocation, crops, side)
+    names = save_crops(out, source, boxes, side)
+    record = {**facts_of(source), "crops": len(boxes), "side": side, "tiles_read": source.tiles_read}
+    write_json(json_file, {**record, "files": names, **placed(boxes, source.spacing)})
+    show(f"{out}: {', '.join(names)}", record.items())
+
+
+@app.command()
+def info(image: SlideArgument, json_file: JsonOption = None) -> None:
+    """Show what an image of any size is: its size, levels and tiles, and metres per pixel."""
+    from hra.files.images import open_regions
+
+    opened = open_regions(image)
+    height, width, _ = opened.levels[0].shape
+    record = {
+        "size": f"{width} x {height}",
+        "format": opened.format,
+        "levels": ", ".join(f"{level.shape[1]} x {level.shape[0]}" for level in opened.levels),
+        "tile": " x ".join(map(str, opened.levels[0].tiles.tile[::-1])),
+        "tiles": opened.tiles,
+        "numbers": str(opened.tile(0, 0, 0).dtype),
+        "metres_per_pixel": opened.spacing,
+    }
+    write_json(json_file, record)
+    show(image.name, record.items())
 
 
 @app.command()

@@ -27,8 +27,8 @@ def compare(
     json_file: JsonOption = None,
 ) -> None:
     """Compare methods at one budget: restored image, coverage, gain and time."""
-    from hra.domains.tokens.measures.compare import compare as run
-    from hra.domains.tokens.measures.compare import sheet_of
+    from hra.domains.tokens.quality.compare import compare as run
+    from hra.domains.tokens.quality.compare import sheet_of
     from hra.files.images import load_image, save_png
 
     pixels = load_image(image)

@@ -20,6 +20,8 @@ from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling
 from hra.model.short_repr import ShortRepr
+from hra.traversals.base import Traversal
+from hra.traversals.hull import Hull
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,9 +107,12 @@ class TokenBuilder(HierarchyBuilder, Generic[Tokens]):
 class DirectBuilder(TokenBuilder[Tokens]):
     """A token builder that also knows a short way from errors to a cut, for the metrics that it is made for."""
 
+    rule: ClassVar[Traversal] = Hull(spend_all=True)
+    """What chooses the same cuts of its hierarchies."""
+
     @abstractmethod
     def choose(self, context: TokenContext, metric: ErrorMetric, budget: int) -> Choice | None:
-        """Exactly ``budget`` tokens, chosen as well as `Hull(spend_all=True)` does or better.
+        """Exactly ``budget`` tokens, those that `rule` chooses.
 
         None if that is not proven, the budget is too small or beyond full detail, or ``metric`` is another one: then
         the hierarchy has to be built.

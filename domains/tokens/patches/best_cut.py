@@ -8,6 +8,7 @@ compiled pass than a checked `Hierarchy`, which matters for batches.
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,11 @@ from hra.compiling import njit
 from hra.domains.tokens.pyramid.pyramid import Quadtree
 from hra.model.gains import step_gains
 from hra.model.hierarchy import FREE_COST
+from hra.model.problem import Problem
+from hra.model.solution import Solution
 from hra.model.topology import child_chains, sorted_siblings
 from hra.solvers.search.pareto import States, new_states
+from hra.traversals.hull import Hull
 
 # Enough for nearly all pyramids of some thousand patches, and 7 MB: memory that is touched again and again.
 _MAX_STATES = 2**18
@@ -53,6 +57,25 @@ def best_cut(tree: Quadtree, own: np.ndarray, inherited: np.ndarray, budget: int
     shape = tree.parent, tree.offsets, tree.children, tree.first_root
     found = _solve(shape, own, inherited, budget, _states(), active, selected)
     return PatchCut(active, *found)
+
+
+@dataclass(frozen=True)
+class BestCut(Hull):
+    """`Hull` that answers as `best_cut` does where that proves its cut and spends the budget: one image or a batch."""
+
+    spend_all: bool = True
+
+    def select(self, problem: Problem) -> Solution:
+        """The proven best set of a forest, or the hull point, filled up."""
+        hierarchy, selected = problem.hierarchy, np.empty(len(problem.hierarchy), np.bool_)
+        if hierarchy.parent is None:
+            return super().select(problem)
+        capacity, share = min(problem.capacity, problem.cost.sum()), np.ones(len(hierarchy.edges))
+        forest = Forest(hierarchy.first_child, hierarchy.predecessors, problem.cost, problem.slope_cost)
+        price, shortfall, proven = solve_forest(forest, share, problem.gain, capacity, _states(), selected)
+        if proven and problem.cost[selected].sum() == capacity:
+            return Solution(selected, price, shortfall=shortfall)
+        return super().select(problem)
 
 
 def _states() -> States:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, best_of
-from hra.domains.tokens.patches.best_cut import best_cut
+from hra.domains.tokens.patches.best_cut import BestCut, best_cut
 from hra.domains.tokens.patches.boxes import BoxTokens, tree_in_time, tree_of_copy
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
@@ -17,6 +17,7 @@ from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.model.gains import warn_of_repairs
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
+from hra.traversals.base import Traversal
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class PyramidBuilder(DirectBuilder[Any]):  # patches of pictures, boxes of video
 
     in_time: ClassVar[bool] = True
     with_copy: ClassVar[bool] = True
+    rule: ClassVar[Traversal] = BestCut()
 
     def build(self, context: TokenContext) -> Hierarchy:
         """A tree with the attributes "level", "x", "y", "error" and "inherited_error" (see `RelevanceError`)."""

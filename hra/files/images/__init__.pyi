@@ -7,3 +7,5 @@ from .quality import flip as flip
 from .quality import flip_map as flip_map
 from .quality import psnr as psnr
 from .quality import ssim as ssim
+from .regions import RegionFile as RegionFile
+from .regions import open_regions as open_regions

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.domains import meshes
-from hra.domains.meshes.selection.metrics import ErrorName
+from hra.domains.meshes.metrics.screen_error import ErrorName
 from hra.errors import MetricError, RepairWarning
 from tests.helpers.cameras import inside_clip_volume
 

@@ -78,6 +78,22 @@ def test_the_short_way_finds_what_the_exact_search_proves(size, budget: int, lev
     assert (allocator.realize_batch([choice])[0].token_map() >= 0).all()
 
 
+@pytest.mark.parametrize("preset", ["PyramidSampling", "FoveatedPyramid", "GridTopK", "PyramidTopK"])
+@given(size=st.tuples(st.integers(1, 150), st.integers(1, 150)), blocks=st.integers(0, 2), seed=st.integers(0, 9**4))
+def test_one_image_gets_the_tokens_that_it_gets_in_a_batch(preset, size, blocks: int, seed: int):
+    # Noise, noise in whole blocks, and one bright side: ties everywhere.
+    rng = np.random.default_rng(seed)
+    noise = rng.random((*size, 3), dtype=np.float32)
+    whole = noise[: -(-size[0] // 8), : -(-size[1] // 8)].repeat(8, 0).repeat(8, 1)[: size[0], : size[1]]
+    side = np.where(np.arange(size[1])[:, None] < rng.integers(size[1]) + 1, np.ones_like(noise), 0)
+    allocator = getattr(tokens, preset)(patch=8)
+    context = allocator.context((noise, whole, side)[blocks], "top left")
+    for budget in {1, 3, context.pyramid.offsets[1] // 2, context.pyramid.offsets[1] - 1}:
+        if budget >= allocator.hierarchy_for(context).base_cost:
+            (together,) = allocator.allocate_batch([context], budget)
+            assert np.array_equal(allocator.allocate(context, budget).cut, together.cut)
+
+
 def test_what_has_no_short_way_is_allocated_alone(smooth_noise):
     image = smooth_noise(320, 400)
     for allocator in (tokens.TokenDAG(), tokens.Downsample(), tokens.LogPolar(), tokens.SemanticTree()):

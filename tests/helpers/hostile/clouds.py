@@ -6,11 +6,13 @@ import io
 import tempfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from tests.helpers.copc import two_levels
+from tests.helpers.splat_files import packed_ply, splat_rows, spz
 
 
 def clouds() -> tuple[tuple[bytes, str], ...]:
@@ -19,6 +21,17 @@ def clouds() -> tuple[tuple[bytes, str], ...]:
 
     made = [_written(lambda path, cloud=cloud: points.save_points(path, cloud), ".ply") for cloud in _both()]
     return (*made, *_las())
+
+
+def splats() -> tuple[tuple[bytes, str], ...]:
+    """Splats in every other form: .splat, .spz of three versions, compressed PLY, and PLY with harmonics."""
+    from hra.domains import points
+
+    cloud = _both()[1]
+    cloud = replace(cloud, harmonics=np.random.default_rng(1).normal(size=(20, 8, 3)).astype(np.float32))
+    packed = [(spz(version, bands), ".spz") for version in (2, 3, 4) for bands in (0, 3)]
+    texts = [(packed_ply(bands), ".ply") for bands in (0, 3)]
+    return (*packed, *texts, (splat_rows(), ".splat"), _written(lambda path: points.save_points(path, cloud), ".ply"))
 
 
 SOG = Path(__file__).parents[2] / "fixtures" / "splats.sog"

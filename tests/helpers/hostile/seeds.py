@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import numpy as np
 import hra
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocation_file import pack
+from hra.domains import meshes
+from tests.helpers.draco import compressed
 from tests.helpers.hostile import (
     checkpoints,
     clouds,
@@ -72,10 +75,13 @@ def all_seeds() -> dict[str, Seeds]:
         "allocations": Seeds(_allocations(), {}, Allocation.load),
         "cameras": Seeds(tuple((text, ".json") for text in _cameras()), {}, _camera),
         "points": Seeds(clouds.clouds(), {}, _points),
+        "splats": Seeds(clouds.splats(), {}, _points),
         "sog": Seeds(clouds.sog(), clouds.sog_pictures(), _points),
         "point trees": Seeds(clouds.trees(), {}, _point_tree),
         "shards": Seeds(clouds.shards(), {}, _shard),
         "gltf extensions": Seeds(gltf_extensions.seeds(), {}),
+        "draco": Seeds(_draco(), {}),
+        "scenes": Seeds(_scenes(), {"a.png": gltf.picture()}, _levels),
         "tilesets": Seeds(tilesets.seeds(), tilesets.beside(), tilesets.read),
         "checkpoints": Seeds(checkpoints.seeds(), {}, checkpoints.read),
         "meshes in blocks": Seeds(_in_blocks(), {}, _blocks),
@@ -88,6 +94,25 @@ def _allocations() -> tuple[tuple[bytes, str], ...]:
     return tuple(
         (pack(hra.solve(hierarchy, 5, gains=np.ones(hierarchy.node_cost.size))), ".npz") for hierarchy in (tree, graph)
     )
+
+
+def _draco() -> tuple[tuple[bytes, str], ...]:
+    """A small compressed sheet; where the decoder is missing there is nothing to damage."""
+    if find_spec("DracoPy") is None:
+        return ()
+    with tempfile.TemporaryDirectory() as folder:
+        compressed(path := Path(folder, "a.glb"), side=9)
+        return ((path.read_bytes(), ".glb"),)
+
+
+def _scenes() -> tuple[tuple[bytes, str], ...]:
+    """What is kept of a scene while its meshes become smaller."""
+    return tuple(f for f in (*_small(gltf.cases()), *gltf_extensions.seeds()) if f[1] in (".gltf", ".glb"))
+
+
+def _levels(path: Path) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        return meshes.scene_lod(path, [1.0]).export(Path(folder, "levels"))
 
 
 def _in_blocks() -> tuple[tuple[bytes, str], ...]:

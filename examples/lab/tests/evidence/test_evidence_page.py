@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +31,13 @@ def test_every_cell_and_every_test_has_a_line(record):
     assert [name in page for name, *_ in outcomes(record)] == [True] * 8
     assert "**fails**" in page and "Not converged" in page
     assert "Not converged" not in text({**record, "converged": True})
+
+
+def test_no_p_is_printed_where_a_gate_failed(record):
+    assert "p (Holm)" not in text(record) and "A gate failed" in text(record)
+    whole = json.loads((Path(__file__).parents[2] / "docs/evidence.json").read_text("utf-8"))
+    assert all(holds for *_, holds in gates(whole))
+    assert "p (Holm)" in text(whole) and "A gate failed" not in text(whole)
 
 
 def test_the_figure_is_a_picture(record):

@@ -27,7 +27,7 @@ export async function openAsset(url, { decoder = null } = {}) {
   const entries = readDirectory(directory, found);
   const tables = {};
   for (const name of ["added_by", "triangle_count", "vertex_count", "stored", "page_offset", "page_bytes", "page_end",
-    "page_crc", "bounds", "grid"]) {
+    "page_crc", "bounds", "grid", "origin"]) {
     const entry = entries.find((one) => one.name === name);
     if (entry) tables[name] = await readTable(source, entry);
   }
@@ -36,11 +36,12 @@ export async function openAsset(url, { decoder = null } = {}) {
   return new Asset(source, found, entries.filter((one) => one.kind === STREAM), tables, decoder);
 }
 
-/** An open file; `source.bytes` and `source.requests` count what was read. */
+/** An open file; `source.bytes` and `source.requests` count what was read, all positions count from `origin`. */
 class Asset {
   constructor(source, header, streams, tables, decoder) {
     Object.assign(this, { source, header, streams, tables, decoder });
     this.clusterCount = header.clusters;
+    this.origin = [...tables.origin ?? [0, 0, 0]];
     const order = Array.from({ length: header.clusters }, (_, cluster) => cluster);
     const place = tables.stored ?? tables.added_by;
     // By place; clusters of one group stay by number, because sorting is stable.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.distances.surface import boundary_chain
 from tests.helpers.borders_cases import patched_ball
 
 

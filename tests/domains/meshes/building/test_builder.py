@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.measures.surface import boundary_chain, surface_area
+from hra.domains.meshes.distances.surface import boundary_chain, surface_area
 from hra.errors import HraError, MeshError
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.building.changes import Changes, Lives, independent_changes
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.distances.surface import boundary_chain
 from tests.helpers.changes_cases import simplified
 
 

@@ -11,7 +11,7 @@ from scipy.interpolate import LinearNDInterpolator
 from hra.domains import meshes
 from hra.domains.meshes.building.creases import Creases, without_slivers
 from hra.domains.meshes.building.geometry import AttributeMetric, Geometry
-from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.mesh import meshopt
 from tests.helpers.seamed_meshes import carried, charts, faceted, globe, grid, terrain, with_attributes
 

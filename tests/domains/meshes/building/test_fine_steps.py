@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.domains import meshes
-from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.distances.surface import boundary_chain
 from hra.model.sets import drop_without_predecessors
 from hra_lab.inputs.mesh_sources import bumpy as displaced
 

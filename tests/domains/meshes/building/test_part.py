@@ -15,7 +15,7 @@ from hra.domains.meshes.building.borders import border_vertices
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.part import cluster_vertices, simplify_stuck_group
 from hra.domains.meshes.building.simplify import CoarseStep
-from hra.domains.meshes.measures.surface import boundary_chain, directed_edges
+from hra.domains.meshes.distances.surface import boundary_chain, directed_edges
 from tests.helpers.lattices import lattice
 
 

@@ -10,7 +10,7 @@ from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.settings import Countdown, Workers
 from hra.domains.meshes.building.simplify import CoarseStep, simplify_group
 from hra.domains.meshes.building.source_clusters import source_clusters
-from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.distances.surface import boundary_chain
 from tests.helpers.borders_cases import patched_ball
 
 

@@ -12,29 +12,8 @@ import pytest
 
 from hra.domains import meshes
 from hra.errors import FileError, HraError, MissingExtra
+from tests.helpers.draco import NAME, compressed
 from tests.helpers.scenes import Read, Scene
-
-NAME = "KHR_draco_mesh_compression"
-
-
-def compressed(path: Path, **changes: Any) -> Scene:
-    """A sheet of which only Draco's data is there, written to ``path``."""
-    draco = pytest.importorskip("DracoPy")
-    scene = Scene(33)
-    data = draco.encode(scene.positions, scene.triangles.astype(np.uint32), quantization_bits=16, compression_level=1)
-    mesh = draco.decode(data)
-    position, indices = scene.primitive["attributes"]["POSITION"], scene.primitive["indices"]
-    scene.primitive["attributes"] = {"POSITION": position}
-    view = scene.add_bytes(data)
-    for number, count in ((position, len(mesh.points)), (indices, mesh.faces.size)):
-        entry = scene.header["accessors"][number]
-        entry["count"] = count
-        del entry["bufferView"]
-    attributes = {"POSITION": mesh.attributes[0]["unique_id"]}
-    scene.primitive["extensions"] = {NAME: {"bufferView": view, "attributes": attributes} | changes}
-    scene.header |= {"extensionsUsed": [NAME], "extensionsRequired": [NAME]}
-    scene.write(path)
-    return scene
 
 
 def test_the_surface_is_that_of_the_source(tmp_path: Path) -> None:

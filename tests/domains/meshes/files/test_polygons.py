@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hra.domains import meshes
+from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.files.parsed import triangulate
-from hra.domains.meshes.measures.surface import boundary_chain
 from hra.errors import RepairWarning
 
 

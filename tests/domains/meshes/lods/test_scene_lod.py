@@ -345,6 +345,38 @@ def test_mirrored_meshes_are_not_turned_inside_out(tmp_path: Path) -> None:
     assert (normals[:, 1] > 0).all()
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_leaves_that_grow_are_written_where_they_belong(whole: bool, tmp_path: Path) -> None:
+    """In floats and in whole numbers, below a node that mirrors and scales."""
+    scene, rng = Scene(), np.random.default_rng(0)
+    leaf, sides = np.array([[-1, 0, 0], [0, 0.5, 0], [0, -0.5, 0], [1, 0, 0]]), np.array([[0, 2, 1], [2, 3, 1]])
+    turn, _ = np.linalg.qr(rng.normal(size=(500, 3, 3)))
+    points = (rng.uniform(-1, 1, (500, 1, 3)) + 0.05 * np.einsum("nij,pj->npi", turn, leaf)).reshape(-1, 3)
+    points = (30_000 * points / np.abs(points).max()).astype(np.int16 if whole else np.float32)
+    triangles = (sides + 4 * np.arange(500)[:, None, None]).reshape(-1, 1)
+    stored = np.pad(points, ((0, 0), (0, 1))) if whole else points
+    number = scene.add(points, bounds=True)
+    if whole:
+        scene.header["accessors"][number]["bufferView"] = scene.add_bytes(stored.tobytes())
+        scene.header["bufferViews"][-1] |= {"byteStride": 8, "target": 34962}
+        scene.header["extensionsUsed"] = scene.header["extensionsRequired"] = ["KHR_mesh_quantization"]
+    scene.primitive["attributes"] = {"POSITION": number}
+    scene.primitive["indices"] = scene.add(triangles.astype(np.uint16))
+    scene.header["nodes"][0] |= {"scale": [-2, 2, 2], "translation": [5, 0, 0]}
+
+    def area(points: np.ndarray, indices: np.ndarray) -> float:
+        corners = points.astype(np.float64)[indices.reshape(-1, 3).astype(int)]
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        return float(np.linalg.norm(across, axis=1).sum())
+
+    for file, most in zip(levels(scene, tmp_path, (0.5, 0.1)), (500, 100), strict=True):
+        primitive = file.header["meshes"][0]["primitives"][0]
+        found, indices = file.array(primitive["attributes"]["POSITION"]), file.array(primitive["indices"])
+        assert found.dtype == points.dtype and indices.size <= 3 * most
+        assert area(found, indices) / area(points, triangles) == pytest.approx(1, abs=0.02)
+        assert np.ptp(found.astype(float), axis=0) / np.ptp(points.astype(float), axis=0) == pytest.approx(1, abs=0.05)
+
+
 @pytest.mark.parametrize("skinned", [False, True])
 def test_all_levels_in_one_file_are_those_of_their_nodes(skinned: bool, tmp_path: Path) -> None:
     scene = rich()

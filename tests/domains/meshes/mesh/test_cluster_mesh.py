@@ -9,7 +9,7 @@ import pytest
 
 import hra
 from hra.domains import meshes
-from hra.domains.meshes.measures.surface import boundary_chain
+from hra.domains.meshes.distances.surface import boundary_chain
 
 HARD = ["one ball", "islands", "bow tie", "edge of four faces", "far away", "tiny", "flat two-sided"]
 

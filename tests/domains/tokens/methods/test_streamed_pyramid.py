@@ -48,7 +48,7 @@ def test_the_residual_is_the_error_of_repeated_pixels(smooth_noise):
         whole = pixels.repeat(2**level, axis=0).repeat(2**level, axis=1)[:512, :1024]
         shown[detail == level] = whole[detail == level]
     assert allocation.residual == pytest.approx(np.mean((image - shown) ** 2), rel=1e-3)
-    assert allocation.status == "heuristic"
+    assert allocation.status in ("optimal", "certified") and allocation.gap < 1e-3
 
 
 def test_the_choice_is_nearly_as_good_as_that_of_the_whole_hierarchy(smooth_noise):

@@ -14,11 +14,13 @@ from hra.pages.explore.meshes import mesh_view
 from hra.pages.explore.textures import texture_view
 from hra.pages.explore.tokens import token_view
 
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
+
 
 @pytest.fixture(scope="session")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    chromium = next(filter(None, map(shutil.which, CHROMIUMS)), None)
     if chromium is None:
         pytest.skip("no Chromium here")
     options = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]

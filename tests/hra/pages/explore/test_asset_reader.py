@@ -17,7 +17,7 @@ from hra.domains import meshes
 from tests.helpers.ranges import served
 
 pytestmark = pytest.mark.browser
-MODULE = Path(hra.__file__).parent / "lab/explore/web/asset.mjs"
+MODULE = Path(hra.__file__).parent / "pages/explore/web/asset.mjs"
 PAGE = """<!doctype html><canvas width=320 height=240></canvas><script type=module>
 import { openAsset, draw } from './asset.mjs';
 window.open_ = async (name, plan, decoder) => {
@@ -25,8 +25,8 @@ window.open_ = async (name, plan, decoder) => {
   const mesh = await asset.read(plan.cut);
   draw(document.querySelector('canvas'), mesh, plan);
   const { bytes, requests } = asset.source;
-  return { position: [...mesh.position], triangles: [...mesh.triangles], colors: mesh.colors && [...mesh.colors],
-           bytes, requests };
+  return { position: [...mesh.position], origin: asset.origin, triangles: [...mesh.triangles],
+           colors: mesh.colors && [...mesh.colors], bytes, requests };
 };
 window.ready = true;
 </script>"""
@@ -83,6 +83,16 @@ def test_the_browser_reads_the_cut_that_python_reads(page, folder):
     assert np.array_equal(corners(found["position"], found["triangles"]), corners(own.positions, own.triangles))
     size = (folder / "one.hra").stat().st_size
     assert found["bytes"] < size / 3 and found["requests"] < 30
+
+
+def test_positions_count_from_the_origin(page, folder):
+    skull = meshes.load(hra.samples.path("skull.ply"))
+    far = meshes.from_arrays(skull.positions + np.array([381_797.0, 5_820_377.0, 0.0]), skull.triangles)
+    meshes.build(far).save(folder / "far.hra")
+    asset, _, plan = the_plan(folder, "far.hra")
+    found, own = open_in(page, folder, "far.hra", plan), asset.mesh(np.array(plan["cut"]))
+    assert tuple(found["origin"]) == asset.origin != (0.0, 0.0, 0.0)
+    assert np.array_equal(corners(found["position"], found["triangles"]), corners(own.positions, own.triangles))
 
 
 def test_compressed_pages_with_the_decoder(page, folder):

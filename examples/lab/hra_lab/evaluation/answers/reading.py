@@ -89,11 +89,11 @@ def _scores(
     quads = [field.quad, *(quad for lines in around.values() for _, quad in lines)]
     answer, *others = (line.text or "" for line in read_lines(picture, 1.0, [TextLine(_wider(quad)) for quad in quads]))
     value, read = _joined(field.value), iter(others)
-    scores = {ANLS: anls(_joined(answer), [value]), EXACT: exact_match(_joined(answer), [value])}
+    scores = {ANLS: anls(_joined(answer), [value], "paper"), EXACT: exact_match(_joined(answer), [value])}
     for region, lines in around.items():
         scores[region] = float(np.mean([word_recall(text, next(read)) for text, _ in lines]))
     if other:
-        scores[TESSERACT] = anls(_joined(read_strip(_crop(picture, field.box))), [value])
+        scores[TESSERACT] = anls(_joined(read_strip(_crop(picture, field.box))), [value], "paper")
     return scores
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains import meshes
-from hra.domains.meshes.selection.metrics import ErrorName
+from hra.domains.meshes.metrics.screen_error import ErrorName
 from hra.files.images.quality import flip_map
 from hra.traversals.threshold import Threshold
 from hra_lab.evaluation.frames.stage import Shot, Stage, Surface, finest

@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains import meshes
-from hra.domains.meshes.selection.metrics import ErrorName
+from hra.domains.meshes.metrics.screen_error import ErrorName
 from hra.traversals.base import Traversal
 from hra.traversals.coherent import Coherent
 from hra.traversals.hull import Hull

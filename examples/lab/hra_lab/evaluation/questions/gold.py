@@ -96,7 +96,7 @@ def _score(image: np.ndarray, gold: Gold) -> float:
         for x0, y0, x1, y1 in gold.boxes[:4]
     ]
     read = read_lines(image, 1.0, [TextLine(quad) for quad in quads])
-    return max(anls(line.text or "", [gold.answer]) for line in read)
+    return max(anls(line.text or "", [gold.answer], "paper") for line in read)
 
 
 def table(rows: Sequence[Mapping[str, Any]], group: str | None = None) -> str:

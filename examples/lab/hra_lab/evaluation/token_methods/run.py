@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains import tokens
-from hra.domains.tokens.measures.compare import evaluate_method, warm_up
+from hra.domains.tokens.quality.compare import evaluate_method, warm_up
 from hra.errors import BudgetTooSmall, MissingExtra
 from hra.traversals.exact import Exact
 from hra_lab.evaluation.token_methods.images import SEED, Picture, pictures

@@ -1,0 +1,187 @@
+"""The allocator of meshes: which clusters to draw within a budget of triangles or bytes.
+
+A budget of bytes may also be that of the file that is written, whatever its format makes of a mesh.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from hra.allocating.allocation import Allocation
+from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.domains.meshes.metrics.screen_error import ScreenError
+from hra.domains.meshes.metrics.visibility import VisibleScreenError
+from hra.errors import BudgetTooSmall, HierarchyError, HraError, MeshError, wrong_kind
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.traversals.base import Traversal
+from hra.traversals.hull import Hull
+
+# A file of this share of the limit is full enough, and so many cuts are tried at most.
+_FULL, _TRIES = 0.985, 14
+
+
+class Clusters(Protocol):
+    """Clusters of a mesh: a `ClusterMesh` in memory, or a `MeshAsset` of which only the pages of the cut are read."""
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """Clusters and groups; see `ClusterMesh.hierarchy`."""
+        ...
+
+    @property
+    def triangles_per_cluster(self) -> np.ndarray:
+        """int64 [N]."""
+        ...
+
+    def mesh(self, clusters: Any) -> TriangleMesh:
+        """The triangles of some clusters."""
+        ...
+
+
+class MeshAllocator(HierarchicalResourceAllocator):
+    """Chooses the clusters of a mesh that a camera needs most.
+
+    Parameters
+    ----------
+    cluster_mesh : from `build`, `load_clusters` or `open_asset`; its ``with_cost`` sets whether budgets are triangles
+        or bytes.
+    metric : context to error of each cluster; `ScreenError` by default, which reads a `hra.Camera`. Allocations hold it
+        with its error named, so that ``allocation.metric.certified`` tells whether thresholds are bounds.
+    traversal : `Hull` for the least error within a budget, `Threshold` for a bound on the error in pixels.
+
+    Raises
+    ------
+    MeshError : no clusters, but a mesh or a path; HraError : another kind of metric or traversal.
+
+    Examples
+    --------
+    >>> import hra
+    >>> from hra.domains import meshes
+    >>> skull = meshes.build(hra.samples.path("skull.ply"))
+    >>> allocator = meshes.MeshAllocator(skull)
+    >>> allocation = allocator.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=10_000)
+    >>> len(allocator.realize(allocation).triangles) <= 10_000
+    True
+    """
+
+    def __init__(
+        self, cluster_mesh: Clusters, metric: ErrorMetric | None = None, traversal: Traversal | None = None
+    ) -> None:
+        if not isinstance(getattr(cluster_mesh, "hierarchy", None), Hierarchy):
+            fix = "pass meshes.build(mesh) or meshes.open_asset('mesh.hra') first, then metric and traversal"
+            what = f"a {type(cluster_mesh).__name__} has no clusters to choose from"
+            raise MeshError(what, where="MeshAllocator: cluster_mesh", fix=fix)
+        hierarchy, metric = cluster_mesh.hierarchy, ScreenError() if metric is None else metric
+        if isinstance(metric, (ScreenError, VisibleScreenError)):
+            metric = metric.resolve(hierarchy)
+        super().__init__(hierarchy, metric, Hull() if traversal is None else traversal)
+        self.cluster_mesh = cluster_mesh
+
+    def realize(self, allocation: Allocation) -> TriangleMesh:
+        """The triangles of the cut, without cracks, with just the vertices that they use.
+
+        Raises
+        ------
+        HraError : no allocation.
+        HierarchyError : the allocation is of another mesh, or of a pool (realize the pool's parts instead).
+        """
+        if not isinstance(allocation, Allocation):
+            raise wrong_kind("allocation", allocation, Allocation, "pass what allocate(...) returned")
+        if not allocation.hierarchy.same_as(self.hierarchy_for(allocation.context)):
+            raise HierarchyError("the allocation belongs to another hierarchy", fix="realize it where it was allocated")
+        return self.cluster_mesh.mesh(allocation.cut)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedFile:
+    """A cut and the file that it becomes.
+
+    Attributes
+    ----------
+    allocation : in triangles; content : the file, no longer than the limit.
+    """
+
+    allocation: Allocation
+    content: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class _Try:
+    """The cut within so many triangles, and its file."""
+
+    triangles: float
+    fitted: FittedFile
+
+    @property
+    def size(self) -> int:
+        return len(self.fitted.content)
+
+
+def cut_within_bytes(
+    allocator: MeshAllocator, context: Any, limit: int, encode: Callable[[TriangleMesh], bytes]
+) -> FittedFile:
+    """The cut of the most triangles whose file is no longer than ``limit`` bytes, or nearly that.
+
+    What clusters take in a file is known only when it is written: they share vertices, and images and headers come on
+    top. So cuts of several budgets in triangles are written, each guessed from those before; the file of the result was
+    one of them.
+
+    Parameters
+    ----------
+    allocator : of clusters whose costs are triangles.
+    context : as for its ``allocate``.
+    encode : a mesh as the bytes of a file, such as `hra.domains.meshes.files.write_glb.encode`.
+
+    Raises
+    ------
+    BudgetTooSmall : even the coarsest cut takes more.
+    HraError : costs are not triangles; others as ``allocate`` and ``encode`` do.
+    """
+    hierarchy = allocator.hierarchy_for(context)
+    if hierarchy.cost_unit != "triangles":
+        raise HraError("files are fitted by triangles", where="cut_within_bytes", fix='use with_cost("triangles")')
+    low, high = _attempt(allocator, context, hierarchy.base_cost, encode, None), None
+    if low.size > limit:
+        what = f"the coarsest cut takes {low.size:,} bytes as a file, the budget is {limit:,}"
+        fix = f"use at least {low.size:,} bytes, or leave out images and attributes of the source"
+        raise BudgetTooSmall(what, where="bytes", fix=fix)
+    for _ in range(_TRIES):
+        budget = _next(low, high, limit, hierarchy.total_cost)
+        if budget is None:
+            break
+        found = _attempt(allocator, context, budget, encode, low)
+        low, high = (found, high) if found.size <= limit else (low, found)
+    return low.fitted
+
+
+def _attempt(
+    allocator: MeshAllocator,
+    context: Any,
+    budget: float,
+    encode: Callable[[TriangleMesh], bytes],
+    last: _Try | None,
+) -> _Try:
+    allocation = allocator.allocate(context, math.floor(budget))
+    if last is not None and (allocation.selected == last.fitted.allocation.selected).all():
+        return _Try(budget, last.fitted)
+    return _Try(budget, FittedFile(allocation, encode(allocator.realize(allocation))))
+
+
+def _next(low: _Try, high: _Try | None, limit: int, most: float) -> float | None:
+    """Where to look between a file that fits and one that does not, None if there is nothing more to gain."""
+    if low.size >= _FULL * limit or low.triangles >= most:
+        return None
+    if high is None:  # too far rather than too near, because then both ends are known
+        return min(max(1.05 * low.triangles * limit / low.size, low.triangles + 1), most)
+    width = high.triangles - low.triangles
+    if width <= 1:
+        return None
+    share = (0.5 * (1 + _FULL) * limit - low.size) / (high.size - low.size)
+    return low.triangles + width * min(max(share, 0.05), 0.95)

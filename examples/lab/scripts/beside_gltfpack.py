@@ -1,0 +1,192 @@
+"""Levels of glTF scenes that nobody here made beside those of gltfpack, at equal triangles: pictures, errors, time, bytes.
+
+    python examples/lab/scripts/beside_gltfpack.py FOLDER OUT --npm FOLDER [--half development|test] [--only WORD]
+
+Of every .glb and .gltf below FOLDER of 1,500 to 250,000 triangles, levels of a half, a quarter and a tenth of the
+triangles are written to OUT. gltfpack comes first: `-noq -kn -km -ke -sv -se 1`, then with `-sp`, then with `-sa` as
+well, until it is within 5 % of the target; hra gets as many triangles as it has drawn. three.js draws both beside the
+source from three sides (see judge_scenes.py). What hra states of the distance is compared with points of both surfaces.
+--npm has the packages gltfpack and three. Files belong to a half by a hash of their names. OUT/record.json says all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import struct
+import subprocess
+import time
+import warnings
+import zlib
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+from judge_scenes import drawn
+
+from hra.domains import meshes
+from hra.domains.meshes.files.gltf_scene import GltfScene
+from hra.domains.meshes.distances.surface import surface_points
+from hra.domains.meshes.distances.triangle_distance import nearest_distances
+from hra.errors import HraError
+
+_SHARES = (0.5, 0.25, 0.1)
+_FLAGS = ["-noq", "-kn", "-km", "-ke", "-sv", "-se", "1"]
+_ATTEMPTS = ([], ["-sp"], ["-sp", "-sa"])
+_CLOSE = 1.05
+_SAMPLES = 20_000
+
+
+def half_of(name: str) -> str:
+    """The half that a file belongs to."""
+    return ("development", "test")[zlib.crc32(f"half {name}".encode()) % 2]
+
+
+def header_of(path: Path) -> dict[str, Any]:
+    """The JSON of a .glb or .gltf file."""
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<I", data, 12)
+    return json.loads(data[20 : 20 + length] if data.startswith(b"glTF") else data)
+
+
+def triangles(header: dict[str, Any]) -> tuple[int, int]:
+    """How many triangles the meshes have, and how many the nodes of the first scene draw."""
+
+    def count(primitive: dict[str, Any]) -> int:
+        number = primitive["indices"] if "indices" in primitive else primitive["attributes"]["POSITION"]
+        return header["accessors"][number]["count"] // 3 if primitive.get("mode", 4) == 4 else 0
+
+    stored = [sum(count(one) for one in mesh["primitives"]) for mesh in header.get("meshes", [])]
+    nodes, total = header.get("nodes", []), 0
+    waiting = list(header.get("scenes", [{}])[header.get("scene", 0)].get("nodes", []))
+    while waiting:
+        node = nodes[waiting.pop()]
+        waiting += node.get("children", [])
+        instanced = node.get("extensions", {}).get("EXT_mesh_gpu_instancing", {}).get("attributes", {})
+        copies = min((header["accessors"][number]["count"] for number in instanced.values()), default=1)
+        total += copies * stored[node["mesh"]] if "mesh" in node else 0
+    return sum(stored), total
+
+
+def packed(source: Path, target: Path, share: float, whole: int, npm: Path) -> dict[str, Any]:
+    """What gltfpack makes of a file."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for more in _ATTEMPTS:
+        flags = [*_FLAGS, *more, "-si", str(share)]
+        command = ["node", str(npm / "node_modules/gltfpack/cli.js"), "-i", str(source), "-o", str(target), *flags]
+        subprocess.run(command, check=True, capture_output=True, timeout=300)
+        count = triangles(header_of(target))[1]
+        if count <= _CLOSE * share * whole:
+            break
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+    return {"flags": flags, "drawn": count, "bytes": target.stat().st_size, "cpu_s": round(seconds, 2)}
+
+
+def distances(lod: meshes.SceneLOD, whole: meshes.TriangleMesh) -> list[float]:
+    """The largest distance of points of each level from the source, and of the source from it."""
+    rng = np.random.default_rng(0)
+    of_source, found = surface_points(whole, _SAMPLES, rng), []
+    for level in lod.chain.levels:
+        there = nearest_distances(of_source, level.positions, level.triangles).max()
+        back = nearest_distances(surface_points(level, _SAMPLES, rng), whole.positions, whole.triangles).max()
+        found.append(float(max(there, back)))
+    return found
+
+
+def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
+    """The levels of one file by both."""
+    out.mkdir(parents=True, exist_ok=True)
+    source = out / "source.glb"
+    source.write_bytes(GltfScene.open(path).glb([]))
+    stored, whole = triangles(header_of(source))
+    theirs = [packed(source, out / f"gltfpack{k}.glb", share, whole, npm) for k, share in enumerate(_SHARES)]
+    counts = [min(int(one["drawn"] / whole * stored), stored) for one in theirs]
+    # Levels fall: where gltfpack is stuck, one triangle less.
+    counts = [max(count - k, 2) for k, count in enumerate(counts)]
+    begin = time.process_time()
+    lod = meshes.scene_lod(source, [float(count) for count in counts])
+    files = lod.export(out, "hra")
+    seconds = time.process_time() - begin
+    full = meshes.scene_lod(source, [1.0]).chain.levels[0]
+    size = 2 * lod.chain.radius
+    ours = [
+        {
+            "drawn": triangles(header_of(file))[1],
+            "bytes": file.stat().st_size,
+            "cpu_s": round(seconds / len(files), 2),
+            "stated_of_size": float(stated / size),
+            "measured_of_size": measured / size,
+        }
+        for file, stated, measured in zip(files, lod.chain.errors, distances(lod, full), strict=True)
+    ]
+    return {"stored": stored, "drawn": whole, "bytes": source.stat().st_size, "hra": ours, "gltfpack": theirs}
+
+
+def shown(record: dict[str, dict[str, Any]]) -> None:
+    """Print what came out."""
+    done = {name: one for name, one in record.items() if "decibels" in one}
+    for name, one in done.items():
+        pairs = "  ".join(f"{a:5.1f} {b:5.1f}" for a, b in zip(*one["decibels"].values(), strict=True))
+        ratio = " ".join(f"{a['stated_of_size'] / max(a['measured_of_size'], 1e-12):.2f}" for a in one["hra"])
+        print(f"{one['half'][:4]} {name[-44:]:44} {one['drawn']:7} {pairs}  stated/measured {ratio}")
+    for level, share in enumerate(_SHARES):
+        gains = [one["decibels"]["hra"][level] - one["decibels"]["gltfpack"][level] for one in done.values()]
+        ratios = [one["hra"][level]["stated_of_size"] / one["hra"][level]["measured_of_size"] for one in done.values()]
+        seconds = [sum(one[kind][level]["cpu_s"] for one in done.values()) for kind in ("hra", "gltfpack")]
+        if gains:
+            print(
+                f"{share}: {sum(gain >= 0 for gain in gains)} of {len(gains)} at or above, median {median(gains):+.1f},"
+                f" mean {mean(gains):+.1f}, least {min(gains):+.1f} dB; stated/measured {median(ratios):.2f}; cpu s {seconds}"
+            )
+
+
+def main() -> None:
+    """Try every file of a half, and draw what came out."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--npm", type=Path, required=True)
+    parser.add_argument("--half", choices=("development", "test"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--pictures", type=Path)
+    own = parser.parse_args()
+    warnings.simplefilter("ignore")
+    kept = own.out / "record.json"
+    record: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
+    own.out.mkdir(parents=True, exist_ok=True)
+    jobs = []
+    for path in sorted(p for p in own.folder.rglob("*") if p.suffix in (".glb", ".gltf") and own.only in str(p)):
+        name = str(path.relative_to(own.folder))
+        if own.half in (None, half_of(name)):
+            place = name.replace("/", "__")
+            try:
+                if not 1500 <= triangles(header_of(path))[0] <= 250_000:
+                    continue
+                record[name] = tried(path, own.out / place, own.npm) | {"half": half_of(name)}
+            except (HraError, subprocess.CalledProcessError, KeyError, ValueError) as error:
+                record[name] = {"left_out": str(error)[:300]}
+                print(name, record[name], flush=True)
+                continue
+            levels = [f"/out/{quote(place)}/{kind}{k}.glb" for kind in ("hra", "gltfpack") for k in range(len(_SHARES))]
+            picture = quote(place, safe="") if own.pictures else None
+            jobs.append({"name": name, "source": f"/out/{quote(place)}/source.glb", "levels": levels, "picture": picture})
+            kept.write_text(json.dumps(record, indent=1))
+    if own.pictures is not None:
+        own.pictures.mkdir(parents=True, exist_ok=True)
+    roots = {"out": own.out.resolve(), "node_modules": (own.npm / "node_modules").resolve()}
+    for answer in drawn(jobs, roots, own.pictures):
+        if "error" in answer or len(answer["levels"]) < 2 * len(_SHARES):
+            record[answer["name"]]["not_drawn"] = answer.get("error", "not all levels")
+            continue
+        values = [round(level["mean"], 2) for level in answer["levels"]]
+        record[answer["name"]]["decibels"] = {"hra": values[: len(_SHARES)], "gltfpack": values[len(_SHARES) :]}
+    kept.write_text(json.dumps(record, indent=1))
+    shown(record)
+
+
+if __name__ == "__main__":
+    main()
