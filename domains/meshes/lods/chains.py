@@ -100,11 +100,15 @@ def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> tup
         # What a coarser level has taken stays taken; on the way from fine to coarse nothing could keep errors monotone.
         cuts.append(allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
     cuts.reverse()
-    hierarchy = clusters.hierarchy
+    return cuts, cut_errors(clusters.hierarchy, cuts)
+
+
+def cut_errors(hierarchy: Hierarchy, cuts: Sequence[np.ndarray]) -> CutErrors:
+    """The largest errors of the clusters of each cut."""
     certified = _BOUND in hierarchy.node
     quadric, bound = (hierarchy.attribute(name) for name in ("error", _BOUND if certified else "error"))
     distance, appearance = (np.array([of[cut].max() for cut in cuts], np.float64) for of in (bound, quadric))
-    return cuts, CutErrors(distance, certified, appearance)
+    return CutErrors(distance, certified, appearance)
 
 
 def level_counts(levels: Sequence[float], of_source: int) -> list[int]:
