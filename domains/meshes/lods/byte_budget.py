@@ -34,10 +34,12 @@ from hra.files.images.opening import decoded_upright
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.pooling.pool import pool
+from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
 
-# A file of this share of the limit is full enough, and so many cuts are tried at most.
-_FULL, _TRIES = 0.998, 16
+# A file of this share of the limit is full enough, so many cuts are tried at most,
+# and numbers of triangles so close to each other are the same.
+_FULL, _TRIES, _CLOSE = 0.996, 10, 32
 # Sides of versions fall by this factor down to so many texels; JPEG and WebP have these qualities.
 _STEP, _LEAST_SIDE, _QUALITIES = math.sqrt(0.5), 16, (95, 88, 78, 62, 45, 30)
 _MAX_PIXELS = 2**28
@@ -95,19 +97,33 @@ class ShownImage:
         return "PNG" if self.picture.mode == "RGBA" else "JPEG"
 
     @cached_property
+    def _scaled(self) -> Callable[[float], Any]:
+        """The picture at a share of its sides, made from the next larger octave."""
+
+        @cache
+        def scaled(scale: float) -> Any:
+            from PIL import Image
+
+            if scale == 1:
+                return self.picture
+            size = tuple(max(1, round(scale * side)) for side in self.picture.size)
+            larger = self.picture if scale > 0.5 else scaled(2 * scale)
+            return larger.resize(size, Image.Resampling.BICUBIC)
+
+        return scaled
+
+    @cached_property
     def encoded(self) -> Callable[[str, float, int | None], Version]:
         """A version of a kind, scale and quality."""
 
         @cache
         def encode(kind: str, scale: float, quality: int | None) -> Version:
-            from PIL import Image
-
-            size = tuple(max(1, round(scale * side)) for side in self.picture.size)
-            picture = self.picture if scale == 1 else self.picture.resize(size, Image.Resampling.LANCZOS)
             stream = io.BytesIO()
             more: dict[str, Any] = {} if quality is None else {"quality": quality}
             # Halved chroma would blur normals and masks.
-            picture.save(stream, kind, **more, **({"subsampling": 0} if kind == "JPEG" and self.weight < 1 else {}))
+            self._scaled(scale).save(
+                stream, kind, **more, **({"subsampling": 0} if kind == "JPEG" and self.weight < 1 else {})
+            )
             return Version(stream.getvalue(), scale, quality)
 
         return encode
@@ -123,12 +139,14 @@ class ShownImage:
         if self.picture is None:
             return []
         qualities = [None] if self.kind == "PNG" else _QUALITIES
-        found, scale = [], 1.0
+        found, scale, half_steps = [], 1.0, 0
         while True:
             found += [self.encoded(self.kind, scale, quality) for quality in qualities]
             if scale * max(self.picture.size) <= _LEAST_SIDE:
                 return [one for one in found if len(one.content) < len(self.content)]
-            scale *= _STEP
+            half_steps += 1
+            # Octaves are exact powers, so that each is made of the one before.
+            scale = 0.5 ** (half_steps // 2) * (_STEP if half_steps % 2 else 1.0)
 
     def seen(self, per_unit: float) -> float:
         """The share of the texels of a side that a picture shows, in powers of sqrt(2), at most 1."""
@@ -448,7 +466,7 @@ class ByteBudget:
         chains = Hierarchy.tree(parent, sizes, mode="replace", cost_unit="bytes")
         pictures = _Member(chains, _PictureError(), Hull())
         errors = np.concatenate([errors for _, errors in ladders])
-        together = pool(geometry, pictures)
+        together = pool(geometry, pictures, traversal=Exact())
         least = by_bytes.base_cost + chains.base_cost
         found = together.allocate((None, errors), max(math.floor(budget), least))
         every = [one for versions, _ in ladders for one in versions]
@@ -465,7 +483,7 @@ class ByteBudget:
         most = self._hierarchy.total_cost
         for _ in range(_TRIES):
             end = most if high is None else high.triangles - 1
-            if low.size >= _FULL * limit or low.triangles >= end:
+            if low.size >= _FULL * limit or low.triangles + (_CLOSE if high else 0) >= end:
                 break
             if high is None:  # too far rather than too near, because then both ends are known
                 guess = low.triangles + 1.05 * (limit - low.size) / per_triangle + 1
