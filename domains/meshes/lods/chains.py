@@ -102,6 +102,11 @@ def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> tup
         # What a coarser level has taken stays taken; on the way from fine to coarse nothing could keep errors monotone.
         cuts.append(allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
     cuts.reverse()
+    return cuts, cut_errors(clusters, cuts)
+
+
+def cut_errors(clusters: ClusterMesh | MeshAsset, cuts: Sequence[np.ndarray]) -> CutErrors:
+    """The errors of cuts, fine to coarse; of clusters in memory the bounds are those of the cuts as a whole."""
     hierarchy = clusters.hierarchy
     certified = _BOUND in hierarchy.node
     quadric, bound = (hierarchy.attribute(name) for name in ("error", _BOUND if certified else "error"))
@@ -111,7 +116,7 @@ def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> tup
         source = clusters.triangles(np.flatnonzero(hierarchy.removed_by < 0))
         tight = monotone_bounds(clusters.positions, source, [clusters.triangles(cut) for cut in cuts])
         distance, certified = np.minimum(distance, tight) if certified else tight, True
-    return cuts, CutErrors(distance, certified, appearance)
+    return CutErrors(distance, certified, appearance)
 
 
 def monotone_bounds(positions: np.ndarray, source: np.ndarray, levels: Sequence[np.ndarray]) -> np.ndarray:
