@@ -12,6 +12,7 @@ import numpy as np
 
 from hra.camera.framing import fit_camera
 from hra.domains import meshes, tokens
+from hra.domains.tokens.commands.slides import is_large
 from hra.domains.tokens.relevance.registry import relevance_named
 from hra.errors import HraError
 from hra.files.images import load_image
@@ -20,7 +21,7 @@ from hra.pages.explore.common_pool import of_image, of_mesh, of_texture, pool_vi
 from hra.pages.explore.flights import flight_view, trace_view
 from hra.pages.explore.meshes import mesh_view
 from hra.pages.explore.textures import texture_view
-from hra.pages.explore.tokens import token_view
+from hra.pages.explore.tokens import slide_view, token_view
 from hra.residency import load_trace
 
 IMAGES = ("tokens", "texture", "flight")  # what is shown of image files
@@ -102,8 +103,11 @@ def _trace(path: Path, request: PageRequest) -> dict[str, Any]:
 
 
 def _tokens(path: Path, request: PageRequest) -> dict[str, Any]:
+    uploaded = request.image if _is_replaced(path, request) else None
+    if uploaded is None and is_large(path):
+        return slide_view(path, request.query, request.budget or _BUDGETS["tokens"], _relevance())
     changed = path.stat().st_mtime_ns if path.exists() else 0
-    context = _context(path, changed, request.image if _is_replaced(path, request) else None)
+    context = _context(path, changed, uploaded)
     return token_view(context.asking(request.query), request.budget or _BUDGETS["tokens"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from hra.pages.explore.packed import jpeg, packed
 from hra.pages.explore.track import STEPS, USUAL, Track, allocate_all, budgets_between, slider, tracks
 from hra.traversals.hull import Hull
 
+_SLIDE_STEPS, _MOST_TOKENS = 24, 4096  # budgets of an image of any size
 # Of tokens as many as the budget has: what does not pay for itself is filled up.
 _METHODS = {**USUAL, "hra: least error within the budget": Hull(spend_all=True)}
 
@@ -43,6 +45,40 @@ def token_view(context: tokens.TokenContext, budget: int) -> dict[str, Any]:
         "query": context.query,
         **slider(budgets, budget, "tokens", "error, weighted by relevance"),
         "tracks": [track.record() for track in made],
+    }
+
+
+def slide_view(path: Path, query: str, budget: int, relevance: tokens.Relevance) -> dict[str, Any]:
+    """What a page needs to show tokens of an image of any size: every patch that a budget up to 4,096 shows, once."""
+    image, allocator = tokens.StreamedImage.open(path), tokens.StreamedPyramid(relevance)
+    least = allocator.allocate((image, query), budget).hierarchy.base_cost
+    made, number, places = [], dict[tuple[int, ...], int](), list[np.ndarray]()
+    for step in budgets_between(least, max(_MOST_TOKENS, budget), _SLIDE_STEPS, (budget,)):
+        allocation = allocator.allocate((image, query), float(step))
+        cut = np.stack([allocation.hierarchy.attribute(name)[allocation.cut] for name in ("level", "x", "y")], axis=1)
+        new = [place for place in map(tuple, cut.tolist()) if place not in number]
+        number.update(zip(new, range(len(number), len(number) + len(new)), strict=True))
+        places += [np.array(new, np.int64).reshape(-1, 3)]
+        made.append((allocation, np.sort([number[place] for place in map(tuple, cut.tolist())])))
+    every, side = np.concatenate(places), image.patch
+    columns = int(np.ceil(np.sqrt(len(every))))
+    atlas = np.full((-(-len(every) // columns) * side, columns * side, 3), 0.5, np.float32)
+    for n, value in enumerate(image.values(every)):
+        top, left = (side * k for k in divmod(n, columns))
+        atlas[top : top + side, left : left + side] = value.reshape(side, side, 3)
+    track = Track.of("hra: least error within the budget", (allocation for allocation, _ in made))
+    budgets = track.budgets
+    return {
+        "kind": "slide",
+        "name": "tokens",
+        "query": query,
+        "size": list(image.size),
+        "patch": side,
+        "places": packed(every.astype(np.uint32)),
+        "columns": columns,
+        "atlas": jpeg(atlas),
+        **slider(budgets, budget, "tokens", "error, weighted by relevance"),
+        "tracks": [replace(track, cuts=[cut for _, cut in made]).record()],
     }
 
 
