@@ -173,7 +173,9 @@ def main() -> None:
                 continue
             levels = [f"/out/{quote(place)}/{kind}{k}.glb" for kind in ("hra", "gltfpack") for k in range(len(_SHARES))]
             picture = quote(place, safe="") if own.pictures else None
-            jobs.append({"name": name, "source": f"/out/{quote(place)}/source.glb", "levels": levels, "picture": picture})
+            jobs.append(
+                {"name": name, "source": f"/out/{quote(place)}/source.glb", "levels": levels, "picture": picture}
+            )
             kept.write_text(json.dumps(record, indent=1))
     if own.pictures is not None:
         own.pictures.mkdir(parents=True, exist_ok=True)

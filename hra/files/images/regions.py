@@ -219,7 +219,7 @@ def open_regions(
 
 
 def is_regions(path: Any) -> bool:
-    """Whether a file or folder is read by regions: by its name, but for OME-Zarr, by what is in the folder."""
+    """Whether a file or folder is read by regions: by its name; folders are OME-Zarr if they hold its files."""
     file = local_path(path)
     if file.is_dir():
         return any((file / name).exists() for name in ("zarr.json", ".zattrs", ".zgroup"))
