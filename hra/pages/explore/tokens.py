@@ -13,7 +13,7 @@ import numpy as np
 from hra.domains import tokens
 from hra.domains.tokens.patches.metrics import pyramid_numbers
 from hra.domains.tokens.pyramid.downsample import patch_grid
-from hra.files.images.arrays import as_image
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.pages.explore.packed import jpeg, packed
 from hra.pages.explore.track import STEPS, USUAL, Track, allocate_all, budgets_between, slider, tracks
 from hra.traversals.hull import Hull
@@ -23,15 +23,15 @@ _SLIDE_STEPS, _MOST_TOKENS = 24, 4096  # budgets of an image of any size
 _METHODS = {**USUAL, "hra: least error within the budget": Hull(spend_all=True)}
 
 
-def token_view(image: Any, query: str, budget: int, relevance: tokens.Relevance) -> dict[str, Any]:
+def token_view(context: tokens.TokenContext, budget: int) -> dict[str, Any]:
     """What a page needs to show an image's tokens for a question, from a single patch to all.
 
     Parameters
     ----------
-    image : see `hra.files.images.as_image`; budget : where the slider begins, one of its steps.
+    context : what belongs to its image alone is kept with its pyramid, so that another question takes less.
+    budget : where the slider begins, one of its steps.
     """
-    allocator = tokens.PyramidSampling(relevance)
-    context = allocator.context(as_image(image), query)
+    allocator = tokens.PyramidSampling(context.scorer)
     hierarchy = allocator.builder.build(context)
     budgets = budgets_between(hierarchy.base_cost, hierarchy.total_cost, STEPS, (budget,))
     number = pyramid_numbers(hierarchy, context)
@@ -42,7 +42,7 @@ def token_view(image: Any, query: str, budget: int, relevance: tokens.Relevance)
     made += [_grid(context, budgets), _downsampled(context, budgets)]
     return {
         **drawn_tokens(context),
-        "query": query,
+        "query": context.query,
         **slider(budgets, budget, "tokens", "error, weighted by relevance"),
         "tracks": [track.record() for track in made],
     }
@@ -85,6 +85,10 @@ def slide_view(path: Path, query: str, budget: int, relevance: tokens.Relevance)
 def drawn_tokens(context: tokens.TokenContext) -> dict[str, Any]:
     """What the browser draws patches from."""
     pyramid = context.pyramid
+    return pyramid.once(drawn_tokens, lambda: _drawn(pyramid))
+
+
+def _drawn(pyramid: PatchPyramid) -> dict[str, Any]:
     return {
         "kind": "tokens",
         "name": "tokens",
@@ -103,7 +107,8 @@ def _grid(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
     made = allocate_all(grid.problem(context, np.inf), budgets, grid.traversal)
     cuts = [np.sort(number[allocation.cut]) for allocation in made]
     # What a patch leaves wrong while nothing shows it; the finest come first in the pyramid, row by row.
-    squared = (context.pixel_weight * _patch_sums((image - mean) ** 2, context.pyramid.patch)).ravel()
+    lost = context.pyramid.once(_grid, lambda: _patch_sums((image - mean) ** 2, context.pyramid.patch))
+    squared = (context.pixel_weight * lost).ravel()
     residual = [squared.sum() - squared[cut].sum() for cut in cuts]
     canvas = np.rint(255 * mean).astype(int).tolist()
     return _measured(
@@ -117,14 +122,18 @@ def _downsampled(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
     height, width = image.shape[:2]
     grids = [patch_grid(height, width, int(budget), patch) for budget in budgets]
 
-    def error(grid: tuple[int, int]) -> float:
+    def lost(grid: tuple[int, int]) -> np.ndarray:
         shown = tokens.uniform_downsample(image, grid[0] * grid[1], patch)
-        return float((context.pixel_weight * _patch_sums((image - shown) ** 2, patch)).sum())
+        return _patch_sums((image - shown) ** 2, patch)
+
+    def kept(grid: tuple[int, int]) -> np.ndarray:
+        return context.pyramid.once((_downsampled, grid), lambda: lost(grid))
 
     # Many budgets share a grid, and Pillow resizes outside of Python's lock.
     different = sorted(set(grids))
     with ThreadPoolExecutor() as pool:
-        left = dict(zip(different, pool.map(error, different), strict=True))
+        sums = pool.map(kept, different)
+        left = {grid: float((context.pixel_weight * each).sum()) for grid, each in zip(different, sums, strict=True)}
     cost = [rows * columns for rows, columns in grids]
     return _measured("down-sampled", budgets, cost, [left[grid] for grid in grids], grids=grids)
 
