@@ -46,6 +46,7 @@ _SKIMMED = 2**24  # pixels at full resolution in which print is looked for: half
 _WINDOW = 16  # patches along a side of what is read
 _SHEET = 3  # windows along a side of what is read at once; that takes about a second
 _LOOKS = 4  # sheets at most, 8 MB each
+_CENTRES = 512  # tokens around which crops may lie
 _EXPANDED = 32  # nodes per token whose children are made, at most
 
 
@@ -328,10 +329,12 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         worth = (hierarchy.attribute("inherited_error") - hierarchy.attribute("error"))[cut]
         # Of a patch larger than a square, the square holds a part.
         worth *= np.minimum(1.0, side / (image.patch << level)) ** 2
-        corner = np.clip(np.rint(middle - side / 2), 0, np.maximum(extent - side, 0)).astype(np.int64)
+        around = middle[np.argsort(-worth, kind="stable")[:_CENTRES]]
+        corner = np.clip(np.rint(around - side / 2), 0, np.maximum(extent - side, 0)).astype(np.int64)
+        centre = np.minimum(corner + side / 2, extent)
+        held = np.asarray((np.abs(middle[None] - centre[:, None]) <= side / 2).all(axis=2))
         boxes = []
-        for _ in range(min(count, len(cut))):
-            held = (np.abs(middle[None] - np.minimum(corner + side / 2, extent)[:, None]) <= side / 2).all(axis=2)
+        for _ in range(min(count, len(corner))):
             best = int((held * worth).sum(axis=1).argmax())
             if not worth[held[best]].sum() > 0:
                 break

@@ -346,7 +346,7 @@ def _block_row(source: Sliced, size: tuple[int, int], patch: int, first: int, to
             under += block_sums(detail.astype(np.float64), 2 ** (first - k))
             parts[f"detail{k}"].append(detail)
         parts["under"].append(under)
-        parts["sharp"].append(block_maxima(parts["detail0"][-1], 1 << first) if first else np.float32(under))
+        parts["sharp"].append(block_maxima(parts["detail0"][-1], 1 << first) if first else under.astype(np.float32))
         parts["overview"].append(level if level.dtype == np.float32 else as_image(level))
     return {name: np.concatenate(each, axis=1) for name, each in parts.items()}
 
