@@ -42,10 +42,11 @@ from hra.solvers.relaxation import relaxation
 from hra.traversals.hull import Hull
 
 _Node = tuple[int, int, int]
-_SKIMMED = 2**25  # pixels at full resolution in which print is looked for: about a second
+_SKIMMED = 2**24  # pixels at full resolution in which print is looked for: half a second
 _WINDOW = 16  # patches along a side of what is read
 _SHEET = 3  # windows along a side of what is read at once; that takes about a second
 _LOOKS = 4  # sheets at most, 8 MB each
+_CENTRES = 512  # tokens around which crops may lie
 _EXPANDED = 32  # nodes per token whose children are made, at most
 
 
@@ -211,7 +212,7 @@ class StreamedPyramid(HierarchicalResourceAllocator):
     in the bound with all that it could gain. Errors are those of repeated pixels, see `StreamedImage`.
 
     Relevance is that of the overview. Where it is a `PhraseRelevance`, which reads, patches of the overview that hide
-    most error are looked at in full resolution, and the 36 places that are most like print are read; what was read is
+    sharp detail are looked at in full resolution, and the 36 places that are most like print are read; what was read is
     kept with the image, so that the next question reads few new tiles.
 
     Parameters
@@ -328,10 +329,12 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         worth = (hierarchy.attribute("inherited_error") - hierarchy.attribute("error"))[cut]
         # Of a patch larger than a square, the square holds a part.
         worth *= np.minimum(1.0, side / (image.patch << level)) ** 2
-        corner = np.clip(np.rint(middle - side / 2), 0, np.maximum(extent - side, 0)).astype(np.int64)
+        around = middle[np.argsort(-worth, kind="stable")[:_CENTRES]]
+        corner = np.clip(np.rint(around - side / 2), 0, np.maximum(extent - side, 0)).astype(np.int64)
+        centre = np.minimum(corner + side / 2, extent)
+        held = np.asarray((np.abs(middle[None] - centre[:, None]) <= side / 2).all(axis=2))
         boxes = []
-        for _ in range(min(count, len(cut))):
-            held = (np.abs(middle[None] - np.minimum(corner + side / 2, extent)[:, None]) <= side / 2).all(axis=2)
+        for _ in range(min(count, len(corner))):
             best = int((held * worth).sum(axis=1).argmax())
             if not worth[held[best]].sum() > 0:
                 break
@@ -362,7 +365,9 @@ class StreamedPyramid(HierarchicalResourceAllocator):
 
     def _windows(self, image: StreamedImage) -> list[tuple[np.ndarray, TokenContext]]:
         """Sheets of windows at full resolution, with the first (row, column) of patches of each window [n, 2]."""
-        patch, side, hidden = image.patch, image.patch << image.first, image.beneath[1]
+        patch, side = image.patch, image.patch << image.first
+        # Strokes are the sharpest there is; without a pass, only how much is hidden can be guessed.
+        hidden = image.beneath[1] if image.sharp is None else image.sharp
         order = np.argsort(-hidden, axis=None, kind="stable")[: max(_SKIMMED // side**2, 1)]
         likely: list[tuple[float, int, int]] = []
         for row, column in zip(*np.unravel_index(order[hidden.flat[order] > 0], hidden.shape), strict=True):

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -87,11 +86,16 @@ def write_sparse(path: Path, side: int) -> None:
         file.write(tiles, shape=(side, side, 3), **options)
 
 
+def memory(name: str) -> float:
+    """Resident memory of this process, or its peak, MiB, by the kernel."""
+    return int(Path("/proc/self/status").read_text().partition(f"{name}:")[2].split()[0]) / 1024
+
+
 def one_process(path: str) -> None:
     """Open a file, allocate for two questions, realize; prints a record."""
-    used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # noqa: E731
+    before = memory("VmRSS")
     tokens.StreamedPyramid().allocate((tokens.StreamedImage.read(np.zeros((1300, 1300, 3), np.uint8)), "left"), 9)
-    before, start = used(), time.process_time()
+    start = time.process_time()
     image, allocator, rows = tokens.StreamedImage.open(path), tokens.StreamedPyramid(), []
     opened, previous = time.process_time() - start, None
     for query in ("left", "top right"):
@@ -101,7 +105,17 @@ def one_process(path: str) -> None:
         gap, seconds = previous.gap, time.process_time() - start
         rows.append({"cpu_s": seconds, "gap": gap, "tiles_read": image.tiles_read - read, "tokens": len(chosen)})
     row = {"open_cpu_s": opened, "opening_read": rows and image.tiles_read - sum(one["tiles_read"] for one in rows)}
-    print(json.dumps({**row, "tiles": image.file and image.file.tiles, "peak_mib": used() - before, "questions": rows}))
+    print(
+        json.dumps(
+            {
+                **row,
+                "tiles": image.file and image.file.tiles,
+                "peak_mib": memory("VmHWM") - before,
+                "interpreter_mib": before,
+                "questions": rows,
+            }
+        )
+    )
 
 
 def passes(folder: Path, sides: list[int]) -> dict[str, Any]:

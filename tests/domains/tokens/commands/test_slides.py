@@ -85,7 +85,7 @@ def test_explore_shows_every_patch_of_every_budget(slide: tuple[Path, np.ndarray
     track, places = view["tracks"][0], unpacked(view["places"]).reshape(-1, 3)
     image, allocator = tokens.StreamedImage.open(path), tokens.StreamedPyramid(tokens.UniformRelevance())
     start = view["start"]
-    chosen = allocator.realize(allocator.allocate((image, ""), unpacked(track["budgets"])[start]))
+    chosen = allocator.realize(allocator.allocate((image, ""), float(unpacked(track["budgets"])[start])))
     assert {tuple(places[n]) for n in cuts(track)[start]} == {tuple(place) for place in chosen.places.tolist()}
     assert (unpacked(track["residual"]) >= unpacked(track["least"]) - 1e-12).all()
     assert unpacked(track["budgets"])[start] == 137
