@@ -201,9 +201,7 @@ def startup_suite() -> tuple[StartupBenchmark | QuestionBenchmark, ...]:
     statue = ("mesh", "lods", skull, "--triangles", "16259", "-o", "{folder}/statue.glb")
     ratios = (".5", ".25", ".1")
     lods = ("mesh", "lods", "{folder}/statue.glb", "--ratios", ",".join(ratios), "-o", "{folder}/lods")
-    pack = tuple(
-        ("gltfpack", "-i", "{folder}/statue.glb", "-o", "{folder}/p.glb", "-si", f"0{each}") for each in ratios
-    )
+    pack = ("gltfpack", "-i", "{folder}/statue.glb", "-o", "{folder}/p.glb", "-si")
     packed = tuple((*pack, f"0{each}") for each in ratios)
     render = ("points", "render", "{folder}/a.hpt", "-o", "{folder}/a.png")
     replay = ("texture", "replay", "{folder}/a.jpg", "--pool", "1MiB")
