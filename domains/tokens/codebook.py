@@ -163,8 +163,9 @@ def _means(tokens: np.ndarray, weight: np.ndarray, size: int, seed: int) -> tupl
         from sklearn.cluster import KMeans
     except ImportError as error:
         raise MissingExtra.of("scikit-learn", "learn") from error
-    found = KMeans(size, init="random", n_init=1, max_iter=_ROUNDS, random_state=seed).fit(tokens, sample_weight=weight)
-    part = found.labels_.astype(np.int64)
+    how: dict[str, Any] = {"init": "random", "n_init": 1, "max_iter": _ROUNDS}
+    found = KMeans(size, random_state=seed, **how).fit(tokens, sample_weight=weight)
+    part = np.asarray(found.labels_, np.int64)
     codes = np.asarray(found.cluster_centers_, np.float32)
     return codes, part, weight * ((tokens - codes[part]) ** 2).sum(axis=1)
 

@@ -129,8 +129,8 @@ def level_maps(pyramid: Pyramid) -> np.ndarray:
 def probes(look: Look, part: slice = slice(None)) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What is looked up for each point: how often, int64 [K], along which side, float64 [K, 2], at which level [K]."""
     top = len(look.layout.sizes) - 1
-    if look.level is not None:
-        level = np.clip(look.level[part], 0, top, dtype=np.float64)
+    if look.footprint is None:
+        level = np.clip(np.asarray(look.level)[part], 0, top, dtype=np.float64)
         return np.ones(len(level), np.int64), np.zeros((len(level), 2)), level
     sides = np.asarray(look.footprint[part], np.float64)
     length = np.maximum(np.sqrt(sides[..., 0] ** 2 + sides[..., 1] ** 2), 1)

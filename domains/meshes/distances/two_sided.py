@@ -15,6 +15,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.domains.meshes.distances.triangle_distance import fill_triangles, square_distance, surface_memory
 from hra.domains.meshes.mesh import meshopt
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 _TOLERANCE = 1.02
 # Distances below this part of the extent are as good as none, and what rounding may add to distances.
@@ -25,24 +26,27 @@ _FAN = 8
 _FIRST = 512
 
 
-def hausdorff_bound(positions: np.ndarray, one: np.ndarray, other: np.ndarray) -> float:
+def hausdorff_bound(source: TriangleMesh, other: TriangleMesh) -> float:
     """No point of either surface is farther from the other than this, and some point is nearly so far.
 
     Parameters
     ----------
-    positions : float32 [V, 3]; one, other : uint32 [F, 3], triangles.
+    source, other : with triangles each, around the same origin.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from hra.domains import meshes
     >>> from hra.domains.meshes.distances.two_sided import hausdorff_bound
     >>> corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 2]], np.float32)
-    >>> bound = hausdorff_bound(corners, np.array([[0, 1, 2]], np.uint32), np.array([[0, 1, 3]], np.uint32))
-    >>> 2 <= bound < 2.05
+    >>> flat, upright = (meshes.TriangleMesh(corners, np.array([t], np.uint32)) for t in ([0, 1, 2], [0, 1, 3]))
+    >>> 2 <= hausdorff_bound(flat, upright) < 2.05
     True
     """
+    positions = np.concatenate([source.positions, other.positions])
+    one, two = source.triangles, other.triangles + np.uint32(len(source.positions))
     origin = positions[one[0, 0]].astype(np.float64)
-    lines = [meshopt.spatial_sort(np.ascontiguousarray(t).reshape(-1), positions) for t in (one, other)]
+    lines = [meshopt.spatial_sort(np.ascontiguousarray(t).reshape(-1), positions) for t in (one, two)]
     size = float(np.ptp(positions[np.concatenate(lines)], axis=0).max())
     trees = [_tree(positions, line, origin) for line in lines]
     known = bound = _NEGLIGIBLE * size

@@ -49,9 +49,9 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     -------
     DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are bounds on distances: no point of the
     source is farther from the level, and none of the level from the source; at most a fiftieth too large. Those of a
-    `MeshAsset` are the largest "hausdorff" of its clusters, which are looser, or their largest "error", an estimate, if
-    it has none (``DiscreteLOD.certified`` tells). ``appearance`` is the largest "error", which counts how textures,
-    normals and colours move, too.
+    `MeshAsset` on a grid are the largest "hausdorff" of its clusters, which are looser, or their largest "error", an
+    estimate, if it has none (``DiscreteLOD.certified`` tells). ``appearance`` is the largest "error", which counts how
+    textures, normals and colours move, too.
 
     Raises
     ------
@@ -102,26 +102,26 @@ def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> tup
         # What a coarser level has taken stays taken; on the way from fine to coarse nothing could keep errors monotone.
         cuts.append(allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
     cuts.reverse()
+    return cuts, cut_errors(clusters, cuts)
+
+
+def cut_errors(clusters: ClusterMesh | MeshAsset, cuts: Sequence[np.ndarray]) -> CutErrors:
+    """The errors of cuts, fine to coarse; of clusters in memory the bounds are those of the cuts as a whole."""
     hierarchy = clusters.hierarchy
     certified = _BOUND in hierarchy.node
     quadric, bound = (hierarchy.attribute(name) for name in ("error", _BOUND if certified else "error"))
     distance, appearance = (np.array([of[cut].max() for cut in cuts], np.float64) for of in (bound, quadric))
-    if isinstance(clusters, ClusterMesh):
-        # Clusters know how far they are from their own source; the cut as a whole is nearer to all of it.
-        source = clusters.triangles(np.flatnonzero(hierarchy.removed_by < 0))
-        tight = monotone_bounds(clusters.positions, source, [clusters.triangles(cut) for cut in cuts])
+    # Clusters know how far they are from what was beneath them; the whole cut is nearer. A grid has moved the source.
+    if isinstance(clusters, ClusterMesh) or not clusters.grid_step:
+        source = clusters.mesh(np.flatnonzero(hierarchy.removed_by < 0))
+        tight = monotone_bounds(source, [clusters.mesh(cut) for cut in cuts])
         distance, certified = np.minimum(distance, tight) if certified else tight, True
-    return cuts, CutErrors(distance, certified, appearance)
+    return CutErrors(distance, certified, appearance)
 
 
-def monotone_bounds(positions: np.ndarray, source: np.ndarray, levels: Sequence[np.ndarray]) -> np.ndarray:
-    """Bounds on how far each of the ``levels`` and the ``source`` are from each other, rising, float64 [L].
-
-    Parameters
-    ----------
-    positions : float32 [V, 3]; source, levels : uint32 [F, 3], triangles, of levels fine to coarse.
-    """
-    return np.maximum.accumulate([hausdorff_bound(positions, source, level) for level in levels])
+def monotone_bounds(source: TriangleMesh, levels: Sequence[TriangleMesh]) -> np.ndarray:
+    """Bounds on how far each of the ``levels``, fine to coarse, and ``source`` are from each other, rising, [L]."""
+    return np.maximum.accumulate([hausdorff_bound(source, level) for level in levels])
 
 
 def level_counts(levels: Sequence[float], of_source: int) -> list[int]:
@@ -189,6 +189,6 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
     everything = np.arange(len(positions))
     ends = np.array([0, len(positions)])
     center, radius = enclosing_spheres(positions, np.zeros(len(positions), np.float32), ends, everything)
-    bounds = np.append(0.0, monotone_bounds(positions, triangles, levels[1:]))
     meshes = tuple(referenced_only(positions, level, attributes, mesh.origin) for level in levels)
+    bounds = np.append(0.0, monotone_bounds(meshes[0], meshes[1:]))
     return DiscreteLOD(meshes, bounds, center[0], float(radius[0]), True, np.array(errors))

@@ -170,7 +170,7 @@ def _read(
             spent += widths[number]
             chosen.append(number)
     chosen.sort(key=lambda number: widths[number])  # a batch is padded to its longest line
-    shares = [widths[i] / whole[i] for i in chosen]
+    shares = [float(widths[i]) / float(whole[i]) for i in chosen]
     begun = [replace(lines[i], quad=lines[i].part(0, share)) for i, share in zip(chosen, shares, strict=True)]
     read = reader.read_lines(image, scale, begun, [int(widths[i]) for i in chosen], _LETTERS)
     for number, share, line in zip(chosen, shares, read, strict=True):

@@ -60,12 +60,12 @@ def test_backends_equal_the_reference(backend, dtype, shape, count, seed, option
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * largest(pyramid))
 
 
-def plain(levels: Any, x: float, y: float, level: float, maps: Any) -> np.ndarray:
+def plain(levels: Any, place: Any, level: float, maps: Any) -> np.ndarray:
     """By weights of all pixels of all levels: triangles of width one around the clamped places."""
     total = 0.0
     for number, pixels in enumerate(levels):
         height, width = pixels.shape[:2]
-        at_x, at_y = (np.clip(a, 0, n - 1) for a, n in zip(maps(x, y, number), (width, height), strict=True))
+        at_x, at_y = (np.clip(a, 0, n - 1) for a, n in zip(maps(*place, number), (width, height), strict=True))
         across = np.maximum(1 - abs(np.arange(width) - at_x), 0)
         down = np.maximum(1 - abs(np.arange(height) - at_y), 0)
         total += max(1 - abs(number - level), 0) * np.einsum("y,x,yxc->c", down, across, pixels.astype(np.float64))
@@ -84,12 +84,12 @@ def test_the_reference_is_the_formula(reduce):
     }[reduce]
     given = asked(pyramid, 40, 3, np.float64, False)
     found = sample(pyramid, **given, backend="reference")
-    for (x, y), level, value in zip(given["points"], np.clip(given["level"], 0, top), found, strict=True):
-        np.testing.assert_allclose(value, plain(levels, x, y, level, maps), atol=1e-6)
+    for place, level, value in zip(given["points"], np.clip(given["level"], 0, top), found, strict=True):
+        np.testing.assert_allclose(value, plain(levels, place, level, maps), atol=1e-6)
     sides = np.array([[[6.5, 1.0], [0.0, -1.5]]])
     long = np.hypot(6.5, 1.0)
     places = [np.array([9.3, 5.1]) + sides[0, 0] * ((i + 0.5) / 5 - 0.5) for i in range(5)]
-    expected = np.mean([plain(levels, *place, np.log2(long / 5), maps) for place in places], axis=0)
+    expected = np.mean([plain(levels, place, np.log2(long / 5), maps) for place in places], axis=0)
     found = sample(pyramid, np.array([[9.3, 5.1]]), footprint=sides, backend="reference")
     np.testing.assert_allclose(found[0], expected, atol=1e-6)
 
