@@ -39,12 +39,12 @@ class Block:
     last: int
 
 
-def split(images: int, rows: int, bytes_per_row: int) -> list[Block]:
-    """Blocks of about a megabyte: several whole images, or some rows of one."""
+def split(images: int, rows: int, bytes_per_row: int, multiple: int = 1) -> list[Block]:
+    """Blocks of about a megabyte: several whole images, or some rows of one, of which ``multiple`` stay together."""
     together = BLOCK_BYTES // max(rows * bytes_per_row, 1)
     if together > 0:
         return [Block(begin, min(begin + together, images), 0, rows) for begin in range(0, images, together)]
-    step = max(BLOCK_BYTES // bytes_per_row, 1)
+    step = max(BLOCK_BYTES // (bytes_per_row * multiple), 1) * multiple
     return [
         Block(image, image + 1, first, min(first + step, rows))
         for image in range(images)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hra.kernels.operations import BACKENDS, OPERATIONS, Input, Operation, run_cell
@@ -28,7 +28,7 @@ def test_the_table_has_every_operation_and_no_other():
 
 
 @pytest.mark.parametrize(("operation", "backend"), CELLS)
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None)
 @given(
     shape=st.tuples(st.integers(1, 3), st.integers(1, 33), st.integers(1, 33), st.integers(1, 4)),
     dtype=st.sampled_from([np.float32, np.float16, np.uint8]),
@@ -44,7 +44,7 @@ def test_each_cell_is_the_reference_or_a_refusal(operation: Operation, backend: 
     assert cell.reason or cell.state == "ok"
 
 
-@pytest.mark.parametrize(("operation", "backend"), [one for one in CELLS if one.id and "pyramid" in one.id])
+@pytest.mark.parametrize(("operation", "backend"), [one for one in CELLS if "pyramid" in str(one.id)])
 def test_nan_reaches_what_it_reaches_in_the_reference(operation, backend):
     image = np.ones((2, 5, 6, 2), np.float32)
     image[1, 2, 3, 0] = np.nan

@@ -28,6 +28,8 @@ from hra.kernels.pyramids.levels.reductions import (
 from hra.kernels.pyramids.levels.reference import FINER
 from hra.kernels.row_blocks import Block, for_each, ranges, split
 
+# Levels that are made of a block while it is in the cache.
+_AT_ONCE = 4
 Tables = tuple[np.ndarray, np.ndarray, np.ndarray]
 # What shows that Numba and its compiler work here; compiling all reductions would make `hra doctor` wait for seconds.
 SELF_TEST: tuple[Reduce, ...] = ("max",)
@@ -53,11 +55,13 @@ class HalfCodec:
 
     def decode(self, stored: np.ndarray) -> np.ndarray:
         """See :class:`Codec`."""
-        return stored.astype(np.float32)
+        values = np.empty(stored.shape, np.float32)
+        numba_rows.decode_halves(stored.view(np.uint16), values, values.view(np.uint32))
+        return values
 
     def encode(self, values: np.ndarray, stored: np.ndarray) -> None:
         """See :class:`Codec`."""
-        stored[...] = values
+        numba_rows.encode_halves(values, values.view(np.uint32), stored.view(np.uint16))
 
 
 @dataclass(frozen=True)
@@ -140,10 +144,20 @@ def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None =
     memory = np.empty(layout.size, image.dtype) if data is None else data
     levels, there = layout.stacks(memory), data is not None and layout.holds(data, image)
     write = block_reduction(reduce, image.dtype, layout.channels)
-    _reduce_level(levels[0], levels[1], write, None if there else image.reshape(levels[0].shape))
-    for source, target in pairwise(levels[1:]):
-        _reduce_level(source, target, write)
+    at_once = _independent_levels(layout)
+    _reduce_levels(levels[: at_once + 1], write, None if there else image.reshape(levels[0].shape))
+    for pair in pairwise(levels[at_once:]):
+        _reduce_levels(list(pair), write)
     return memory
+
+
+def _independent_levels(layout: Layout) -> int:
+    """How many levels a block of rows can be reduced by, one after the other, without rows of other blocks."""
+    if layout.images * layout.sizes[0][0] * layout.sizes[0][1] * layout.channels <= row_blocks.BLOCK_BYTES:
+        return 1
+    heights = [height for height, _ in layout.sizes[: _AT_ONCE + 1]]
+    even = next((level for level, height in enumerate(heights) if height % 2), len(heights) - 1)
+    return max(even, 1)
 
 
 def rect_reduce(
@@ -197,14 +211,13 @@ def _in_single_precision(
     return rect_reduce(data.astype(np.float32), layout, rects, batch_index, reduce, limit).astype(np.float16)
 
 
-def _reduce_level(
-    source: np.ndarray, target: np.ndarray, write: BlockReduction, image: np.ndarray | None = None
-) -> None:
-    """Fill ``target`` [B, h, w, C] from ``source`` [B, H, W, C]; and ``source`` from ``image``, if there is one.
+def _reduce_levels(levels: list[np.ndarray], write: BlockReduction, image: np.ndarray | None = None) -> None:
+    """Fill each of ``levels`` [B, H, W, C] from the one before; and the first from ``image``, if there is one.
 
-    Copied block by block, the image is read from memory once.
+    Block by block, copied and reduced again while it is in the cache: the image is read from memory once.
     """
-    height = source.shape[1]
+    source, target = levels[:2]
+    height, step = source.shape[1], 1 << len(levels) - 2
 
     def work(block: Block) -> None:
         # The mean of an odd height reads the row before, too. Its copy is written twice then, with the same values.
@@ -214,11 +227,16 @@ def _reduce_level(
         if image is not None:
             source[images, rows] = image[images, rows]
         write(_flat(source[images, rows]), origin, _flat(target[images, block.first : block.last]), block.first, height)
+        first, last = block.first, block.last
+        for finer, coarser in pairwise(levels[1:]):
+            above = _flat(finer[images, first:last])
+            first, last = first // 2, last // 2
+            write(above, 2 * first, _flat(coarser[images, first:last]), first, finer.shape[1])
 
     if source.nbytes <= row_blocks.BLOCK_BYTES:
         work(Block(0, target.shape[0], 0, target.shape[1]))
     else:
-        for_each(split(target.shape[0], target.shape[1], 2 * source[:1, :1].nbytes), source.nbytes, work)
+        for_each(split(target.shape[0], target.shape[1], 2 * source[:1, :1].nbytes, step), source.nbytes, work)
 
 
 def _flat(block: np.ndarray) -> np.ndarray:

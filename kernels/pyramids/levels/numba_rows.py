@@ -219,3 +219,50 @@ def encode(linear, encoded, colors, thresholds, first, bins_per_step):
                 encoded[x, c] = byte + (value >= thresholds[byte + 1])
             else:
                 encoded[x, c] = np.rint(value)
+
+
+# Halves have 10 bits of mantissa and an exponent less by 112 than that of float32, of which Numba knows no other.
+_UP = np.float32(2.0**112)
+_SUBNORMAL = np.uint32((127 - 15 + 23 - 10 + 1) << 23)
+_ADDED = np.float32(0.5)
+
+
+@njit(cache=True, nogil=True)
+def decode_halves(halves, values, bits):
+    """Write the float32 values of float16 numbers given as bits, [K, rows, N]; ``bits`` is the memory of ``values``."""
+    for image in range(halves.shape[0]):
+        for y in range(halves.shape[1]):
+            source, number, word = halves[image, y], values[image, y], bits[image, y]
+            for i in range(source.size):
+                word[i] = np.uint32(source[i] & np.uint16(0x7FFF)) << np.uint32(13)
+            for i in range(source.size):
+                number[i] *= _UP  # subnormal numbers become normal ones
+            for i in range(source.size):
+                endless = np.uint32(0x7F800000) if source[i] & np.uint16(0x7C00) == np.uint16(0x7C00) else np.uint32(0)
+                word[i] |= endless | np.uint32(source[i] & np.uint16(0x8000)) << np.uint32(16)
+
+
+@njit(cache=True, nogil=True)
+def encode_halves(values, bits, halves):
+    """The inverse of :func:`decode_halves`, rounded to nearest and ties to even; ``values`` are overwritten.
+
+    Source: F. Giesen, float_to_half_fast3_rtne (public domain, 2012).
+    """
+    sign = np.empty(values.shape[2], np.uint16)
+    small = np.empty(values.shape[2], np.uint32)
+    small_number = small.view(np.float32)
+    for image in range(values.shape[0]):
+        for y in range(values.shape[1]):
+            number, word, target = values[image, y], bits[image, y], halves[image, y]
+            for i in range(word.size):
+                sign[i] = np.uint16(word[i] >> np.uint32(16)) & np.uint16(0x8000)
+                word[i] &= np.uint32(0x7FFFFFFF)
+            for i in range(word.size):
+                small_number[i] = number[i] + _ADDED  # shifts the mantissa of a subnormal half to the last bits
+            for i in range(word.size):
+                rounded = word[i] + np.uint32(0xC8000FFF) + (word[i] >> np.uint32(13) & np.uint32(1))
+                found = np.uint16(rounded >> np.uint32(13))
+                found = np.uint16(small[i] - _SUBNORMAL) if word[i] < np.uint32(113 << 23) else found
+                found = np.uint16(0x7C00) if word[i] >= np.uint32(143 << 23) else found
+                found = np.uint16(0x7E00) if word[i] > np.uint32(0x7F800000) else found
+                target[i] = found | sign[i]
