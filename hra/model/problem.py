@@ -109,7 +109,11 @@ class Problem(ReadOnlyArrays, ShortRepr):
     def cost(self) -> np.ndarray:
         """Cost of each refinement in whole units [R], see `Hierarchy.unit_cost`; 0 for what is pinned."""
         cost = self.hierarchy.unit_cost_high if self.strict else self.hierarchy.unit_cost
-        return cost if self.pinned is None else np.where(self.pinned, 0.0, cost)
+        if self.pinned is None:
+            return cost
+        free = np.where(self.pinned, 0.0, cost)
+        free.flags.writeable = False  # as the other costs: solvers are compiled for one kind of array
+        return free
 
     @cached_property
     def _pinned_units(self) -> float:

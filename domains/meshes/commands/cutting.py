@@ -68,13 +68,18 @@ def _facts(chosen: Cut, limits: CutOptions, asset: Any) -> dict[str, Any]:
 
 def _write(chosen: Cut, out: Path | None, suffix: str) -> dict[str, Any]:
     """Write the file, if one is wanted; its name and size."""
-    content = chosen.content
-    if out is None:
-        return {} if content is None else {"file_bytes": len(content)}
-    if content is None:
-        content = file_of(chosen.allocator.realize(chosen.allocation), suffix)
-    write_atomically(out, content)
-    return {"file": str(out), "file_bytes": len(content)}
+    fitted = chosen.fitted
+    if out is None and fitted is None:
+        return {}
+    content = file_of(chosen.allocator.realize(chosen.allocation), suffix) if fitted is None else fitted.content
+    record: dict[str, Any] = {"file_bytes": len(content)}
+    if fitted is not None:
+        record |= {f"{name}_bytes": getattr(fitted.shares, name) for name in ("triangles", "images", "other")}
+        record["split_residual_gap"] = fitted.shares.residual_gap
+    if out is not None:
+        write_atomically(out, content)
+        record = {"file": str(out), **record}
+    return record
 
 
 def say_what_is_left_out(attributes: Any, out: Path | None) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from hra.camera import Camera
     from hra.console.camera_options import CameraOptions
     from hra.domains.meshes import MeshAllocator, MeshAsset, TriangleMesh
+    from hra.domains.meshes.lods.byte_budget import FittedFile
     from hra.domains.meshes.metrics.surface_error import AllSidesError
     from hra.model.metrics import ErrorMetric
     from hra.traversals.base import Traversal
@@ -37,6 +40,22 @@ ESTIMATED = (
 )
 
 
+# Surfaces are measured on so many triangles.
+_FOR_AREAS = 20_000
+
+
+class Textures(Enum):
+    """What a budget of bytes does to images."""
+
+    fit = "fit"
+    keep = "keep"
+
+
+TexturesOption = Annotated[
+    Textures, typer.Option(help="With --bytes: fit shrinks images with the triangles, keep leaves them.")
+]
+
+
 @dataclass(frozen=True)
 class CutOptions:
     """What limits a cut, and how it is chosen; texts as they were given."""
@@ -46,6 +65,7 @@ class CutOptions:
     byte_budget: Annotated[
         str | None, typer.Option("--bytes", help="Largest size of the written file, such as 500kB.", metavar="SIZE")
     ] = None
+    textures: TexturesOption = Textures.fit
     error: ErrorOption = None
     metric: MetricOption = None
     traversal: TraversalOption = None
@@ -67,18 +87,29 @@ class CutOptions:
         ------
         HraError : options that exclude each other, or unknown names; others as `MeshAllocator.allocate` does.
         """
-        from hra.domains.meshes.allocator import cut_within_bytes
-
         if self.triangles is not None and self.byte_budget is not None:
             raise HraError("two budgets were given", where="hra mesh", fix="use --triangles or --bytes")
         view = _View.of(asset, placed, screen, all_sides=not placed.from_one_side and self.metric is None)
         allocator = self._allocator(asset, view)
         if self.byte_budget is not None:
-            limit = byte_count(self.byte_budget)
-            fitted = cut_within_bytes(allocator, view.context, limit, lambda mesh: file_of(mesh, suffix))
-            return Cut(allocator, fitted.allocation, view, self.pixels, fitted.content)
+            fitted = self._fitted(allocator, view, suffix)
+            return Cut(allocator, fitted.allocation, view, self.pixels, fitted)
         budget = math.inf if self.triangles is None else self.triangles
         return Cut(allocator, allocator.allocate(view.context, budget), view, self.pixels)
+
+    def _fitted(self, allocator: MeshAllocator, view: _View, suffix: str) -> FittedFile:
+        from hra.domains.meshes.lods.byte_budget import ByteBudget, images_of, with_images
+
+        def encode(allocation: Allocation, images: Mapping[bytes, bytes]) -> bytes:
+            return file_of(with_images(allocator.realize(allocation), images), suffix)
+
+        images, clusters = [], allocator.cluster_mesh
+        if suffix == ".glb" and self.textures is Textures.fit:
+            count = max(_FOR_AREAS, clusters.hierarchy.base_cost)
+            images = images_of(allocator.realize(allocator.allocate(view.context, count)))
+        return ByteBudget(allocator, view.context, images, encode).fit(
+            byte_count(self.byte_budget or ""), view.per_unit
+        )
 
     def _allocator(self, asset: MeshAsset, view: _View) -> MeshAllocator:
         from hra.domains import meshes
@@ -132,28 +163,36 @@ class _View:
 
     Attributes
     ----------
-    camera : that sees all of the mesh.
+    camera : that sees all of the mesh; middle : of its box.
     all_sides : the metric of a cut for all sides, None if it is for this camera.
     """
 
     camera: Camera
+    middle: tuple[float, float, float]
     all_sides: AllSidesError | None = None
 
     @classmethod
     def of(cls, asset: MeshAsset, placed: CameraOptions, screen: str, *, all_sides: bool) -> _View:
         camera = placed.camera(corners(asset), screen, asset.origin)
+        x, y, z = asset.bounds.astype(float).mean(axis=0).tolist()
         if not all_sides:
-            return cls(camera)
+            return cls(camera, (x, y, z))
         from hra.domains.meshes.metrics.surface_error import AllSidesError, all_round_distance, reaches
 
-        x, y, z = asset.bounds.astype(float).mean(axis=0).tolist()
         distance = placed.distance or all_round_distance(camera, reaches(asset.hierarchy, (x, y, z))[1])
-        return cls(camera, AllSidesError((x, y, z), distance, camera.focal_pixels))
+        return cls(camera, (x, y, z), AllSidesError((x, y, z), distance, camera.focal_pixels))
 
     @property
     def context(self) -> Camera | None:
         """What the metric reads."""
         return self.camera if self.all_sides is None else None
+
+    @property
+    def per_unit(self) -> float:
+        """Pixels of a unit of length at the middle of the mesh."""
+        if self.all_sides is not None:
+            return self.all_sides.focal / self.all_sides.distance
+        return self.camera.focal_pixels / max(math.dist(self.camera.position, self.middle), 1e-9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,14 +201,14 @@ class Cut:
 
     Attributes
     ----------
-    tolerance : pixels that were asked for, or None; content : the file, where its size was limited.
+    tolerance : pixels that were asked for, or None; fitted : the file, where its size was limited.
     """
 
     allocator: MeshAllocator
     allocation: Allocation
     view: _View
     tolerance: float | None
-    content: bytes | None = None
+    fitted: FittedFile | None = None
 
     @property
     def triangles(self) -> int:

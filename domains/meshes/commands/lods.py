@@ -11,15 +11,27 @@ import typer
 from rich import box
 from rich.table import Table
 
-from hra.console import JsonOption, count, counting, folder_or, print_wide, readable, running, size, write_json
+from hra.console import (
+    JsonOption,
+    byte_count,
+    count,
+    counting,
+    folder_or,
+    print_wide,
+    readable,
+    running,
+    size,
+    write_json,
+)
 from hra.console.camera_options import VIEWPORT
+from hra.domains.meshes.commands.limits import Textures, TexturesOption
 from hra.errors import HraError
 
 if TYPE_CHECKING:
     from hra.domains.meshes import DiscreteLOD, MeshAsset, SceneLOD
 
 _COLUMNS = ("level", "file", "bytes", "triangles", "distance", "of the size", "appearance", "from distance")
-_FIX = "--triangles 40k,10k,2.5k or --ratios .5,.25"
+_FIX = "--triangles 40k,10k,2.5k, --ratios .5,.25 or --bytes 2MB,500kB"
 
 
 def lods(
@@ -29,6 +41,10 @@ def lods(
     ],
     triangles: Annotated[str, typer.Option(help="Triangles of each level: 40k,10k,2.5k.", metavar="N,N,..")] = "",
     ratios: Annotated[str, typer.Option(help="Shares of the source instead: .5,.25.", metavar="R,R,..")] = "",
+    sizes: Annotated[
+        str, typer.Option("--bytes", help="Largest sizes of the files instead: 2MB,500kB.", metavar="SIZE,SIZE,..")
+    ] = "",
+    textures: TexturesOption = Textures.fit,
     pixels: Annotated[float, typer.Option(help="Error of a level at the distance where it takes over.")] = 1.0,
     fov: Annotated[float, typer.Option(help="Vertical field of view, degrees.")] = 60.0,
     viewport: Annotated[str, typer.Option(help="Screen size.")] = VIEWPORT,
@@ -38,12 +54,17 @@ def lods(
 
     A glTF scene stays one: nodes, names, skins, animations and materials are kept, and its meshes get fewer triangles;
     each mesh counts once, however often it is shown. A folder gets lod0.glb, the finest, lod1.glb and so on; a file all
-    of them as nodes (MSFT_lod). Distances to switch at are of the eye from the mesh's centre, in its unit of length:
-    from there on the level's distance from the source covers at most --pixels.
+    of them as nodes (MSFT_lod). --bytes limits the files of a folder: PNG, JPEG and WebP images of a scene get smaller
+    with its triangles, by what either changes in the picture. Distances to switch at are of the eye from the mesh's
+    centre, in its unit of length: from there on the level's distance from the source covers at most --pixels.
     """
-    levels, lens = _levels(triangles, ratios), {"vertical_fov_degrees": fov, "viewport": size(viewport)}
+    levels, lens = _levels(triangles, ratios, sizes), {"vertical_fov_degrees": fov, "viewport": size(viewport)}
     with counting(f"building {source.name}", "triangles") as progress:
-        found = _levels_of(source, levels, progress)
+        if sizes and (source.suffix.lower() not in (".glb", ".gltf") or out.suffix.lower() == ".glb"):
+            fix = "give a .glb or .gltf scene and a folder; or use `hra mesh cut --bytes` on a built mesh"
+            raise HraError("--bytes limits the files of a scene's levels", where="hra mesh lods", fix=fix)
+        how = {"keep_textures": textures is Textures.keep, "lens": lens} if sizes else {}
+        found = _levels_of(source, levels, progress, how)
     with running(f"writing {out.name}"):
         files = _write(found, out)
     record = _record(found, files, pixels, lens)
@@ -51,11 +72,14 @@ def lods(
     _show(record, source)
 
 
-def _levels(triangles: str, ratios: str) -> list[float]:
-    """Numbers of triangles, or shares up to 1, fine to coarse."""
-    if bool(triangles) == bool(ratios):
-        what = "two kinds of levels were given" if triangles else "no levels were given"
+def _levels(triangles: str, ratios: str, sizes: str) -> list[float]:
+    """Numbers of triangles, shares up to 1 or numbers of bytes, fine to coarse."""
+    given = sum(map(bool, (triangles, ratios, sizes)))
+    if given != 1:
+        what = "several kinds of levels were given" if given else "no levels were given"
         raise HraError(what, where="hra mesh lods", fix=f"add {_FIX}")
+    if sizes:
+        return sorted({float(byte_count(part)) for part in sizes.split(",")}, reverse=True)
     levels = [count(part) for part in (triangles or ratios).split(",")]
     share = bool(ratios)
     if not all(0 < level < math.inf and (level <= 1) == share for level in levels):
@@ -64,9 +88,17 @@ def _levels(triangles: str, ratios: str) -> list[float]:
     return sorted(levels, reverse=True)
 
 
-def _levels_of(source: Path, levels: list[float], progress: Callable[[int, int], None]) -> DiscreteLOD | SceneLOD:
+def _levels_of(
+    source: Path, levels: list[float], progress: Callable[[int, int], None], how: dict[str, Any]
+) -> DiscreteLOD | SceneLOD:
+    """Levels of a scene or a mesh; ``how`` is for those that are limited by bytes."""
     from hra.domains import meshes
 
+    if how:
+        from hra.camera import Camera
+
+        camera = Camera.perspective((0, 0, 1), (0, 0, 0), **how["lens"])
+        return meshes.scene_lod(source, levels, unit="bytes", **how | {"lens": camera}, progress=progress)
     if source.suffix.lower() in (".glb", ".gltf"):
         return meshes.scene_lod(source, levels, progress=progress)
     built: MeshAsset | Any = meshes.open_asset(source) if source.suffix.lower() == ".hra" else None
@@ -100,6 +132,9 @@ def _record(found: DiscreteLOD | SceneLOD, files: list[Path], pixels: float, len
             files, found.triangles, chain.errors.tolist(), appearance, distances, strict=True
         )
     ]
+    for level, own in zip(levels, [] if isinstance(found, meshes.DiscreteLOD) else found.shares, strict=False):
+        level |= {f"{name}_bytes": getattr(own, name) for name in ("triangles", "images", "other")}
+        level["split_residual_gap"] = own.residual_gap
     return {"certified": chain.certified, "pixels": pixels, **lens, "levels": levels}
 
 
@@ -117,3 +152,8 @@ def _show(record: dict[str, Any], source: Path) -> None:
     if any(level["appearance"] is not None for level in record["levels"]):
         typer.echo("appearance: how far textures, normals and colours move, too; an estimate")
     print_wide(table, 110)
+    for number, level in enumerate(record["levels"]):
+        if "images_bytes" in level:
+            parts = ", ".join(f"{name} {level[f'{name}_bytes']:,}" for name in ("triangles", "images", "other"))
+            gap = f"residual gap of the split {100 * level['split_residual_gap']:.2g} %"
+            typer.echo(f"level {number}: {parts} bytes; {gap}")

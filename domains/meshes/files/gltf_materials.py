@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, get_args
 
 import numpy as np
@@ -226,7 +227,10 @@ class _Images:
 
 
 def material_entries(
-    materials: tuple[Material, ...], sets: int, add_view: Callable[[bytes], int]
+    materials: tuple[Material, ...],
+    sets: int,
+    add_view: Callable[[bytes], int],
+    beside: Mapping[bytes, str] = MappingProxyType({}),
 ) -> dict[str, list[Any]]:
     """The header's lists for ``materials``; what several of them share is stored once.
 
@@ -235,6 +239,7 @@ def material_entries(
     sets : how many sets of texture coordinates vertices have; textures that need one more are left out, which glTF
         asks for.
     add_view : stores the bytes of an image and says in which view.
+    beside : the names of images that are files of their own.
     """
     images: dict[bytes, int] = {}
     samplers: dict[Sampler, int] = {}
@@ -258,7 +263,12 @@ def material_entries(
             for image, sampler in textures
         ],
         "samplers": [sampler_entry(sampler) for sampler in samplers],
-        "images": [{"bufferView": add_view(content), "mimeType": image_type(content)} for content in images],
+        "images": [
+            {"uri": beside[content]}
+            if content in beside
+            else {"bufferView": add_view(content), "mimeType": image_type(content)}
+            for content in images
+        ],
     }
     return {kind: entries for kind, entries in found.items() if entries}
 

@@ -136,7 +136,23 @@ class GltfScene:
                 names |= set(self.accessors.header["accessors"][number].get("extensions", {}))
         return sorted(names)
 
-    def glb(self, levels: Levels, notes: Sequence[Mapping[str, Any]] = (), more: Moved = _NOTHING) -> bytes:
+    def image(self, number: int) -> bytes | None:
+        """The file of an image, None where it is missing."""
+        entry, where = self.accessors.header["images"][number], f"{self.where}, images[{number}]"
+        if "bufferView" in entry:
+            return bytes(self.accessors.views.content(entry["bufferView"]))
+        try:
+            return read_uri(entry["uri"], self.files, where) if "uri" in entry else None
+        except MissingFile:
+            return None
+
+    def glb(
+        self,
+        levels: Levels,
+        notes: Sequence[Mapping[str, Any]] = (),
+        more: Moved = _NOTHING,
+        images: Mapping[int, bytes] | None = None,
+    ) -> bytes:
         """The scene as a GLB file with other triangles.
 
         Parameters
@@ -145,12 +161,13 @@ class GltfScene:
             vertices in the source. More than one: nodes of meshes get the coarser ones by the extension MSFT_lod.
         notes : extras of the nodes of each level.
         more : further vertices, numbered on from those of whichever primitive uses them.
+        images : files in place of some images, by their numbers.
 
         Warns
         -----
         RepairWarning : a file that an image or an extension names is missing or not copied.
         """
-        return _Written(self, more).file(levels, notes)
+        return _Written(self, more).file(levels, notes, images or {})
 
 
 def _accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
@@ -174,7 +191,7 @@ class _Written:
         self.free_views: list[int] = []
         self.free_accessors: list[int] = []
 
-    def file(self, levels: Levels, notes: Sequence[Mapping[str, Any]]) -> bytes:
+    def file(self, levels: Levels, notes: Sequence[Mapping[str, Any]], images: Mapping[int, bytes]) -> bytes:
         """See `GltfScene.glb`."""
         changed = {place for level in levels for place in level} | self._compressed()
         self._free(changed)
@@ -190,7 +207,7 @@ class _Written:
             coarse.append({k: copies[k] for k in sorted({mesh for mesh, _ in level})})
         if coarse:
             self._link(coarse, notes)
-        self._embed_images()
+        self._embed_images(images)
         self._drop_compression()
         return self._packed()
 
@@ -353,21 +370,23 @@ class _Written:
             if place != number:
                 nodes[place]["extras"] = dict(note)
 
-    def _embed_images(self) -> None:
+    def _embed_images(self, images: Mapping[int, bytes]) -> None:
         for number, image in enumerate(self.header.get("images", [])):
-            if "uri" not in image:
+            if "uri" not in image and number not in images:
                 continue
-            where = f"{self.scene.where}, images[{number}]"
-            try:
-                content = read_uri(image["uri"], self.scene.files, where)
-            except MissingFile:
-                warnings.warn(f"{where}: the texture {image['uri'][:200]!r} is missing", RepairWarning, stacklevel=4)
+            content = images.get(number) or self.scene.image(number)
+            if content is None:
+                what = f"{self.scene.where}, images[{number}]: the texture {image['uri'][:200]!r} is missing"
+                warnings.warn(what, RepairWarning, stacklevel=4)
                 continue
-            del image["uri"]
-            self.views.append({"buffer": 0})
-            self.contents.append(content)
+            image.pop("uri", None)
+            if "bufferView" not in image:
+                self.views.append({"buffer": 0})
+                self.contents.append(b"")
+                image["bufferView"] = len(self.views) - 1
+            self.contents[image["bufferView"]] = content
             found = next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), "image/png")
-            image |= {"bufferView": len(self.views) - 1, "mimeType": image.get("mimeType", found)}
+            image["mimeType"] = found if number in images else image.get("mimeType", found)
         for name, content in extensions(self.header):
             if any(not uri.startswith("data:") for uri in _uris(content)):
                 what = f"{self.scene.where}: a file that {name} names was not copied"

@@ -16,25 +16,32 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from hra.allocating.allocation import Allocation
+from hra.camera import Camera
+from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.building.builder import built
 from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
 from hra.domains.meshes.files.gltf_nodes import local_matrices, moved, scene_nodes
 from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
-from hra.domains.meshes.lods.chains import level_counts, nested_cuts, sphere_of
+from hra.domains.meshes.lods.byte_budget import ByteBudget, Shares, ShownImage, areas, shown_image
+from hra.domains.meshes.lods.chains import cut_errors, level_counts, nested_cuts, sphere_of
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers, without_degenerate
-from hra.errors import FileError, MeshError, RepairWarning
+from hra.domains.meshes.metrics.surface_error import SurfaceError, all_round_distance
+from hra.errors import FileError, HraError, MeshError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder
+from hra.traversals.exact import Exact
 
 # In how many poses a level shall be like the source; the simplifier takes 32 numbers of a vertex at most.
 _POSES = 4
@@ -58,6 +65,8 @@ class SceneLOD:
     triangles : of each level, every mesh counted once.
     chain : the same levels as whole meshes in the scene's unit, with errors and distances.
     enlarged : vertices of parts that grew (see `build`); levels number them on from those of their primitive.
+    images : of each level the files in place of images of the source, by number.
+    shares : where the bytes of each level went; nothing for levels that were not limited by bytes.
 
     Examples
     --------
@@ -74,6 +83,8 @@ class SceneLOD:
     triangles: tuple[int, ...]
     chain: DiscreteLOD
     enlarged: Moved
+    images: tuple[Mapping[int, bytes], ...] = ()
+    shares: tuple[Shares, ...] = ()
 
     def export(self, folder: str | Path, stem: str = "lod") -> list[Path]:
         """Write each level as a GLB scene of its own, ``lod0.glb`` the finest; the paths.
@@ -84,8 +95,9 @@ class SceneLOD:
         """
         root = make_folder(folder)
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
-        for level, path in zip(self.levels, paths, strict=True):
-            write_atomically(path, self.scene.glb([level], more=self.enlarged))
+        images = self.images or ({},) * len(paths)
+        for level, own, path in zip(self.levels, images, paths, strict=True):
+            write_atomically(path, self.scene.glb([level], more=self.enlarged, images=own))
         return paths
 
     def export_one(self, path: str | Path) -> None:
@@ -94,7 +106,11 @@ class SceneLOD:
         Raises
         ------
         FileError : another suffix, or the file cannot be written.
+        HraError : levels have images of their own.
         """
+        if any(self.images):
+            fix = "export a folder, or keep textures"
+            raise HraError("one file has one set of images", where="SceneLOD.export_one", fix=fix)
         if Path(path).suffix.lower() != ".glb":
             raise FileError(f"levels are not written as {Path(path).suffix!r}", where=str(path), fix="use .glb")
         errors = self.chain.errors.tolist()
@@ -106,6 +122,9 @@ def scene_lod(
     source: str | Path,
     levels: Sequence[float],
     *,
+    unit: Literal["triangles", "bytes"] = "triangles",
+    keep_textures: bool = False,
+    lens: Camera | None = None,
     progress: Callable[[int, int], None] | None = None,
     limits: Limits = DEFAULT,
 ) -> SceneLOD:
@@ -119,11 +138,17 @@ def scene_lod(
     source : a ``.glb`` or ``.gltf`` file.
     levels : fine to coarse; up to 1 a share of the source's triangles, above it a number of them. Every mesh counts
         once, however often it is shown, and of each primitive at least one triangle stays.
+    unit : "bytes" for levels that are the largest sizes of the files that `SceneLOD.export` writes: PNG, JPEG and WebP
+        images get smaller with the triangles, by what either changes in the picture (see `ByteBudget`).
+    keep_textures : with "bytes", images stay as they are.
+    lens : with "bytes", a camera whose screen shows the whole scene at the finest level; 1920 x 1080 and 60 degrees by
+        default. A level of a share of the source's bytes is meant for a picture with that share of the pixels.
     progress, limits : see `build`.
 
     Raises
     ------
     HraError : levels that do not fall, or are not above 0.
+    BudgetTooSmall : a level in bytes below the coarsest triangles with the smallest images.
     FileError, LimitExceeded, MeshError, MissingExtra, BackendUnavailable : see `load`.
 
     Warns
@@ -145,6 +170,8 @@ def scene_lod(
     clusters, of_source = built(stand_in.mesh, progress=progress)
     if not np.array_equal(of_source[: len(stand_in.row)], np.arange(len(stand_in.row))):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
+    if unit == "bytes":
+        return _within_bytes(stand_in, clusters, of_source, scene, levels, keep_textures, lens)
     counts = level_counts(levels, clusters.triangle_count + stand_in.left)
     spare, least = np.full(len(counts), stand_in.left), clusters.root_triangle_count
     while True:
@@ -166,6 +193,86 @@ def scene_lod(
     meshes = tuple(clusters.mesh(cut) for cut in cuts)
     chain = DiscreteLOD(meshes, errors.distance, center + stand_in.origin, radius, errors.certified, errors.appearance)
     return SceneLOD(scene, chosen, totals, chain, stand_in.moved(clusters.positions, of_source))
+
+
+def _within_bytes(
+    stand_in: _StandIn,
+    clusters: ClusterMesh,
+    of_source: np.ndarray,
+    scene: GltfScene,
+    levels: Sequence[float],
+    keep_textures: bool,
+    lens: Camera | None,
+) -> SceneLOD:
+    """Levels whose files have at most so many bytes, each a refinement of the next coarser one."""
+    if not levels or list(levels) != sorted(set(levels), reverse=True) or not levels[-1] >= 1:
+        raise HraError(f"sizes must fall from fine to coarse, got {list(levels)}", where="levels")
+    contents = [scene.image(number) for number in range(len(scene.accessors.header.get("images", [])))]
+    images = [] if keep_textures else _shown(scene, stand_in, contents)
+    enlarged = stand_in.moved(clusters.positions, of_source)
+
+    def by_number(changed: Mapping[bytes, bytes]) -> dict[int, bytes]:
+        return {k: changed[content] for k, content in enumerate(contents) if content in changed}
+
+    def encode(allocation: Allocation, changed: Mapping[bytes, bytes]) -> bytes:
+        level = stand_in.by_place(clusters.triangles(allocation.cut), of_source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RepairWarning)
+            return scene.glb([level], more=enlarged, images=by_number(changed))
+
+    budget = ByteBudget(MeshAllocator(clusters, SurfaceError(), Exact()), None, images, encode)
+    center, radius = sphere_of(clusters.hierarchy)
+    lens = lens or Camera.perspective((0, 0, 1), (0, 0, 0), vertical_fov_degrees=60, viewport=(1920, 1080))
+    whole = lens.focal_pixels / all_round_distance(lens, radius)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RepairWarning)
+        size, fitted = len(scene.glb([])), []
+    for limit in reversed(levels):
+        per_unit = whole * math.sqrt(min(limit / size, 1))
+        fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
+    cuts = [one.allocation.cut for one in fitted]
+    errors = cut_errors(clusters, cuts)
+    chosen = tuple(stand_in.by_place(clusters.triangles(cut), of_source) for cut in cuts)
+    meshes = tuple(clusters.mesh(cut) for cut in cuts)
+    chain = DiscreteLOD(meshes, errors.distance, center + stand_in.origin, radius, errors.certified, errors.appearance)
+    own, shares = tuple(by_number(one.images) for one in fitted), tuple(one.shares for one in fitted)
+    return SceneLOD(scene, chosen, tuple(stand_in.count(level) for level in chosen), chain, enlarged, own, shares)
+
+
+def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None]) -> list[ShownImage]:
+    """The images that what is simplified shows, by their content."""
+    header, uses = scene.accessors.header, {}
+    for place, matrix, triangles in zip(stand_in.place, stand_in.matrix, stand_in.source, strict=True):
+        primitive = scene.primitive(place)
+        points = scene.accessors.scale(primitive["attributes"]["POSITION"]).astype(np.float64) @ matrix[:3, :3].T
+        area = areas(points[triangles])
+        for name, info in _textures(header, primitive):
+            texture = header["textures"][info["index"]]
+            sources = [texture, *texture.get("extensions", {}).values()]
+            number = f"TEXCOORD_{info.get('texCoord', 0)}"
+            if number not in primitive["attributes"]:
+                continue
+            uv = scene.accessors.scale(primitive["attributes"][number])[triangles]
+            for source in {one["source"] for one in sources if "source" in one}:
+                content = contents[int(source)]
+                if content is not None:
+                    uses.setdefault(content, []).append((name, area, areas(uv)))
+    found = [shown_image(content, own) for content, own in uses.items()]
+    return [image for image in found if image is not None]
+
+
+def _textures(header: Mapping[str, Any], primitive: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Names and references of the textures of a primitive's materials, those of its variants included."""
+    variants = primitive.get("extensions", {}).get("KHR_materials_variants", {}).get("mappings", [])
+    numbers = {one["material"] for one in [primitive, *variants] if "material" in one}
+    waiting: list[Any] = [header["materials"][int(number)] for number in numbers]
+    while waiting:
+        entry = waiting.pop()
+        for name, value in entry.items():
+            if isinstance(value, dict):
+                waiting.append(value)
+                if name.endswith("Texture") and "index" in value:
+                    yield name, value
 
 
 @dataclass(frozen=True, eq=False)

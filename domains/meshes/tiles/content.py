@@ -1,7 +1,8 @@
 """The content of a tile: compressed GLB, with its part of the textures.
 
-Positions lie on a grid, and every stream is compressed by meshoptimizer's codecs. Of each image there is the part that
-a tile shows, with as many of its pixels as the tile has triangles.
+Positions lie on a grid, and every stream is compressed by meshoptimizer's codecs. Tiles have as many pixels of an image
+as they have triangles: of the part that they show, where all parts together are no larger than the image, or else of
+the whole image, in a file that tiles share.
 
 KHR_mesh_quantization and EXT_meshopt_compression: https://github.com/KhronosGroup/glTF/tree/main/extensions/2.0
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -34,9 +36,8 @@ _NORMAL_BITS = 10
 # Pixels beside what is shown: filters reach that far.
 _MARGIN = 2
 _MAX_PIXELS = 2**28
-_JPEG_QUALITY = 90
-# What shows this share of an image keeps all of it.
-_NEARLY_ALL = 0.9
+# What shows this share of an image keeps all of it; parts that are together larger than this are not cut.
+_NEARLY_ALL, _MOST = 0.9, 1.06
 
 
 class _Streams:
@@ -87,7 +88,7 @@ class _Streams:
         return at
 
 
-def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None) -> bytes:
+def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None, beside: Mapping[bytes, str] | None = None) -> bytes:
     """The mesh as a compressed GLB file; equal meshes give equal bytes.
 
     Parameters
@@ -95,6 +96,7 @@ def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None) -> bytes:
     mesh : with a normal for every vertex or none at all.
     grid : of all positions, which are points of it; None for the finest of 16 bits around the mesh, where vertices move
         to its nearest points.
+    beside : images that are files of their own, with their names; all others are in the file.
 
     Raises
     ------
@@ -125,7 +127,7 @@ def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None) -> bytes:
         "nodes": [{"mesh": 0, "translation": np.add(grid.origin, mesh.origin).tolist(), "scale": [grid.step] * 3}],
         "meshes": [{"primitives": primitives}],
     }
-    entries = material_entries(materials, set_count(carried), streams.add_file)
+    entries = material_entries(materials, set_count(carried), streams.add_file, beside or {})
     header["extensionsUsed"] += entries.pop("extensionsUsed", [])
     header |= entries
     fallback = {"byteLength": streams.unpacked, "extensions": {COMPRESSION: {"fallback": True}}}
@@ -178,41 +180,99 @@ def _add_coordinates(uv: np.ndarray, streams: _Streams) -> int:
     return streams.add_vertices(np.ascontiguousarray(uv), _FLOAT, "VEC2")
 
 
-def with_own_textures(mesh: TriangleMesh, share: float) -> TriangleMesh:
-    """The mesh with each image cut to the part that it shows, at ``share`` of its pixels.
+class SharedTextures:
+    """The textures that tiles share, as files beside them.
+
+    Parameters
+    ----------
+    tiles : all tiles as meshes of the same materials, each with its share of the pixels.
+
+    Attributes
+    ----------
+    files : names by content.
+    """
+
+    def __init__(self, tiles: Iterable[tuple[TriangleMesh, float]]) -> None:
+        self.files: dict[bytes, str] = {}
+        self._made: dict[tuple[bytes, int], bytes] = {}
+        shown: dict[tuple[int, int, int], list[float]] = {}
+        for mesh, share in tiles:
+            every = _every(share)
+            for number, coordinates, _, uv in _coordinates(mesh):
+                low, high = _part(uv, _laid_out(_materials(mesh)[number], coordinates), every)
+                shown.setdefault((number, coordinates, every), []).append(float(np.prod(high - low)))
+        self._keys = {key for key, areas in shown.items() if len(areas) > 1 and sum(areas) > _MOST}
+
+    def holds(self, number: int, coordinates: int, every: int) -> bool:
+        """Whether tiles share the textures of a material by one set of coordinates."""
+        return (number, coordinates, every) in self._keys
+
+    def whole(self, texture: Texture, every: int, name: str) -> Texture:
+        """The texture with one pixel for ``every`` in both directions, as a file that is shared."""
+        key = texture.image, every
+        if key not in self._made:
+            whole = _cut(texture, np.zeros(2), np.ones(2), every, name) if every > 1 else texture.image
+            suffix = "jpg" if image_type(whole) == "image/jpeg" else "png"
+            self._made[key] = whole
+            self.files.setdefault(whole, f"image{len(self.files):04}.{suffix}")
+        return replace(texture, image=self._made[key])
+
+
+def with_own_textures(mesh: TriangleMesh, share: float, shared: SharedTextures | None = None) -> TriangleMesh:
+    """The mesh with each image cut to the part that it shows, or shared, at ``share`` of its pixels.
 
     Images that are shown as a whole at a share of 1 keep their bytes. Where coordinates leave the image, which may
-    repeat there, it is not cut. All textures of a material by one set of coordinates are cut alike. JPEG stays JPEG
-    and PNG stays PNG.
+    repeat there, it is not cut. All textures of a material by one set of coordinates are cut alike. JPEG stays JPEG, of
+    the same quality, and PNG stays PNG.
 
     Raises
     ------
     ImageError : a texture cannot be decoded; MissingExtra : Pillow is not installed.
     """
-    carried = mesh.attributes
-    if carried is None or carried.material is None or carried.uv is None:
+    carried, every = mesh.attributes, _every(share)
+    if carried is None or carried.uv is None:
         return mesh
-    sets = [None if uv is None else uv.copy() for uv in (carried.uv, carried.uv2)]
-    materials, every = list(carried.materials), max(1, math.floor(math.sqrt(1 / share)))
-    for number in np.unique(carried.material[mesh.triangles]).tolist():
-        vertices = np.flatnonzero(carried.material == number)
-        for coordinates, uv in enumerate(sets):
-            if uv is not None:
-                materials[number], uv[vertices] = _own(materials[number], coordinates, uv[vertices], every)
+    sets = [carried.uv.copy(), None if carried.uv2 is None else carried.uv2.copy()]
+    materials = list(carried.materials)
+    for number, coordinates, vertices, uv in _coordinates(mesh):
+        textures, name = _laid_out(materials[number], coordinates), materials[number].name
+        if shared is not None and shared.holds(number, coordinates, every):
+            cut = {key: shared.whole(one, every, name) for key, one in textures.items()}
+        else:
+            low, high = _part(uv, textures, every)
+            if every == 1 and not low.any() and (high == 1).all():
+                continue
+            cut = {key: replace(one, image=_cut(one, low, high, every, name)) for key, one in textures.items()}
+            sets[coordinates][vertices] = ((uv - low) / (high - low)).astype(np.float32)  # pyright: ignore[reportOptionalSubscript]
+        materials[number] = materials[number].with_textures(cut)
     attributes = replace(carried, uv=sets[0], uv2=sets[1], materials=tuple(materials))
     return replace(mesh, attributes=attributes)
 
 
-def _own(material: Material, coordinates: int, uv: np.ndarray, every: int) -> tuple[Material, np.ndarray]:
-    """The material with its part of the textures by one set of coordinates, and ``uv`` [V, 2] in this part."""
-    textures = {name: one for name, one in material.textures.items() if one.coordinates == coordinates}
-    if not textures:
-        return material, uv
-    low, high = _part(uv, textures, every)
-    if every == 1 and not low.any() and (high == 1).all():
-        return material, uv
-    cut = {name: replace(one, image=_cut(one, low, high, every, material.name)) for name, one in textures.items()}
-    return material.with_textures(cut), ((uv - low) / (high - low)).astype(np.float32)
+def _every(share: float) -> int:
+    """One pixel for so many in both directions: a power of two, so that many tiles share an image."""
+    return 2 ** math.floor(math.log2(max(1.0, math.sqrt(1 / share)) * (1 + 1e-9)))
+
+
+def _materials(mesh: TriangleMesh) -> tuple[Material, ...]:
+    return () if mesh.attributes is None else mesh.attributes.materials
+
+
+def _coordinates(mesh: TriangleMesh) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+    """Of each material and set of coordinates with textures the vertices, and their coordinates [V, 2]."""
+    carried = mesh.attributes
+    if carried is None or carried.material is None or carried.uv is None:
+        return
+    for number in np.unique(carried.material[mesh.triangles]).tolist():
+        vertices = np.flatnonzero(carried.material == number)
+        for coordinates, uv in enumerate((carried.uv, carried.uv2)):
+            if uv is not None and _laid_out(carried.materials[number], coordinates):
+                yield number, coordinates, vertices, uv[vertices]
+
+
+def _laid_out(material: Material, coordinates: int) -> dict[str, Texture]:
+    """The textures of a material by one set of coordinates."""
+    return {name: one for name, one in material.textures.items() if one.coordinates == coordinates}
 
 
 def _part(uv: np.ndarray, textures: dict[str, Texture], every: int) -> tuple[np.ndarray, np.ndarray]:
@@ -240,13 +300,20 @@ def _cut(texture: Texture, low: np.ndarray, high: np.ndarray, every: int, name: 
         width, height = (max(1, round(reach / every)) for reach in (right - left, lower - upper))
         full = image.convert("RGBA") if image.mode == "P" else image
         part = full.resize((width, height), Image.Resampling.BOX, box=(left, upper, right, lower))
-        return _encoded(part, image_type(texture.image))
+        buffer = io.BytesIO()
+        if image_type(texture.image) == "image/jpeg":
+            part = part if part.mode in ("L", "RGB") else part.convert("RGB")
+            part.save(buffer, "JPEG", **_quality(texture.image))
+        else:
+            part.save(buffer, "PNG")
+        return buffer.getvalue()
 
 
-def _encoded(image, kind: str) -> bytes:
-    buffer = io.BytesIO()
-    if kind == "image/jpeg":
-        image.convert("RGB").save(buffer, "JPEG", quality=_JPEG_QUALITY)
-    else:
-        image.save(buffer, "PNG")
-    return buffer.getvalue()
+def _quality(content: bytes) -> dict[str, Any]:
+    """What a JPEG file was saved with: a finer quality would add bytes, and nothing to see."""
+    from PIL import Image, JpegImagePlugin
+
+    with Image.open(io.BytesIO(content)) as image:
+        tables, sampling = getattr(image, "quantization", None), JpegImagePlugin.get_sampling(image)
+    found: dict[str, Any] = {"qtables": list(tables.values())} if tables else {}
+    return found | ({"subsampling": sampling} if sampling >= 0 else {}) | {"optimize": True}

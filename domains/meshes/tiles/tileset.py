@@ -18,7 +18,7 @@ import numpy as np
 from hra.domains.meshes.asset.codec import Grid
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-from hra.domains.meshes.tiles.content import compressed_glb, with_own_textures
+from hra.domains.meshes.tiles.content import SharedTextures, compressed_glb, with_own_textures
 from hra.files.atomic_write import write_folder
 from hra.files.local_files import make_folder
 
@@ -93,10 +93,15 @@ def write_tileset(tree: TileTree, folder: str | Path) -> list[Path]:
 
 
 def tile_files(tree: TileTree) -> Iterator[tuple[str, bytes]]:
-    """Name and content of the file of each tile."""
+    """Name and content of the file of each tile, and of each image that tiles share."""
     shares = _shares(tree)
-    for tile in range(len(tree.parent)):
-        yield _name(tile), compressed_glb(with_own_textures(tile_mesh(tree, tile), shares[tile]), tree.grid)
+    shared = SharedTextures((tile_mesh(tree, tile), share) for tile, share in enumerate(shares))
+    for tile, share in enumerate(shares):
+        yield (
+            _name(tile),
+            compressed_glb(with_own_textures(tile_mesh(tree, tile), share, shared), tree.grid, shared.files),
+        )
+    yield from ((name, content) for content, name in shared.files.items())
 
 
 def tile_mesh(tree: TileTree, tile: int) -> TriangleMesh:

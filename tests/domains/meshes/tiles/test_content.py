@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import meshoptimizer
@@ -13,6 +14,7 @@ from hra.domains import meshes
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.tiles.checking import glb_corners
 from hra.domains.meshes.tiles.content import with_own_textures
+from tests.domains.meshes.conftest import grid_mesh
 
 
 def picture(size=64, kind="PNG"):
@@ -128,3 +130,45 @@ def test_repeated_images_are_not_cut():
     own: Any = with_own_textures(mesh, 1 / 4)
     assert (own.attributes.uv == mesh.attributes.uv).all()
     assert Image.open(io.BytesIO(own.attributes.materials[1].image)).size == (32, 32)
+
+
+def mapped(size: int, scattered: bool) -> meshes.TriangleMesh:
+    """Waves under a photo, as one chart or with a chart for each triangle anywhere in it."""
+    waves = grid_mesh(size, 0.1)
+    corners = waves.positions[waves.triangles].reshape(-1, 3)
+    uv = waves.positions[:, :2][waves.triangles]
+    uv = (uv - uv.min()) / np.ptp(uv)
+    if scattered:
+        rng = np.random.default_rng(0)
+        uv = (uv - uv.mean(axis=1, keepdims=True)) + rng.uniform(0.1, 0.9, (len(uv), 1, 2))
+    rng, stream = np.random.default_rng(1), io.BytesIO()
+    Image.fromarray(rng.integers(0, 255, (1024, 1024, 3), np.uint8)).save(stream, "JPEG", quality=60)
+    attributes = meshes.VertexAttributes(
+        uv=np.clip(uv, 0, 1).reshape(-1, 2).astype(np.float32),
+        material=np.zeros(len(corners), np.int32),
+        materials=(meshes.Material(image=stream.getvalue()),),
+    )
+    return meshes.TriangleMesh(corners, np.arange(len(corners), dtype=np.uint32).reshape(-1, 3), attributes)
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+def test_images_of_the_finest_tiles_take_no_more_than_the_source(tmp_path: Path, scattered: bool) -> None:
+    mesh = mapped(64, scattered)
+    assert mesh.attributes is not None
+    image = mesh.attributes.materials[0].image
+    assert image is not None
+    tree = meshes.build_tiles(mesh, 2048)
+    tree.save(tmp_path)
+    taken: dict[Any, int] = {}
+    for tile in np.flatnonzero(tree.mesh.hierarchy.attribute("level") == 0).tolist():
+        header, binary = streams((tmp_path / f"tile{tile:04}.glb").read_bytes())
+        (entry,) = header["images"]
+        if "uri" in entry:
+            assert (tmp_path / entry["uri"]).read_bytes() == image
+            taken[entry["uri"]] = len(image)
+        else:
+            assert binary.size
+            taken[tile] = header["bufferViews"][entry["bufferView"]]["byteLength"]
+    assert len(taken) == (1 if scattered else 4)
+    assert sum(taken.values()) <= 1.1 * len(image)
+    assert meshes.check_tileset(tmp_path, cuts=20).sound

@@ -1,0 +1,513 @@
+"""One budget of bytes for the triangles and the images of a file.
+
+Triangles and versions of images (smaller, or of less quality) are members of one pool. What each byte changes is
+counted as squared differences of colours in a picture, with values in 0 .. 1, summed over its pixels:
+
+- an image at n pixels of the picture: n times the mean squared difference between the source and the version, both at
+  as many texels as the picture shows of them;
+- a cluster that is displaced by e pixels on an area of n: n g^2 e^2, where g^2 is the mean squared difference of
+  neighbouring pixels in the images, and at least that of shading and silhouettes.
+
+A surface of area A is seen under every angle: on average a quarter of it as an area (Cauchy). What a file really takes
+is known only when it is written, so that triangles are fitted to files that are.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from hra.allocating.allocation import Allocation
+from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.caching import cached_property
+from hra.domains.meshes.allocator import MeshAllocator
+from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.errors import BudgetTooSmall, HraError
+from hra.files.images.opening import decoded_upright
+from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.pooling.pool import pool
+from hra.traversals.exact import Exact
+from hra.traversals.hull import Hull
+
+# A file of this share of the limit is full enough, so many cuts are tried at most,
+# and numbers of triangles so close to each other are the same.
+_FULL, _TRIES, _CLOSE = 0.996, 10, 32
+# Sides of versions fall by this factor down to so many texels; JPEG and WebP have these qualities.
+_STEP, _LEAST_SIDE, _QUALITIES = math.sqrt(0.5), 16, (95, 88, 78, 62, 45, 30)
+_MAX_PIXELS = 2**28
+# Pictures for errors of images have at most so many texels a side.
+_MOST_SIDE = 1024
+# Squared differences of neighbouring pixels that shading and silhouettes make, and the most of a displaced surface.
+_SHADING, _WORST = 1e-3, 0.1
+# How much a texture's differences show, by words in its name in glTF.
+_WEIGHTS = (("normal", 0.5), ("base", 1.0), ("diffuse", 1.0), ("emissive", 1.0))
+_OTHER_WEIGHT = 0.25
+
+
+@dataclass(frozen=True)
+class Version:
+    """One way to store an image; quality is None for the source itself and for PNG."""
+
+    content: bytes = field(repr=False)
+    scale: float
+    quality: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ShownImage:
+    """An image file and where it is shown.
+
+    Attributes
+    ----------
+    content : PNG, JPEG or WebP.
+    area : of the surfaces that show it, square units; texels : how many texels of it they show.
+    weight : how much its differences show in pictures.
+    """
+
+    content: bytes = field(repr=False)
+    area: float
+    texels: float
+    weight: float
+
+    @cached_property
+    def picture(self) -> Any:
+        """The decoded image: L, RGB or RGBA, or None where it has more than 8 bits."""
+        with decoded_upright(io.BytesIO(self.content), "texture", _MAX_PIXELS) as image:
+            if image.mode not in ("L", "LA", "P", "RGB", "RGBA", "1"):
+                return None
+            if image.mode in ("P", "LA") or "transparency" in image.info:
+                image = image.convert("RGBA")
+            if image.mode == "RGBA" and image.getchannel("A").getextrema() == (255, 255):
+                image = image.convert("RGB")
+            return image.convert("L") if image.mode == "1" else image.copy()
+
+    @cached_property
+    def kind(self) -> str:
+        """How versions are stored."""
+        if self.content.startswith(b"RIFF"):
+            return "WEBP"
+        return "PNG" if self.picture.mode == "RGBA" else "JPEG"
+
+    @cached_property
+    def _scaled(self) -> Callable[[float], Any]:
+        """The picture at a share of its sides, made from the next larger octave."""
+
+        @cache
+        def scaled(scale: float) -> Any:
+            from PIL import Image
+
+            if scale == 1:
+                return self.picture
+            size = tuple(max(1, round(scale * side)) for side in self.picture.size)
+            larger = self.picture if scale > 0.5 else scaled(2 * scale)
+            return larger.resize(size, Image.Resampling.BICUBIC)
+
+        return scaled
+
+    @cached_property
+    def encoded(self) -> Callable[[str, float, int | None], Version]:
+        """A version of a kind, scale and quality."""
+
+        @cache
+        def encode(kind: str, scale: float, quality: int | None) -> Version:
+            stream = io.BytesIO()
+            more: dict[str, Any] = {} if quality is None else {"quality": quality}
+            # Halved chroma would blur normals and masks.
+            self._scaled(scale).save(
+                stream, kind, **more, **({"subsampling": 0} if kind == "JPEG" and self.weight < 1 else {})
+            )
+            return Version(stream.getvalue(), scale, quality)
+
+        return encode
+
+    @cached_property
+    def source(self) -> Version:
+        """The file as it is."""
+        return Version(self.content, 1.0)
+
+    @cached_property
+    def versions(self) -> list[Version]:
+        """Versions smaller than the source, in no order."""
+        if self.picture is None:
+            return []
+        qualities = [None] if self.kind == "PNG" else _QUALITIES
+        found, scale, half_steps = [], 1.0, 0
+        while True:
+            found += [self.encoded(self.kind, scale, quality) for quality in qualities]
+            if scale * max(self.picture.size) <= _LEAST_SIDE:
+                return [one for one in found if len(one.content) < len(self.content)]
+            half_steps += 1
+            # Octaves are exact powers, so that each is made of the one before.
+            scale = 0.5 ** (half_steps // 2) * (_STEP if half_steps % 2 else 1.0)
+
+    def seen(self, per_unit: float) -> float:
+        """The share of the texels of a side that a picture shows, in powers of sqrt(2), at most 1."""
+        density = math.sqrt(self.area / self.texels) * per_unit
+        return 2.0 ** (min(round(2 * math.log2(density)), 0) / 2)
+
+    @cached_property
+    def _at(self) -> Callable[[bytes, float], np.ndarray]:
+        """A file as a picture of this share of the source's sides, float32 [H, W, C] in 0 .. 1."""
+
+        def shown(content: bytes, share: float) -> np.ndarray:
+            from PIL import Image
+
+            share = min(share, _MOST_SIDE / max(self.picture.size))
+            size = tuple(max(1, round(share * side)) for side in self.picture.size)
+            if content is self.content:
+                image = self.picture
+            else:
+                with Image.open(io.BytesIO(content)) as opened:
+                    image = opened.convert(self.picture.mode)
+            return np.asarray(image.resize(size, Image.Resampling.BILINEAR), np.float32) / 255
+
+        return shown
+
+    @cached_property
+    def _reference(self) -> Callable[[float], np.ndarray]:
+        return cache(lambda share: self._at(self.content, share))
+
+    @cached_property
+    def difference(self) -> Callable[[Version, float], float]:
+        """The mean squared difference of a version at a share of the sides that is seen."""
+
+        @cache
+        def measured(version: Version, share: float) -> float:
+            if version.content is self.content:
+                return 0.0
+            return float(np.square(self._at(version.content, share) - self._reference(share)).mean())
+
+        return measured
+
+    def detail(self, per_unit: float) -> float:
+        """The mean squared difference of neighbouring pixels."""
+        if self.picture is None:
+            return 0.0
+        texels = self._reference(self.seen(per_unit))
+        steps = [np.square(np.diff(texels, axis=axis)) for axis in (0, 1) if texels.shape[axis] > 1]
+        return float(sum(step.mean() for step in steps))
+
+    def ladder(self, per_unit: float) -> tuple[list[Version], list[float]]:
+        """Versions of rising size, the source last, with errors that fall: what each changes in the picture."""
+        share, pixels = self.seen(per_unit), self.area * per_unit**2 / 4 * self.weight
+        rows = [(len(one.content), self.difference(one, share) * pixels, one) for one in self.versions]
+        rows = sorted([*rows, (len(self.content), 0.0, self.source)], key=lambda row: row[:2])
+        kept = rows[:1]
+        for row in rows[1:]:
+            if row[1] < kept[-1][1]:
+                kept.append(row)
+        if kept[-1][2] is not self.source:
+            kept.append(rows[-1])
+        return [row[2] for row in kept], [row[1] for row in kept]
+
+    def filled(self, version: Version, most: int, per_unit: float) -> Version:
+        """The largest version of at most ``most`` bytes that is not worse than this one."""
+        if len(self.content) <= most or version.content is self.content:
+            return self.source if len(self.content) <= most else version
+        share, best = self.seen(per_unit), version
+        for found in self._between(version, most):
+            closer = self.difference(found, share) <= self.difference(version, share)
+            if len(best.content) < len(found.content) <= most and closer:
+                best = found
+            if len(best.content) > _FULL * most:
+                break
+        return best
+
+    def _between(self, version: Version, most: int) -> Iterator[Version]:
+        """Versions on three ways from this one to the source, each halved towards ``most`` bytes."""
+        if version.quality is not None:
+            low, high = version.quality, 101
+            while high - low > 1:
+                middle = (low + high) // 2
+                found = self.encoded(self.kind, version.scale, middle)
+                low, high = (middle, high) if len(found.content) <= most else (low, middle)
+                yield found
+        for kind, quality in {(self.kind, version.quality), ("WEBP" if self.kind == "WEBP" else "PNG", None)}:
+            least, largest = (version.scale if quality == version.quality else 0.0), 1.0
+            for _ in range(9):
+                scale = (least + largest) / 2
+                found = self.encoded(kind, scale, quality)
+                least, largest = (scale, largest) if len(found.content) <= most else (least, scale)
+                yield found
+
+
+def weight_of(name: str) -> float:
+    """How much differences of a texture show, by its name in glTF."""
+    return next((weight for word, weight in _WEIGHTS if word in name.lower()), _OTHER_WEIGHT)
+
+
+def shown_image(content: bytes, uses: Sequence[tuple[str, float, float]]) -> ShownImage | None:
+    """An image with its uses: the name of the texture, the area of the surface and that in coordinates [0, 1]^2.
+
+    None for an image that is passed through: one that nothing shows, or of a format that is not written here.
+    """
+    area, covered = (sum(use[k] for use in uses) for k in (1, 2))
+    if not (area > 0 and covered > 0 and content.startswith((b"\x89PNG", b"\xff\xd8\xff", b"RIFF"))):
+        return None
+    image = ShownImage(content, area, 1.0, max(weight_of(use[0]) for use in uses))
+    if image.picture is None:
+        return None
+    width, height = image.picture.size
+    found = ShownImage(content, area, covered * width * height, image.weight)
+    found.__dict__["picture"] = image.picture
+    return found
+
+
+def areas(points: np.ndarray) -> float:
+    """The area of triangles [F, 3, 2 or 3]."""
+    sides = (points[:, 1:] - points[:, :1]).astype(np.float64)
+    gram = np.einsum("fik,fjk->fij", sides, sides)
+    return float(np.sqrt(np.maximum(gram[:, 0, 0] * gram[:, 1, 1] - gram[:, 0, 1] ** 2, 0)).sum() / 2)
+
+
+def images_of(mesh: TriangleMesh) -> list[ShownImage]:
+    """The images of a mesh's materials that it shows."""
+    carried, uses = mesh.attributes, {}
+    if carried is None or carried.material is None or carried.uv is None:
+        return []
+    of_triangle = carried.material[mesh.triangles[:, 0]]
+    for number in np.unique(of_triangle).tolist():
+        own = mesh.triangles[of_triangle == number]
+        for name, texture in carried.materials[number].textures.items():
+            uv = carried.uv2 if texture.coordinates else carried.uv
+            if uv is not None:
+                uses.setdefault(texture.image, []).append((name, areas(mesh.positions[own]), areas(uv[own])))
+    found = [shown_image(content, own) for content, own in uses.items()]
+    return [image for image in found if image is not None]
+
+
+def with_images(mesh: TriangleMesh, images: Mapping[bytes, bytes]) -> TriangleMesh:
+    """The mesh with other image files in place of those that are keys."""
+
+    def changed(material: Material) -> Material:
+        own = {name: one for name, one in material.textures.items() if one.image in images}
+        return material.with_textures({name: replace(one, image=images[one.image]) for name, one in own.items()})
+
+    if mesh.attributes is None or not images:
+        return mesh
+    materials = tuple(map(changed, mesh.attributes.materials))
+    return replace(mesh, attributes=replace(mesh.attributes, materials=materials))
+
+
+@dataclass(frozen=True)
+class _PictureError(ErrorMetric):
+    """Squared differences of colours in a picture; the context is the errors of images, None for clusters."""
+
+    per_unit: float = 1.0
+    detail: float = 0.0
+    unit = "squared colours"
+
+    def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
+        if context is not None:
+            return np.array(context)
+        error = hierarchy.attribute("error").astype(np.float64)
+        if "hausdorff" in hierarchy.node:  # the other counts distances between attributes, too
+            error = np.minimum(error, hierarchy.attribute("hausdorff"))
+        pixels = hierarchy.attribute("area") * self.per_unit**2 / 4
+        return pixels * np.minimum(self.detail * np.square(error * self.per_unit), _WORST)
+
+
+class _Member(HierarchicalResourceAllocator):
+    """Clusters, or the versions of all images, in bytes."""
+
+    def realize(self, allocation: Allocation) -> list[int]:
+        """The numbers of what was chosen."""
+        return sorted(allocation.cut.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Where the bytes of a file went.
+
+    Attributes
+    ----------
+    triangles, images, other : bytes, of vertices and indices, of images that may change, and of everything else.
+    residual_gap : of the split between triangles and images, by the pool's model of the picture.
+    """
+
+    triangles: int
+    images: int
+    other: int
+    residual_gap: float
+
+    def __repr__(self) -> str:
+        parts = f"triangles {self.triangles:,}, images {self.images:,}, other {self.other:,} bytes"
+        return f"{parts}; residual gap of the split {100 * self.residual_gap:.2g} %"
+
+
+@dataclass(frozen=True, eq=False)
+class FittedFile:
+    """A cut, versions of images, and the file that they become.
+
+    Attributes
+    ----------
+    allocation : in triangles; content : the file, no longer than the limit.
+    images : the files that take the place of images of the source; shares : of the bytes.
+    """
+
+    allocation: Allocation
+    content: bytes = field(repr=False)
+    images: Mapping[bytes, bytes]
+    shares: Shares
+
+
+@dataclass(frozen=True, eq=False)
+class _Try:
+    """The cut within so many triangles, and its file."""
+
+    triangles: float
+    allocation: Allocation
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.content)
+
+
+@dataclass(eq=False)
+class ByteBudget:
+    """Fits files to numbers of bytes.
+
+    Attributes
+    ----------
+    allocator : of clusters whose costs are triangles; context : as for its ``allocate``.
+    images : that may get smaller; none for files of which only triangles change.
+    encode : an allocation and images in place of others, as the bytes of a file.
+    """
+
+    allocator: MeshAllocator
+    context: Any
+    images: Sequence[ShownImage]
+    encode: Callable[[Allocation, Mapping[bytes, bytes]], bytes]
+
+    def __post_init__(self) -> None:
+        self._hierarchy = self.allocator.hierarchy_for(self.context)
+        if self._hierarchy.cost_unit != "triangles":
+            raise HraError("files are fitted by triangles", where="ByteBudget", fix='use with_cost("triangles")')
+
+    def fit(self, limit: int, per_unit: float, pinned: Any = None) -> FittedFile:
+        """The file of at most ``limit`` bytes that changes least in the picture, or nearly that.
+
+        Parameters
+        ----------
+        per_unit : pixels of a unit of length where the file will be seen.
+        pinned : int [K], clusters that the cut must refine.
+
+        Raises
+        ------
+        BudgetTooSmall : even the coarsest cut with the smallest images takes more.
+        HraError : as ``allocate`` and ``encode`` do.
+        """
+        self._pinned = pinned
+        least_count = self._hierarchy.base_cost
+        if pinned is not None:
+            least_count = float(self.allocator.cluster_mesh.triangles_per_cluster[pinned].sum())
+        ladders = [image.ladder(per_unit) for image in self.images]
+        smallest = [versions[0] for versions, _ in ladders]
+        least = self._try(least_count, smallest)
+        if least.size > limit:
+            what = f"the coarsest cut takes {least.size:,} bytes as a file, the budget is {limit:,}"
+            fix = f"use at least {least.size:,} bytes, or leave out images and attributes of the source"
+            raise BudgetTooSmall(what, where="bytes", fix=fix)
+        per_triangle = self._slope(least, smallest, limit)
+        split = least.size - per_triangle * least.triangles - sum(len(one.content) for one in smallest)
+        chosen, gap, over = smallest, 0.0, 0
+        low = least
+        for _ in range(4 if ladders else 0):
+            chosen, triangles, gap = self._split(ladders, per_unit, per_triangle, limit - split - over)
+            found = self._try(triangles, chosen)
+            if found.size > limit:
+                found = self._try(least.triangles, chosen, found)
+            if found.size <= limit:
+                low = found
+                break
+            over, chosen = over + found.size - limit, smallest
+        low = self._grown(low, chosen, limit, per_triangle)
+        return self._filled(low, chosen, limit, per_unit, gap)
+
+    def _try(self, triangles: float, versions: Sequence[Version], last: _Try | None = None) -> _Try:
+        allocation = self.allocator.allocate(self.context, math.floor(triangles), pinned=self._pinned)
+        if last is not None and (allocation.selected == last.allocation.selected).all():
+            return _Try(triangles, last.allocation, last.content)
+        return _Try(max(triangles, allocation.cost), allocation, self.encode(allocation, self._changed(versions)))
+
+    def _changed(self, versions: Sequence[Version]) -> dict[bytes, bytes]:
+        pairs = zip(self.images, versions, strict=True)
+        return {image.content: one.content for image, one in pairs if one.content is not image.content}
+
+    def _slope(self, least: _Try, smallest: Sequence[Version], limit: int) -> float:
+        """Bytes of a triangle: vertices are shared, and so fewer of larger meshes."""
+        more = min(least.triangles + (limit - least.size) / 40 + 1, self._hierarchy.total_cost)
+        other = self._try(more, smallest, least)
+        count = other.allocation.cost - least.allocation.cost
+        return max((other.size - least.size) / count, 1.0) if count > 0 else 40.0
+
+    def _split(
+        self, ladders: Sequence[tuple[list[Version], list[float]]], per_unit: float, per_triangle: float, budget: float
+    ) -> tuple[list[Version], float, float]:
+        """The versions and the number of triangles by the pool's price, and how far the split is from the best."""
+        cost = np.rint(self.allocator.cluster_mesh.triangles_per_cluster * per_triangle).astype(np.int64)
+        links = self._hierarchy.added_by, self._hierarchy.removed_by
+        by_bytes = Hierarchy.groups(cost, *links, attributes=self._hierarchy.node, cost_unit="bytes")
+        detail = _SHADING + self._detail(per_unit)
+        geometry = _Member(by_bytes, _PictureError(per_unit, detail), Hull())
+        lengths = [len(versions) for versions, _ in ladders]
+        parent = np.arange(sum(lengths)) - 1
+        parent[np.cumsum([0, *lengths[:-1]])] = -1
+        sizes = [len(one.content) for versions, _ in ladders for one in versions]
+        chains = Hierarchy.tree(parent, sizes, mode="replace", cost_unit="bytes")
+        pictures = _Member(chains, _PictureError(), Hull())
+        errors = np.concatenate([errors for _, errors in ladders])
+        together = pool(geometry, pictures, traversal=Exact())
+        least = by_bytes.base_cost + chains.base_cost
+        found = together.allocate((None, errors), max(math.floor(budget), least))
+        every = [one for versions, _ in ladders for one in versions]
+        versions = [every[k] for k in pictures.realize(found.members[1])]
+        return versions, found.members[0].cost / per_triangle, found.whole.residual_gap
+
+    def _detail(self, per_unit: float) -> float:
+        shown = [(image.area, image.detail(per_unit)) for image in self.images if image.weight == 1]
+        return sum(a * b for a, b in shown) / sum(a for a, _ in shown) if shown else 0.0
+
+    def _grown(self, low: _Try, versions: Sequence[Version], limit: int, per_triangle: float) -> _Try:
+        """The most triangles that fit beside these images."""
+        high: _Try | None = None
+        most = self._hierarchy.total_cost
+        for _ in range(_TRIES):
+            end = most if high is None else high.triangles - 1
+            if low.size >= _FULL * limit or low.triangles + (_CLOSE if high else 0) >= end:
+                break
+            if high is None:  # too far rather than too near, because then both ends are known
+                guess = low.triangles + 1.05 * (limit - low.size) / per_triangle + 1
+            else:
+                share = (0.5 * (1 + _FULL) * limit - low.size) / max(high.size - low.size, 1)
+                guess = low.triangles + (high.triangles - low.triangles) * min(max(share, 0.05), 0.95)
+            found = self._try(min(max(guess, low.triangles + 1), end), versions, low)
+            low, high = (found, high) if found.size <= limit else (low, found)
+        return low
+
+    def _filled(self, low: _Try, chosen: list[Version], limit: int, per_unit: float, gap: float) -> FittedFile:
+        """What triangles left goes to the images, the largest first."""
+        content = low.content
+        for k in sorted(range(len(chosen)), key=lambda k: -len(self.images[k].content)):
+            room = limit - len(content) - 8  # views are padded, and lengths in the header grow
+            if room < (1 - _FULL) * limit:
+                break
+            better = self.images[k].filled(chosen[k], len(chosen[k].content) + room, per_unit)
+            tried = [*chosen[:k], better, *chosen[k + 1 :]]
+            if better is not chosen[k] and len(other := self.encode(low.allocation, self._changed(tried))) <= limit:
+                chosen, content = tried, other
+        images = sum(len(one.content) for one in chosen)
+        bare = self.encode(self.allocator.allocate(self.context, self._hierarchy.base_cost), self._changed(chosen))
+        per = (len(content) - len(bare)) / max(low.allocation.cost - self._hierarchy.base_cost, 1)
+        geometry = min(round(max(per, 0) * low.allocation.cost), len(content) - images)
+        shares = Shares(geometry, images, len(content) - images - geometry, gap)
+        return FittedFile(low.allocation, content, self._changed(chosen), shares)

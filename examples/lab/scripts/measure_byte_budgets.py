@@ -1,0 +1,211 @@
+"""Files of a number of bytes: glTF scenes that nobody here made, with images that shrink, kept images, and gltfpack.
+
+    python examples/lab/scripts/measure_byte_budgets.py FOLDER OUT --npm FOLDER [--json FILE] [--only WORD] [--draw]
+
+Of every .glb and .gltf below FOLDER with images that has 1,500 to 60,000 triangles and at most 4 MB, files of a half, a
+fifth and a tenth of its bytes are written to OUT: "hra" (triangles and images by one budget), "keep" (images as they
+are) and "gltfpack". The npm build of gltfpack encodes no textures (-tc and -tw end in an error), so that its -ts is
+done here: all images at 1, a half and a quarter of their sides, PNG without alpha as JPEG of quality 85. For each of
+them -si is as large as the bytes allow (-noq, as hra writes floats; -kn -km -ke -sv -sp -se 1), and the best of the
+three pictures counts. --draw draws all files in three.js (see judge_scenes.py), and OUT/record.json says what came out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import time
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+from beside_gltfpack import header_of, triangles
+from judge_scenes import drawn
+
+from hra.domains import meshes
+from hra.domains.meshes.files.gltf_scene import GltfScene
+from hra.domains.meshes.lods.byte_budget import ShownImage
+from hra.errors import BudgetTooSmall, HraError
+
+_SHARES = (0.5, 0.2, 0.1)
+_SCALES = (1.0, 0.5, 0.25)
+_QUALITY = 85
+_RATIOS = (1.0, 0.6, 0.35, 0.2, 0.1, 0.04)
+_FLAGS = ["-noq", "-kn", "-km", "-ke", "-sv", "-sp", "-se", "1"]
+_LARGEST = 4_000_000
+
+
+def packed(source: Path, target: Path, ratio: float, npm: Path) -> int:
+    """The bytes of what gltfpack makes of a file."""
+    command = ["node", str(npm / "node_modules/gltfpack/cli.js"), "-i", str(source), "-o", str(target), *_FLAGS]
+    subprocess.run([*command, "-si", f"{ratio:.5f}"], check=True, capture_output=True, timeout=300)
+    return target.stat().st_size
+
+
+def scaled(scene: GltfScene, scale: float) -> dict[int, bytes]:
+    """All images at a share of their sides, where that is smaller."""
+    found = {}
+    for number in range(len(scene.accessors.header.get("images", []))):
+        content = scene.image(number)
+        if content and content.startswith((b"\x89PNG", b"\xff\xd8\xff")) and scale < 1:
+            image = ShownImage(content, 1.0, 1.0, 0.5)
+            if image.picture is not None:
+                made = image.encoded(image.kind, scale, None if image.kind == "PNG" else _QUALITY).content
+                found |= {number: made} if len(made) < len(content) else {}
+    return found
+
+
+def by_gltfpack(source: Path, out: Path, limits: list[int], npm: Path) -> list[dict[str, Any]]:
+    """For each limit and scale the file with the most triangles that fits."""
+    scene, records = GltfScene.open(source), []
+    sources = {}
+    for scale in _SCALES:
+        sources[scale] = out / f"source{scale}.glb"
+        sources[scale].write_bytes(scene.glb([], images=scaled(scene, scale)))
+    small, trial = sources[_SCALES[-1]], out / "trial.glb"
+    sizes = [packed(small, trial, ratio, npm) for ratio in _RATIOS]
+    for limit in limits:
+        for scale in _SCALES:
+            room = limit - (sources[scale].stat().st_size - small.stat().st_size)
+            ratio = float(np.interp(room, sizes[::-1], _RATIOS[::-1]))
+            target = out / f"gltfpack-{limit}-{scale}.glb"
+            for _ in range(3 if room >= sizes[-1] else 0):
+                size = packed(sources[scale], target, ratio, npm)
+                if size <= limit:
+                    records.append({"limit": limit, "scale": scale, "bytes": size, "file": target.name})
+                    break
+                ratio *= 0.99 * room / (room + size - limit)
+            else:
+                target.unlink(missing_ok=True)
+    return records
+
+
+def by_hra(source: Path, out: Path, limits: list[int], keep: bool) -> list[dict[str, Any]]:
+    """The levels by one budget, or those of them that kept images allow."""
+    while limits:
+        begin = time.process_time()
+        try:
+            lod = meshes.scene_lod(source, [float(limit) for limit in limits], unit="bytes", keep_textures=keep)
+        except BudgetTooSmall:
+            limits = limits[:-1]
+            continue
+        files = lod.export(out, "keep" if keep else "hra")
+        seconds = round(time.process_time() - begin, 2)
+        return [
+            {"limit": limit, "bytes": path.stat().st_size, "file": path.name, "triangles": count, "cpu_s": seconds}
+            | {"images": own.images, "residual_gap": own.residual_gap}
+            for limit, path, count, own in zip(limits, files, lod.triangles, lod.shares, strict=True)
+        ]
+    return []
+
+
+def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
+    """The files of one asset."""
+    out.mkdir(parents=True, exist_ok=True)
+    source = out / "source.glb"
+    source.write_bytes(GltfScene.open(path).glb([]))
+    whole = source.stat().st_size
+    limits = [int(whole * share) for share in _SHARES]
+    found: dict[str, Any] = {"bytes": whole, "triangles": triangles(header_of(source))[0], "limits": limits}
+    found["hra"] = by_hra(source, out, limits, keep=False)
+    found["keep"] = by_hra(source, out, limits, keep=True)
+    found["gltfpack"] = by_gltfpack(source, out, limits, npm)
+    return found
+
+
+def decibels(entry: Mapping[str, Any], kind: str, limit: int) -> float | None:
+    """The best picture of a kind within a limit; None where there is none."""
+    values = [one["decibels"] for one in entry[kind] if one["limit"] == limit and "decibels" in one]
+    return max(values, default=None)
+
+
+def summary(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What came out, over all combinations of asset and limit."""
+    rows = [one for entry in record.values() for one in entry.get("hra", [])]
+    asked = sum(len(entry.get("limits", [])) for entry in record.values())
+    spent = [one["bytes"] / one["limit"] for one in rows]
+    found: dict[str, Any] = {"asked": asked, "written": len(rows), "overruns": sum(share > 1 for share in spent)}
+    found |= {"spent_median": round(median(spent), 4), "spent_least": round(min(spent), 4)}
+    for kind in ("keep", "gltfpack"):
+        gains, alone = [], 0
+        for entry in record.values():
+            for limit in entry.get("limits", []):
+                ours, theirs = decibels(entry, "hra", limit), decibels(entry, kind, limit)
+                if ours is not None and theirs is not None:
+                    gains.append(ours - theirs)
+                alone += ours is not None and theirs is None
+        if gains:
+            better = sum(gain >= 0 for gain in gains)
+            found[kind] = {"compared": len(gains), "at_or_above": better, "only_hra_fits": alone}
+            found[kind] |= {"median_db": round(median(gains), 2), "least_db": round(min(gains), 2)}
+    return found
+
+
+def main() -> None:
+    """Write the files of every asset, draw them, and say what came out."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--npm", type=Path, required=True)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--draw", action="store_true")
+    own = parser.parse_args()
+    warnings.simplefilter("ignore")
+    own.out.mkdir(parents=True, exist_ok=True)
+    kept = own.out / "record.json"
+    record: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
+    paths = sorted(p for p in own.folder.rglob("*") if p.suffix in (".glb", ".gltf") and own.only in str(p))
+    for path in sorted(paths, key=lambda p: p.stat().st_size):
+        name = str(path.relative_to(own.folder))
+        try:
+            header = header_of(path)
+            beside = sum(one.stat().st_size for one in path.parent.iterdir()) if path.suffix == ".gltf" else 0
+            if name in record or not header.get("images") or max(beside, path.stat().st_size) > _LARGEST:
+                continue
+            if 1500 <= triangles(header)[0] <= 60_000:
+                record[name] = tried(path, own.out / name.replace("/", "__"), own.npm)
+                print(name, record[name]["limits"], [one["bytes"] for one in record[name]["hra"]], flush=True)
+        except (HraError, subprocess.CalledProcessError, KeyError, ValueError) as error:
+            record[name] = {"left_out": f"{type(error).__name__}: {error}"[:300]}
+            print(name, record[name], flush=True)
+        kept.write_text(json.dumps(record, indent=1))
+    if own.draw:
+        _draw(record, own)
+        kept.write_text(json.dumps(record, indent=1))
+    found = summary(record)
+    print(json.dumps(found, indent=1))
+    if own.json is not None:
+        own.json.write_text(json.dumps({"summary": found, "assets": record}, indent=1))
+
+
+def _draw(record: dict[str, Any], own: argparse.Namespace) -> None:
+    """Draw every file, and enter how far its pictures are from the source's."""
+    if own.pictures is not None:
+        own.pictures.mkdir(parents=True, exist_ok=True)
+    jobs, rows = [], {}
+    for name, entry in record.items():
+        place = name.replace("/", "__")
+        rows[name] = [one for kind in ("hra", "keep", "gltfpack") for one in entry.get(kind, [])]
+        if rows[name] and not any("decibels" in one for one in rows[name]):
+            levels = [f"/out/{quote(place)}/{quote(one['file'])}" for one in rows[name]]
+            picture = quote(place, safe="") if own.pictures else None
+            jobs.append(
+                {"name": name, "source": f"/out/{quote(place)}/source.glb", "levels": levels, "picture": picture}
+            )
+    roots = {"out": own.out.resolve(), "node_modules": (own.npm / "node_modules").resolve()}
+    for answer in drawn(jobs, roots, own.pictures):
+        if "error" in answer:
+            record[answer["name"]]["not_drawn"] = answer["error"]
+        for one, level in zip(rows[answer["name"]], answer["levels"], strict=False):
+            one["decibels"] = round(level["mean"], 2)
+
+
+if __name__ == "__main__":
+    main()
