@@ -46,7 +46,7 @@ _MAX_PIXELS = 2**28
 # Pictures for errors of images have at most so many texels a side.
 _MOST_SIDE = 1024
 # Squared differences of neighbouring pixels that shading and silhouettes make, and the most of a displaced surface.
-_SHADING, _WORST = 1e-3, 0.1
+_SHADING, _WORST = 4e-3, 0.1
 # How much a texture's differences show, by words in its name in glTF.
 _WEIGHTS = (("normal", 0.5), ("base", 1.0), ("diffuse", 1.0), ("emissive", 1.0))
 _OTHER_WEIGHT = 0.25
