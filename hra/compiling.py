@@ -8,28 +8,93 @@ which tells when it is taken and given back.
 from __future__ import annotations
 
 import functools
+import io
+import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any
 
+import llvmlite
 import numba
+import numpy as np
+from llvmlite import binding as llvm
 from numba.core import event, options
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
+from numba.core.environment import Environment, lookup_environment
+from numba.core.runtime.nrt import rtsys
 
 from hra.errors import HraWarning
 
 
+class _Sealed(IndexDataCacheFile):
+    """Files that end with a hash of what is before it, which the pickles in them do not read."""
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+        content = io.BytesIO()
+        with super()._open_for_write(filepath) as file:
+            yield content
+            file.write(content.getvalue() + blake2b(content.getvalue()).digest())
+
+    def _load_index(self) -> dict[Any, str]:
+        with suppress(Exception):  # of what another program wrote, anything
+            return super()._load_index() if _is_whole(self._index_path) else {}
+        return {}
+
+    def _load_data(self, name: str) -> Any:
+        with suppress(Exception):
+            return super()._load_data(name) if _is_whole(self._data_path(name)) else None
+
+
+def _is_whole(path: str) -> bool:
+    try:
+        content = Path(path).read_bytes()
+    except OSError:
+        return False
+    size = blake2b().digest_size
+    return blake2b(content[:-size]).digest() == content[-size:]
+
+
 class _Saving(FunctionCache):
-    """Numba's cache of a function on disk, which a full disk or a limit of quota does not stop from running."""
+    """Numba's cache of a function on disk: what it holds is loaded fast or not at all.
+
+    Code is found again by the source of all that it calls, the processor and the versions of what made it. Numba's own
+    looks at one file of source alone, fills its tables of all that could be compiled before it loads anything, which
+    imports SciPy, and ends the process where a file is not whole.
+    """
 
     warned = False
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        super().__init__(function)
+        self._cache_file.__class__, self._options = _Sealed, str(sorted(options.items()))
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return sig, codegen.magic_tuple(), _VERSIONS, self._options, _fingerprint(self._py_func)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What was compiled for these types, or None."""
+        key = self._index_key(sig, target_context.codegen())
+        kept = self._cache_file.load(key)
+        # Two processes that write at once can give two functions one file.
+        return _rebuild(target_context, *kept[1]) if kept and kept[0] == key else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled; where it cannot be written, the function runs all the same."""
         try:
-            super().save_overload(sig, data)
+            if self._impl.check_cachable(data):
+                self._impl.locator.ensure_cache_path()
+                key = self._index_key(sig, data.codegen)
+                self._cache_file.save(key, (key, _reduce(data)))
         except OSError as error:
             if not _Saving.warned:
                 _Saving.warned = True
@@ -37,13 +102,140 @@ class _Saving(FunctionCache):
                 warnings.warn(HraWarning(what), stacklevel=2)
 
 
+def _reduce(compiled: Any) -> tuple[Any, ...]:
+    """What `_rebuild` takes: environments as the names of their modules, so that these need not be imported."""
+    (name, _, (machine_code, bitcode)), *rest, environments = compiled._reduce()
+    module = compiled.library._final_module
+    known = [(one.name, one.is_declaration) for one in (*module.functions, *module.global_variables)]
+    needs = [one for one, is_elsewhere in known if is_elsewhere and not one.startswith("llvm.")]
+    has = [one for one, is_elsewhere in known if not is_elsewhere]
+    kept = [(each.globals.get("__name__"), list(each.consts), each.env_name) for each in environments]
+    return name, machine_code, bitcode, needs, has, rest, kept
+
+
+def _rebuild(
+    context: Any,
+    name: str,
+    machine_code: bytes,
+    bitcode: bytes,
+    needs: list[str],
+    has: list[str],
+    rest: list[Any],
+    kept: list[Any],
+) -> Any:
+    """A compiled function as Numba makes it, without the tables that only compiling needs."""
+    fndesc, environment, signature, objectmode, lifted, typeann, reload_init = rest
+    rtsys.initialize(context)
+    for each in reload_init:
+        each()
+    if not all(map(llvm.address_of_symbol, needs)):
+        context.refresh()  # what it calls comes with them
+    library = context.codegen().create_library(name)
+    library.__class__, library._kept_bitcode = _Library, bitcode
+    library.enable_object_caching()
+    library._set_compiled_object(machine_code)
+    library._finalize_final_module()
+    library._codegen._engine._defined_symbols.update(has)
+    entry = context.get_executable(library, fndesc, environment)
+    environments = [_environment(*each) for each in kept]
+    for each in environments:
+        library.codegen.set_env(each.env_name, each)
+    parts = {
+        "target_context": context,
+        "typing_context": context.typing_context,
+        "library": library,
+        "environment": environment,
+        "entry_point": entry,
+        "fndesc": fndesc,
+        "type_annotation": typeann,
+        "signature": signature,
+        "objectmode": objectmode,
+        "lifted": lifted,
+        "reload_init": reload_init,
+        "referenced_envs": environments,
+    }
+    return CompileResult(**dict.fromkeys(CompileResult._fields) | parts)
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Environment:
+    """Constants of a function; its globals serve what is not compiled alone."""
+    found = lookup_environment(name)
+    if found is None:
+        found = Environment(vars(sys.modules[module]) if module in sys.modules else {"__name__": module})
+        found.consts[:], found.env_name = constants, name
+        Environment._memo[name] = found
+    return found
+
+
+class _Library(JITCodeLibrary):
+    """A loaded one, whose bitcode is read when a function that calls it is compiled."""
+
+    _kept_bitcode: bytes
+
+    @property
+    def _shared_module(self) -> Any:
+        if self.__dict__.get("_read") is None:
+            self._read = llvm.parse_bitcode(self._kept_bitcode)
+            self._codegen._engine._load_defined_symbols(self._read)
+        return self._read
+
+
+_VERSIONS = sys.version, np.__version__, numba.__version__, llvmlite.__version__
+
+
+def _fingerprint(function: Callable[..., Any]) -> str:
+    """Of the code, constants and options of a function and of all compiled ones that it calls."""
+    waiting, parts = [function], {}
+    while waiting:
+        one = waiting.pop()
+        if one in parts:
+            continue
+        parts[one], called = _own_print(one)
+        waiting += called
+    return blake2b("".join(sorted(parts.values())).encode()).hexdigest()
+
+
+@functools.cache
+def _own_print(function: Callable[..., Any]) -> tuple[str, list[Callable[..., Any]]]:
+    """Of one function alone, and the compiled ones that it calls."""
+    codes, names, said = [function.__code__], set(), [function.__module__, function.__qualname__]
+    for code in codes:  # which grows
+        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+        names |= set(code.co_names)
+        constants = [_shown(each) for each in code.co_consts if not isinstance(each, CodeType)]
+        said += [code.co_code.hex(), str(constants), str((code.co_names, code.co_varnames, code.co_freevars))]
+    values = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
+    for owner, module in list(values.items()):
+        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] == "hra":
+            values |= {f"{owner}.{name}": vars(module)[name] for name in sorted(names) if name in vars(module)}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    values |= {f"of {name}": cell.cell_contents for name, cell in cells}
+    called = {name: each for name, each in values.items() if isinstance(each, Dispatcher)}
+    said += [f"{name} = {_shown(each)}" for name, each in values.items() if name not in called]
+    said += [f"{name} by {sorted(each.targetoptions.items())}" for name, each in called.items()]
+    return "\0".join(said), [each.py_func for each in called.values()]
+
+
+def _shown(value: Any) -> str:
+    """A constant by its value; what is none by its name."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {value.tobytes().hex()}"
+    if isinstance(value, frozenset):
+        return str(sorted(map(repr, value)))
+    if isinstance(value, bool | int | float | str | bytes | tuple | np.generic | None):
+        return f"{type(value).__name__} {value!r}"
+    return f"{getattr(value, '__qualname__', type(value).__name__)} {getattr(value, '_fields', '')}"
+
+
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """As Numba's, without the entry point for C that nothing calls: about a tenth of the first use."""
     if function is None:
         return functools.partial(njit, **options)
+    kept = options.pop("cache", False)
     compiled = numba.njit(no_cfunc_wrapper=True, **options)(function)  # pyright: ignore[reportCallIssue]: not in its types
-    if isinstance(getattr(compiled, "_cache", None), FunctionCache):
-        compiled._cache.__class__ = _Saving
+    if kept:
+        with suppress(RuntimeError):  # no folder that could keep it
+            compiled._cache = _Saving(function, options)
     return compiled
 
 

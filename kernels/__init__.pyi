@@ -16,3 +16,4 @@ from .pyramids.levels.rectangles import rect_min as rect_min
 from .pyramids.levels.selftest import available_backends as available_backends
 from .pyramids.steerable import SteerablePyramid as SteerablePyramid
 from .pyramids.steerable import steerable_pyramid as steerable_pyramid
+from .sampling.sample import sample as sample

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 TRIALS = ROOT / "scripts" / "trials"
 BEGIN, END = "<!-- made by scripts/check_matrix.py -->", "<!-- until here, by scripts/check_matrix.py -->"
 HEAD = ["| Python | packages | extras | result |", "| -- | -- | -- | -- |"]
-_LIGHT, _MACHINES = "demo,draco,formats,networkx,gl,points,corpus,serve,usd,viz,ocr,window", "gpu,ray"
+_LIGHT, _MACHINES = "demo,draco,formats,networkx,gl,points,corpus,serve,slides,usd,viz,ocr,window", "gpu,ray"
 _LEARNING = ("learn,torch", "vlm,imagenet", "hf")
 # The lowest versions of all extras do not go together, the newest do; but torch is not tried everywhere.
 GROUPS = {

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.camera.view import views_of
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.domains.meshes.metrics.displacement import least_displacement
 from hra.domains.meshes.metrics.screen_error import ScreenError
 from hra.domains.meshes.metrics.visibility import VisibleScreenError
 from hra.errors import HierarchyError, MeshError, wrong_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
+from hra.model.problem import Problem
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
@@ -74,6 +80,16 @@ class MeshAllocator(HierarchicalResourceAllocator):
             metric = metric.resolve(hierarchy)
         super().__init__(hierarchy, metric, Hull() if traversal is None else traversal)
         self.cluster_mesh = cluster_mesh
+
+    def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+        """The gain of every refinement, and what measures a cut of a mesh in memory."""
+        problem, mesh = super().problem_for(hierarchy, context, budget), self.cluster_mesh
+        metric = problem.metric
+        if not isinstance(mesh, ClusterMesh) or not isinstance(metric, ScreenError) or metric.error == "appearance":
+            return problem
+        return replace(
+            problem, least_peak=partial(least_displacement, mesh, hierarchy, views_of(context), metric.certified)
+        )
 
     def realize(self, allocation: Allocation) -> TriangleMesh:
         """The triangles of the cut, without cracks, with just the vertices that they use.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
 
 from hra.errors import ArrayError, MissingExtra
 from hra.model.arrays import numbers, to_numpy
+from hra.solvers.apportionment import largest_remainder
 
-_BATCH = 4096
+_FLAT = 1024  # codes, of which more are learned as a tree
 _ROUNDS = 20
 _AT_ONCE = 2**24  # distances that are held
 
@@ -40,29 +42,28 @@ class Codebook:
 
     @classmethod
     def fit(cls, values: Any, size: int, *, seed: int = 0) -> Codebook:
-        """Learn ``size`` codes from tokens [N, D] by k-means in batches (scikit-learn's ``MiniBatchKMeans``).
+        """Learn ``size`` codes from tokens [N, D] by k-means (scikit-learn's ``KMeans``), fewer if fewer tokens differ.
+
+        Tokens that are alike count as one with their number as its weight: else a random start takes the empty patches
+        of a page many times, and such codes stay dead. More than 1,024 codes are learned as a tree: first their square
+        root, then in each part as many as its squared error asks for (A. Gersho and R. M. Gray, "Vector quantization
+        and signal compression", 1992, section 12.4).
 
         Parameters
         ----------
         size : of 1 to N codes.
-        seed : of the start and of the batches.
+        seed : of the start.
 
         Raises
         ------
         ArrayError : tokens of a wrong shape or not finite, or more codes than tokens.
         MissingExtra : scikit-learn is not installed.
         """
-        try:
-            from sklearn.cluster import MiniBatchKMeans
-        except ImportError as error:
-            raise MissingExtra.of("scikit-learn", "learn") from error
         tokens = _rows(values)
         if not 1 <= size <= len(tokens):
             fix = f"use 1 to {len(tokens)} codes, or more tokens"
             raise ArrayError(f"{size} codes from {len(tokens)} tokens", where="size", fix=fix)
-        how: dict[str, Any] = {"init": "random", "n_init": 1, "max_iter": _ROUNDS, "reassignment_ratio": 0}
-        means = MiniBatchKMeans(size, batch_size=_BATCH, random_state=seed, **how)
-        return cls(np.asarray(means.fit(tokens).cluster_centers_, np.float32))
+        return cls(_learned(*np.unique(tokens, axis=0, return_counts=True), size, seed))
 
     def encode(self, values: Any) -> np.ndarray:
         """The number of the nearest code of each token [N, D], int64 [N]."""
@@ -139,6 +140,34 @@ class Codebook:
         distance = _squared(tokens, self.codes)
         order = np.argsort(distance, axis=1, kind="stable")[:, :count] if count > 1 else distance.argmin(1)[:, None]
         return order.astype(np.int64), np.take_along_axis(distance, order, axis=1)
+
+
+def _learned(tokens: np.ndarray, weight: np.ndarray, size: int, seed: int) -> np.ndarray:
+    """Codes float32 [at most size, D] of different tokens [N, D], each of which stands for ``weight`` [N] alike."""
+    if size >= len(tokens):
+        return tokens
+    if size <= _FLAT:
+        return _means(tokens, weight, size, seed)[0]
+    _, part, error = _means(tokens, weight, isqrt(size), seed)
+    held = np.bincount(part)
+    shares = largest_remainder(np.bincount(part, error) + 1e-9, size, held, minimum=1)
+    parts = [
+        _learned(tokens[part == i], weight[part == i], int(share), seed) for i, share in enumerate(shares) if held[i]
+    ]
+    return np.concatenate(parts)
+
+
+def _means(tokens: np.ndarray, weight: np.ndarray, size: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Means of k-means, the mean that each token belongs to, and what it misses: weight times squared distance."""
+    try:
+        from sklearn.cluster import KMeans
+    except ImportError as error:
+        raise MissingExtra.of("scikit-learn", "learn") from error
+    how: dict[str, Any] = {"init": "random", "n_init": 1, "max_iter": _ROUNDS}
+    found = KMeans(size, random_state=seed, **how).fit(tokens, sample_weight=weight)
+    part = np.asarray(found.labels_, np.int64)
+    codes = np.asarray(found.cluster_centers_, np.float32)
+    return codes, part, weight * ((tokens - codes[part]) ** 2).sum(axis=1)
 
 
 def _squared(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -152,6 +152,16 @@ class Allocation:
         """Largest error of the max objective among what was not refined; 0 at full detail."""
         return float(self.problem.peak[~self.selected].max(initial=0.0))
 
+    @cached_property
+    def least_max_error(self) -> float | None:
+        """What the largest error is at least, as measured on first use; None where nothing measures it.
+
+        Of meshes in memory it is how far vertices of the source are from the cut. `max_error` is not below it if the
+        metric bounds errors, and may be if it estimates them.
+        """
+        least = self.problem.least_peak
+        return None if least is None else least(self.problem.peak, self.selected)
+
     @property
     def churn(self) -> int | None:
         """Number of refinements that changed since the last step of a sequence; None outside a sequence."""
@@ -243,6 +253,10 @@ class Allocation:
         unit = self.hierarchy.cost_unit
         limit = f" of {self.budget:,.12g} {unit}" if math.isfinite(self.budget) else f" {unit}, no budget"
         spent = f"{self.cost:,.12g}{limit}, residual {self.residual:.3g} {self.problem.unit}"
+        if self.tau is not None and self.least_max_error is not None:
+            least, most = self.least_max_error, self.max_error
+            found = f"{least:.3g} to {most:.3g}" if least <= most else f"at least {least:.3g}, estimated {most:.3g}"
+            spent = f"{spent}, largest error {found}"
         if not self.problem.additive:
             return f"{spent}, no bound: the metric's gains do not add up"
         if self.status == "optimal":

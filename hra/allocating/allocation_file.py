@@ -86,6 +86,12 @@ class Stored(Protocol):
     def upper_bound(self) -> Any: ...  # noqa: D102
 
     @property
+    def max_error(self) -> Any: ...  # noqa: D102
+
+    @property
+    def least_max_error(self) -> Any: ...  # noqa: D102
+
+    @property
     def status(self) -> str: ...  # noqa: D102
 
 
@@ -186,6 +192,8 @@ def _numbers(allocation: Stored) -> dict[str, Any]:
         "certificate_shortfall": certificate.shortfall,
         "price": solution.price,
         "tau": solution.tau,
+        # It takes time, and is printed of what has a tau alone.
+        "least_max_error": None if solution.tau is None else allocation.least_max_error,
     }
     return {
         "cost_unit": hierarchy.cost_unit,
@@ -267,7 +275,7 @@ def _allocation(
     )
     stated = {name: number[name] for name in ("cost", "gain", "residual", "upper_bound")}
     # What the file states stands until somebody verifies it.
-    allocation.__dict__.update(stated, certificate=proof)
+    allocation.__dict__.update(stated, certificate=proof, least_max_error=number.get("least_max_error"))
     if allocation.status != header["status"]:
         raise FileError(f"the answer is not {header['status']!r} by its numbers", fix="save the allocation again")
     return allocation

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import platform
 import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
-from typing import Any
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
 
 from hra import __version__
 from hra.cli import groups
@@ -19,10 +25,15 @@ _MISSING = "not installed"
 _FOR_DEVELOPERS = {"all", "docs", "fuzz", "test"}
 
 
-def doctor(json_file: JsonOption = None) -> None:
+GpuOption = Annotated[
+    bool, typer.Option("--gpu", help="Run every kernel on the GPU (or the host without one) and time it instead.")
+]
+
+
+def doctor(json_file: JsonOption = None, gpu: GpuOption = False) -> None:
     """Show versions, devices and backends, each backend checked by a small computation."""
-    with running("checking backends"):
-        record = report()
+    with running("running every kernel" if gpu else "checking backends"):
+        record = gpu_report() if gpu else report()
     write_json(json_file, record)
     for title, section in record.items():
         show(title, section.items() or [("none", "")])
@@ -41,6 +52,92 @@ def report() -> dict[str, dict[str, Any]]:
         "plug-ins": {group: ", ".join(sorted(available(group))) or "none" for group in GROUPS},
         "plug-ins that do not load": _broken(),
     }
+
+
+def gpu_report() -> dict[str, dict[str, Any]]:
+    """What every kernel gives on Warp's first CUDA device, or on the host, and OpenGL; and times of 4 megapixels."""
+    import numpy as np
+
+    from hra.kernels.arrays import load_warp
+    from hra.kernels.operations import OPERATIONS, Input, run_cell
+
+    try:
+        wp = load_warp()
+        names = [str(device) for device in wp.get_devices() if device.is_cuda]
+        title = wp.get_device(names[0]).name if names else platform.processor() or platform.machine()
+        driver = ".".join(map(str, wp.get_cuda_driver_version() or ())) if names else "none"
+    except HraError as error:
+        names, title, driver = [], f"the host alone: {error.what}", "none"
+    device = names[0] if names else "cpu"
+    image = np.random.default_rng(0).random((2, 61, 90, 3), np.float32)
+    cells: dict[str, Any] = {}
+    for operation in OPERATIONS:
+        for backend, place in (("warp", device), ("gl", "cpu")):
+            try:
+                cell = asdict(run_cell(operation, Input(image, place), backend))
+            except Exception as error:  # whatever a broken driver raises is the answer here
+                cell = {"state": "failed", "reason": f"{type(error).__name__}: {error}"}
+            cells[f"{operation.name} ({backend})"] = cell
+    states = Counter(cell["state"] for cell in cells.values())
+    return {
+        "device": {"name": device, "product": title, "driver": driver, "warp": _version("warp-lang")},
+        "opengl": _opengl(),
+        "kernels": {name: cell for name, cell in cells.items() if cell["state"] != "refused"},
+        "refused": {name: cell["reason"] for name, cell in cells.items() if cell["state"] == "refused"},
+        "seconds": _gpu_times(device),
+        "summary": dict(states),
+    }
+
+
+def _gpu_times(device: str) -> dict[str, Any]:
+    """Seconds, the best of five, of pyramids and look-ups of 2048 x 2048 x 4 float32 beside torch's, and of a copy."""
+    import numpy as np
+
+    from hra.kernels import build_pyramid, sample
+    from hra.kernels.arrays import load_warp
+
+    image = np.random.default_rng(0).random((2048, 2048, 4), np.float32)
+    places, levels = np.random.default_rng(1).random((10**6, 2), np.float32), np.zeros(10**6, np.float32)
+    on_host = device == "cpu"
+    sent = [array if on_host else load_warp().array(array, device=device) for array in (image, 2048 * places, levels)]
+    wait = (lambda: None) if on_host else (lambda: load_warp().synchronize_device(device))
+    pyramid = build_pyramid(sent[0])
+    times: dict[str, Any] = {
+        "build_pyramid mean": _best(lambda: build_pyramid(sent[0]), wait),
+        "sample, a million points": _best(lambda: sample(pyramid, sent[1], sent[2]), wait),
+    }
+    try:
+        import torch
+    except ImportError:
+        return times | {"torch": _MISSING}
+    if not on_host and not torch.cuda.is_available():
+        return times | {"torch": "cannot use CUDA"}
+    pixels = torch.as_tensor(image, device=device).permute(2, 0, 1)[None].contiguous()
+    grid = torch.as_tensor(2 * places[None, None] - 1, device=device)
+    look_up = torch.nn.functional.grid_sample
+
+    def pool() -> None:
+        level = pixels
+        while level.shape[-1] > 1:
+            level = torch.nn.functional.avg_pool2d(level, 2)
+
+    copy = _best(pixels.clone, wait)
+    return times | {
+        "torch avg_pool2d": _best(pool, wait),
+        "torch grid_sample, a million points": _best(lambda: look_up(pixels, grid, align_corners=False), wait),
+        "torch clone": copy,
+        "copy bandwidth, GB/s": 2e-9 * image.nbytes / copy,
+    }
+
+
+def _best(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
+    times = []
+    for _ in range(6):
+        begin = perf_counter()
+        call()
+        wait()
+        times.append(perf_counter() - begin)
+    return min(times[1:])
 
 
 def packages_by_extra() -> dict[str, set[str]]:

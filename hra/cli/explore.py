@@ -16,6 +16,8 @@ from hra.files.atomic_write import write_atomically
 if TYPE_CHECKING:
     from hra.pages.explore.request import PageRequest
 
+# Any: what is read of images, and the models that it takes, are kept for the questions that people ask.
+_QUESTION = "what is written here?"
 _MESHES = (".hra", ".ply", ".obj", ".stl", ".off", ".glb", ".gltf")
 
 
@@ -81,8 +83,11 @@ def _serve(request: PageRequest, port: int) -> None:
         )
         return render(wanted.title, views_of(wanted, lambda text: None), form(asked))
 
-    with running("the first page"):
+    with running("the first page") as progress:
         served = application(make, Asked(request.query))
+        if not request.query:
+            progress("reading what questions may be about")
+            make(Asked(_QUESTION))
     typer.echo(f"open http://127.0.0.1:{port}/ (Ctrl-C ends it)")
     uvicorn.run(served, host="127.0.0.1", port=port, log_level="warning", limit_concurrency=64, timeout_keep_alive=5)
 

@@ -37,6 +37,7 @@ class Problem(ReadOnlyArrays, ShortRepr):
     budget : float, in the hierarchy's cost unit; covers at least the base.
     additive : whether gains of different refinements add up; if not, no certificate is given.
     refinement_peak : evaluates `peak`, which only the max objective needs.
+    least_peak : (`peak`, what was selected) -> what the largest error is at least, where the domain measures; or None.
     pinned : bool [R] or None, down-closed; refinements that are always taken. They count as base: no cost, no gain.
     previous : bool [R] or None, what the last step of a sequence took; not down-closed where siblings have come in
         another order since.
@@ -71,6 +72,7 @@ class Problem(ReadOnlyArrays, ShortRepr):
     price: float | None = None
     strict: bool = False
     metric: ErrorMetric | None = None
+    least_peak: Callable[[np.ndarray, np.ndarray], float] | None = None
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, metric: ErrorMetric, context: Any, budget: float) -> Problem:
@@ -107,7 +109,11 @@ class Problem(ReadOnlyArrays, ShortRepr):
     def cost(self) -> np.ndarray:
         """Cost of each refinement in whole units [R], see `Hierarchy.unit_cost`; 0 for what is pinned."""
         cost = self.hierarchy.unit_cost_high if self.strict else self.hierarchy.unit_cost
-        return cost if self.pinned is None else np.where(self.pinned, 0.0, cost)
+        if self.pinned is None:
+            return cost
+        free = np.where(self.pinned, 0.0, cost)
+        free.flags.writeable = False  # as the other costs: solvers are compiled for one kind of array
+        return free
 
     @cached_property
     def _pinned_units(self) -> float:

@@ -17,6 +17,8 @@ from hra.traversals.hull import Hull
 # Places of a hierarchy that change by themselves under a threshold; each is what follows one of the first refinements.
 _PLACES = 512
 _GOLDEN = (5**0.5 - 1) / 2
+# What places that change pull along may cost this part of what is there, or they do without: pictures would jump.
+_MORE = 1 / 16
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,10 @@ class Coherent(Traversal):
     plain traversal.
 
     Of a `Threshold` a place is refined when its error is above tau, then at once until it is below
-    ``tau / (1 + hysteresis)``, and stays until it is below that again: it changes once where the threshold alone
-    changes it step by step. The first allocation lets places begin at different errors between both, so that they do
-    not change together. So more is drawn than the threshold needs, as far as the budget allows; no error is above tau.
+    ``tau / (1 + hysteresis)``, as far as other places need not change for it, or only a little; it stays until it is
+    below that again, and changes once where the threshold alone changes it step by step. The first allocation lets
+    places begin at different errors between both, so that they do not change together. So more is drawn than the
+    threshold needs, as far as the budget allows; no error is above tau.
 
     Parameters
     ----------
@@ -92,7 +95,14 @@ def _held(problem: Problem, target: Solution, hysteresis: float) -> np.ndarray:
     else:
         changing = np.zeros(place.size, np.bool_)
         changing[place[target.selected & ~previous]] = True
-        wanted = [worth & (previous | changing[place]), worth & previous]
+        kept, more = worth & previous, worth & (previous | changing[place])
+        there, whole = target.selected | kept, target.selected | more
+        take_with_predecessors(*order, whole)
+        if total(problem.cost, whole) > (1 + _MORE) * total(problem.cost, there):
+            # Most of it comes before what they want, in places that need no change.
+            more = target.selected | more
+            _drop_open(*order, more)
+        wanted = [more, kept]
     for more in wanted:
         selected = target.selected | more
         take_with_predecessors(*order, selected)

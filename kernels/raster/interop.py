@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -52,9 +53,15 @@ def warp_array(context: Context, buffer: Any, dtype: Any, shape: tuple[int, ...]
             registered.unmap()
 
 
+# What CUDA knows of a buffer, as long as the buffer lives: to register it takes longer than to map it.
+_registered: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+
 def _register(wp: Any, buffer: Any) -> Any | None:
     """The buffer as CUDA sees it; None where OpenGL draws on another device, such as Mesa's software renderer."""
-    try:
-        return wp.RegisteredGLBuffer(buffer.glo, wp.get_cuda_device(), fallback_to_copy=False)
-    except RuntimeError:
-        return None
+    if buffer not in _registered:
+        try:
+            _registered[buffer] = wp.RegisteredGLBuffer(buffer.glo, wp.get_cuda_device(), fallback_to_copy=False)
+        except RuntimeError:
+            _registered[buffer] = None
+    return _registered[buffer]

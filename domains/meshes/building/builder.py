@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.building.appearance import with_appearance
+from hra.domains.meshes.building.backs import with_backs, without_backs
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
 from hra.domains.meshes.building.parts import Parts, with_parts
@@ -110,6 +111,7 @@ def built(
     triangles = without_degenerate(triangles, geometry.position_of)
     if not len(triangles):
         raise MeshError("all triangles of the mesh have two equal corners", where=repr(mesh))
+    triangles, back = without_backs(geometry, triangles)
     geometry = with_parts(geometry, triangles)
     settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
     with Workers(threads or processors()) as workers:
@@ -118,7 +120,10 @@ def built(
     of_source = np.arange(len(positions))
     if isinstance(geometry.parts, Parts):
         positions, of_source, table = geometry.parts.used(geometry, table)
-        attributes = None if attributes is None else attributes.take(of_source)
+    if back is not None:
+        positions, of_source, table, member_of = with_backs(positions, of_source, table, member_of, back)
+    if attributes is not None and len(of_source) > len(attributes):
+        attributes = attributes.take(of_source)
     clusters = ClusterMesh.from_table(positions, table, member_of, attributes)
     if appearance:
         clusters = with_appearance(clusters)

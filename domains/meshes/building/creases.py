@@ -99,7 +99,8 @@ def without_slivers(indices, positions):
     for t in range(0, indices.size, 3):
         p, q, r = positions[indices[t]], positions[indices[t + 1]], positions[indices[t + 2]]
         if not (_equal(p, q) or _equal(q, r) or _equal(r, p)):
-            kept[count : count + 3] = indices[t : t + 3]
+            for corner in range(3):  # assigning a slice compiles how errors are worded
+                kept[count + corner] = indices[t + corner]
             count += 3
     return kept[:count].copy()
 

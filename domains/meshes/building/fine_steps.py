@@ -100,7 +100,7 @@ def fine_steps(
     local = replace(top, indices=corners[: top.indices.size])
     corners, deviation = corners.reshape(-1, 3), None
     if followed is not None:
-        deviation = change_deviations(changes, top, geometry.positions, followed, workers)
+        deviation = plan.deviations(changes.triangles, top, geometry.positions, followed, workers)
     table, first, gone_by = plan.clusters(local, corners, near, deviation, settings.cluster_size, countdown)
     return FineSteps.of(replace(table, indices=vertices[table.indices]), first, gone_by, len(plan.error))
 
@@ -132,6 +132,25 @@ class _Plan:
         halvings = np.ceil(np.log2(sizes[0] / sizes[last + 1]) - 1 / 16)
         made_by, gone_by = (np.where(by < 0, -1, region[by]) for by in (changes.made_by, changes.gone_by))
         return cls(made_by, gone_by, error, np.unique(halvings, return_inverse=True)[1].reshape(-1) + 1)
+
+    def deviations(
+        self, triangles: np.ndarray, top: ClusterTable, positions: np.ndarray, followed: Followed, workers: Workers
+    ) -> np.ndarray:
+        """Bounds on both sides for each of the ``triangles`` uint32 [K, 3] that lasts, float32 [K, 2]; else 0.
+
+        Followed from refinement to refinement, see `carried_deviations`: what one of them makes and takes away again is
+        in no cut.
+        """
+        result, rows = np.zeros((len(triangles), 2), np.float32), followed.triangles
+        result[: len(rows)] = np.repeat(top.deviation, top.sizes // 3, axis=0)
+        lasts = np.flatnonzero(self.made_by != self.gone_by)
+        (gone_at, gone), (made_at, made) = (group(by[lasts], len(self.error)) for by in (self.gone_by, self.made_by))
+        gone, made = lasts[gone], lasts[made]
+        followed.carried.take(rows, len(result))
+        indices = triangles[made].reshape(-1)
+        found = carried_deviations(followed.carried, (gone_at, gone), (made_at, made), indices, positions, workers)
+        result[made] = np.repeat(found, np.diff(made_at), axis=0)
+        return result
 
     def clusters(
         self,
@@ -304,21 +323,6 @@ def _step(
         return coarse, error
     part = simplify_part(indices, indices.size, geometry, kept, step)
     return None if part is None else (part.indices, part.error)
-
-
-def change_deviations(
-    changes: Changes, top: ClusterTable, positions: np.ndarray, followed: Followed, workers: Workers
-) -> np.ndarray:
-    """Bounds on both sides for each triangle, float32 [K, 2], see `carried_deviations`."""
-    result = np.zeros((len(changes.triangles), 2), np.float32)
-    rows, carried = followed.triangles, followed.carried
-    result[: len(rows)] = np.repeat(top.deviation, top.sizes // 3, axis=0)
-    gone, made = (group(by, len(changes)) for by in (changes.gone_by, changes.made_by))
-    carried.take(rows, len(result))
-    indices = changes.triangles[made[1]].reshape(-1)
-    found = carried_deviations(carried, gone, made, indices, positions, workers)
-    result[made[1]] = np.repeat(found, np.diff(made[0]), axis=0)
-    return result
 
 
 def waves(made_by: np.ndarray, gone_by: np.ndarray, count: int) -> Iterator[np.ndarray]:

@@ -27,6 +27,8 @@ from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.weld import first_at_position
 
 NORMAL_WEIGHT, COLOR_WEIGHT, TANGENT_WEIGHT = 0.5, 1.0, 0.125
+# The bit of a lock that says that others need the vertex; without it only the border of what is left minds.
+HELD = 4
 # Texture edges count as at least this long, a texel of a texture of 16,384: rounding must not become an error.
 _SHORTEST_UV_EDGE = 2.0**-14
 # A group of which more is left than this share is simplified again with creases smoothed over.

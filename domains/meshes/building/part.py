@@ -11,7 +11,7 @@ import numpy as np
 
 from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.creases import without_slivers
-from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.building.geometry import HELD, Geometry
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified, simplify_group, split_into_clusters
 from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.mesh.weld import without_degenerate
@@ -23,7 +23,7 @@ _ERROR_FACTOR = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """The vertices that simplification leaves in place, uint8 [V], 1 for those.
+    """The vertices that simplification leaves in place, uint8 [V], not 0 for those.
 
     Attributes
     ----------
@@ -40,7 +40,8 @@ class Kept:
     @classmethod
     def of(cls, shared: np.ndarray, borders: Borders) -> Kept:
         """From ``shared`` and the borders of the source."""
-        return cls(shared, shared | borders.uneven, shared | borders.ends, borders)
+        held = shared * np.uint8(1 | HELD)
+        return cls(shared, held | borders.uneven, held | borders.ends, borders)
 
 
 def simplify_part(

@@ -1,15 +1,18 @@
-"""Many small parts alike, such as leaves: some are dropped evenly, and what remains is enlarged to the same area.
+"""Small parts: those that there are many of keep their area, and others may go before what is large suffers.
 
 An edge collapse takes a leaf of few triangles away, or makes a spike of it: at a quarter of its triangles a crown would
-show half of its area. So a part that would lose a tenth of its area is left as it is. Instead parts go in pairs: one is
-dropped, and its near neighbour grows until it has the area of both. What a pair costs is how far its matter moves; the
-rest of the surface is simplified as far as costs as much.
+show half of its area. So a part of which there are many alike is left as it is where it would lose a tenth of its area.
+Instead such parts go in pairs: one is dropped, and its near neighbour grows until it has the area of both. What a pair
+costs is how far its matter moves. A screw or a post is dropped as a whole, which costs its radius: its last triangles
+cannot be collapsed, and would be paid for by surfaces that are seen from afar. The rest is simplified as far as costs
+as much as the dearest of these.
 
 Enlarged parts have vertices of their own. Each source vertex of a part has one spare row behind all source vertices. A
 pair takes the rows of the part that is dropped, and as that part never comes back nobody else does: so the rows do not
 depend on the order in which groups are simplified, and what is tried and thrown away leaves nothing behind.
 
-Cook, Halstead, Planck and Ryu, Stochastic simplification of aggregate detail, SIGGRAPH 2007.
+Cook, Halstead, Planck and Ryu, Stochastic simplification of aggregate detail, SIGGRAPH 2007; meshoptimizer's pruning
+(`meshopt_SimplifyPrune`) drops islands by their radii too, but knows no vertices that other groups need.
 """
 
 from __future__ import annotations
@@ -19,12 +22,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building.geometry import Geometry, Simplify
+from hra.domains.meshes.building.backs import connect
+from hra.domains.meshes.building.geometry import HELD, Geometry, Simplify
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
+from hra.domains.meshes.mesh.ragged import local_vertices
 from hra.kernels.trees import morton_codes
 from hra.model.arrays import group
 
-# Parts have so many triangles at most, and there are so many of one kind at least: fewer are no aggregate.
+# What is dropped has so many triangles at most; there are so many parts of one kind at least: fewer are no aggregate.
 _LARGEST, _MANY = 128, 32
 # A part that keeps less of its area is left as it is; one that has less left is a part no more.
 _KEPT, _PART = 0.9, 0.6
@@ -63,30 +68,42 @@ class Parts:
     ) -> tuple[np.ndarray, float]:
         """``simplify``, or as much by pairs of parts where that would take away some of them."""
         plain, error = simplify(indices, locked, target)
-        mine = self.of[indices[::3]]
-        if not (mine >= 0).any():
-            return plain, error
+        mine, corners = self.of[indices[::3]], indices.reshape(-1, 3)
         ids, wanted, whole = self._living(geometry, indices, mine, locked)
         ids, wanted = ids[whole], wanted[whole]
-        after = _areas(geometry.unit_positions, plain, self.of, ids)
-        if not (after < _KEPT * wanted).any():
+        lost = _areas(geometry.unit_positions, plain, self.of, ids) < _KEPT * wanted
+        own = np.isin(mine, ids) if lost.any() else np.zeros(len(mine), bool)
+        label, islands = _islands(geometry, indices, locked)
+        islands.free[label[mine >= 0]] = False
+        if plain.size <= target:
+            islands.free[islands.radius >= error] = False
+        if not own.any() and not islands.free.any():
             return plain, error
-        own = np.isin(mine, ids)
-        corners = indices.reshape(-1, 3)
-        rest = np.ascontiguousarray(corners[~own]).reshape(-1)
-        mine = np.ascontiguousarray(corners[own]).reshape(-1)
-        parts, cost = self._alone(geometry, simplify, mine, locked, ids, wanted)
+        rest, label = np.ascontiguousarray(corners[~own]).reshape(-1), label[~own]
+        parts, cost = np.empty(0, np.uint32), 0.0
+        if own.any():
+            parts, cost = self._alone(
+                geometry, simplify, np.ascontiguousarray(corners[own]).reshape(-1), locked, ids, wanted
+            )
         left = rest
         for _ in range(_ROUNDS):
-            more = parts.size + left.size - target
-            pairs = self._pairs(geometry, parts) if more > 0 else None
-            if pairs is None:
+            if parts.size + left.size <= target:
                 break
-            count, left, cost = _balanced(simplify, rest, locked, target - parts.size, pairs, cost)
-            parts = self._merged(geometry, parts, pairs, count)
+            pairs = self._pairs(geometry, parts) if parts.size else None
+            events = _Events.of(pairs, islands)
+            if not len(events.cost):
+                left, own_cost = _left(simplify, rest, locked, target - parts.size)
+                return (np.concatenate([left, parts]), max(cost, own_cost)) if own_cost < np.inf else (plain, error)
+            count, left, cost = _balanced(simplify, rest, label, locked, target - parts.size, events, cost)
+            gone = events.island[:count]
+            islands.free[gone[gone >= 0]] = False
+            stays = ~np.isin(label, gone)
+            rest, label = rest.reshape(-1, 3)[stays].reshape(-1), label[stays]
+            if pairs is not None:
+                parts = self._merged(geometry, parts, pairs, int((gone < 0).sum()))
         found = np.concatenate([left, parts])
         # Parts too far from each other are no aggregate.
-        enough = found.size <= indices.size - (indices.size - target) / 2
+        enough = 0 < found.size <= indices.size - (indices.size - target) / 2
         return (found, cost) if enough else (plain, error)
 
     def joined_pairs(self, vertices: np.ndarray, step: np.ndarray, sign: np.ndarray, label: np.ndarray) -> np.ndarray:
@@ -128,7 +145,7 @@ class Parts:
         ids, first = np.unique(mine, return_index=True)
         ids, first = ids[ids >= 0], first[ids >= 0]
         wanted = self.area[indices[3 * first]]
-        held = np.unique(self.of[indices[locked[indices] != 0]])
+        held = np.unique(self.of[indices[(locked[indices] & HELD) != 0]])
         # Of the pieces that a part may have fallen into, one at most is larger than half of it.
         large = _areas(geometry.unit_positions, indices, self.of, ids) > _PART * wanted
         return ids, wanted, large & ~np.isin(ids, held)
@@ -170,7 +187,9 @@ class Parts:
         dropped, kept = np.where(outer[one] < outer[other], one, other), np.where(outer[one] < outer[other], other, one)
         both = wanted[dropped] + wanted[kept]
         gap, radius = np.linalg.norm(center[dropped] - center[kept], axis=1), np.sqrt(both / np.pi)
-        cost = np.maximum(gap + reach[dropped], reach[kept])
+        # What is enlarged sticks out, and what is dropped has moved.
+        grown = np.linalg.norm(high - low, axis=1)[kept] / 2 * (np.sqrt(both / wanted[kept]) - 1)
+        cost = np.maximum(gap + reach[dropped], reach[kept] + grown)
         within = np.flatnonzero(gap <= _REACH * radius)
         chosen = _matched(dropped, kept, within[np.argsort(cost[within], kind="stable")], len(ids))
         if not chosen.size:
@@ -240,29 +259,91 @@ class _Pairs:
     high: np.ndarray
 
 
-def _balanced(
-    simplify: Simplify, rest: np.ndarray, locked: np.ndarray, room: int, pairs: _Pairs, before: float
-) -> tuple[int, np.ndarray, float]:
-    """How many pairs to take, what is left of the ``rest`` then, and the error.
+@dataclass(frozen=True, eq=False)
+class _Islands:
+    """What is connected in some triangles: how many indices, the radius, and whether it may be dropped."""
 
-    As few pairs as cost what the rest loses where both together keep within the target.
+    size: np.ndarray
+    radius: np.ndarray
+    free: np.ndarray
+
+
+def _islands(geometry: Geometry, indices: np.ndarray, locked: np.ndarray) -> tuple[np.ndarray, _Islands]:
+    """The island of each triangle of ``indices`` [3 T], int64 [T], and what they are."""
+    vertices, places = local_vertices(geometry.by_position(indices))
+    root = np.arange(len(vertices))
+    connect(places.reshape(-1, 3), root)
+    _, label = np.unique(root[places[::3]], return_inverse=True)
+    size = 3 * np.bincount(label)
+    order = np.argsort(label, kind="stable")
+    middle, low, high = _boxes(
+        geometry.unit_positions,
+        indices.reshape(-1, 3)[order].reshape(-1),
+        np.concatenate([[0], np.cumsum(size // 3)]),
+    )
+    free = size <= 3 * _LARGEST
+    free[label[(locked[indices] & HELD).reshape(-1, 3).any(axis=1)]] = False
+    radius = np.linalg.norm(np.maximum(high - middle, middle - low), axis=1)
+    return label, _Islands(size, radius, free & (len(size) > 1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Events:
+    """What may be done, the cheapest first: the indices that each pair saves, and the island that is dropped, or -1."""
+
+    cost: np.ndarray
+    saved: np.ndarray
+    island: np.ndarray
+
+    @classmethod
+    def of(cls, pairs: _Pairs | None, islands: _Islands) -> _Events:
+        """All pairs, in their order, and all islands that are free."""
+        free = np.flatnonzero(islands.free)
+        cost, saved, island = islands.radius[free], np.zeros(len(free), np.int64), free
+        if pairs is not None:
+            cost = np.concatenate([pairs.cost, cost])
+            saved = np.concatenate([3 * np.diff(pairs.begins)[pairs.dropped], saved])
+            island = np.concatenate([np.full(len(pairs.cost), -1), island])
+        order = np.argsort(cost, kind="stable")
+        return cls(cost[order], saved[order], island[order])
+
+
+def _balanced(
+    simplify: Simplify,
+    rest: np.ndarray,
+    label: np.ndarray,
+    locked: np.ndarray,
+    room: int,
+    events: _Events,
+    before: float,
+) -> tuple[int, np.ndarray, float]:
+    """How many events to take, what is left of the ``rest`` then, and the error.
+
+    As few as cost what the rest loses where both together keep within the target.
 
     Parameters
     ----------
-    room : indices that are left for the rest without any pair, below 0 where there are none; before : the error so far.
+    label : of the rest's triangles; room : indices that are left for the rest without any pair, below 0 where there are
+        none; before : the error so far.
     """
-    saved = 3 * np.cumsum(np.diff(pairs.begins)[pairs.dropped])
+    saved = np.cumsum(events.saved)
+
+    def after(count: int) -> tuple[np.ndarray, float]:
+        stays = ~np.isin(label, events.island[:count])
+        left = rest if stays.all() else rest.reshape(-1, 3)[stays].reshape(-1)
+        return _left(simplify, left, locked, room + int(saved[count - 1]))
+
     low, high = 0, len(saved)  # the answer is in low + 1 .. high
-    left, error = _left(simplify, rest, locked, room + int(saved[-1]))
+    left, error = after(high)
     tries = 0
     while high - low > 1 and (tries < _TRIES or not rest.size):
         middle, tries = (low + high) // 2, tries + 1
-        coarse, own = _left(simplify, rest, locked, room + int(saved[middle - 1]))
-        if own <= pairs.cost[middle - 1]:
+        coarse, own = after(middle)
+        if own <= events.cost[middle - 1]:
             high, left, error = middle, coarse, own
         else:
             low = middle
-    return high, left, max(before, error if np.isfinite(error) else 0.0, float(pairs.cost[high - 1]))
+    return high, left, max(before, error if np.isfinite(error) else 0.0, float(events.cost[high - 1]))
 
 
 def _left(simplify: Simplify, rest: np.ndarray, locked: np.ndarray, room: int) -> tuple[np.ndarray, float]:
@@ -274,17 +355,17 @@ def _left(simplify: Simplify, rest: np.ndarray, locked: np.ndarray, room: int) -
 
 
 def with_parts(geometry: Geometry, triangles: np.ndarray) -> Geometry:
-    """The same with spare rows for parts, if ``triangles`` uint32 [F, 3] have many of one kind."""
+    """The same with spare rows for parts, if ``triangles`` uint32 [F, 3] are not all connected."""
     places, count = geometry.by_position(triangles).astype(np.int64), len(geometry.positions)
     root = np.arange(count)
-    _connect(places, root)
+    connect(places, root)
     label = root[places[:, 0]]
     sizes = np.bincount(label, minlength=count)
     vertices = np.unique(triangles)
     of_vertex = root[geometry.by_position(vertices).astype(np.int64)]
     wedges = np.bincount(of_vertex, minlength=count)
     small = np.flatnonzero((sizes > 0) & (sizes <= _LARGEST))
-    if len(small) < _MANY:
+    if not small.size or (sizes > 0).sum() < 2:
         return geometry
     material = np.zeros(count, np.int64)
     if geometry.material is not None:
@@ -293,8 +374,6 @@ def with_parts(geometry: Geometry, triangles: np.ndarray) -> Geometry:
     _, kind, many = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     kind = kind.reshape(-1)
     small, kind = small[many[kind] >= _MANY], kind[many[kind] >= _MANY]
-    if not small.size:
-        return geometry
     number = np.full(count, -1, np.int32)
     number[small] = np.arange(len(small))
     own = number[of_vertex]
@@ -307,7 +386,7 @@ def with_parts(geometry: Geometry, triangles: np.ndarray) -> Geometry:
     total = _areas(geometry.unit_positions, triangles[inside].reshape(-1), of, np.arange(len(small)))
     area[vertices[own >= 0]] = total[own[own >= 0]]
     points = geometry.unit_positions[members].astype(np.float64)
-    box = np.stack([points.min(axis=0), points.max(axis=0)])
+    box = np.stack([points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf)])
     source = np.concatenate([np.arange(count), members.astype(np.int64)])
     return replace(larger, parts=Parts(of, area, np.zeros_like(area), source, spare + count, kind, box))
 
@@ -350,22 +429,3 @@ def _matched(dropped, kept, order, count):
             chosen[size] = k
             size += 1
     return chosen[:size].copy()
-
-
-@njit(cache=True, nogil=True)
-def _connect(triangles, root):
-    for t in range(len(triangles)):
-        for corner in range(2):
-            a, b = _find(root, triangles[t, corner]), _find(root, triangles[t, corner + 1])
-            root[max(a, b)] = min(a, b)
-    for v in range(root.size):
-        root[v] = _find(root, v)
-
-
-@njit(cache=True, nogil=True)
-def _find(root, i):
-    while root[i] != i:
-        # Path halving (Tarjan and van Leeuwen, Worst-case analysis of set union algorithms, 1984).
-        root[i] = root[root[i]]
-        i = root[i]
-    return i

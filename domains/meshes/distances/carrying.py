@@ -79,6 +79,8 @@ class Carried:
         because they never fall from fine to coarse, float64 [C]; the triangles of the surface whose pieces
         each change moves.
         """
+        # Of one kind of integers, so that all is compiled once.
+        gone, made = ((at.astype(np.int64), rows.astype(np.int64)) for at, rows in (gone, made))
         most, lost = int(np.diff(made[0]).max(initial=0)), self._deviation[:, 0].astype(np.float64)
         memory = surface_memory(most), patch_memory(most), pieces_memory()
         state = self._pieces, self._head, self._below, self._known, self._parts
@@ -211,7 +213,11 @@ def _extent(triangles):
     """The longest side of the box around ``triangles`` [F, 3, 3]."""
     longest = 0.0
     for axis in range(3):
-        longest = max(longest, triangles[:, :, axis].max() - triangles[:, :, axis].min())
+        low, high = np.inf, -np.inf
+        for i in range(len(triangles)):
+            for corner in range(3):
+                low, high = min(low, triangles[i, corner, axis]), max(high, triangles[i, corner, axis])
+        longest = max(longest, high - low)
     return longest
 
 
@@ -259,7 +265,7 @@ def _settle_near(size, waiting, label, corners, whole, lost, origin, memory, cou
     Returns the room that points of the pieces show to be needed, and the bound of those that have a triangle.
     """
     surface, balls, runs, gaps = memory
-    guess, bound = 0, 0.0
+    guess, bound = np.int64(0), 0.0
     for i in range(size):
         piece, own = corners[waiting[i]], lost[whole[waiting[i]]]
         x, y, z = _point(piece, 0, origin)
@@ -372,7 +378,8 @@ def _put(piece, row, head, following):
 @njit(cache=True, nogil=True)
 def _grown(array, size):
     result = np.empty(size, np.int64)
-    result[: array.size] = array
+    for i in range(array.size):
+        result[i] = array[i]
     return result
 
 
@@ -380,5 +387,8 @@ def _grown(array, size):
 def _more(corners, whole, following):
     """The same with room for as many pieces again."""
     room = np.empty((2 * len(corners), 3, 3))
-    room[: len(corners)] = corners
+    for i in range(len(corners)):  # assigning a slice compiles how errors are worded
+        for corner in range(3):
+            for axis in range(3):
+                room[i, corner, axis] = corners[i, corner, axis]
     return room, _grown(whole, 2 * whole.size), _grown(following, 2 * following.size)

@@ -166,7 +166,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
                     near[v], seen[v], reach_of[v] = guess, number + g, np.sqrt(square) + triangles[guess, OFF]
                 if deviation[c] + reach_of[v] > bound:
                     # A search of all triangles only where the way to a near one ended too far.
-                    guess, square = nearest_triangle(x, y, z, triangles, balls, runs, count, near[v], gaps)
+                    guess, square = nearest_triangle(x, y, z, triangles, balls, runs, count, np.int64(near[v]), gaps)
                     near[v], reach_of[v] = guess, np.sqrt(square) + triangles[guess, OFF]
                 # The triangle inequality, from the source over this surface to the other one.
                 bound = max(bound, deviation[c] + reach_of[v])
@@ -228,7 +228,7 @@ def _middle_label(corners, labels, triangles):
     x, y, z = centroid(corners)
     best, which = np.inf, labels[0, 0]
     for i in range(3):
-        square = square_distance(x, y, z, triangles, labels[0, i])
+        square = square_distance(x, y, z, triangles, np.int64(labels[0, i]))
         if square < best:
             best, which = square, labels[0, i]
     return which

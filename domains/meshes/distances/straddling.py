@@ -14,7 +14,7 @@ from hra.compiling import njit
 from hra.domains.meshes.distances.triangle_distance import OFF, square_distance
 
 # Coarse triangles that are visited for one triangle at most, and parts that wait: two more for each, and the first.
-_MOST_VISITS = 24
+_MOST_VISITS = 64
 _MOST_PARTS = 2 * _MOST_VISITS + 1
 # Room for the corners of a part; a cut adds one, and by rounding no more than there are.
 _MOST_CORNERS = 24

@@ -17,6 +17,7 @@ from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.building.builder import build
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.spheres import enclosing_spheres
+from hra.domains.meshes.distances.two_sided import hausdorff_bound
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
@@ -46,10 +47,11 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
 
     Returns
     -------
-    DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are the largest of its clusters'
-    "hausdorff", as `build` makes them: no point of the source is farther from the level, and none of the level from the
-    source. Of clusters without bounds they are the largest "error", an estimate (``DiscreteLOD.certified`` tells).
-    ``appearance`` is the largest "error", which counts how textures, normals and colours move, too.
+    DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are bounds on distances: no point of the
+    source is farther from the level, and none of the level from the source; at most a fiftieth too large. Those of a
+    `MeshAsset` on a grid are the largest "hausdorff" of its clusters, which are looser, or their largest "error", an
+    estimate, if it has none (``DiscreteLOD.certified`` tells). ``appearance`` is the largest "error", which counts how
+    textures, normals and colours move, too.
 
     Raises
     ------
@@ -100,15 +102,26 @@ def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> tup
         # What a coarser level has taken stays taken; on the way from fine to coarse nothing could keep errors monotone.
         cuts.append(allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
     cuts.reverse()
-    return cuts, cut_errors(clusters.hierarchy, cuts)
+    return cuts, cut_errors(clusters, cuts)
 
 
-def cut_errors(hierarchy: Hierarchy, cuts: Sequence[np.ndarray]) -> CutErrors:
-    """The largest errors of the clusters of each cut."""
+def cut_errors(clusters: ClusterMesh | MeshAsset, cuts: Sequence[np.ndarray]) -> CutErrors:
+    """The errors of cuts, fine to coarse; of clusters in memory the bounds are those of the cuts as a whole."""
+    hierarchy = clusters.hierarchy
     certified = _BOUND in hierarchy.node
     quadric, bound = (hierarchy.attribute(name) for name in ("error", _BOUND if certified else "error"))
     distance, appearance = (np.array([of[cut].max() for cut in cuts], np.float64) for of in (bound, quadric))
+    # Clusters know how far they are from what was beneath them; the whole cut is nearer. A grid has moved the source.
+    if isinstance(clusters, ClusterMesh) or not clusters.grid_step:
+        source = clusters.mesh(np.flatnonzero(hierarchy.removed_by < 0))
+        tight = monotone_bounds(source, [clusters.mesh(cut) for cut in cuts])
+        distance, certified = np.minimum(distance, tight) if certified else tight, True
     return CutErrors(distance, certified, appearance)
+
+
+def monotone_bounds(source: TriangleMesh, levels: Sequence[TriangleMesh]) -> np.ndarray:
+    """Bounds on how far each of the ``levels``, fine to coarse, and ``source`` are from each other, rising, [L]."""
+    return np.maximum.accumulate([hausdorff_bound(source, level) for level in levels])
 
 
 def level_counts(levels: Sequence[float], of_source: int) -> list[int]:
@@ -139,6 +152,8 @@ def sphere_of(hierarchy: Hierarchy) -> tuple[np.ndarray, float]:
 def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = SHARES) -> DiscreteLOD:
     """Simplify a whole mesh to ``shares`` of its triangles, each level from the source, until one does not shrink.
 
+    ``errors`` of the chain are bounds, ``appearance`` is the simplifier's estimate, as of `lod_chain`.
+
     Parameters
     ----------
     source : mesh, or a mesh file (see `load`).
@@ -162,16 +177,18 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
     positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
     geometry, unlocked = Geometry.of(positions, attributes), np.zeros(len(positions), np.uint8)
     triangles = without_degenerate(triangles, geometry.position_of)
-    levels, errors = [referenced_only(positions, triangles, attributes, mesh.origin)], [0.0]
+    levels, errors = [triangles], [0.0]
     for share in shares[1:]:
         target = 3 * int(len(triangles) * share)
         flat = np.ascontiguousarray(triangles).reshape(-1)
         coarse, error = geometry.simplify(flat, unlocked, target)
-        if not 0 < coarse.size < 3 * len(levels[-1].triangles):
+        if not 0 < coarse.size < 3 * len(levels[-1]):
             break
-        levels.append(referenced_only(positions, coarse.reshape(-1, 3), attributes, mesh.origin))
+        levels.append(coarse.reshape(-1, 3))
         errors.append(max(error * geometry.scale, errors[-1]))
     everything = np.arange(len(positions))
     ends = np.array([0, len(positions)])
     center, radius = enclosing_spheres(positions, np.zeros(len(positions), np.float32), ends, everything)
-    return DiscreteLOD(tuple(levels), np.array(errors), center[0], float(radius[0]))
+    meshes = tuple(referenced_only(positions, level, attributes, mesh.origin) for level in levels)
+    bounds = np.append(0.0, monotone_bounds(meshes[0], meshes[1:]))
+    return DiscreteLOD(meshes, bounds, center[0], float(radius[0]), True, np.array(errors))

@@ -231,7 +231,7 @@ def _within_bytes(
         per_unit = whole * math.sqrt(min(limit / size, 1))
         fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
     cuts = [one.allocation.cut for one in fitted]
-    errors = cut_errors(clusters.hierarchy, cuts)
+    errors = cut_errors(clusters, cuts)
     chosen = tuple(stand_in.by_place(clusters.triangles(cut), of_source) for cut in cuts)
     meshes = tuple(clusters.mesh(cut) for cut in cuts)
     chain = DiscreteLOD(meshes, errors.distance, center + stand_in.origin, radius, errors.certified, errors.appearance)

@@ -57,8 +57,8 @@ class ClusterMesh(ReadOnlyArrays):
           root in several steps; "vertex_count" int32 [N].
 
     attributes : texture coordinates, normals, colours and materials of the V vertices, or None. With them, "error" also
-        counts their changes as distances (`hra.domains.meshes.building.geometry`); "hausdorff" is of positions
-        alone.
+        counts their changes as distances (`hra.domains.meshes.building.geometry`) and may exceed "hausdorff", which is
+        of positions alone; without them it does not.
     report : what the build took, or None where it is not known.
     origin : as of `TriangleMesh`.
 
@@ -95,11 +95,13 @@ class ClusterMesh(ReadOnlyArrays):
         attributes: VertexAttributes | None = None,
     ) -> ClusterMesh:
         """From clusters whose groups are numbered; ``member_of`` [N] is the group that simplifies each, -1 for none."""
+        # An estimate of distances alone is not above a bound on them. Bounds that are not known are inf.
+        error = np.minimum(clusters.error, clusters.hausdorff) if attributes is None else clusters.error
         node = {
             "center": clusters.center,
             "radius": clusters.radius,
             "box": clusters.box,
-            "error": clusters.error,
+            "error": error,
             "area": clusters.area,
             "level": clusters.level,
             "vertex_count": clusters.vertex_count.astype(np.int32),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +16,15 @@ import numpy as np
 from hra.camera import Camera
 from hra.camera.view import View
 from hra.compiling import njit
+from hra.domains.meshes.distances.triangle_distance import nearest_distances
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.ragged import take_runs
 from hra.model.hierarchy import Hierarchy
 
 # Mean of |cos| between the view direction and a surface of any orientation (Cauchy): what an area shrinks to on screen.
 MEAN_FACING = 0.5
+# `least_displacement` looks at so many vertices at once, and at so many pairs of vertex and triangle: a quarter second.
+_AT_ONCE, _MOST_TESTS = 2048, 2**31
 
 
 def source_pixels(hierarchy: Hierarchy, camera: Camera) -> np.ndarray:
@@ -157,6 +164,65 @@ def _raise(adds, removes, distances, nested, acuity, focal, passed, result):
                 own = min(own, moved * (1.0 + nearer) / (1.0 - nearer) ** 2)
             # Never less than a finer one's, or a threshold would open a group beneath one that it keeps closed.
             result[c] = max(finer, own)
+
+
+def least_displacement(
+    mesh: ClusterMesh,
+    hierarchy: Hierarchy,
+    views: Sequence[View],
+    certified: bool,
+    peak: np.ndarray,
+    selected: np.ndarray,
+) -> float:
+    """How far, in pixels, some visible vertex of the source is from the cut of the refinements ``selected`` bool [R].
+
+    Its distance counts as in `largest_displacements`: times the most pixels that a unit covers at the vertex, and what
+    a pixel counts there: a bound on the cut's error is not below it, an estimate may be. Vertices beneath the largest
+    come first, until no bound is above what was found, or the time is up.
+
+    Parameters
+    ----------
+    hierarchy : of the mesh, with any costs.
+    certified : whether ``peak`` float64 [R], the error of each refinement that is not taken, bounds it.
+    """
+    active, bound, least = hierarchy.active_nodes(selected), peak.copy(), 0.0
+    _hand_down(*hierarchy.predecessors, selected, bound)
+    sources = np.flatnonzero((hierarchy.removed_by < 0) & ~active & (hierarchy.added_by >= 0))
+    sources = sources[np.argsort(-bound[hierarchy.added_by[sources]], kind="stable")]
+    cut, shown = mesh.triangles(np.flatnonzero(active)), np.zeros(len(mesh.positions), np.bool_)
+    shown[cut] = True
+    most = max(_MOST_TESTS // len(cut), 1)
+    # A vertex of the source is in six of its triangles.
+    sources = sources[: int(np.searchsorted(np.cumsum(np.diff(mesh.offsets)[sources]), 6 * most)) + 1]
+    indices, offsets = take_runs(mesh.indices, mesh.offsets, sources)
+    first = np.sort(np.unique(indices, return_index=True)[1])
+    first = first[~shown[indices[first]]][:most]
+    bound = np.repeat(bound[hierarchy.added_by[sources]], np.diff(offsets))[first]
+    for begin in range(0, len(first), _AT_ONCE):
+        if certified and least >= bound[begin]:
+            break
+        points = mesh.positions[indices[first[begin : begin + _AT_ONCE]]].astype(np.float64)
+        pixels = reduce(np.maximum, [_counted_pixels(points, view) for view in views])
+        seen = np.flatnonzero(pixels)
+        distance = nearest_distances(points[seen], mesh.positions, cut)
+        least = max(least, float((distance * pixels[seen]).max(initial=0.0)))
+    # Where both are the same, either may be rounded.
+    return min(least, float(peak[~selected].max(initial=0.0))) if certified else least
+
+
+def _counted_pixels(points: np.ndarray, view: View) -> np.ndarray:
+    """What a unit counts at each of the ``points`` [n, 3], as `largest_displacements` has it; 0 out of view."""
+    pixels = view.camera.visible_pixels_per_unit(points, np.zeros(len(points)))
+    return pixels * view.acuity(np.stack([points, points], axis=1).astype(np.float32))
+
+
+@njit(cache=True)
+def _hand_down(offsets, predecessors, selected, bound):
+    """Raise the ``bound`` [R] of what is not ``selected`` to that of whatever comes before it and is not either."""
+    for r in range(bound.size):
+        for k in range(offsets[r], offsets[r + 1]):
+            if not selected[predecessors[k]]:
+                bound[r] = max(bound[r], bound[predecessors[k]])
 
 
 def mean_squares(hierarchy: Hierarchy, distances: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -99,6 +99,8 @@ def _tables(order: GroupOrder, clusters: int, certified: bool) -> dict[str, Tabl
     links: dict[str, Callable[[Segment], np.ndarray]] = {
         "added_by": Segment.groups,
         "removed_by": lambda segment: order.places(*segment.load("done_made_by")),
+        # As `ClusterMesh.from_table` has it: there are positions alone.
+        "error": lambda segment: np.minimum(*segment.load("done_error", "done_hausdorff")),
     }
 
     def blocks(name: str) -> Iterator[np.ndarray]:

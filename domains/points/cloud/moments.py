@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from hra.compiling import njit
 
 # xx, xy, xz, yy, yz, zz
 _AXES = np.array([[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]])

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numba import njit
 
 import hra
 from hra.camera import Camera, views_of
+from hra.compiling import njit, njit_uncounted
 from hra.domains.points.cloud.cloud_tree import CloudTree
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.domains.points.cloud.moments import at_least_the_children
@@ -163,7 +163,7 @@ def _boxes(center: np.ndarray, wide: np.ndarray, drawn: np.ndarray, viewport: tu
     return box
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def alpha_at(x, y, conic, opacity, hard, row, column):
     """The share of a pixel that a footprint around (x, y) covers: all or nothing of a ``hard`` one, a disc."""
     u, v = column + 0.5 - x, row + 0.5 - y
@@ -341,7 +341,7 @@ def _add_changes(layers, below, shapes, hard, colors, background, band, error):
                 error[v] += change[0] ** 2 + change[1] ** 2 + change[2] ** 2
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _first_from(number, entries, least):
     """The first of a pixel's places by number whose number is ``least`` or larger."""
     low, high = entries
@@ -354,7 +354,7 @@ def _first_from(number, entries, least):
     return low
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _change_of_few(few, layers, entries, v, own, depth, colors, background):
     """`_change` for the leaves at the places ``few``, rising: what lies between them is passed over as a whole.
 
@@ -406,14 +406,14 @@ def _change_of_few(few, layers, entries, v, own, depth, colors, background):
     return (change[0] + grey, change[1] + grey, change[2] + grey), True
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _past(entries, light, alpha):
     """What all leaves of a pixel let through."""
     last = entries[1] - 1
     return light[last] * max(1.0 - alpha[last], _NOTHING) if last >= entries[0] else 1.0
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _change(entries, node, alpha, number, below, v, own, depth, colors, background):
     """A pixel with ``v``, which covers ``own`` of it, for the leaves ``below``, minus the pixel as it is."""
     change, before, after = (0.0, 0.0, 0.0), 1.0, 1.0
@@ -433,6 +433,6 @@ def _change(entries, node, alpha, number, below, v, own, depth, colors, backgrou
     return change[0] + rest, change[1] + rest, change[2] + rest
 
 
-@njit(cache=True, nogil=True)
+@njit_uncounted(cache=True, nogil=True)
 def _plus(change, share, color):
     return change[0] + share * color[0], change[1] + share * color[1], change[2] + share * color[2]

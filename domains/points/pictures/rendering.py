@@ -7,9 +7,9 @@ Zwicker and others, EWA Volume Splatting (2001).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hra.camera import Camera
+from hra.compiling import njit
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.errors import HraError
 

@@ -151,9 +151,11 @@ def _allocate_large(
     if out is not None:
         save_png(out, sheet_of(source, chosen))
     record = {"method": method, "relevance": relevance or "phrase", "budget": budget}
-    record |= record_of(source, allocation, chosen)
+    record |= record_of(allocator, allocation, chosen)
     write_json(json_file, {**record, **placed(chosen.boxes, source.spacing), "detail": chosen.detail})
-    show(f"{image.name}: {_told(allocation, bool(query))}", record.items())
+    show(f"{image.name}: {_told(allocation, record['query_used'])}", record.items())
+    if query and not record["query_used"]:
+        typer.echo(_UNUSED.format(query=query, relevance=record["relevance"]))
 
 
 @app.command()

@@ -59,9 +59,14 @@ def allocated(path: Path, query: str, method: str, relevance: str, budget: int) 
         return allocator, allocator.allocate((image, query), budget)
 
 
-def record_of(image: StreamedImage, allocation: Any, tokens: PatchTokens) -> dict[str, Any]:
+def record_of(allocator: StreamedPyramid, allocation: Any, tokens: PatchTokens) -> dict[str, Any]:
     """What is said of the tokens of an image of any size."""
+    image, query = allocation.context[:2]
+    served = allocator.served(image, query)
     return {
+        "query_used": served.used,
+        "confidence": served.confidence,
+        "by": served.by,
         **facts_of(image),
         "count": len(tokens),
         "gap": allocation.gap,

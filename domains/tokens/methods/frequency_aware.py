@@ -96,14 +96,18 @@ class FrequencyBuilder(TokenBuilder[BandTokens]):
     frame : splits the image into bands.
     first : "bands" deals the budget out to directions (or to bands, if the frame has no directions), "space" to the
         cells of a 4 x 4 grid, where the query's emphasis on directions weighs the gain.
+    oriented : share of the budget of bands that have a direction; the rest goes to those that have none.
     """
 
     frame: Frame = field(default_factory=SteerableFrame)
     first: Literal["bands", "space"] = "bands"
+    oriented: float = _ORIENTED
 
     def __post_init__(self) -> None:
         if self.first not in ("bands", "space"):
             raise ArrayError(f"unknown order {self.first!r}", where="first", fix="use 'bands' or 'space'")
+        if not 0 <= self.oriented <= 1:
+            raise ArrayError(f"a share of {self.oriented:g}", where="oriented", fix="use 0 to 1")
 
     def build(self, context: TokenContext) -> Hierarchy:
         """A flat hierarchy with "band", "x", "y", "gain", "stratum" and the stratum's "share"."""
@@ -112,7 +116,7 @@ class FrequencyBuilder(TokenBuilder[BandTokens]):
         bands, positions, boxes = patches.bands, patches.positions, patches.boxes
         gain = patches.energy * mean_over_boxes(context.relevance, boxes, patch)
         if self.first == "bands":
-            stratum, share = _by_band(bands, positions[:, 0], gain, context.query)
+            stratum, share = _by_band(bands, positions[:, 0], gain, context.query, self.oriented)
         else:
             gain = gain * _emphasis(bands, positions[:, 0], gain, context.query)[positions[:, 0]]
             stratum, share = _by_place(positions[:, 0] == len(bands) - 1, boxes, gain, image.shape[:2])
@@ -133,7 +137,9 @@ def cut_band_tokens(context: TokenContext, cut: np.ndarray, frame: Frame) -> Ban
     return BandTokens(patches.values(cut), patches.positions[cut], relevance, (height, width), patch, frame)
 
 
-def _by_band(bands: Sequence[Band], band: np.ndarray, gain: np.ndarray, query: str) -> tuple[np.ndarray, np.ndarray]:
+def _by_band(
+    bands: Sequence[Band], band: np.ndarray, gain: np.ndarray, query: str, oriented: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Strata of directions, and one for what has none; without any directions, bands by their gain."""
     directions = sorted({each.direction for each in bands if each.direction is not None})
     if not directions:
@@ -141,7 +147,7 @@ def _by_band(bands: Sequence[Band], band: np.ndarray, gain: np.ndarray, query: s
     number = [len(directions) if each.direction is None else directions.index(each.direction) for each in bands]
     stratum = np.array(number)[band]
     energy = np.bincount(stratum, gain, minlength=len(directions) + 1)[:-1]
-    share = np.append(_ORIENTED * direction_weights(query, directions, energy), 1 - _ORIENTED)
+    share = np.append(oriented * direction_weights(query, directions, energy), 1 - oriented)
     return stratum, share
 
 

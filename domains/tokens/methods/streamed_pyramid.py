@@ -17,13 +17,16 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.caching import cached_property
-from hra.domains.tokens.context.context import Relevance, TokenContext
+from hra.domains.tokens.channels.text_likeness import text_likeness
+from hra.domains.tokens.context.context import Relevance, TokenContext, UniformRelevance
+from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.patches.streamed import StreamedImage, halvings
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.pyramid.blocks import block_means, block_sums
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.cues import CueRelevance
-from hra.domains.tokens.relevance.phrase import PhraseRelevance
+from hra.domains.tokens.relevance.phrase import PhraseRelevance, chances, is_sure
+from hra.domains.tokens.text import reader
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 from hra.model.budget import check_budget
@@ -39,8 +42,11 @@ from hra.solvers.relaxation import relaxation
 from hra.traversals.hull import Hull
 
 _Node = tuple[int, int, int]
-_WINDOW = 1024  # pixels along a side of what is looked at closely
-_LOOKS = 8  # windows at most; reading one takes about half a second, keeping it 12 MB
+_SKIMMED = 2**24  # pixels at full resolution in which print is looked for: half a second
+_WINDOW = 16  # patches along a side of what is read
+_SHEET = 3  # windows along a side of what is read at once; that takes about a second
+_LOOKS = 4  # sheets at most, 8 MB each
+_CENTRES = 512  # tokens around which crops may lie
 _EXPANDED = 32  # nodes per token whose children are made, at most
 
 
@@ -56,11 +62,13 @@ class SeenImage(LazyHierarchy):
     density : float64, by patch of the overview, with a mean of 1 over the image.
     closer : (row, column) of a patch of level `StreamedImage.first` to the weights of all finest patches in it, for
         those that were looked at closely.
+    served : what became of the question.
     """
 
     image: StreamedImage
     density: np.ndarray
     closer: dict[tuple[int, int], np.ndarray]
+    served: Served = Served()  # noqa: RUF009
     mode = "add"
     cost_unit = "tokens"
 
@@ -203,14 +211,14 @@ class StreamedPyramid(HierarchicalResourceAllocator):
     all that could be worth more than the price of a token, until none is left; what is left after 32 per token counts
     in the bound with all that it could gain. Errors are those of repeated pixels, see `StreamedImage`.
 
-    Relevance is that of the overview. `PhraseRelevance`, which reads, is also asked about windows of 1,024 pixels at
-    full resolution, those that hold most error that the overview does not show; what was read is kept with the image,
-    so that the next question reads few new tiles.
+    Relevance is that of the overview. Where it is a `PhraseRelevance`, which reads, patches of the overview that hide
+    sharp detail are looked at in full resolution, and the 36 places that are most like print are read; what was read is
+    kept with the image, so that the next question reads few new tiles.
 
     Parameters
     ----------
     relevance : of the overview; by default `CueRelevance`.
-    looks : windows that are read closely for a question, at most.
+    looks : sheets of nine windows that are read, at most.
 
     Examples
     --------
@@ -255,32 +263,41 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         BudgetTooSmall : no token at all.
         """
         image, query, *begun = context
-        if self._last is None or self._last[0] is not image or self._last[1] != query:
-            self._last = image, query, self.see(image, query)
-        seen = self._last[2]
-        reached = self._reached(seen, budget, begun[0] if begun else ())
+        reached = self._reached(self._seen(image, query), budget, begun[0] if begun else ())
         return super().problem_for(reached, context, check_budget(budget, reached))
 
     def traverse_and_select(self, problem: Problem) -> Solution:
-        """As `Hull`, with a bound in which patches whose children were not made gain all that they can for a token."""
+        """As `Hull`, with a bound in which patches whose children were not made gain all that they can for a token.
+
+        Where errors are not known, neither is the order of siblings. The bound then holds for any: of c siblings each
+        costs (c - 1) / c tokens, which is what all cost together, and less than some do.
+        """
         solution, hierarchy = super().traverse_and_select(problem), problem.hierarchy
-        hidden = np.flatnonzero(hierarchy.attribute("hidden") > 0)
+        parent, error, inherited, order, hides, below = (
+            hierarchy.attribute(name) for name in ("parent", "error", "inherited_error", "order", "hidden", "below")
+        )
+        hidden = np.flatnonzero(hides > 0)
         if not hidden.size:
             return solution
-        parent = np.concatenate([hierarchy.attribute("parent"), hidden])
-        error, inherited = (hierarchy.attribute(name) for name in ("error", "inherited_error"))
-        error = np.append(error, np.zeros(hidden.size))
-        inherited = np.append(inherited, hierarchy.attribute("hidden")[hidden])
-        # The last child takes its parent's place, so that two tokens add one.
-        cost = np.append(hierarchy.node_cost, np.full(hidden.size, 2.0))
-        attributes = {"error": error, "inherited_error": inherited}
-        imagined = Hierarchy.tree(parent, cost, mode="child", order=inherited, attributes=attributes)
+        known = np.array_equal(order, inherited)
+        parent, inherited = np.concatenate([parent, hidden]), np.append(inherited, hides[hidden])
+        attributes = {"error": np.append(error, np.zeros(hidden.size)), "inherited_error": inherited}
+        if known:  # an only child takes its parent's place, so that two tokens add one
+            cost = np.append(hierarchy.node_cost, np.full(hidden.size, 2.0))
+            imagined = Hierarchy.tree(parent, cost, mode="child", order=inherited, attributes=attributes)
+        else:
+            cost = np.where(parent < 0, 1.0, 1 - 1 / np.maximum(below[parent], 1))
+            imagined = Hierarchy.tree(parent, cost, mode="add", attributes=attributes)
         wider = Problem.of(imagined, problem.metric or _KnownError(), None, problem.budget)
         relaxed = relaxation(wider)
         proof = certify(wider, relaxed.selected, relaxed.price, relaxed.share)
         bound = ceiling((*precise_total(wider.gain, relaxed.selected), proof.shortfall))
         gained = math.fsum(problem.gain[solution.selected])
         return replace(solution, upper_bound=max(bound, math.nextafter(gained, math.inf)), shortfall=None)
+
+    def served(self, image: StreamedImage, query: str) -> Served:
+        """What became of a question, see `hra.domains.tokens.TokenContext.served`."""
+        return self._seen(image, query).served
 
     def realize(self, allocation: Allocation) -> PatchTokens:
         """The tokens of an allocation; their pixels are read from the image. What maps every pixel may not fit."""
@@ -312,10 +329,12 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         worth = (hierarchy.attribute("inherited_error") - hierarchy.attribute("error"))[cut]
         # Of a patch larger than a square, the square holds a part.
         worth *= np.minimum(1.0, side / (image.patch << level)) ** 2
-        corner = np.clip(np.rint(middle - side / 2), 0, np.maximum(extent - side, 0)).astype(np.int64)
+        around = middle[np.argsort(-worth, kind="stable")[:_CENTRES]]
+        corner = np.clip(np.rint(around - side / 2), 0, np.maximum(extent - side, 0)).astype(np.int64)
+        centre = np.minimum(corner + side / 2, extent)
+        held = np.asarray((np.abs(middle[None] - centre[:, None]) <= side / 2).all(axis=2))
         boxes = []
-        for _ in range(min(count, len(cut))):
-            held = (np.abs(middle[None] - np.minimum(corner + side / 2, extent)[:, None]) <= side / 2).all(axis=2)
+        for _ in range(min(count, len(corner))):
             best = int((held * worth).sum(axis=1).argmax())
             if not worth[held[best]].sum() > 0:
                 break
@@ -328,42 +347,56 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         relevance = CueRelevance() if self.relevance is None else self.relevance
         pyramid = image.once((StreamedPyramid, "overview"), lambda: PatchPyramid(image.overview, image.patch))
         overview = TokenContext(pyramid, query, relevance)
-        density = overview.relevance / overview.relevance.mean()
-        seen = SeenImage(image, density, {})
-        if not (self.looks and query and isinstance(relevance, PhraseRelevance)) or image.first == 0:
-            return seen
-        sure = overview.served.confidence or 0.0 if overview.served.by == "phrase" else 0.0
-        found: list[tuple[float, tuple[slice, slice], np.ndarray]] = []
-        for cells in self._windows(seen):
-            window = self._window(image, cells, relevance).asking(query)
-            if window.served.by == "phrase" and window.served.confidence:
-                found.append((window.served.confidence, cells, window.relevance / window.relevance.sum()))
-        total = sure + sum(chance for chance, *_ in found)
-        return _mixed(image, density, found, max(total, 1.0)) if found else seen
+        reads = isinstance(relevance, PhraseRelevance) and relevance.read is not False and reader.can_read()
+        if not (reads and query and self.looks and image.first):
+            return SeenImage(image, overview.relevance / overview.relevance.mean(), {}, overview.served)
+        cues = replace(overview, scorer=CueRelevance())
+        density = cues.relevance / cues.relevance.mean()
+        windows = image.once((StreamedPyramid, "windows", self.looks), lambda: self._windows(image))
+        read = chances(query, [overview, *(sheet for _, sheet in windows)])
+        if read is None or not is_sure(read[2]):
+            return SeenImage(image, density, {}, replace(cues.served, confidence=None if read is None else read[2]))
+        return _mixed(image, density, windows, *read)
 
-    def _windows(self, seen: SeenImage) -> list[tuple[slice, slice]]:
-        """Cells of the windows with most that the overview does not show, the best first."""
-        side = max(_WINDOW // (seen.image.patch << seen.image.first), 1)
-        hidden = seen.image.beneath[1]
-        # A label fills little of a window: its most promising cell counts.
-        rows, columns = (np.arange(0, extent, side) for extent in hidden.shape)
-        best = np.maximum.reduceat(np.maximum.reduceat(hidden, rows, axis=0), columns, axis=1)
-        order = np.argsort(-best, axis=None, kind="stable")[: self.looks]
-        places = np.stack(np.unravel_index(order, best.shape), axis=1) * side
-        return [(slice(y, y + side), slice(x, x + side)) for y, x in places.tolist()]
+    def _seen(self, image: StreamedImage, query: str) -> SeenImage:
+        if self._last is None or self._last[0] is not image or self._last[1] != query:
+            self._last = image, query, self.see(image, query)
+        return self._last[2]
 
-    def _window(self, image: StreamedImage, cells: tuple[slice, slice], relevance: Relevance) -> TokenContext:
-        """A window at full resolution without a question; pixels and what was read of them stay with the image."""
-
-        def look() -> TokenContext:
-            scale = image.patch << image.first
+    def _windows(self, image: StreamedImage) -> list[tuple[np.ndarray, TokenContext]]:
+        """Sheets of windows at full resolution, with the first (row, column) of patches of each window [n, 2]."""
+        patch, side = image.patch, image.patch << image.first
+        # Strokes are the sharpest there is; without a pass, only how much is hidden can be guessed.
+        hidden = image.beneath[1] if image.sharp is None else image.sharp
+        order = np.argsort(-hidden, axis=None, kind="stable")[: max(_SKIMMED // side**2, 1)]
+        likely: list[tuple[float, int, int]] = []
+        for row, column in zip(*np.unravel_index(order[hidden.flat[order] > 0], hidden.shape), strict=True):
+            # What crosses the border of a patch is print in both.
             rows, columns = (
-                (part.start * scale, min(part.stop * scale, side)) for part, side in zip(cells, image.size, strict=True)
+                (max(n * side - 4 * patch, 0), (n + 1) * side + 4 * patch) for n in (int(row), int(column))
             )
-            pixels = image.pixels(0, rows, columns)
-            return TokenContext(PatchPyramid.build(pixels, patch=image.patch, levels=1), "", relevance)
+            textual = text_likeness(image.pixels(0, rows, columns), patch)
+            best = np.unravel_index(int(textual.argmax()), textual.shape)
+            likely.append((float(textual[best]), rows[0] // patch + int(best[0]), columns[0] // patch + int(best[1])))
+        last = np.maximum(np.array([-(-extent // patch) for extent in image.size]) - _WINDOW, 0)
+        corners: list[np.ndarray] = []
+        for textual, *middle in sorted(likely, reverse=True):
+            corner = np.clip(np.array(middle) - _WINDOW // 2, 0, last)
+            apart = all(np.abs(corner - other).max() >= _WINDOW // 2 for other in corners)
+            if textual > 0 and apart and len(corners) < self.looks * _SHEET**2:
+                corners.append(corner)
+        found = [np.array(corners[n : n + _SHEET**2]) for n in range(0, len(corners), _SHEET**2)]
+        return [(each, self._sheet(image, each)) for each in found]
 
-        return image.once((StreamedPyramid, "window", cells[0].start, cells[1].start), look)
+    def _sheet(self, image: StreamedImage, corners: np.ndarray) -> TokenContext:
+        """Windows side by side on white, a patch between them."""
+        side, slot = _WINDOW * image.patch, (_WINDOW + 1) * image.patch
+        canvas = np.ones((_SHEET * slot, _SHEET * slot, 3), np.float32)
+        for number, (row, column) in enumerate((corners * image.patch).tolist()):
+            pixels = image.pixels(0, (row, row + side), (column, column + side))
+            top, left = (slot * k for k in divmod(number, _SHEET))
+            canvas[top : top + pixels.shape[0], left : left + pixels.shape[1]] = pixels
+        return TokenContext(PatchPyramid.build(canvas, patch=image.patch, levels=1), "", UniformRelevance())
 
     def _reached(self, seen: SeenImage, budget: float, begun: Sequence[_Node]) -> Hierarchy:
         """The part of the quadtree that ``budget`` may reach, its children added one at a time."""
@@ -407,16 +440,24 @@ class StreamedPyramid(HierarchicalResourceAllocator):
 
 
 def _tree(tree: LazyTree, seen: SeenImage) -> Hierarchy:
-    """What has been made, its children added one at a time; "hidden" is what could be gained below a node at most."""
+    """What has been made, its children added one at a time.
+
+    "hidden" is what the "below" patches below one could gain at most, as long as they are not made.
+    """
     level, x, y = np.array(tree.nodes, np.int64).T
     parent, error = np.array(tree.parent), np.array(tree.error)
     hidden = np.where(np.array(tree.expanded) | (level == 0), 0.0, error)
     weight = np.array([seen.weight(node) for node in tree.nodes])
+    rows, columns = (-(-extent // (seen.image.patch << np.maximum(level - 1, 0))) for extent in seen.image.size)
+    below = np.minimum(rows - 2 * y, 2) * np.minimum(columns - 2 * x, 2)
     inherited = np.array(tree.inherited)
     attributes = {"level": level, "x": x, "y": y, "error": error, "inherited_error": inherited}
-    attributes |= {"weight": weight, "hidden": hidden, "parent": parent}
+    # What a patch and all below it may gain: where errors are known, what it inherits.
+    potential = np.array([steps[-1] for steps in tree.potential])
+    order = np.where(potential == error, inherited, inherited - error + potential)
+    attributes |= {"weight": weight, "hidden": hidden, "parent": parent, "below": below, "order": order}
     return Hierarchy.tree(
-        parent, np.ones(parent.size), mode="child", order=inherited, attributes=attributes, cost_unit="tokens"
+        parent, np.ones(parent.size), mode="child", order=order, attributes=attributes, cost_unit="tokens"
     )
 
 
@@ -430,23 +471,37 @@ def _refined(hierarchy: Hierarchy) -> list[_Node]:
 def _mixed(
     image: StreamedImage,
     density: np.ndarray,
-    found: Sequence[tuple[float, tuple[slice, slice], np.ndarray]],
-    total: float,
+    windows: Sequence[tuple[np.ndarray, TokenContext]],
+    maps: Sequence[np.ndarray],
+    elsewhere: float,
+    sure: float,
 ) -> SeenImage:
-    """The density of the overview, and of windows what was read there; ``total`` of their chances, at least 1."""
-    patches = 4**image.first  # finest ones in a cell
-    rest = 1 - sum(chance for chance, *_ in found) / total
-    cells, closer = density.size, {}
-    mixed = density * rest
-    for chance, (rows, columns), share in found:
-        side = 1 << image.first
-        for row in range(rows.start, min(rows.stop, density.shape[0])):
-            for column in range(columns.start, min(columns.stop, density.shape[1])):
-                top, left = (row - rows.start) * side, (column - columns.start) * side
-                here = share[top : top + side, left : left + side]
-                # A share of 1 on one patch is as dense as all patches together.
-                closer[row, column] = mixed[row, column] + here * (chance / total * cells * patches)
-    return SeenImage(image, mixed, closer)
+    """What was read of the overview and of windows, and of an answer elsewhere its share of all patches."""
+    side = 1 << image.first
+    grid = [-(-extent // image.patch) for extent in image.size]
+    # By finest patch, as chances are: a patch of the overview has side**2 of them.
+    mixed = density * (elsewhere / (density.size * side**2)) + maps[0] / side**2
+    closer: dict[tuple[int, int], np.ndarray] = {}
+    for (corners, _), chance in zip(windows, maps[1:], strict=True):
+        for number, (top, left) in enumerate(corners.tolist()):
+            first = [(_WINDOW + 1) * k for k in divmod(number, _SHEET)]
+            window = chance[first[0] : first[0] + _WINDOW, first[1] : first[1] + _WINDOW]
+            for y, x in np.argwhere(window > 0).tolist():
+                row, column = top + y, left + x
+                if row >= grid[0] or column >= grid[1]:
+                    continue
+                cell = row // side, column // side
+                if cell not in closer:
+                    shape = [min(side, extent - k * side) for extent, k in zip(grid, cell, strict=True)]
+                    closer[cell] = np.full(shape, mixed[cell])
+                # Windows may overlap: what both have read is there once.
+                at = row % side, column % side
+                closer[cell][at] = max(closer[cell][at], mixed[cell] + window[y, x])
+    mean = mixed.copy()
+    for cell, weights in closer.items():
+        mean[cell] = weights.mean()
+    closer = {cell: weights / mean.mean() for cell, weights in closer.items()}
+    return SeenImage(image, mixed / mean.mean(), closer, Served("phrase", sure))
 
 
 def _details_of(image: StreamedImage, cell: tuple[int, int]) -> list[np.ndarray]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.compiling import njit
-from hra.domains.tokens.pyramid.blocks import block_sums
+from hra.domains.tokens.pyramid.blocks import block_maxima, block_sums
 from hra.domains.tokens.pyramid.interpolation import halve
 from hra.domains.tokens.pyramid.pyramid import full_depth, patch_boxes
 from hra.errors import ArrayError, FileError
@@ -40,6 +40,7 @@ _IN_MEMORY = 2**26  # pixels up to which the errors of a file are found anew eac
 _STEPS = 3  # halvings from a level that a file has to one that it lacks
 _KEPT_BYTES = 2**26  # of stored errors that stay in memory
 _VERSION = 1
+_KEPT = ("overview", "under", "sharp")  # of each row of blocks, what stays in memory
 
 Made = TypeVar("Made")
 
@@ -71,6 +72,7 @@ class StreamedImage:
     first : the finest level that is kept.
     levels : level to `Sliced`, those that can be read; 0 is ``source``.
     under : float64, what all details below `first` add up to, by patch of that level; None where they are unknown.
+    sharp : float32, the largest detail of a finest patch in each of them, which print has; None where it is unknown.
     file : what they belong to, None for an array.
 
     Examples
@@ -91,6 +93,7 @@ class StreamedImage:
     levels: Mapping[int, Sliced] = field(default_factory=dict)
     file: RegionFile | None = None
     under: np.ndarray | None = None
+    sharp: np.ndarray | None = None
 
     def __repr__(self) -> str:
         """Size and levels."""
@@ -109,8 +112,8 @@ class StreamedImage:
         size, first = _checked(source, patch)
         rows = [_block_row(source, size, patch, first, y) for y in range(0, size[0], patch << _BLOCK)]
         details = [np.concatenate([row[f"detail{k}"] for row in rows]) for k in range(first)]
-        small, under = (np.concatenate([row[name] for row in rows]) for name in ("overview", "under"))
-        return cls._of(source, patch, details, small, first, under=under)
+        small, *sums = (np.concatenate([row[name] for row in rows]) for name in _KEPT)
+        return cls._of(source, patch, details, small, first, sums=sums)
 
     @classmethod
     def open(
@@ -161,18 +164,18 @@ class StreamedImage:
         facts |= {"size": list(size), "patch": patch, "channels": channels and list(channels), "window": window}
         open_job(stored, facts)
         names = [stored / f"rows-{n:05}.npz" for n in range(-(-size[0] // (patch << _BLOCK)))]
-        small, under = [], []
+        rows: list[list[np.ndarray]] = []
         for number, name in enumerate(names):
             if not name.exists():
                 if progress is not None:
                     progress(f"{file.path.name}: one pass, {number / len(names):.0%}")
                 row = _block_row(source, size, patch, first, number * (patch << _BLOCK))
                 write_atomically(name, partial(_save, row))
-            small.append(_load(name, "overview"))
-            under.append(_load(name, "under"))
+            rows.append([_load(name, part) for part in _KEPT])
         kept = _Stored(names)
         details = [_StoredGrid(kept, k, _grid(size, patch, k)) for k in range(first)]
-        return cls._of(source, patch, details, np.concatenate(small), first, levels, file, np.concatenate(under))
+        small, *sums = map(np.concatenate, zip(*rows, strict=True))
+        return cls._of(source, patch, details, small, first, levels, file, sums)
 
     @classmethod
     def _of(
@@ -184,7 +187,7 @@ class StreamedImage:
         first: int,
         levels: Mapping[int, Sliced] | None = None,
         file: RegionFile | None = None,
-        under: np.ndarray | None = None,
+        sums: Sequence[np.ndarray] = (),
     ) -> StreamedImage:
         """With the levels from ``first`` on, which follow from the first of them."""
         overview, more = [small], list(details)
@@ -192,7 +195,7 @@ class StreamedImage:
             coarse, detail = halvings(overview[-1], np.float32(1), patch, 4.0**level)
             overview.append(coarse)
             more.append(detail)
-        return cls(source, patch, tuple(more), tuple(overview), first, levels or {0: source}, file, under)
+        return cls(source, patch, tuple(more), tuple(overview), first, levels or {0: source}, file, *sums)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -330,7 +333,7 @@ def _grid(size: tuple[int, int], patch: int, level: int) -> tuple[int, int]:
 def _block_row(source: Sliced, size: tuple[int, int], patch: int, first: int, top: int) -> dict[str, np.ndarray]:
     """What a row of blocks from pixel row ``top`` on leaves: its part of the overview and of the details below."""
     side = patch << _BLOCK
-    parts: dict[str, list[np.ndarray]] = {"overview": [], "under": [], **{f"detail{k}": [] for k in range(first)}}
+    parts: dict[str, list[np.ndarray]] = {name: [] for name in (*_KEPT, *(f"detail{k}" for k in range(first)))}
     for pixels in _blocks(source, size, top, side):
         # Whole numbers are scaled where they are added up: a copy in floats would take longer than the sums.
         whole = pixels.dtype in (np.uint8, np.uint16) and pixels.ndim == 3 and pixels.shape[2] == 3
@@ -343,6 +346,7 @@ def _block_row(source: Sliced, size: tuple[int, int], patch: int, first: int, to
             under += block_sums(detail.astype(np.float64), 2 ** (first - k))
             parts[f"detail{k}"].append(detail)
         parts["under"].append(under)
+        parts["sharp"].append(block_maxima(parts["detail0"][-1], 1 << first) if first else under.astype(np.float32))
         parts["overview"].append(level if level.dtype == np.float32 else as_image(level))
     return {name: np.concatenate(each, axis=1) for name, each in parts.items()}
 

@@ -19,10 +19,7 @@ def halve(pixels: np.ndarray) -> np.ndarray:
     The pyramid kernel keeps the mean of odd sizes by cells of fractional width, which no longer lie on patches.
     Repeating the edge at every step costs one row; once for all levels it could multiply a strip of 20,000 x 1 pixels.
     """
-    height, width = pixels.shape[:2]
-    if height % 2 or width % 2:
-        pixels = np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
-    return build_pyramid(pixels, reduce="mean", levels=2).levels[1]
+    return build_pyramid(pixels, reduce="block_mean", levels=2).levels[-1]
 
 
 # Slope of the degree-four polynomial with the given five cell means: half the difference of a cell's two halves.

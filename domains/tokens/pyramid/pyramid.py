@@ -11,11 +11,10 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.domains.tokens.pyramid.blocks import block_means
-from hra.domains.tokens.pyramid.interpolation import halve
 from hra.domains.tokens.pyramid.level_errors import error_sums, squared_errors
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
-from hra.kernels import build_pyramid
+from hra.kernels import Pyramid, build_pyramid
 from hra.model.arrays import frozen
 from hra.model.short_repr import ShortRepr
 
@@ -70,7 +69,10 @@ class PatchPyramid(ShortRepr):
             raise ArrayError(f"levels must be at least 1, got {levels}", where="levels")
         depth = full_depth(pixels.shape[:2], patch)
         depth = depth if levels is None else min(levels, depth)
-        return cls(tuple(_halvings(pixels, depth)), patch)
+        mips = build_pyramid(pixels, "block_mean", depth)
+        made = cls(mips.levels, patch)
+        made.once("mips", lambda: mips)
+        return made
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What ``make`` returned when first asked for ``key``: anything that the image alone decides."""
@@ -81,6 +83,11 @@ class PatchPyramid(ShortRepr):
     @cached_property
     def _made(self) -> dict[Hashable, Any]:
         return {}
+
+    @property
+    def mips(self) -> Pyramid:
+        """The levels in one buffer, for kernels; without a copy where `build` made them."""
+        return self.once("mips", lambda: Pyramid.of_levels(self.levels, "block_mean"))
 
     @cached_property
     def image(self) -> np.ndarray:
@@ -164,15 +171,6 @@ class PatchPyramid(ShortRepr):
         # A level of whole patches is not copied: `np.pad` would do so even for nothing.
         padded = np.pad(pixels, ((0, pad[0]), (0, pad[1]), (0, 0)), mode="edge") if any(pad) else pixels
         return padded.reshape(rows, self.patch, columns, self.patch, 3)
-
-
-def _halvings(pixels: np.ndarray, depth: int) -> list[np.ndarray]:
-    """An image, copied since the caller may reuse its buffer, and its halvings: at once as far as sizes are even."""
-    even = min((extent & -extent).bit_length() for extent in pixels.shape[:2])
-    stack = list(build_pyramid(pixels, reduce="mean", levels=min(even, depth)).levels)
-    while len(stack) < depth:
-        stack.append(halve(stack[-1]))
-    return stack
 
 
 def full_depth(image_size: tuple[int, ...], patch: int) -> int:

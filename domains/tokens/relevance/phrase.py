@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from hra.domains.tokens.text.rows import patches_under, right_neighbour
 _COARSE_SIDE = 512  # pixels of the longer side, at most, on which the layout is looked for
 _LEAST = 0.002  # probability of a place that is worth a mark
 # What the network says of a place, and how often it is right: a line fitted on the development half.
-_SURE = (0.03, 0.92)
-_UNSURE = 0.2  # confidence below which tokens go where they would without a question
+_SURE = (0.17, 0.75)
+_UNSURE = 0.3  # confidence below which tokens go where they would without a question
 _LETTERS = 4  # fewer on a whole image are no text: the recogniser sees letters in spots
 _BACKGROUND = 0.003
 _PATCHES = 4  # patches of an answer that stands where nobody looked
@@ -39,13 +39,14 @@ class PhraseRelevance:
     """The probability that the answer stands in a patch: by the print there and around it.
 
     Lines of text are found on a coarse copy and read, labels and values before running text, as far as a budget of
-    reading goes (about half a second on one core, a second where there are many labels). Every line, and every part of
-    one that looks like a value, is a candidate; a small network weighs the words before, beside, above and below it,
-    what kind of value it is and where it stands (`text.candidates`, `text.ranker`), and gives it a probability; what
-    they lack of 1 is spread over all patches. So the error that allocators reduce is the expected one, and tokens hedge
-    between likely places by themselves. Where the likeliest place is below .2, the question decides nothing, and where
-    there is no text, `CueRelevance` is the answer. Counted in `TokenContext.counts`: pixels searched, lines found,
-    lines read, pixels of width read, candidates; `TokenContext.served` has the confidence.
+    reading goes (about half a second on one core, a second where there are many labels, of which long ones are then
+    read in part). Every line, and every part of one that looks like a value, is a candidate; a small network weighs the
+    words before, beside, above and below it, what kind of value it is and where it stands (`text.candidates`,
+    `text.ranker`), and gives it a probability; what they lack of 1 is spread over all patches. So the error that
+    allocators reduce is the expected one, and tokens hedge between likely places by themselves. Where confidence is
+    below .3, the question decides nothing, and where there is no text, `CueRelevance` is the answer. Counted in
+    `TokenContext.counts`: pixels searched, lines found, lines read, pixels of width read, candidates;
+    `TokenContext.served` has the confidence.
 
     Needs RapidOCR (extra ``ocr``) and is `CueRelevance` without it; paraphrases gain from MiniLM (extra ``vlm``). With
     ``read=False`` it needs nothing but SciPy: lines are found by their strokes and weighed by layout, what stands to
@@ -89,24 +90,12 @@ class PhraseRelevance:
 
 def _posterior(context: TokenContext) -> np.ndarray | None:
     """The probability that the answer stands there, by patch; None where nothing was read."""
-    if not asks(context.query):
+    read = chances(context.query, [context])
+    if read is None:
         return None
-    page = context.pyramid.once((PhraseRelevance, "read"), lambda: _page(context))
-    parts = candidates(page.upright)
-    if sum(letter.isalnum() for line in page.upright for letter in line.text or "") < _LETTERS:
-        return None
-    rows = candidate_features(context.query, page.upright, parts)
-    shares = ranker().probabilities(rows)
-    context.count("candidates", len(parts))
+    (chance,), elsewhere, sure = read
     where = spatial_words(context.query, *context.grid)
-    chance = np.zeros(context.grid)
-    for share, one in zip(shares, parts, strict=True):
-        if share >= _LEAST:
-            quad = page.lines[one.line].part(one.start, one.end)
-            chance[patches_under(quad, context.grid, context.patch)] += share
-    chance = np.minimum(chance, 1)
-    sure = max(_SURE[0] + _SURE[1] * float(chance.max()), 0.0)
-    if sure < _UNSURE:
+    if not is_sure(sure):
         context.serve(Served("words of place" if where.min() < 1 else "nothing", sure))
         coloured = colour_words(context.query, context.image, context.patch)
         if coloured is None:
@@ -114,9 +103,51 @@ def _posterior(context: TokenContext) -> np.ndarray | None:
         context.serve(Served("words of colour", sure))
         return coloured * where
     context.serve(Served("phrase", sure))
-    elsewhere = _PATCHES * max(1 - shares.sum(), _DOUBT)
     spread = _anywhere(context)
     return (chance + elsewhere * spread / spread.sum()) * where
+
+
+def chances(query: str, parts: Sequence[TokenContext]) -> tuple[list[np.ndarray], float, float] | None:
+    """The probability that the answer stands in each patch of pictures that are read as one page, below each other.
+
+    Parameters
+    ----------
+    parts : the pictures: one, or windows of a large one; each is read once, whatever is asked.
+
+    Returns
+    -------
+    For each picture float64 [rows, columns]; how many patches of the answer stand elsewhere; and how sure the likeliest
+    place is. None where nothing was read, or the question asks for nothing that could be.
+    """
+    if not asks(query):
+        return None
+    pages = [part.pyramid.once((PhraseRelevance, "read"), lambda part=part: _page(part)) for part in parts]
+    below = np.cumsum([0.0] + [2.0 * part.image.shape[0] for part in parts[:-1]])
+    upright = [
+        replace(line, quad=line.quad + np.array([0.0, down]))
+        for page, down in zip(pages, below, strict=True)
+        for line in page.upright
+    ]
+    owner = [number for number, page in enumerate(pages) for _ in page.upright]
+    lines = [line for page in pages for line in page.lines]
+    found = candidates(upright)
+    if sum(letter.isalnum() for line in upright for letter in line.text or "") < _LETTERS:
+        return None
+    shares = ranker().probabilities(candidate_features(query, upright, found))
+    parts[0].count("candidates", len(found))
+    maps = [np.zeros(part.grid) for part in parts]
+    for share, one in zip(shares, found, strict=True):
+        if share >= _LEAST:
+            part, quad = parts[owner[one.line]], lines[one.line].part(one.start, one.end)
+            maps[owner[one.line]][patches_under(quad, part.grid, part.patch)] += share
+    maps = [np.minimum(chance, 1) for chance in maps]
+    sure = max(_SURE[0] + _SURE[1] * max(float(chance.max()) for chance in maps), 0.0)
+    return maps, _PATCHES * max(1 - float(shares.sum()), _DOUBT), sure
+
+
+def is_sure(sure: float) -> bool:
+    """Whether a question may decide where tokens go."""
+    return sure >= _UNSURE
 
 
 def _anywhere(context: TokenContext) -> np.ndarray:

@@ -46,7 +46,7 @@ FEATURES = (
     *("left gap", "above gap", "steps left", "steps up", "union recall", "row and column", "itself recall"),
     *("kind fits", "kind open", "kind asked", *(f"is {name}" for name, _ in _KINDS), "is words", "whole line"),
     *("height", "x", "y", "words", "length", "repeated", "last of kind", "largest", "row values", "colon", "long line"),
-    *("has models", "page best", "page reads"),
+    *("left unread", "has models", "page best", "page reads"),
 )
 """What each column of `candidate_features` says."""
 
@@ -192,6 +192,7 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
             min(in_row[one.line].sum(), 8) / 8,
             bool(re.search(r":\s*$", one.before)) or bool(len(row) and texts[row[0]].rstrip().endswith(":")),
             lines[one.line].aspect > 20,
+            bool(len(row)) and not texts[row[0]],
             fits.embeds,
             fits.most,
             min(sum(map(bool, texts)) / max(len(texts), 1), 1),

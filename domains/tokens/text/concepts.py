@@ -34,11 +34,13 @@ _WORDS = {
     "page": "page seite página pages halaman begin begins",
     "email": "email e-mail mail correo emel",
 }
+_WITH_TAX, _WITHOUT_TAX = r"\b[il1]ncl(?:usive|uding)?\b|\bTTC\b|\binkl", r"\bexcl(?:uding|usive)?\b|\bbefore\b"
 _BY_WORD: dict[str, set[str]] = {}
 for _concept, _listed in _WORDS.items():
     for _word in _listed.split():
         _BY_WORD.setdefault(_word, set()).add(_concept)
 _LONG = 6  # letters from which a misread word is taken for the known one
+_JOINED, _INSIDE, _AT_END = 9, 5, 3  # letters of words read as one, and of a known word in it, or at its start or end
 
 
 @lru_cache(maxsize=8192)
@@ -47,7 +49,10 @@ def concepts(text: str) -> frozenset[str]:
     found: set[str] = set()
     for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)?", text.lower()):
         found |= _of_word(word)
-    if "subtotal" in found or re.search(r"(?i)\bsub\b", text):
+    with_tax, without = (re.search(rf"(?i){words}", text) for words in (_WITH_TAX, _WITHOUT_TAX))
+    if "total" in found and with_tax:  # what it includes is not what it is
+        found.discard("tax")
+    if "subtotal" in found or re.search(r"(?i)\bsub\b", text) or ("total" in found and without):
         found.discard("total")
         found.add("subtotal")
     return frozenset(found)
@@ -58,4 +63,13 @@ def _of_word(word: str) -> frozenset[str]:
     if word in _BY_WORD or len(word) < _LONG:
         return frozenset(_BY_WORD.get(word, ()))
     best = max(_BY_WORD, key=lambda known: likeness(word, known) if len(known) >= _LONG else 0.0)
-    return frozenset(_BY_WORD[best]) if likeness(word, best) and len(best) >= _LONG else frozenset()
+    if likeness(word, best) and len(best) >= _LONG:
+        return frozenset(_BY_WORD[best])
+    return frozenset().union(*(named for known, named in _BY_WORD.items() if _holds(word, known)))
+
+
+def _holds(word: str, known: str) -> bool:
+    """Whether ``word`` is several that were read as one, of which ``known`` is one."""
+    if len(word) < _JOINED or len(known) < _AT_END:
+        return False
+    return word.startswith(known) or word.endswith(known) or (len(known) >= _INSIDE and known in word)

@@ -23,17 +23,17 @@ def same_meaning(question: str, labels: Sequence[str]) -> np.ndarray:
     """Cosine of the embeddings of question and label, or its gloss, at least 0; 0 for no label or without a model."""
     if not labels or not can_embed():
         return np.zeros(len(labels))
-    vectors = _vectors([question, *filter(None, labels)])
-    asked = vectors[question]
+    # A batch is padded to its longest text, and labels stay while questions change.
+    by_length = sorted(set(filter(None, labels)), key=lambda label: (len(label), label))
+    asked, vectors = _meaning(question), _vectors(tuple(by_length))
     cosines = [max(asked @ vectors[label], _explain(asked, label), 0) if label else 0 for label in labels]
     return np.array(cosines, np.float64)
 
 
-def _vectors(texts: Sequence[str]) -> dict[str, np.ndarray]:
-    """The unit embedding of every distinct text."""
-    # A batch is padded to its longest text.
-    distinct = sorted(set(texts), key=len)
-    batches = [distinct[first : first + _BATCH] for first in range(0, len(distinct), _BATCH)]
+@lru_cache(maxsize=64)
+def _vectors(texts: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """The unit embedding of every text."""
+    batches = [list(texts[first : first + _BATCH]) for first in range(0, len(texts), _BATCH)]
     return {text: vector for batch in batches for text, vector in zip(batch, _embed()(batch).numpy(), strict=True)}
 
 
@@ -44,7 +44,7 @@ def _explain(asked: np.ndarray, label: str) -> float:
 
 @lru_cache(maxsize=64)
 def _meaning(text: str) -> np.ndarray:
-    """The unit embedding of a gloss, which is one of a few."""
+    """The unit embedding of one text: a question, or a gloss, of which there are a few."""
     return _embed()([text])[0].numpy()
 
 

@@ -17,16 +17,21 @@ from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.running import paragraph_heads, running
 
 _SEARCHED = 600_000  # pixels of the copy on which lines are found
+# Strokes that stand out less from the paper around them are faint print; as much they are made to stand out.
+_FAINT, _CLEAR = 0.2, 0.4
+_AROUND = 16  # of the longer side is what paper around a stroke means: larger than a letter, smaller than a shadow
 # Pixels of the recogniser's input: labels and values at most, and what is read in all before running text is left out;
 # a core reads some 25 a millisecond.
-_READ_WIDTH, _SKIMMED_WIDTH = 12_000, 5500
+_READ_WIDTH, _SKIMMED_WIDTH = 15_000, 5500
 _FINE_WIDTH, _NARROW, _NARROW_LONG = (
     7500,
     0.7,
     0.9,
 )  # of labels, above which they are read narrower, down to such shares
+_HEAD = 160  # of a label's beginning, at least, where labels are too many to be read whole
 _VALUE = 4.0  # aspect below which a line is not: its figures must be right
 _COLUMN, _LABEL = 5, 4  # values that are a column, and letters that are a label
+_TALL = 2.0  # heights of a label from which a box beside it is no value
 _ABOVE = 6.0  # heights of a label above a column that it may belong to
 _READ_SCALE = 2.5  # times as fine as the copy is fine enough for reading
 _LETTERS = 0.4  # score below which a line may be no text
@@ -63,8 +68,12 @@ def page_lines(image: np.ndarray) -> PageLines:
     MissingExtra : RapidOCR is not installed.
     """
     coarse, scale = _smaller(image, _SEARCHED)
-    lines = reader.found_lines(coarse, scale)
     finer, fine_scale = _smaller(image, _SEARCHED * _READ_SCALE**2)
+    strokes = _strokes(coarse)
+    strength = float(np.percentile(np.abs(strokes), 99.9))
+    if 0 < strength < _FAINT:
+        coarse, finer = (_clearer(one, strength) for one in (strokes, _strokes(finer)))
+    lines = reader.found_lines(coarse, scale)
     turns = _turns(finer, fine_scale, lines)
     lines = [_turned(line, turns) for line in lines]
     upright = _upright(lines, turns, image.shape[:2])
@@ -95,6 +104,20 @@ def _smaller(image: np.ndarray, pixels: float) -> tuple[np.ndarray, float]:
         image, (max(round(width / scale), 1), max(round(height / scale), 1)), interpolation=cv2.INTER_AREA
     )
     return small, float(scale)
+
+
+def _strokes(image: np.ndarray) -> np.ndarray:
+    """How much darker or lighter than the paper around it each pixel is, float32 [h, w]."""
+    import cv2
+
+    grey = image.mean(axis=2, dtype=np.float32)
+    side = max(max(grey.shape) // _AROUND, 3)
+    return grey - cv2.blur(grey, (side, side))
+
+
+def _clearer(strokes: np.ndarray, strength: float) -> np.ndarray:
+    """Faint print of even paper and full contrast, float32 [h, w, 3] in [0, 1]."""
+    return np.clip(0.5 + _CLEAR / strength * strokes, 0, 1)[..., None].repeat(3, axis=2)
 
 
 def _turns(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> int:
@@ -139,17 +162,30 @@ def _read(
 ) -> tuple[list[TextLine], int]:
     """The lines, read in the order of promise while the budget lasts; and what was spent."""
     labels, order = _order(upright)
-    widths = _fitting(reader.reading_widths(image, scale, lines), lines, labels)
+    whole = np.array(_fitting(reader.reading_widths(image, scale, lines), lines, labels), int)
+    widths = np.where(labels, np.minimum(whole, _longest(whole[labels])), whole)
     known, spent, chosen = list(lines), 0, []
     for number in order:
         if spent + widths[number] <= (_READ_WIDTH if labels[number] else _SKIMMED_WIDTH):
             spent += widths[number]
             chosen.append(number)
     chosen.sort(key=lambda number: widths[number])  # a batch is padded to its longest line
-    read = reader.read_lines(image, scale, [lines[i] for i in chosen], [widths[i] for i in chosen], _LETTERS)
-    for number, line in zip(chosen, read, strict=True):
-        known[number] = line
-    return known, spent
+    shares = [float(widths[i]) / float(whole[i]) for i in chosen]
+    begun = [replace(lines[i], quad=lines[i].part(0, share)) for i, share in zip(chosen, shares, strict=True)]
+    read = reader.read_lines(image, scale, begun, [int(widths[i]) for i in chosen], _LETTERS)
+    for number, share, line in zip(chosen, shares, read, strict=True):
+        if line.text is not None:  # what was not read of a line is blank
+            known[number] = lines[number].saying(line.text.ljust(round(len(line.text) / share)))
+    return known, int(spent)
+
+
+def _longest(widths: np.ndarray) -> float:
+    """Width beyond which labels are not read, so that each is read at least in part: beginnings tell them apart."""
+    least = np.sort(widths)
+    left = np.arange(len(least), 0, -1)
+    room = (_READ_WIDTH - (np.cumsum(least) - least)) / left  # for each of those that are no shorter
+    short = np.flatnonzero(room < least)
+    return max(float(np.floor(room[short[0]])), _HEAD) if len(short) else np.inf
 
 
 def _fitting(widths: Sequence[int], lines: Sequence[TextLine], labels: np.ndarray) -> list[int]:
@@ -209,7 +245,9 @@ def overlooked(lines: Sequence[TextLine]) -> list[TextLine]:
                 middle[column].min() - _ABOVE * height[label] < middle[label] < middle[column].max()
                 and boxes[label, 2] < left
             )
-            if between and not (level & (boxes[:, 2] > boxes[label, 2])).any():
+            # Numbers that were taken for one line from top to bottom are none of them.
+            beside = level & (boxes[:, 2] > boxes[label, 2]) & (height < _TALL * height[label])
+            if between and not beside.any():
                 like = column[np.argmin(np.abs(middle[column] - middle[label]))]
                 _, top, _, bottom = boxes[label]
                 quad = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])

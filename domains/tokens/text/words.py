@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -18,8 +19,9 @@ _ALIKE = 0.8  # least share of equal letters of words that count as the same: a 
 
 
 def content_words(text: str) -> list[str]:
-    """Words that mean something, lower case; all of them where none does."""
-    words = re.findall(r"[a-z]+", text.lower())
+    """Words that mean something, lower case and without accents; all of them where none does."""
+    plain = "".join(one for one in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(one))
+    words = re.findall(r"[^\W\d_]+", plain)
     return [word for word in words if word not in _STOP] or words
 
 

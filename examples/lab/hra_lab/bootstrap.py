@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ class Interval:
     high: float
 
 
-def resampled(values: np.ndarray, draws: int = 2000) -> np.ndarray:
+def resampled(values: np.ndarray, draws: int = 2000, groups: Sequence[Hashable] | None = None) -> np.ndarray:
     """Means of tasks drawn with replacement; the same draws for every method and at every call.
 
     Resampling tasks keeps the scores of all methods on one task together (the paired bootstrap; B. Efron and
@@ -31,6 +31,7 @@ def resampled(values: np.ndarray, draws: int = 2000) -> np.ndarray:
     Parameters
     ----------
     values : [..., tasks].
+    groups : what each task belongs to, such as its image: whole groups are drawn, since their tasks are alike.
 
     Returns
     -------
@@ -41,13 +42,18 @@ def resampled(values: np.ndarray, draws: int = 2000) -> np.ndarray:
     >>> resampled(np.ones((3, 5))).shape
     (2000, 3)
     """
+    if groups is not None:
+        number = {group: i for i, group in enumerate(dict.fromkeys(groups))}
+        member = np.eye(len(number))[[number[group] for group in groups]]
+        sums = resampled(values @ member, draws), resampled(member.sum(axis=0), draws)
+        return sums[0] / sums[1].reshape(-1, *[1] * (values.ndim - 1))
     count = values.shape[-1]
     times = np.random.default_rng(_SEED).multinomial(count, np.full(count, 1 / count), draws)
     return (times @ np.moveaxis(values, -1, 0)) / count
 
 
-def mean_of(scores: Sequence[float]) -> Interval:
-    """The mean score of the tasks.
+def mean_of(scores: Sequence[float] | np.ndarray, groups: Sequence[Hashable] | None = None) -> Interval:
+    """The mean score of the tasks; see `resampled` for ``groups``.
 
     Raises
     ------
@@ -61,11 +67,11 @@ def mean_of(scores: Sequence[float]) -> Interval:
     values = np.asarray(scores, float)
     if not values.size:
         raise ArrayError("a mean of no task", where="scores", fix="judge one task or more")
-    return around(float(values.mean()), resampled(values))
+    return around(float(values.mean()), resampled(values, groups=groups))
 
 
-def difference(scores: Sequence[float], others: Sequence[float]) -> Interval:
-    """The mean of one method less that of another, on the same tasks.
+def difference(scores: Sequence[float], others: Sequence[float], groups: Sequence[Hashable] | None = None) -> Interval:
+    """The mean of one method less that of another, on the same tasks; see `resampled` for ``groups``.
 
     Raises
     ------
@@ -79,7 +85,20 @@ def difference(scores: Sequence[float], others: Sequence[float]) -> Interval:
     if len(scores) != len(others):
         what = f"{len(scores)} and {len(others)} scores"
         raise ArrayError(what, where="others", fix="pass the scores of the same tasks")
-    return mean_of(np.asarray(scores, float) - np.asarray(others, float))  # pyright: ignore[reportArgumentType]
+    return mean_of(np.asarray(scores, float) - np.asarray(others, float), groups)
+
+
+def ratio(values: Sequence[float], others: Sequence[float], groups: Sequence[Hashable] | None = None) -> Interval:
+    """The mean of one method by that of another, on the same tasks, such as seconds; see `resampled` for ``groups``.
+
+    Examples
+    --------
+    >>> ratio([2.0, 4.0], [1.0, 2.0])
+    Interval(value=2.0, low=2.0, high=2.0)
+    """
+    both = np.array([values, others], float)
+    above, below = resampled(both, groups=groups).T
+    return around(float(both[0].mean() / both[1].mean()), above / below)
 
 
 def around(value: float, values: np.ndarray) -> Interval:

@@ -4,8 +4,8 @@
     python examples/lab/scripts/measure_cuts.py FOLDER [--tables roots,share,zoom] [--half development] [--json FILE]
 
 FOLDER holds mesh files; those of 900 to 60,000 triangles are taken, each shape once. A hash of the name puts each into
-the development or the test half. Nothing of them is part of the repository. The exit code is 1 if a sample is beyond
-its bound.
+the development or the test half. Tables are added to those in the JSON file, if there is one. Nothing of the meshes is
+part of the repository. The exit code is 1 if a sample is beyond its bound.
 
 - roots: triangles of the source and of the root, and the CPU time of the build.
 - share: `Threshold(4)` of certified bounds in 4 views of 1920 x 1080; the largest distance in pixels of visible samples
@@ -58,7 +58,10 @@ def main() -> int:
         _row(name, source, chosen.tables.split(",")) for name, source in sources(chosen.folder, chosen.half, print_rows)
     ]
     if chosen.json:
-        chosen.json.write_text(json.dumps(rows, indent=1) + "\n")
+        known = json.loads(chosen.json.read_text()) if chosen.json.exists() else []
+        both = {row["mesh"]: row for row in known}
+        both.update({row["mesh"]: {**both.get(row["mesh"], {}), **row} for row in rows})
+        chosen.json.write_text(json.dumps(list(both.values()), indent=1) + "\n")
     return _judge(rows)
 
 

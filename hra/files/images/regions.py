@@ -219,7 +219,7 @@ def open_regions(
 
 
 def is_regions(path: Any) -> bool:
-    """Whether a file or folder is read by regions: by its name, but for OME-Zarr, by what is in the folder."""
+    """Whether a file or folder is read by regions: by its name; folders are OME-Zarr if they hold its files."""
     file = local_path(path)
     if file.is_dir():
         return any((file / name).exists() for name in ("zarr.json", ".zattrs", ".zgroup"))
@@ -307,9 +307,10 @@ def _tiff(file: Path) -> _Reader:
             parts = [segment(first, row, column, index + plane * per_plane) for plane in range(first.samplesperpixel)]
         else:
             parts = [segment(page, row, column, index) for page in planes]
-        if any(part is None for part in parts):
+        there = [part for part in parts if part is not None]
+        if len(there) < len(parts):
             return None
-        tile = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)  # pyright: ignore[reportCallIssue, reportArgumentType]
+        tile = there[0] if len(there) == 1 else np.concatenate(there, axis=2)
         if first.photometric == 0:  # white is zero
             tile = np.iinfo(tile.dtype).max - tile if tile.dtype != np.bool_ else ~tile
         elif first.photometric == 3:  # a palette of 16-bit colours

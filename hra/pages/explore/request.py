@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from hra.camera.framing import fit_camera
-from hra.domains import meshes
+from hra.domains import meshes, tokens
+from hra.domains.tokens.commands.slides import is_large
 from hra.domains.tokens.relevance.registry import relevance_named
 from hra.errors import HraError
 from hra.files.images import load_image
@@ -20,7 +21,7 @@ from hra.pages.explore.common_pool import of_image, of_mesh, of_texture, pool_vi
 from hra.pages.explore.flights import flight_view, trace_view
 from hra.pages.explore.meshes import mesh_view
 from hra.pages.explore.textures import texture_view
-from hra.pages.explore.tokens import token_view
+from hra.pages.explore.tokens import slide_view, token_view
 from hra.residency import load_trace
 
 IMAGES = ("tokens", "texture", "flight")  # what is shown of image files
@@ -102,7 +103,18 @@ def _trace(path: Path, request: PageRequest) -> dict[str, Any]:
 
 
 def _tokens(path: Path, request: PageRequest) -> dict[str, Any]:
-    return token_view(_image(path, request), request.query, request.budget or _BUDGETS["tokens"], _relevance())
+    uploaded = request.image if _is_replaced(path, request) else None
+    if uploaded is None and is_large(path):
+        return slide_view(path, request.query, request.budget or _BUDGETS["tokens"], _relevance())
+    changed = path.stat().st_mtime_ns if path.exists() else 0
+    context = _context(path, changed, uploaded)
+    return token_view(context.asking(request.query), request.budget or _BUDGETS["tokens"])
+
+
+@lru_cache(maxsize=4)  # a server reads its images once, and what depends on them alone is made once
+def _context(path: Path, changed: int, uploaded: bytes | None) -> Any:
+    image = load_image(path) if uploaded is None else decode_image(uploaded, name="the uploaded image")
+    return tokens.PyramidSampling(_relevance()).context(image, "")
 
 
 def _seen(path: Path, request: PageRequest) -> tuple[Any, Any]:
@@ -127,9 +139,14 @@ def _texels(path: Path, request: PageRequest) -> Any:
 
 
 def _uploaded(path: Path, request: PageRequest) -> np.ndarray | None:
-    if request.image is None or path != next(source for source, kind in request.sources if kind in IMAGES):
+    if request.image is None or not _is_replaced(path, request):
         return None
     return decode_image(request.image, name="the uploaded image")
+
+
+def _is_replaced(path: Path, request: PageRequest) -> bool:
+    images = (source for source, kind in request.sources if kind in IMAGES)
+    return request.image is not None and path == next(images)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,24 +13,25 @@ import numpy as np
 from hra.domains import tokens
 from hra.domains.tokens.patches.metrics import pyramid_numbers
 from hra.domains.tokens.pyramid.downsample import patch_grid
-from hra.files.images.arrays import as_image
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.pages.explore.packed import jpeg, packed
 from hra.pages.explore.track import STEPS, USUAL, Track, allocate_all, budgets_between, slider, tracks
 from hra.traversals.hull import Hull
 
+_SLIDE_STEPS, _MOST_TOKENS = 24, 4096  # budgets of an image of any size
 # Of tokens as many as the budget has: what does not pay for itself is filled up.
 _METHODS = {**USUAL, "hra: least error within the budget": Hull(spend_all=True)}
 
 
-def token_view(image: Any, query: str, budget: int, relevance: tokens.Relevance) -> dict[str, Any]:
+def token_view(context: tokens.TokenContext, budget: int) -> dict[str, Any]:
     """What a page needs to show an image's tokens for a question, from a single patch to all.
 
     Parameters
     ----------
-    image : see `hra.files.images.as_image`; budget : where the slider begins, one of its steps.
+    context : what belongs to its image alone is kept with its pyramid, so that another question takes less.
+    budget : where the slider begins, one of its steps.
     """
-    allocator = tokens.PyramidSampling(relevance)
-    context = allocator.context(as_image(image), query)
+    allocator = tokens.PyramidSampling(context.scorer)
     hierarchy = allocator.builder.build(context)
     budgets = budgets_between(hierarchy.base_cost, hierarchy.total_cost, STEPS, (budget,))
     number = pyramid_numbers(hierarchy, context)
@@ -40,15 +42,53 @@ def token_view(image: Any, query: str, budget: int, relevance: tokens.Relevance)
     made += [_grid(context, budgets), _downsampled(context, budgets)]
     return {
         **drawn_tokens(context),
-        "query": query,
+        "query": context.query,
         **slider(budgets, budget, "tokens", "error, weighted by relevance"),
         "tracks": [track.record() for track in made],
+    }
+
+
+def slide_view(path: Path, query: str, budget: int, relevance: tokens.Relevance) -> dict[str, Any]:
+    """What a page needs to show tokens of an image of any size: every patch that a budget up to 4,096 shows, once."""
+    image, allocator = tokens.StreamedImage.open(path), tokens.StreamedPyramid(relevance)
+    least = allocator.allocate((image, query), budget).hierarchy.base_cost
+    made, number, places = [], dict[tuple[int, ...], int](), list[np.ndarray]()
+    for step in budgets_between(least, max(_MOST_TOKENS, budget), _SLIDE_STEPS, (budget,)):
+        allocation = allocator.allocate((image, query), float(step))
+        cut = np.stack([allocation.hierarchy.attribute(name)[allocation.cut] for name in ("level", "x", "y")], axis=1)
+        new = [place for place in map(tuple, cut.tolist()) if place not in number]
+        number.update(zip(new, range(len(number), len(number) + len(new)), strict=True))
+        places += [np.array(new, np.int64).reshape(-1, 3)]
+        made.append((allocation, np.sort([number[place] for place in map(tuple, cut.tolist())])))
+    every, side = np.concatenate(places), image.patch
+    columns = int(np.ceil(np.sqrt(len(every))))
+    atlas = np.full((-(-len(every) // columns) * side, columns * side, 3), 0.5, np.float32)
+    for n, value in enumerate(image.values(every)):
+        top, left = (side * k for k in divmod(n, columns))
+        atlas[top : top + side, left : left + side] = value.reshape(side, side, 3)
+    track = Track.of("hra: least error within the budget", (allocation for allocation, _ in made))
+    budgets = track.budgets
+    return {
+        "kind": "slide",
+        "name": "tokens",
+        "query": query,
+        "size": list(image.size),
+        "patch": side,
+        "places": packed(every.astype(np.uint32)),
+        "columns": columns,
+        "atlas": jpeg(atlas),
+        **slider(budgets, budget, "tokens", "error, weighted by relevance"),
+        "tracks": [replace(track, cuts=[cut for _, cut in made]).record()],
     }
 
 
 def drawn_tokens(context: tokens.TokenContext) -> dict[str, Any]:
     """What the browser draws patches from."""
     pyramid = context.pyramid
+    return pyramid.once(drawn_tokens, lambda: _drawn(pyramid))
+
+
+def _drawn(pyramid: PatchPyramid) -> dict[str, Any]:
     return {
         "kind": "tokens",
         "name": "tokens",
@@ -67,7 +107,8 @@ def _grid(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
     made = allocate_all(grid.problem(context, np.inf), budgets, grid.traversal)
     cuts = [np.sort(number[allocation.cut]) for allocation in made]
     # What a patch leaves wrong while nothing shows it; the finest come first in the pyramid, row by row.
-    squared = (context.pixel_weight * _patch_sums((image - mean) ** 2, context.pyramid.patch)).ravel()
+    lost = context.pyramid.once(_grid, lambda: _patch_sums((image - mean) ** 2, context.pyramid.patch))
+    squared = (context.pixel_weight * lost).ravel()
     residual = [squared.sum() - squared[cut].sum() for cut in cuts]
     canvas = np.rint(255 * mean).astype(int).tolist()
     return _measured(
@@ -81,14 +122,18 @@ def _downsampled(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
     height, width = image.shape[:2]
     grids = [patch_grid(height, width, int(budget), patch) for budget in budgets]
 
-    def error(grid: tuple[int, int]) -> float:
+    def lost(grid: tuple[int, int]) -> np.ndarray:
         shown = tokens.uniform_downsample(image, grid[0] * grid[1], patch)
-        return float((context.pixel_weight * _patch_sums((image - shown) ** 2, patch)).sum())
+        return _patch_sums((image - shown) ** 2, patch)
+
+    def kept(grid: tuple[int, int]) -> np.ndarray:
+        return context.pyramid.once((_downsampled, grid), lambda: lost(grid))
 
     # Many budgets share a grid, and Pillow resizes outside of Python's lock.
     different = sorted(set(grids))
     with ThreadPoolExecutor() as pool:
-        left = dict(zip(different, pool.map(error, different), strict=True))
+        sums = pool.map(kept, different)
+        left = {grid: float((context.pixel_weight * each).sum()) for grid, each in zip(different, sums, strict=True)}
     cost = [rows * columns for rows, columns in grids]
     return _measured("down-sampled", budgets, cost, [left[grid] for grid in grids], grids=grids)
 

@@ -32,7 +32,7 @@ def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None =
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
     _check_supported(image.dtype, reduce)
     data = layout.place(image, data)
-    with _context() as context, context.use() as gl:
+    with own_context() as context, context.use() as gl:
         check_storage_size(context, data.nbytes, "the pyramid")
         buffer = gl.buffer(reserve=-(-data.nbytes // 4) * 4)
         begin = image.size * data.itemsize
@@ -49,7 +49,7 @@ def rect_reduce(
 ) -> np.ndarray:
     """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
     _check_supported(data.dtype, reduce)
-    with _context() as context, context.use() as gl:
+    with own_context() as context, context.use() as gl:
         check_storage_size(context, data.nbytes, "the pyramid")
         check_storage_size(context, rects.nbytes, "the list of rectangles")
         buffer = upload(gl, np.pad(data, (0, -data.size % 4)) if data.itemsize == 1 else data)
@@ -66,7 +66,7 @@ def _check_supported(dtype: np.dtype, reduce: Reduce) -> None:
 
 
 @contextmanager
-def _context() -> Iterator[Context]:
+def own_context() -> Iterator[Context]:
     """This thread's context; after a failure, such as a reset of the driver, the next call makes a new one."""
     kept = getattr(_local, "context", None)
     context = kept if kept is not None and _works(kept) else Context()

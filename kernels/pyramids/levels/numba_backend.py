@@ -112,10 +112,10 @@ def block_reduction(reduce: Reduce, dtype: np.dtype, channels: int) -> BlockRedu
     if reduce in ("max", "min"):
         direct = partial(numba_rows.extremum_rows, channels=channels, smallest=reduce == "min")
         return partial(_by_way_of_floats, direct, HalfCodec()) if dtype == np.float16 else direct
-    codec = _mean_codec(reduce, dtype, channels)
+    codec, options = _mean_codec(reduce, dtype, channels), {"channels": channels, "blocks": reduce == "block_mean"}
     if codec is None:
-        return partial(numba_rows.byte_mean_rows if dtype == np.uint8 else numba_rows.mean_rows, channels=channels)
-    return partial(_by_way_of_floats, partial(numba_rows.mean_rows, channels=channels), codec)
+        return partial(numba_rows.byte_mean_rows if dtype == np.uint8 else numba_rows.mean_rows, **options)
+    return partial(_by_way_of_floats, partial(numba_rows.mean_rows, **options), codec)
 
 
 def _mean_codec(reduce: Reduce, dtype: np.dtype, channels: int) -> Codec | None:

@@ -56,25 +56,27 @@ def extremum_rows(source, origin, target, first, height, channels, smallest):
 
 
 @njit(cache=True)
-def _shares(i, count):
+def _shares(i, count, blocks):
     """Integer weights of the pixels 2i - 1, 2i and 2i + 1 in output pixel i (derived in the reference)."""
-    if count % 2 == 0:
+    if blocks and 2 * i + 1 == count:
+        return 0, 2, 0
+    if blocks or count % 2 == 0:
         return 0, 1, 1
     length = (count + 1) // 2
     return i, length, length - 1 - i
 
 
 @njit(cache=True)
-def divisor_of(count):
+def divisor_of(count, blocks):
     """The sum of the shares of an output pixel."""
-    return count if count % 2 == 1 else 2
+    return count if count % 2 == 1 and not blocks else 2
 
 
 @njit(cache=True)
-def sum_rows(source, origin, row, top, height, unit):
+def sum_rows(source, origin, row, top, height, unit, blocks):
     """Set ``row`` to the weighted sum of the source rows under the target row ``top // 2``."""
     weight = row.dtype.type
-    before, middle, after = _shares(top // 2, height)
+    before, middle, after = _shares(top // 2, height, blocks)
     here = top - origin
     weight_middle, weight_after = weight(middle) * unit, weight(after) * unit
     # A row outside the image is not read, nor one of weight 0: 0 * inf would be NaN.
@@ -95,7 +97,7 @@ def _sum_odd_columns(row, target, channels, unit):
     weight = target.dtype.type
     count = row.size // channels
     for x in range((count + 1) // 2):
-        before, middle, after = _shares(x, count)
+        before, middle, after = _shares(x, count, False)
         for c in range(channels):
             i = 2 * x * channels + c
             total = row[i] * (weight(middle) * unit)
@@ -108,16 +110,16 @@ def _sum_odd_columns(row, target, channels, unit):
 
 @njit(cache=True, inline="always")
 def _sum_pairs(row, target, channels, unit):
-    for x in range(target.size // channels):
+    for x in range(row.size // channels // 2):
         for c in range(channels):
             i = 2 * x * channels + c
             target[x * channels + c] = row[i] * unit + row[i + channels] * unit
 
 
 @njit(cache=True)
-def sum_columns(row, target, channels, unit):
+def sum_columns(row, target, channels, unit, blocks):
     """Write the weighted sums of the columns of ``row`` under each pixel of ``target``."""
-    if row.size // channels % 2 == 1:
+    if row.size // channels % 2 == 1 and not blocks:
         _sum_odd_columns(row, target, channels, unit)
     elif channels == 1:
         _sum_pairs(row, target, 1, unit)
@@ -127,19 +129,22 @@ def sum_columns(row, target, channels, unit):
         _sum_pairs(row, target, 4, unit)
     else:
         _sum_pairs(row, target, channels, unit)
+    if row.size // channels % 2 == 1 and blocks:
+        for c in range(channels):
+            target[target.size - channels + c] = row[row.size - channels + c] * (target.dtype.type(2) * unit)
 
 
 @njit(cache=True, nogil=True)
-def mean_rows(source, origin, target, first, height, channels):
+def mean_rows(source, origin, target, first, height, channels, blocks):
     """Write the means of the pixels under each pixel, float32."""
     # Shares are divided before they are added up: sums of large float32 do not overflow.
-    unit_y = np.float32(1.0 / divisor_of(height))
-    unit_x = np.float32(1.0 / divisor_of(source.shape[2] // channels))
+    unit_y = np.float32(1.0 / divisor_of(height, blocks))
+    unit_x = np.float32(1.0 / divisor_of(source.shape[2] // channels, blocks))
     row = np.empty(source.shape[2], np.float32)
     for image in range(target.shape[0]):
         for y in range(target.shape[1]):
-            sum_rows(source[image], origin, row, 2 * (first + y), height, unit_y)
-            sum_columns(row, target[image, y], channels, unit_x)
+            sum_rows(source[image], origin, row, 2 * (first + y), height, unit_y, blocks)
+            sum_columns(row, target[image, y], channels, unit_x, blocks)
 
 
 @njit(cache=True, inline="always")
@@ -175,21 +180,21 @@ def _round_to_even(totals, divisor, target):
 
 
 @njit(cache=True, nogil=True)
-def byte_mean_rows(source, origin, target, first, height, channels):
+def byte_mean_rows(source, origin, target, first, height, channels, blocks):
     """Write the means of the pixels under each pixel, rounded to nearest and ties to even."""
     width = source.shape[2] // channels
-    divisor = divisor_of(height) * divisor_of(width)
+    divisor = divisor_of(height, blocks) * divisor_of(width, blocks)
     # 255 * height fits in 32 bits, the sum over both axes need not.
     row, totals = np.empty(source.shape[2], np.int32), np.empty(target.shape[2], np.int64)
     for image in range(target.shape[0]):
         for y in range(target.shape[1]):
             top = 2 * (first + y)
-            if divisor == 4:
+            if divisor == 4 and height % 2 == 0 and width % 2 == 0:
                 upper, lower = source[image, top - origin], source[image, top + 1 - origin]
                 _mean_of_four_row(upper, lower, target[image, y], channels)
             else:
-                sum_rows(source[image], origin, row, top, height, np.int32(1))
-                sum_columns(row, totals, channels, np.int64(1))
+                sum_rows(source[image], origin, row, top, height, np.int32(1), blocks)
+                sum_columns(row, totals, channels, np.int64(1), blocks)
                 _round_to_even(totals, divisor, target[image, y])
 
 

@@ -6,6 +6,7 @@ Where the levels of a batch of pyramids lie in one flat buffer stands first.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Any, Literal
@@ -124,12 +125,21 @@ class Pyramid:
     ----------
     data : the flat buffer; its kind, device and dtype are those of the image.
     layout : where the levels lie in it.
-    reduce : how pixels became one: "mean", "srgb_mean", "max", "min", or "gaussian" (see :func:`gaussian_pyramid`).
+    reduce : how pixels became one: "mean", "block_mean", "srgb_mean", "max", "min", or "gaussian" (see
+        :func:`gaussian_pyramid`).
     """
 
     data: Any
     layout: Layout
     reduce: Reduce | Literal["gaussian"]
+
+    @classmethod
+    def of_levels(cls, levels: Sequence[np.ndarray], reduce: Reduce) -> Pyramid:
+        """A pyramid of levels [..., H, W, C] that are there already, copied."""
+        layout = Layout.of(levels[0].shape, len(levels))
+        if layout.shapes != tuple(level.shape for level in levels):
+            raise ArrayError("each level has ceil(n / 2) of the finer one's pixels", where="argument levels")
+        return cls(np.concatenate([level.reshape(-1) for level in levels]), layout, reduce)
 
     @property
     def levels(self) -> tuple[Any, ...]:
@@ -157,16 +167,18 @@ def build_pyramid(
     ``m`` is the mean of the interval [i n / m, (i + 1) n / m) of the finer level, with fractional weights at its ends
     where ``n`` is odd, so every level has the mean of the image; uint8 is rounded to nearest, ties to even, because
     rounding them up makes each level about 0.12 brighter than the one below. float16 is averaged in float32 and rounded
-    once per level, to nearest. "srgb_mean": the mean of linear light, for colours in sRGB (bytes, or floats with 1 for
-    white); of 2 and of 4 channels the last is alpha, which is linear and averaged as it is. Colours are not weighted by
-    alpha. Level 0 is the image, bit for bit.
+    once per level, to nearest. "block_mean": the mean of pixels 2i and 2i + 1, the last one of an odd size counting
+    twice, so that pixel ``i`` of level ``l`` covers pixels i 2**l to (i + 1) 2**l of the image.
+    "srgb_mean": the mean of linear light, for colours in sRGB (bytes, or floats with 1 for white); of 2 and of 4
+    channels the last is alpha, which is linear and averaged as it is. Colours are not weighted by alpha. Level 0 is the
+    image, bit for bit.
 
     Parameters
     ----------
     image : [..., H, W, C] float32, float16 or uint8; the last three axes are height, width, channels, the others a
         batch. NumPy, torch, Warp or any other array with DLPack, on the host or (with Warp) on a CUDA device; it is
         copied.
-    reduce : "mean", "srgb_mean", "max" or "min".
+    reduce : "mean", "block_mean", "srgb_mean", "max" or "min".
     levels : largest number of levels, level 0 (the image) included; None goes down to 1 x 1. An image without pixels
         has one level.
     into : an earlier pyramid of such an image, whose memory is written again: at 4096 x 4096 a fresh buffer costs as

@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-Reduce = Literal["mean", "max", "min", "srgb_mean"]
-REDUCTIONS: tuple[Reduce, ...] = ("mean", "max", "min", "srgb_mean")
+Reduce = Literal["mean", "max", "min", "srgb_mean", "block_mean"]
+REDUCTIONS: tuple[Reduce, ...] = ("mean", "max", "min", "srgb_mean", "block_mean")
 # 0.04045 is the encoded and 0.04045 / 12.92 the linear value where the straight piece ends.
 _ENCODED_KNEE, _SLOPE, _OFFSET, _GAMMA = 0.04045, 12.92, 0.055, 2.4
 _LINEAR_KNEE = _ENCODED_KNEE / _SLOPE

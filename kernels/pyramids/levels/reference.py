@@ -74,6 +74,9 @@ def _clip(rects: np.ndarray, height: int, width: int) -> tuple[np.ndarray, ...]:
 
 
 def _coarser(level: np.ndarray, reduce: Reduce) -> np.ndarray:
+    if reduce == "block_mean":
+        odd = [(0, 0)] * (level.ndim - 3) + [(0, extent % 2) for extent in level.shape[-3:-1]] + [(0, 0)]
+        return _mean_level(np.pad(level, odd, mode="edge"))
     if reduce == "mean":
         return _mean_level(level)
     return _srgb_mean_level(level) if reduce == "srgb_mean" else _extremum_level(level, reduce)

@@ -60,7 +60,7 @@ def _kernel(reduce: Reduce, dtype: np.dtype, channels: int) -> tuple[Any, list[i
     if reduce == "srgb_mean":
         is_bytes = dtype == np.uint8
         return warp_kernels.srgb_mean_level_bytes if is_bytes else warp_kernels.srgb_mean_level, [colors(channels)]
-    return warp_kernels.mean_level_bytes if dtype == np.uint8 else warp_kernels.mean_level, []
+    return warp_kernels.mean_level_bytes if dtype == np.uint8 else warp_kernels.mean_level, [reduce == "block_mean"]
 
 
 def _place_on_device(image: Any, layout: Layout, data: Any | None) -> Any:

@@ -49,10 +49,12 @@ def extremum_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any),
 
 
 @wp.func
-def _share(i: int, tap: int, count: int) -> int:
+def _share(i: int, tap: int, count: int, blocks: bool) -> int:
     """Integer weight of pixel ``2i + tap`` in output pixel i (derived in the reference)."""
     length = (count + 1) / 2
-    if count % 2 == 0:
+    if blocks and 2 * i + 1 == count:
+        return wp.where(tap == 0, 2, 0)
+    if blocks or count % 2 == 0:
         return wp.where(tap < 0, 0, 1)
     if tap < 0:
         return i
@@ -60,8 +62,8 @@ def _share(i: int, tap: int, count: int) -> int:
 
 
 @wp.func
-def _divisor(count: int) -> int:
-    return wp.where(count % 2 == 0, 2, count)
+def _divisor(count: int, blocks: bool) -> int:
+    return wp.where(blocks or count % 2 == 0, 2, count)
 
 
 @wp.func
@@ -94,37 +96,41 @@ def _encode(light: float, is_color: bool) -> float:
 
 @wp.func
 def _mean_of_nine(
-    source: wp.array4d(dtype=Any), image: int, y: int, x: int, c: int, white: float, is_color: bool
+    source: wp.array4d(dtype=Any), image: int, y: int, x: int, c: int, white: float, is_color: bool, blocks: bool
 ) -> float:
     height = source.shape[1]
     width = source.shape[2]
     total = float(0.0)
     for dy in range(-1, 2):
-        weight_y = _share(y, dy, height)
+        weight_y = _share(y, dy, height, blocks)
         for dx in range(-1, 2):
-            weight_x = _share(x, dx, width)
+            weight_x = _share(x, dx, width, blocks)
             # A pixel outside the image has weight 0 and must not be read; 0 * inf would be NaN, too.
             if weight_y > 0 and weight_x > 0:
-                weight = float(weight_y) / float(_divisor(height)) * (float(weight_x) / float(_divisor(width)))
+                weight = (
+                    float(weight_y)
+                    / float(_divisor(height, blocks))
+                    * (float(weight_x) / float(_divisor(width, blocks)))
+                )
                 total += _light(float(source[image, 2 * y + dy, 2 * x + dx, c]) / white, is_color) * weight
     return total
 
 
 @wp.kernel(enable_backward=False)
-def mean_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any)):
+def mean_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any), blocks: bool):
     """Mean of the source pixels under each target pixel, in float32."""
     image, y, x, c = wp.tid()
     if source.shape[1] % 2 == 0 and source.shape[2] % 2 == 0:
         target[image, y, x, c] = target.dtype(_mean_of_four(source, image, 2 * y, 2 * x, c))
     else:
-        target[image, y, x, c] = target.dtype(_mean_of_nine(source, image, y, x, c, 1.0, False))
+        target[image, y, x, c] = target.dtype(_mean_of_nine(source, image, y, x, c, 1.0, False, blocks))
 
 
 @wp.kernel(enable_backward=False)
 def srgb_mean_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any), colors: int):
     """Mean as :func:`mean_level`, of the linear light of the first ``colors`` channels."""
     image, y, x, c = wp.tid()
-    light = _mean_of_nine(source, image, y, x, c, 1.0, c < colors)
+    light = _mean_of_nine(source, image, y, x, c, 1.0, c < colors, False)
     target[image, y, x, c] = target.dtype(_encode(light, c < colors))
 
 
@@ -134,25 +140,25 @@ def srgb_mean_level_bytes(source: wp.array4d(dtype=wp.uint8), target: wp.array4d
     image, y, x, c = wp.tid()
     # 255 only for colours: the mean of alpha stays a sum of whole numbers, so that ties are exact where they can be.
     white = wp.where(c < colors, 255.0, 1.0)
-    light = _mean_of_nine(source, image, y, x, c, white, c < colors)
+    light = _mean_of_nine(source, image, y, x, c, white, c < colors, False)
     target[image, y, x, c] = wp.uint8(wp.rint(_encode(light, c < colors) * white))
 
 
 @wp.kernel(enable_backward=False)
-def mean_level_bytes(source: wp.array4d(dtype=wp.uint8), target: wp.array4d(dtype=wp.uint8)):
+def mean_level_bytes(source: wp.array4d(dtype=wp.uint8), target: wp.array4d(dtype=wp.uint8), blocks: bool):
     """Mean as :func:`mean_level`, rounded to nearest and ties to even."""
     image, y, x, c = wp.tid()
     height = source.shape[1]
     width = source.shape[2]
     total = wp.int64(0)
     for dy in range(-1, 2):
-        weight_y = _share(y, dy, height)
+        weight_y = _share(y, dy, height, blocks)
         for dx in range(-1, 2):
-            weight_x = _share(x, dx, width)
+            weight_x = _share(x, dx, width, blocks)
             if weight_y > 0 and weight_x > 0:
                 pixel = wp.int64(source[image, 2 * y + dy, 2 * x + dx, c])
                 total += pixel * wp.int64(weight_y) * wp.int64(weight_x)
-    divisor = wp.int64(_divisor(height)) * wp.int64(_divisor(width))
+    divisor = wp.int64(_divisor(height, blocks)) * wp.int64(_divisor(width, blocks))
     quotient = total / divisor
     twice_rest = wp.int64(2) * (total - quotient * divisor)
     # Half an odd quotient up, half an even one down.

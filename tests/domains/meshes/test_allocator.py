@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,21 @@ def test_a_budget_is_used_to_the_last_refinement_that_fits(
         for r in np.flatnonzero(~taken):
             ready = taken[predecessors[offsets[r] : offsets[r + 1]]].all()
             assert not ready or allocation.cost + hierarchy.cost[r] > triangles
+
+
+@pytest.mark.parametrize("bumps", [0.15, 0.4])
+def test_a_held_threshold_does_not_jump(make_closed, bumps: float) -> None:
+    clusters = meshes.build(make_closed(4, bumps=bumps), certified=False)
+    held = hra.Coherent(hra.Threshold(1.0), hysteresis=1.5)
+    allocator, last, costs = meshes.MeshAllocator(clusters, meshes.ScreenError("quadric"), held), None, []
+    away = np.linalg.norm(np.ptp(clusters.bounds, axis=0))
+    for distance in np.geomspace(4, 1, 30) * away:
+        camera = hra.Camera.orbit(clusters.bounds, 30, 10, distance, viewport=(640, 480))
+        last = allocator.allocate(camera, np.inf, previous=last)
+        assert last.max_error <= 1.0
+        costs.append(last.cost)
+    # What places pulled along made it 0.87 and 0.64 in one frame of 30.
+    assert max(now / before for before, now in pairwise(costs)) <= 1.2
 
 
 def test_realize_has_just_the_vertices_in_use(bumpy_clusters: meshes.ClusterMesh) -> None:

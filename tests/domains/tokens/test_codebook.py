@@ -36,6 +36,25 @@ def test_more_codes_leave_less_error_and_as_many_as_tokens_leave_none():
     assert np.array_equal(tokens.Codebook.fit(values, 8).codes, tokens.Codebook.fit(values, 8).codes)
 
 
+def test_tokens_that_are_alike_take_one_code():
+    """A page is mostly empty: a start that draws its patches at random takes the empty one again and again."""
+    pytest.importorskip("sklearn")
+    values = np.concatenate([np.zeros((900, 4), np.float32), normal(100, 4)])
+    book = tokens.Codebook.fit(values, 50)
+    assert len(np.unique(book.encode(values))) == 50 == len(book.codes)
+    assert len(tokens.Codebook.fit(values, 500).codes) == 101
+
+
+def test_a_tree_of_codes_is_nearly_as_good_as_all_at_once(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("sklearn")
+    values = normal(1500, 3)
+    flat = tokens.Codebook.fit(values, 200)
+    monkeypatch.setattr("hra.domains.tokens.codebook._FLAT", 20)
+    tree = tokens.Codebook.fit(values, 200)
+    missed = [float(book.nearest(values, 1)[1].mean()) for book in (flat, tree)]
+    assert len(tree.codes) == 200 and missed[1] < 1.15 * missed[0]
+
+
 @pytest.mark.parametrize(("size", "expected"), [(1, 35), (2, 35), (1024, 342), (1025, 376), (8192, 444)])
 def test_numbers_take_as_many_bits_as_the_size_needs(size: int, expected: int):
     assert tokens.Codebook(np.zeros((size, 1), np.float32)).bytes_for(273) == expected

@@ -63,6 +63,9 @@ def test_with_cuda_the_mapped_buffer_itself_is_given_out(context, monkeypatch):
         assert array == ("mapped", (2, 6))
         raise ZeroDivisionError
     assert calls == [(buffer.glo, "cuda:0", False), "unmapped"]
+    with warp_array(context, buffer, np.float32, (12,)):
+        pass
+    assert calls[2:] == ["unmapped"], "a buffer is registered once"
 
 
 def test_where_cuda_does_not_know_the_buffer_it_is_copied(context, monkeypatch):

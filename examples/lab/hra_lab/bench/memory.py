@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,26 @@ def peak_bytes(run: Callable[[], Any]) -> int | None:
 
     Tracing Python's allocator would miss what compiled code allocates.
     """
-    try:
-        _RESET.write_text("5")  # sets the high-water mark to what is resident now
-        before = _status("VmRSS")
+    with peak() as found:
         run()
-        return max(_status("VmHWM") - before, 0)
+    return found[0]
+
+
+@contextmanager
+def peak() -> Iterator[list[int | None]]:
+    """The same of what runs inside, in the list that is yielded, once it has ended."""
+    found: list[int | None] = [None]
+    before = _reset()
+    yield found
+    if before is not None:
+        found[0] = max(_status("VmHWM") - before, 0)
+
+
+def _reset() -> int | None:
+    """What is resident now, to which the high-water mark is set."""
+    try:
+        _RESET.write_text("5")
+        return _status("VmRSS")
     except OSError:
         return None
 

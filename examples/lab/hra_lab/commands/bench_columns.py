@@ -117,6 +117,7 @@ TABLES: Mapping[str, BenchTable] = {
             "cpu": _milliseconds("cpu_s"),
             "cold, wall": _milliseconds("cold_wall_s"),
             "cold, cpu": _milliseconds("cold_cpu_s"),
+            "peer, cpu": lambda row: _three_digits(row.get("peer_cpu_s"), 1000),
         },
     ),
     "models": BenchTable(

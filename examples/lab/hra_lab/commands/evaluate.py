@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich import box
@@ -15,6 +16,7 @@ from rich.table import Table
 from hra.console import JsonOption, Scale, ScaleOption, folder_or, make_folder, print_wide, running, write_json
 from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
+from hra_lab.commands.verdict import verdict
 
 
 class SuiteName(StrEnum):
@@ -34,19 +36,12 @@ class SuiteName(StrEnum):
     reducers = "reducers"
     seeing = "seeing"
     settings = "settings"
+    splits = "splits"
     tokens = "tokens"
 
 
-def evaluate(
-    suite: Annotated[
-        SuiteName,
-        typer.Argument(
-            help="core: rules. frames: pixel cuts, popping. meshes, points: images. residency: pages. "
-            "pixels, settings, reducers, compressors, codebooks, attention: methods of tokens. "
-            "questions, reading, seeing: answers by matching, by OCR and by an image network. "
-            "tokens: answers of trained readers (hours; minutes with --quick)."
-        ),
-    ],
+def run_suite(
+    suite: Annotated[SuiteName, typer.Argument(help="What is evaluated.")],
     out: Annotated[
         Path | None, typer.Option("--out", callback=folder_or(), help="Folder for the page and its pictures.")
     ] = None,
@@ -264,6 +259,14 @@ def _settings(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, 
     return record, lambda: page(record)
 
 
+def _splits(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What strata, levels, budgets and shares of directions change."""
+    from hra_lab.evaluation.splits import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -399,6 +402,13 @@ def _show_settings(record: dict[str, Any]) -> None:
     typer.echo(table(record))
 
 
+def _show_splits(record: dict[str, Any]) -> None:
+    """A table for each group."""
+    from hra_lab.evaluation.splits import table
+
+    typer.echo(table(record))
+
+
 _SUITES = {
     SuiteName.attention: (_attention, _show_attention),
     SuiteName.codebooks: (_codebooks, _show_codebooks),
@@ -414,7 +424,29 @@ _SUITES = {
     SuiteName.reducers: (_reducers, _show_reducers),
     SuiteName.seeing: (_seeing, _show_answers),
     SuiteName.settings: (_settings, _show_settings),
+    SuiteName.splits: (_splits, _show_splits),
     SuiteName.tokens: (_tokens, _show_tokens),
 }
 _IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))
 _ASKING = frozenset((SuiteName.questions, SuiteName.reading, SuiteName.seeing, SuiteName.pixels, SuiteName.tokens))
+
+
+def _suite(name: SuiteName) -> Callable[..., None]:
+    """`run_suite` for one suite, as a command of its own."""
+
+    def run(**given: Any) -> None:
+        run_suite(name, **given)
+
+    hints = get_type_hints(run_suite, include_extras=True)
+    options = [one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name])
+               for one in signature(run_suite).parameters.values() if one.name != "suite"]  # fmt: skip
+    vars(run).update(__signature__=Signature(options))
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    run.__doc__ = _SUITES[name][0].__doc__
+    return run
+
+
+evaluate = typer.Typer(no_args_is_help=True, help=run_suite.__doc__)
+for _name in SuiteName:
+    evaluate.command(_name.value)(_suite(_name))
+evaluate.command("vqa")(verdict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +45,39 @@ def answer(
         )
     if method not in METHODS:
         raise HraError(f"no method {method!r}", where="method", fix=f"one of {', '.join(METHODS)}")
-    words, possible = _read(question)
+    _read(question)
     allocator = METHODS[method](_relevance(around, method))
     chosen = allocator.realize(allocator.allocate((image[..., :3], question), budget))
+    said, share = _believed(chosen, question)
+    return {"answer": said, "share": round(share, 3), "tokens": len(chosen), "method": method}
+
+
+def from_tokens(chosen: Any, question: str) -> str:
+    """What the reader answers from a token set of a canvas: the function that ``hra eval vqa --model`` takes.
+
+    Raises
+    ------
+    HraError : the question has other words.
+    """
+    return _believed(chosen, question)[0]
+
+
+def _believed(chosen: Any, question: str) -> tuple[str, float]:
+    """The answer, and the share of belief that it has among answers of its kind."""
+    words, possible = _read(question)
     pixels = np.round(255 * chosen.values.clip(0, 1)).astype(np.float32) / 255
-    reader = load_reader(WEIGHTS)
     with torch.no_grad():
-        scores = reader(
+        scores = _reader()(
             *(torch.from_numpy(part)[None] for part in (pixels, chosen.boxes.astype(np.int16), words[None]))
         )
     belief = scores[0, 0, list(possible)].softmax(0)
     best = int(belief.argmax())
-    return {
-        "answer": ANSWERS[possible[best]],
-        "share": round(float(belief[best]), 3),
-        "tokens": len(chosen),
-        "method": method,
-    }
+    return ANSWERS[possible[best]], float(belief[best])
+
+
+@cache
+def _reader() -> Any:
+    return load_reader(WEIGHTS)
 
 
 def _read(question: str) -> tuple[np.ndarray, range]:

@@ -171,6 +171,7 @@ def _clean(answer: str) -> str:
     """Lines and tabs as spaces, none around."""
     return answer.replace("\n", " ").replace("\t", " ").strip()
 
+
 def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from hra.errors import HraError
-from hra_lab.bench.startup import StartupBenchmark, startup_suite
+from hra_lab.bench.startup import QuestionBenchmark, StartupBenchmark, startup_suite
 from tests.helpers.command import run_hra
 
 
@@ -20,8 +21,14 @@ def test_the_suite_covers_what_a_new_user_calls_first():
         "help",
         "doctor",
         "tokens_allocate",
+        "tokens_allocate_page",
+        "mesh_lods",
         "mesh_build",
         "mesh_cut",
+        "points_render",
+        "points_render_budget",
+        "explore_question",
+        "texture_replay",
         "demo",
     ]
 
@@ -61,3 +68,25 @@ def test_what_comes_before_is_made_in_the_same_folder_and_not_measured():
     assert row["name"] == "read" and row["cold_wall_s"] is None and row["wall_s"] > 0
     with pytest.raises(HraError, match="exit code 1"):
         StartupBenchmark("read", read).measure("small", 1, 0.0)
+
+
+def test_a_peer_is_measured_where_it_is_found_and_missed_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    program = tmp_path / "packer"
+    program.write_text("#!/bin/sh\necho $1 >> $2/said\n")
+    program.chmod(0o755)
+    said = ("packer", "one", str(tmp_path)), ("packer", "two", str(tmp_path))
+    row = StartupBenchmark("packed", ("-c", "pass"), peer=said)
+    missed = row.measure("small", 2, 0.0)
+    assert missed["peer"] is None and missed["absent"] == {"packer": "not found on the path"}
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    found = row.measure("small", 2, 0.0)
+    assert found["peer"] == "packer" and found["peer_cpu_s"] >= 0
+    assert (tmp_path / "said").read_text().split() == ["one", "two"] * 2
+
+
+@pytest.mark.slow
+def test_a_question_is_timed_within_a_server_that_ends_with_it(tmp_path: Path):
+    image = pytest.importorskip("PIL.Image").new("RGB", (160, 160), "white")
+    image.save(tmp_path / "a.png")
+    row = QuestionBenchmark("question", str(tmp_path / "a.png")).measure("small", 1, 0.0)
+    assert row["wall_s"] > 0 and row["cpu_s"] >= 0 and row["cold_wall_s"] > 0

@@ -43,11 +43,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def invoke(*arguments: str):
-    import typer
-
-    app = typer.Typer()
-    app.command()(evaluate)
-    return CliRunner().invoke(app, list(arguments))
+    return CliRunner().invoke(evaluate, list(arguments))
 
 
 @pytest.mark.parametrize("suite", ["questions", "reading"])

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -247,10 +246,8 @@ def test_the_committed_page_is_of_these_rules_and_shows_its_pictures():
 
 
 def test_the_command_writes_page_pictures_and_figures(tmp_path: Path):
-    app = typer.Typer()
-    app.command()(evaluate)
     arguments = ["core", "--scale", "small", "--out", str(tmp_path / "docs"), "--json", str(tmp_path / "eval.json")]
-    result = CliRunner().invoke(app, arguments)
+    result = CliRunner().invoke(evaluate, arguments)
     assert result.exit_code == 0, result.output
     assert "best first" in result.output
     assert (tmp_path / "docs/pictures/ablation_mesh.png").exists()

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from hra.errors import FileError
@@ -120,9 +119,7 @@ def test_losses_are_counted_as_losses():
 @pytest.mark.gl
 def test_the_command_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: dict):
     monkeypatch.setattr("hra_lab.evaluation.frames.run.run", lambda sizes, progress: record)
-    app = typer.Typer()
-    app.command()(evaluate)
-    done = CliRunner().invoke(app, ["frames", "--scale", "small", "--out", str(tmp_path)])
+    done = CliRunner().invoke(evaluate, ["frames", "--scale", "small", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "largest pops of" in done.output
     assert (tmp_path / "frame-quality.md").read_text().startswith("# What frames of a mesh look like")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 import hra
@@ -138,9 +137,7 @@ def test_missing_scans_are_named(tmp_path: Path):
 
 @pytest.mark.gl
 def test_the_command_writes_the_page(tmp_path: Path):
-    app = typer.Typer()
-    app.command()(evaluate)
-    done = CliRunner().invoke(app, ["meshes", "--scale", "small", "--out", str(tmp_path)])
+    done = CliRunner().invoke(evaluate, ["meshes", "--scale", "small", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "times that of `threshold cut`" in done.output
     assert (tmp_path / "mesh-quality.md").read_text().startswith("# What cuts of a mesh look like")

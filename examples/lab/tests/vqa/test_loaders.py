@@ -1,4 +1,4 @@
-"""Data sets in the formats in which they were published."""
+"""Data sets in the layouts in which they were published: what is read, drawn, and refused."""
 
 from __future__ import annotations
 
@@ -8,58 +8,95 @@ from pathlib import Path
 import pytest
 
 from hra.errors import HraError
-from hra_lab.vqa.docvqa import docvqa
-from hra_lab.vqa.textvqa import textvqa
-from hra_lab.vqa.vqa2 import vqa2
+from hra_lab.vqa.sets import docvqa, load, textvqa, vqa2
+from tests.helpers.vqa_sets import ANSWER, COUNT, LAYOUTS, docvqa_apart, lines
 
 
-def write(file: Path, content: object) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(content))
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_is_read(layout: str, tmp_path: Path) -> None:
+    make, kind = LAYOUTS[layout]
+    (found,) = load(make(tmp_path))
+    assert (found.kind, len(found.samples)) == (kind, COUNT)
+    assert all(sample.image.is_file() and sample.answers[0] == ANSWER for sample in found.samples)
+    assert len({sample.identity for sample in found.samples}) == COUNT
+    assert found.score(ANSWER, found.samples[0].answers) == 1
 
 
-def test_docvqa(tmp_path):
-    record = {
-        "questionId": 337, "question": "what is the date?", "image": "documents/xnbl0037_1.png", "docId": 279,
-        "ucsf_document_id": "xnbl0037", "ucsf_document_page_no": "1", "answers": ["1/8/93"], "data_split": "val",
-    }  # fmt: skip
-    write(tmp_path / "val_v1.0.json", {"dataset_name": "SP-DocVQA", "data": [record]})
-    (sample,) = docvqa(tmp_path)
-    assert (sample.identity, sample.answers) == ("337", ("1/8/93",))
-    assert sample.image == tmp_path.resolve() / "documents/xnbl0037_1.png"
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_missing_image_is_an_error_that_names_it(layout: str, tmp_path: Path) -> None:
+    made = LAYOUTS[layout][0](tmp_path)
+    gone = sorted(file for file in tmp_path.rglob("*") if file.suffix in (".png", ".jpg"))[1]
+    gone.unlink()
+    with pytest.raises(HraError, match=gone.name) as caught:
+        load(made)
+    assert "missing" in caught.value.what and caught.value.fix
 
 
-def test_textvqa(tmp_path):
-    record = {"question_id": 34602, "image_id": "003a8ae2ef43b901", "question": "what brand?", "answers": ["nous"] * 10}
-    write(tmp_path / "TextVQA_0.5.1_val.json", {"dataset_type": "val", "data": [record]})
-    (sample,) = textvqa(tmp_path)
-    assert sample.image.name == "003a8ae2ef43b901.jpg"
-    assert sample.image.parent.name == "train_images"
-    assert len(sample.answers) == 10
+def test_a_missing_image_of_a_question_that_is_not_drawn_stops_nobody(tmp_path: Path) -> None:
+    root = docvqa_apart(tmp_path)
+    (drawn,) = load(root, limit=2, seed=1)
+    for file in (root / "spdocvqa_images").iterdir():
+        if file.resolve() not in {sample.image for sample in drawn.samples}:
+            file.unlink()
+    assert load(root, limit=2, seed=1)[0].samples == drawn.samples
 
 
-def test_vqa2(tmp_path):
-    question = {"image_id": 262148, "question": "Where is he looking?", "question_id": 262148000}
-    people = [{"answer": "down", "answer_confidence": "yes", "answer_id": i} for i in range(1, 11)]
-    write(tmp_path / "v2_OpenEnded_mscoco_val2014_questions.json", {"questions": [question]})
-    write(
-        tmp_path / "v2_mscoco_val2014_annotations.json",
-        {"annotations": [{"question_id": 262148000, "image_id": 262148, "answers": people}]},
-    )
-    (sample,) = vqa2(tmp_path)
-    assert sample.image.name == "COCO_val2014_000000262148.jpg"
-    assert sample.answers == ("down",) * 10
+def test_a_larger_limit_keeps_what_a_smaller_one_drew(tmp_path: Path) -> None:
+    root = docvqa_apart(tmp_path)
+    few, more = (load(root, limit=limit, seed=3)[0].samples for limit in (2, 4))
+    assert set(few) < set(more) and len(few) == 2
+    assert len({load(root, limit=2, seed=seed)[0].samples for seed in range(6)}) > 1
 
 
-@pytest.mark.parametrize("content", ["[]", "{", '{"data": [{}]}', '{"data": [{"questionId": 1, "image": "../../x"}]}'])
-def test_files_of_another_kind_are_refused(tmp_path, content):
-    (tmp_path / "val_v1.0.json").write_text(content)
+def test_lines_know_which_questions_lie_near_and_far(tmp_path: Path) -> None:
+    (found,) = load(lines(tmp_path))
+    first, *_, last = found.samples
+    assert [region for region, *_ in first.others] == ["secondary", "periphery"]
+    assert [question for _, question, _ in first.others] == ["how many of image 1 ?", "how many of image 2 ?"]
+    assert [region for region, *_ in last.others] == ["periphery"]
+
+
+def test_answers_that_are_kept_secret_are_refused(tmp_path: Path) -> None:
+    root = docvqa_apart(tmp_path)
+    rows = json.loads((root / "spdocvqa_qas/val_v1.0_withQT.json").read_text())["data"]
+    secret = [{key: value for key, value in row.items() if key != "answers"} for row in rows]
+    (root / "spdocvqa_qas/test_v1.0.json").write_text(json.dumps({"data": secret}))
+    with pytest.raises(HraError, match="secret"):
+        load(root, "test")
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"data": [{}]}', '{"data": [{"questionId": 1, "image": "../../x"}]}',
+                                     '{"data": [{"questionId": 1, "question": "a", "image": "../../x"}]}'])  # fmt: skip
+def test_files_of_another_kind_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/val_v1.0.json").write_text(content)
     with pytest.raises(HraError) as caught:
-        list(docvqa(tmp_path))
+        list(docvqa(tmp_path / "a"))
     assert caught.value.fix
 
 
-@pytest.mark.parametrize("load", [docvqa, textvqa, vqa2])
-def test_a_folder_without_the_files_is_refused(tmp_path, load):
+@pytest.mark.parametrize(
+    "row",
+    [
+        "{", "[]", '{"image": "a.png", "question": "a"}', '{"image": "a.png", "question": "a", "answers": []}',
+        '{"image": "a.png", "question": "a", "answers": "two"}',
+        '{"image": "a.png", "question": "a", "answers": ["b"], "boxes": [[1, 1, 1, 2]]}',
+        '{"image": "a.png", "question": "a", "answers": ["b"], "kind": "paintings"}', "",
+    ],
+)  # fmt: skip
+def test_lines_of_another_kind_are_refused(tmp_path: Path, row: str) -> None:
+    (tmp_path / "mine.jsonl").write_text(row)
+    with pytest.raises(HraError) as caught:
+        load(tmp_path / "mine.jsonl")
+    assert caught.value.fix
+
+
+@pytest.mark.parametrize("read", [docvqa, textvqa, vqa2])
+def test_a_folder_without_the_files_is_refused(tmp_path: Path, read) -> None:
     with pytest.raises(HraError, match="0 files fit"):
-        list(load(tmp_path))
+        list(read(tmp_path))
+
+
+def test_a_folder_of_no_known_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HraError, match="neither DocVQA nor TextVQA nor VQA v2"):
+        load(tmp_path)

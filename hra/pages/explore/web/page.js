@@ -1,5 +1,5 @@
 // One section for each view: slider, method, what is drawn, numbers and curve.
-const VIEWS = { ...PARTS, flight: FlightView, trace: TraceView, pool: PoolView };
+const VIEWS = { ...PARTS, slide: SlideView, flight: FlightView, trace: TraceView, pool: PoolView };
 const data = JSON.parse(document.getElementById("data").textContent);
 const explorers = [];
 const levelColour = (level) => data.level_colours[level % data.level_colours.length];

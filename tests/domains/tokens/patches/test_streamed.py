@@ -115,7 +115,8 @@ def test_the_answer_is_the_best_and_its_gap_holds(small_blocks, tmp_path, seed, 
     weights = np.random.default_rng(seed).random((8, 8)) ** (1 / share)
     best, usual = full_answers(pixels, budget, lambda context: weights)
     path = tmp_path / f"{seed}.tif"
-    path.exists() or levelled(path, pixels, 3)
+    if not path.exists():
+        levelled(path, pixels, 3)
     for image in (StreamedImage.read(pixels), StreamedImage.open(path)):
         allocator = tokens.StreamedPyramid(lambda context: weights)
         allocation = allocator.allocate((image, ""), budget)
@@ -170,7 +171,7 @@ def test_a_pass_is_kept_and_goes_on_where_it_was_stopped(stored, monkeypatch, sm
     files = sorted(file.name for file in path.with_name("a.tif.levels").iterdir())
     assert files == ["job.json", "rows-00000.npz"]
     image = StreamedImage.open(path, progress=told.append)
-    assert len(told) == 3 and image.tiles_read == image.file.tiles // 2  # the other half
+    assert len(told) == 3 and image.tiles_read == 64  # the other half
     again, memory = StreamedImage.open(path), StreamedImage.read(pixels)
     assert again.tiles_read == 0
     for one in (image, again):
@@ -180,7 +181,7 @@ def test_a_pass_is_kept_and_goes_on_where_it_was_stopped(stored, monkeypatch, sm
         assert np.array_equal(one.beneath[0], memory.beneath[0])
     allocator = tokens.StreamedPyramid()
     cuts = [allocator.realize(allocator.allocate((one, "left"), 99)).places for one in (again, memory)]
-    assert np.array_equal(*cuts)
+    assert np.array_equal(cuts[0], cuts[1])
 
 
 @pytest.mark.case(100)

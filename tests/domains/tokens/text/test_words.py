@@ -12,6 +12,7 @@ def test_words_of_questions_are_left_out_unless_there_are_no_others():
     assert content_words("What is the due date?") == ["due", "date"]
     assert content_words("who is it") == ["who", "is", "it"]
     assert content_words("12.50") == []
+    assert content_words("Größe, Société ОБЩИЕ") == ["große", "societe", "общие"]
 
 
 def test_texts_are_alike_by_what_each_has_of_the_other():

@@ -39,7 +39,7 @@ def image() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def of_tokens(image) -> dict:
-    return token_view(image, "what is on the right?", 20, tokens.CueRelevance())
+    return token_view(tokens.TokenContext.of(image, "what is on the right?", relevance=tokens.CueRelevance()), 20)
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +54,10 @@ def test_an_image_beyond_the_limit_is_to_be_scaled_down(file: Path, monkeypatch:
     with pytest.raises(HraError, match="scale the image down") as caught:
         views(file, "tokens", None)
     assert str(file) in caught.value.where
+
+
+def test_an_image_that_changes_on_disk_is_read_again(file: Path) -> None:
+    before = views(file, "tokens", None)
+    picture(2).save(file)
+    os.utime(file, ns=(0, 0))
+    assert before != views(file, "tokens", None)

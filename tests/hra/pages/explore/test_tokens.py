@@ -21,5 +21,23 @@ def test_every_step_is_what_python_allocates_for_the_image(image, of_tokens):
 
 
 def test_text_of_a_question_cannot_leave_its_place(image):
-    view = token_view(image, "</script><script>alert(1)</script>", 20, tokens.UniformRelevance())
+    view = token_view(tokens.TokenContext.of(image, "</script><script>alert(1)</script>"), 20)
     assert render("page", [view]).count("</script>") == 2
+
+
+def test_another_question_is_answered_as_if_it_were_the_first(image):
+    first = tokens.PyramidSampling(tokens.CueRelevance()).context(image, "what is on the right?")
+    token_view(first, 20)
+    fresh = tokens.PyramidSampling(tokens.CueRelevance()).context(image, "what is at the top?")
+    assert token_view(first.asking("what is at the top?"), 20) == token_view(fresh, 20) != token_view(first, 20)
+
+
+def test_what_the_image_alone_decides_is_made_for_the_first_question_only(image, monkeypatch):
+    context, made = tokens.TokenContext.of(image, "one"), []
+    smaller = tokens.uniform_downsample
+    monkeypatch.setattr(tokens, "uniform_downsample", lambda *given: made.append(given) or smaller(*given))
+    token_view(context, 20)
+    assert len(made) > 10
+    made.clear()
+    token_view(context.asking("two"), 20)
+    assert not made

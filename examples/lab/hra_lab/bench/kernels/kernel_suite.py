@@ -14,6 +14,8 @@ from hra_lab.bench.kernels import (
     pruning_cases,
     pyramid_cases,
     rectangle_cases,
+    sampling_cases,
+    token_cases,
 )
 from hra_lab.bench.kernels.rows import KernelBenchmark
 
@@ -34,6 +36,10 @@ def kernel_suite(device: Device) -> tuple[KernelBenchmark, ...]:
         KernelBenchmark("gauss_1024", filter_cases.gaussian, 1024, 32, device, _IMAGES),
         KernelBenchmark("laplace_1024", filter_cases.laplacian, 1024, 32, device, _IMAGES),
         KernelBenchmark("steer_1024", filter_cases.steerable, 1024, 32, device, _IMAGES),
+        KernelBenchmark("sample_trilinear", sampling_cases.trilinear, _MILLION, 1000, device, _IMAGES),
+        KernelBenchmark("sample_anisotropic", sampling_cases.anisotropic, _MILLION // 4, 1000, device, _IMAGES),
+        KernelBenchmark("build_tokens_batch", token_cases.tokens_batch, 16, 2, device, _IMAGES),
+        KernelBenchmark("build_mips_errors", token_cases.mips_errors, 4096, 256, device, _IMAGES),
         KernelBenchmark("rectmax_64x4096", rectangle_cases.relevance, 64, 2, device, _IMAGES),
         KernelBenchmark("relevance_prune_64x4096", pruning_cases.relevance, 64, 2, device, _IMAGES),
         KernelBenchmark("build_1e6", build_cases.octree, _MILLION, 1000, device, _IMAGES),

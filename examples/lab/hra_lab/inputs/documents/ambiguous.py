@@ -399,7 +399,8 @@ _SENTENCES = (
     "gracias por su compra", "terima kasih sila datang lagi", "this page describes the status of each module",
     "the result of the function is returned as a value", "the owner of the file can change the mode",
 )  # fmt: skip
-_MISREAD = 0.012
+_MISREAD = (0.005, 0.012, 0.012, 0.03, 0.06)  # of the letters of a page
+_JOINED = (0.06, 0.06, 0.3)  # of the lines of a page, read without their spaces
 _LIKE = {
     "0": "O68",
     "1": "l7I",
@@ -436,6 +437,7 @@ class _Sheet:
         self.random, self.page = random, AmbiguousPage()
         self.height, self.width = float(random.uniform(10, 26)), float(random.uniform(14, 60))
         self.y, self.pitch = 20.0, float(random.uniform(1.15, 2.2))
+        self.misread, self.joined = float(random.choice(_MISREAD)), float(random.choice(_JOINED))
         self.slope = float(random.normal(0, 0.01)) if random.random() < 0.3 else 0.0
 
     def right(self) -> float:
@@ -457,10 +459,10 @@ class _Sheet:
         self.y += steps * self.pitch * self.height
 
     def _read(self, text: str) -> str:
-        wrong = self.random.random(len(text)) < _MISREAD
+        wrong = self.random.random(len(text)) < self.misread
         letters = [self._mistake(letter) if bad else letter for letter, bad in zip(text, wrong, strict=True)]
         said = "".join(letters)
-        return said.replace(" ", "") if self.random.random() < 0.06 else said
+        return said.replace(" ", "") if self.random.random() < self.joined else said
 
     def _mistake(self, letter: str) -> str:
         if self.random.random() < 0.45:
@@ -507,10 +509,20 @@ def ambiguous_page(random: Random) -> AmbiguousPage:
             page.asked = [(_pick(random, _ASKS[kind].split("|")), "", ())]
         elif page.asked:
             page.asked.append((f"what is the {_phrase(random)}?", "", ()))
-    for number, line in enumerate(page.lines):
-        if random.random() < 0.03:
-            page.lines[number] = TextLine(line.quad, None)
+    _leave_out(random, page)
     return page
+
+
+def _leave_out(random: Random, page: AmbiguousPage) -> None:
+    """Lines that a reader missed, and long ones that its budget cut short or left unread."""
+    budget, most = random.random(), int(random.integers(10, 26))
+    share = float(random.uniform(0.1, 0.5))
+    for number, line in enumerate(page.lines):
+        text = line.text or ""
+        if budget < 0.2:
+            text = text[:most].ljust(len(text)) if len(text) > most else text
+        unread = len(text) > most and random.random() < share if 0.2 <= budget < 0.35 else random.random() < 0.03
+        page.lines[number] = TextLine(line.quad, None if unread else text)
 
 
 Choice = TypeVar("Choice")
@@ -788,16 +800,19 @@ def _table(sheet: _Sheet) -> None:
 
 def _contents(sheet: _Sheet) -> None:
     random, number = sheet.random, 1
-    joined = random.random() < 0.5
-    for part in range(int(random.integers(6, 25))):
-        title = _case(random, f"{_phrase(random)} {_phrase(random)}" if random.random() < 0.5 else _phrase(random))
+    joined, apart, edge = random.random() < 0.5, random.random() < 0.3, max(sheet.right(), 40 * sheet.height)
+    for part in range(int(random.integers(6, 40))):
+        title = _case(random, " ".join(_phrase(random) for _ in range(int(random.integers(1, 4)))))
         number += int(random.integers(0, 7))
-        shown = f"{part // 5 + 1}.{part % 5 + 1} {title}" if random.random() < 0.6 else title
+        chapter = f"{part // 5 + 1}.{part % 5 + 1}"
+        shown = f"{chapter} {title}" if not apart and random.random() < 0.6 else title
         if joined:
             line = sheet.write(f"{shown} {'.' * int(random.integers(2, 20))} {number}", sheet.height)
         else:
-            sheet.write(shown, sheet.height)
-            line = sheet.write(str(number), sheet.right(), end=True)
+            if apart:
+                sheet.write(chapter, sheet.height)
+            sheet.write(shown, (5 if apart else 1) * sheet.height)
+            line = sheet.write(str(number), edge, end=True)
         sheet.down()
         if random.random() < 0.2:
             asks = [f"on which page is {title}?", f"where does {title} begin?", f"what is the page of {title}?"]

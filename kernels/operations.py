@@ -1,0 +1,280 @@
+"""Every kernel with an input for it, for the table of docs/kernels.md, the tests of its cells and ``hra doctor``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from hra.errors import BackendUnavailable
+from hra.kernels.arrays import load_warp
+from hra.kernels.backends import BUILT_IN
+from hra.kernels.compaction.draw_list import compact, threshold_cut
+from hra.kernels.culling.hiz import visible_boxes, visible_spheres
+from hra.kernels.culling.projection import project_boxes, project_spheres
+from hra.kernels.cut.forest import LevelForest
+from hra.kernels.cut.search import hull_points, price_search, tree_sweep
+from hra.kernels.pyramids.laplacian import gaussian_pyramid, laplacian_pyramid
+from hra.kernels.pyramids.levels.pyramid import build_pyramid
+from hra.kernels.pyramids.levels.rectangles import rect_max, rect_min
+from hra.kernels.sampling.sample import HARDWARE_STEP, sample
+from hra.kernels.trees.points.building import build_tree, morton_codes, sort_keys
+from hra.kernels.trees.upward.reductions import boxes_up, reduce_up, spheres_up
+
+BACKENDS = tuple(BUILT_IN)
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """A random batch of images, and what else the kernels take, on a device.
+
+    Parameters
+    ----------
+    image : [B, H, W, C] float32, float16 or uint8; with at least one pixel.
+    device : "cpu", or the name of one of Warp's.
+    seed : of places, sizes and points.
+    """
+
+    image: np.ndarray
+    device: str = "cpu"
+    seed: int = 0
+
+    def send(self, array: np.ndarray) -> Any:
+        """The array on the device."""
+        return array if self.device == "cpu" else load_warp().array(array, device=self.device)
+
+    def random(self, *shape: int) -> np.ndarray:
+        """Numbers in 0 .. 1, float32, the same for every backend."""
+        return np.random.default_rng((self.seed, *shape)).random(shape, np.float32)
+
+    @property
+    def points(self) -> np.ndarray:
+        """As many points as the image has rows and columns, float32 [N, 3]."""
+        return self.random(self.image.shape[1] + self.image.shape[2], 3)
+
+    def forest(self) -> LevelForest:
+        """Four levels of refinements, each with two below it."""
+        sizes = 2 ** np.arange(4)
+        offsets, count = np.r_[0, np.cumsum(sizes)], int(sizes.sum())
+        parent = ((np.arange(count) - 1) // 2).astype(np.int32)
+        first = np.minimum(2 * np.arange(count + 1) + 1, count).astype(np.int32)
+        cost = np.round(4 * self.random(count)).astype(np.float64) + 1
+        forest = LevelForest(tuple(offsets.tolist()), parent, first, cost, 1.0)
+        return forest if self.device == "cpu" else forest.to(self.device)
+
+
+Arrays = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A kernel, run on an input by a backend.
+
+    Parameters
+    ----------
+    run : what it computes, arrays on the input's device.
+    tolerance : largest difference from the reference, in units of the largest value of the input.
+    bytes_off : of images of bytes, by so many more.
+    """
+
+    name: str
+    run: Callable[[Input, str], Arrays]
+    tolerance: float = 0.0
+    bytes_off: float = 0.0
+
+
+def _levels(reduce: str) -> Callable[[Input, str], Arrays]:
+    # Two levels: a later one would carry on what the first is off by.
+    return lambda given, backend: build_pyramid(given.send(given.image), reduce, 2, backend).levels[1:]
+
+
+def _rectangles(look_up: Callable[..., Any], reduce: str) -> Callable[[Input, str], Arrays]:
+    def run(given: Input, backend: str) -> Arrays:
+        image = np.ascontiguousarray(given.image[..., :1])
+        size = np.array([*image.shape[2:0:-1]] * 2)
+        rects = (given.random(50, 4) * size * [1, 1, 1.5, 1.5]).astype(np.int32)
+        index = (given.random(50) * len(image)).astype(np.int32)
+        pyramid = build_pyramid(given.send(image), reduce, backend="auto" if backend == "gl" else backend)
+        return [look_up(pyramid, given.send(rects), given.send(index), backend)]
+
+    return run
+
+
+def _samples(*, footprints: bool, hardware: bool) -> Callable[[Input, str], Arrays]:
+    def run(given: Input, backend: str) -> Arrays:
+        image = np.ascontiguousarray(given.image[..., :4])
+        own = "auto" if hardware and backend in ("gl", "reference") else backend
+        pyramid = build_pyramid(given.send(image), "block_mean", backend=own)
+        points = (given.random(70, 2) * 1.2 - 0.1) * np.array(image.shape[2:0:-1], np.float32)
+        index = given.send((given.random(70) * len(image)).astype(np.int32))
+        sides, level = 20 * given.random(70, 2, 2) - 10, given.random(70) * 5
+        what = {"footprint": given.send(sides)} if footprints else {"level": given.send(level)}
+        units = hardware and backend != "reference"
+        return [sample(pyramid, given.send(points), **what, batch_index=index, hardware=units, backend=backend)]
+
+    return run
+
+
+_VIEW = np.array([[1, 0, 0, 0], [0, 1.5, 0, 0], [0, 0, 1.01, -0.1], [0, 0, 1, 0]], np.float64)
+
+
+def _bounds(given: Input, boxes: bool) -> Any:
+    low = given.points * [4, 4, 8] - [2, 2, 0]
+    if boxes:
+        return given.send(np.stack([low, low + given.random(*low.shape)], axis=1).astype(np.float32))
+    return given.send(np.concatenate([low, given.random(len(low), 1)], axis=1).astype(np.float32))
+
+
+def _projected(project: Callable[..., Any], *, boxes: bool) -> Callable[[Input, str], Arrays]:
+    return lambda given, backend: list(project(_bounds(given, boxes), _VIEW, (96, 64), backend=backend))
+
+
+def _visible(test: Callable[..., Any], *, boxes: bool) -> Callable[[Input, str], Arrays]:
+    def run(given: Input, backend: str) -> Arrays:
+        depth = (0.9 + 0.1 * given.random(64, 96, 1)).astype(np.float32)
+        return [test(build_pyramid(given.send(depth), "max"), _bounds(given, boxes), _VIEW, backend=backend)]
+
+    return run
+
+
+def _upward(reduce: Callable[[Any, Any, str], Any]) -> Callable[[Input, str], Arrays]:
+    def run(given: Input, backend: str) -> Arrays:
+        tree = build_tree(given.points, backend="reference").tree
+        found = reduce(tree if given.device == "cpu" else tree.to(given.device), given.send(given.points), backend)
+        return found if isinstance(found, tuple) else [found]
+
+    return run
+
+
+def _sorted(given: Input, backend: str) -> Arrays:
+    return sort_keys(given.send(np.ascontiguousarray(given.points.view(np.uint32)[:, 0])), backend=backend)
+
+
+def _tree(given: Input, backend: str) -> Arrays:
+    found = build_tree(given.send(given.points), leaf_size=2, backend=backend)
+    return [found.order, found.tree.parent]
+
+
+def _cut(choose: Callable[..., Any], *more: str) -> Callable[[Input, str], Arrays]:
+    def run(given: Input, backend: str) -> Arrays:
+        gain, limit = given.random(3, 15), given.random(3).astype(np.float64) * (1 if choose is tree_sweep else 40)
+        forest = given.forest()
+        extra = [forest.cost] * len(more)
+        found = choose(forest, given.send(gain), given.send(limit), *extra, backend=backend)
+        return [found.selected, found.cost]
+
+    return run
+
+
+def _threshold(given: Input, backend: str) -> Arrays:
+    parent, errors = (np.arange(31, dtype=np.int32) - 1) // 2, given.random(2, 31)
+    limits = np.array([0.3, 0.7], np.float32)
+    return [threshold_cut(*map(given.send, (parent, errors, limits)), backend=backend)]
+
+
+OPERATIONS = (
+    *(Operation(f"build_pyramid {name}", _levels(name), 2e-6) for name in ("mean", "block_mean")),
+    Operation("build_pyramid srgb_mean", _levels("srgb_mean"), 4e-6, 1.0),
+    *(Operation(f"build_pyramid {name}", _levels(name)) for name in ("max", "min")),
+    Operation("rect_max", _rectangles(rect_max, "max")),
+    Operation("rect_min", _rectangles(rect_min, "min")),
+    Operation(
+        "gaussian_pyramid", lambda one, backend: gaussian_pyramid(one.send(one.image), None, backend).levels, 4e-6
+    ),
+    Operation(
+        "laplacian_pyramid", lambda one, backend: laplacian_pyramid(one.send(one.image), None, backend).levels, 8e-6
+    ),
+    Operation("sample by level", _samples(footprints=False, hardware=False), 4e-6, 1.0),
+    Operation("sample by footprint", _samples(footprints=True, hardware=False), 4e-6, 1.0),
+    # Random values fill the range, from -1 to 1.
+    Operation("sample by level, hardware", _samples(footprints=False, hardware=True), 6 * HARDWARE_STEP, 1.0),
+    Operation("sample by footprint, hardware", _samples(footprints=True, hardware=True), 6 * HARDWARE_STEP, 1.0),
+    Operation("project_boxes", _projected(project_boxes, boxes=True)),
+    Operation("project_spheres", _projected(project_spheres, boxes=False)),
+    Operation("visible_boxes", _visible(visible_boxes, boxes=True)),
+    Operation("visible_spheres", _visible(visible_spheres, boxes=False)),
+    Operation("morton_codes", lambda one, backend: [morton_codes(one.send(one.points), backend=backend)]),
+    Operation(
+        "sort_keys", lambda one, backend: sort_keys(one.send(one.points.view(np.uint32)[:, 0].copy()), backend=backend)
+    ),
+    Operation("build_tree", _tree),
+    Operation("reduce_up", _upward(lambda tree, rows, backend: reduce_up(tree, rows, "mean", backend=backend))),
+    Operation("boxes_up", _upward(lambda tree, rows, backend: boxes_up(tree, rows, backend=backend))),
+    Operation("spheres_up", _upward(lambda tree, rows, backend: spheres_up(tree, rows, backend=backend))),
+    Operation("threshold_cut", _threshold),
+    Operation("compact", lambda one, backend: [compact(one.send(one.random(99) > 0.5), backend=backend)]),
+    Operation("tree_sweep", _cut(tree_sweep)),
+    Operation("price_search", _cut(price_search)),
+    Operation("hull_points", _cut(hull_points, "slope_cost")),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of one operation on one backend.
+
+    Parameters
+    ----------
+    state : "ok", "refused" (the backend says that it has none of it), or "wrong".
+    reason : why not; empty if all is well.
+    off : largest difference from the reference over the largest value of the input.
+    seconds : of the second run, with results fetched; None if it was refused.
+    """
+
+    state: str
+    reason: str = ""
+    off: float = 0.0
+    seconds: float | None = None
+
+
+def run_cell(operation: Operation, given: Input, backend: str) -> Cell:
+    """Run an operation twice, and compare it with the reference on the host."""
+    try:
+        operation.run(given, backend)
+        begin = perf_counter()
+        found = [_fetch(array) for array in operation.run(given, backend)]
+        seconds = perf_counter() - begin
+    except BackendUnavailable as error:
+        return Cell("refused", error.what)
+    expected = [np.asarray(array) for array in operation.run(Input(given.image, "cpu", given.seed), "reference")]
+    shapes = [array.shape for array in found], [array.shape for array in expected]
+    if shapes[0] != shapes[1]:
+        return Cell("wrong", f"shapes {shapes[0]} instead of {shapes[1]}", seconds=seconds)
+    largest = max(1.0, float(np.nanmax(np.abs(given.image.astype(np.float64)), initial=0)))
+    off = max((_difference(*pair) for pair in zip(found, expected, strict=True)), default=0.0) / largest
+    rounding = {2: 1e-3, 1: operation.bytes_off / largest}.get(given.image.dtype.itemsize, 0.0)
+    allowed = operation.tolerance + rounding * (operation.tolerance > 0)
+    state = "ok" if off <= allowed else "wrong"
+    return Cell(state, "" if state == "ok" else f"off by {off:.3g}, allowed are {allowed:.3g}", off, seconds)
+
+
+def _difference(found: np.ndarray, expected: np.ndarray) -> float:
+    if found.dtype.kind not in "fu" or not found.size:
+        return 0.0 if np.array_equal(found, expected) else np.inf
+    one, two = found.astype(np.float64), expected.astype(np.float64)
+    same = (one == two) | (np.isnan(one) & np.isnan(two))
+    apart = np.abs(np.where(same, 0, one) - np.where(same, 0, two))
+    return float(np.where(np.isnan(apart), np.inf, apart).max())
+
+
+def _fetch(array: Any) -> np.ndarray:
+    return array.numpy() if hasattr(array, "numpy") else np.asarray(array)
+
+
+def table(device: str = "cpu") -> str:
+    """Which backend has which operation, as a table of Markdown; each cell was run."""
+    given = Input(np.random.default_rng(0).random((2, 9, 14, 3), np.float32), device)
+    lines = [f"| operation | {' | '.join(BACKENDS)} |", "| --- |" + " --- |" * len(BACKENDS)]
+    marks = {"ok": "yes", "refused": "-", "wrong": "WRONG"}
+    for operation in OPERATIONS:
+        cells = [marks[run_cell(operation, given, backend).state] for backend in BACKENDS]
+        lines.append(f"| {operation.name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())

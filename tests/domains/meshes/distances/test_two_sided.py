@@ -1,0 +1,45 @@
+"""The bound of two whole surfaces holds, and is tight."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hra.domains import meshes
+from hra.domains.meshes.distances.two_sided import hausdorff_bound
+
+
+def soup(rng: np.random.Generator, count: int, scale: float) -> meshes.TriangleMesh:
+    middle = rng.normal(size=(count, 1, 3))
+    points = (middle + scale * rng.normal(size=(count, 3, 3))).astype(np.float32).reshape(-1, 3)
+    return meshes.TriangleMesh(points, np.arange(3 * count, dtype=np.uint32).reshape(-1, 3))
+
+
+@given(seed=st.integers(0, 2**16), one=st.integers(1, 90), other=st.integers(1, 90), scale=st.sampled_from([0.01, 1.0]))
+@settings(max_examples=30)
+def test_no_point_is_farther_and_one_is_nearly_so_far(seed: int, one: int, other: int, scale: float) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = soup(rng, one, scale), soup(rng, other, scale)
+    bound, seen = hausdorff_bound(a, b), 0.0
+    for first, second in ((a, b), (b, a)):
+        # Corners, too: of small triangles they are the farthest.
+        points = np.concatenate([meshes.surface_points(first, 20_000, rng), first.positions.astype(np.float64)])
+        seen = max(seen, float(meshes.nearest_distances(points, second.positions, second.triangles).max()))
+    assert seen <= bound <= 1.05 * seen
+    assert hausdorff_bound(b, a) == pytest.approx(bound, rel=0.021)
+
+
+def test_equal_surfaces_are_at_no_distance() -> None:
+    mesh = soup(np.random.default_rng(0), 200, 0.1)
+    assert hausdorff_bound(mesh, mesh) < 2.0**-18
+
+
+def test_what_is_missing_counts_from_either_side() -> None:
+    mesh = soup(np.random.default_rng(1), 100, 0.01)
+    far = meshes.TriangleMesh(mesh.positions + np.float32(0), mesh.triangles[:50])
+    gone = mesh.positions[mesh.triangles[50:]].astype(np.float64).reshape(-1, 3)
+    expected = meshes.nearest_distances(gone, far.positions, far.triangles).max()
+    assert expected <= hausdorff_bound(mesh, far) <= 1.03 * expected
+    assert expected <= hausdorff_bound(far, mesh) <= 1.03 * expected

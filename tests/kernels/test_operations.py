@@ -1,0 +1,62 @@
+"""Every cell of the table of operations and backends: the reference's answer, or a refusal by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hra.kernels.operations import BACKENDS, OPERATIONS, Input, Operation, run_cell
+from tests.helpers.scripts import ROOT
+
+ROWS = [
+    [cell.strip() for cell in line.strip("| ").split(" | ")]
+    for line in (ROOT / "docs/kernels.md").read_text("utf-8").partition("<!-- operations -->")[2].splitlines()
+    if line.startswith("| ")
+]
+TABLE = {row[0]: dict(zip(BACKENDS, row[1:], strict=True)) for row in ROWS if len(row) == 1 + len(BACKENDS)}
+CELLS = [
+    pytest.param(operation, backend, id=f"{operation.name}-{backend}", marks=[pytest.mark.gl] * (backend == "gl"))
+    for operation in OPERATIONS
+    for backend in BACKENDS[1:]
+]
+
+
+def test_the_table_has_every_operation_and_no_other():
+    assert [name for name in TABLE if name not in ("operation", "---")] == [one.name for one in OPERATIONS]
+
+
+@pytest.mark.parametrize(("operation", "backend"), CELLS)
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    shape=st.tuples(st.integers(1, 3), st.integers(1, 33), st.integers(1, 33), st.integers(1, 4)),
+    dtype=st.sampled_from([np.float32, np.float16, np.uint8]),
+    seed=st.integers(0, 99),
+)
+def test_each_cell_is_the_reference_or_a_refusal(operation: Operation, backend: str, shape, dtype, seed):
+    values = np.random.default_rng(seed).random(shape, np.float32)
+    image = (values * 255).astype(dtype) if dtype is np.uint8 else (2 * values - 1).astype(dtype)
+    cell = run_cell(operation, Input(image, seed=seed), backend)
+    # OpenGL pyramids lack float16.
+    lacks = backend == "gl" and dtype is np.float16 and "hardware" not in operation.name
+    assert cell.state == ("refused" if TABLE[operation.name][backend] == "-" or lacks else "ok"), cell.reason
+    assert cell.reason or cell.state == "ok"
+
+
+@pytest.mark.parametrize(("operation", "backend"), [one for one in CELLS if one.id and "pyramid" in one.id])
+def test_nan_reaches_what_it_reaches_in_the_reference(operation, backend):
+    image = np.ones((2, 5, 6, 2), np.float32)
+    image[1, 2, 3, 0] = np.nan
+    assert run_cell(operation, Input(image), backend).state in ("ok", "refused")
+
+
+def test_a_wrong_result_is_found():
+    def off(given: Input, backend: str) -> list[np.ndarray]:
+        return [given.image + (1e-3 if backend == "numba" else 0)]
+
+    image = np.ones((1, 2, 2, 1), np.float32)
+    assert run_cell(Operation("exact", off), Input(image), "numba").state == "wrong"
+    assert run_cell(Operation("near", off, 2e-3), Input(image), "numba").state == "ok"
+    shape = Operation("shape", lambda given, backend: [given.image[: 2 - (backend == "numba")]])
+    assert "shapes" in run_cell(shape, Input(np.ones((2, 2, 2, 1), np.float32)), "numba").reason
