@@ -98,7 +98,8 @@ def _levels_of(
         from hra.camera import Camera
 
         camera = Camera.perspective((0, 0, 1), (0, 0, 0), **how["lens"])
-        return meshes.scene_lod(source, levels, unit="bytes", **how | {"lens": camera}, progress=progress)
+        keep = bool(how["keep_textures"])
+        return meshes.scene_lod(source, levels, unit="bytes", keep_textures=keep, lens=camera, progress=progress)
     if source.suffix.lower() in (".glb", ".gltf"):
         return meshes.scene_lod(source, levels, progress=progress)
     built: MeshAsset | Any = meshes.open_asset(source) if source.suffix.lower() == ".hra" else None

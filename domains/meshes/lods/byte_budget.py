@@ -46,7 +46,7 @@ _MAX_PIXELS = 2**28
 # Pictures for errors of images have at most so many texels a side.
 _MOST_SIDE = 1024
 # Squared differences of neighbouring pixels that shading and silhouettes make, and the most of a displaced surface.
-_SHADING, _WORST = 1e-3, 0.1
+_SHADING, _WORST = 4e-3, 0.1
 # How much a texture's differences show, by words in its name in glTF.
 _WEIGHTS = (("normal", 0.5), ("base", 1.0), ("diffuse", 1.0), ("emissive", 1.0))
 _OTHER_WEIGHT = 0.25
@@ -161,13 +161,13 @@ class ShownImage:
             from PIL import Image
 
             share = min(share, _MOST_SIDE / max(self.picture.size))
-            size = tuple(max(1, round(share * side)) for side in self.picture.size)
+            width, height = (max(1, round(share * side)) for side in self.picture.size)
             if content is self.content:
                 image = self.picture
             else:
                 with Image.open(io.BytesIO(content)) as opened:
                     image = opened.convert(self.picture.mode)
-            return np.asarray(image.resize(size, Image.Resampling.BILINEAR), np.float32) / 255
+            return np.asarray(image.resize((width, height), Image.Resampling.BILINEAR), np.float32) / 255
 
         return shown
 
@@ -249,7 +249,7 @@ def shown_image(content: bytes, uses: Sequence[tuple[str, float, float]]) -> Sho
 
     None for an image that is passed through: one that nothing shows, or of a format that is not written here.
     """
-    area, covered = (sum(use[k] for use in uses) for k in (1, 2))
+    area, covered = sum(use[1] for use in uses), sum(use[2] for use in uses)
     if not (area > 0 and covered > 0 and content.startswith((b"\x89PNG", b"\xff\xd8\xff", b"RIFF"))):
         return None
     image = ShownImage(content, area, 1.0, max(weight_of(use[0]) for use in uses))

@@ -212,7 +212,7 @@ def _within_bytes(
     enlarged = stand_in.moved(clusters.positions, of_source)
 
     def by_number(changed: Mapping[bytes, bytes]) -> dict[int, bytes]:
-        return {k: changed[content] for k, content in enumerate(contents) if content in changed}
+        return {k: changed[content] for k, content in enumerate(contents) if content is not None and content in changed}
 
     def encode(allocation: Allocation, changed: Mapping[bytes, bytes]) -> bytes:
         level = stand_in.by_place(clusters.triangles(allocation.cut), of_source)

@@ -1,0 +1,168 @@
+"""Files of a number of bytes: triangles and images share them."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from hra.domains import meshes
+from hra.domains.meshes.files.gltf_files import split_glb
+from hra.domains.meshes.lods.byte_budget import ShownImage, areas
+from hra.errors import BudgetTooSmall, HraError
+from tests.domains.meshes.conftest import grid_mesh
+from tests.helpers.mesh_commands_cases import run
+
+SIDE = 512
+
+
+def photo(kind: str = "JPEG", mode: str = "RGB", side: int = SIDE) -> bytes:
+    """Clouds of all sizes, so that every octave shows something."""
+    rng, total = np.random.default_rng(0), np.zeros((side, side, len(mode)))
+    for octave in range(2, 9):
+        noise = rng.uniform(0, 255, (2**octave, 2**octave, len(mode))).astype(np.uint8)
+        total += np.asarray(Image.fromarray(noise, mode).resize((side, side)), float) / 2**octave
+    stream = io.BytesIO()
+    low, high = total.min(), total.max()
+    Image.fromarray(((total - low) / (high - low) * 255).astype(np.uint8), mode).save(stream, kind)
+    return stream.getvalue()
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Waves under a photo, with normals from a PNG."""
+    waves = grid_mesh(70, 0.3)
+    uv = waves.positions[:, :2]
+    uv = (uv - uv.min()) / np.ptp(uv)
+    material = meshes.Material(image=photo(), normal_texture=meshes.Texture(photo("PNG")))
+    count = len(waves.positions)
+    attributes = meshes.VertexAttributes(
+        uv=uv.astype(np.float32), material=np.zeros(count, np.int32), materials=(material,)
+    )
+    path = tmp_path_factory.mktemp("scene") / "waves.glb"
+    replace(waves, attributes=attributes).with_normals().export(path)
+    return path
+
+
+def images(path: Path) -> list[tuple[str, tuple[int, int]]]:
+    """The type and size of each image of a GLB file."""
+    text, binary = split_glb(path.read_bytes(), path.name)
+    header, found = json.loads(text), []
+    for entry in header["images"]:
+        view = header["bufferViews"][entry["bufferView"]]
+        content = (binary or b"")[view.get("byteOffset", 0) :][: view["byteLength"]]
+        with Image.open(io.BytesIO(content)) as image:
+            assert entry["mimeType"] == Image.MIME[image.format or ""]
+            found.append((entry["mimeType"], image.size))
+    return found
+
+
+def test_sizes_hold_to_the_byte_and_are_spent(scene: Path, tmp_path: Path) -> None:
+    whole = scene.stat().st_size
+    limits = [int(whole * share) for share in (0.7, 0.3, 0.1, 0.04)]
+    lod = meshes.scene_lod(scene, [float(limit) for limit in limits], unit="bytes")
+    files = lod.export(tmp_path)
+    for limit, path, shares in zip(limits, files, lod.shares, strict=True):
+        assert 0.95 * limit <= path.stat().st_size <= limit
+        assert shares.triangles + shares.images + shares.other == path.stat().st_size
+        assert min(shares.triangles, shares.images, shares.other) > 0 and shares.residual_gap >= 0
+        assert len(meshes.load(path).triangles) > 0
+    sides = [[max(size) for _, size in images(path)] for path in files]
+    # Both shrink from level to level: neither is kept at the other's cost.
+    assert all(a >= b for fine, coarse in pairwise(sides) for a, b in zip(fine, coarse, strict=True))
+    assert sides[-1] < sides[0]
+    assert sorted(lod.triangles, reverse=True) == list(lod.triangles) and lod.triangles[-1] < lod.triangles[0]
+
+
+def test_kept_textures_are_those_of_the_source(scene: Path, tmp_path: Path) -> None:
+    limit = scene.stat().st_size * 0.9
+    lod = meshes.scene_lod(scene, [limit], unit="bytes", keep_textures=True)
+    assert images(lod.export(tmp_path)[0]) == [("image/jpeg", (SIDE, SIDE)), ("image/png", (SIDE, SIDE))]
+    with pytest.raises(BudgetTooSmall, match="the coarsest cut takes"):
+        meshes.scene_lod(scene, [limit / 10], unit="bytes", keep_textures=True)
+
+
+def test_levels_of_bytes_are_refused_where_they_mean_nothing(scene: Path, tmp_path: Path) -> None:
+    with pytest.raises(HraError, match="sizes must fall"):
+        meshes.scene_lod(scene, [10_000, 20_000], unit="bytes")
+    lod = meshes.scene_lod(scene, [scene.stat().st_size / 4], unit="bytes")
+    with pytest.raises(HraError, match="one set of images"):
+        lod.export_one(tmp_path / "one.glb")
+    with pytest.raises(BudgetTooSmall):
+        meshes.scene_lod(scene, [1_000], unit="bytes")
+
+
+def test_commands_fit_files_and_say_where_the_bytes_went(
+    scene: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, record = scene.stat().st_size, tmp_path / "record.json"
+    limits = f"{whole // 3},{whole // 12}"
+    assert run("lods", scene, "--bytes", limits, "-o", tmp_path / "levels", "--json", record) == 0
+    assert "residual gap of the split" in capsys.readouterr().out
+    for level, limit in zip(json.loads(record.read_text())["levels"], limits.split(","), strict=True):
+        assert 0.95 * int(limit) <= level["file_bytes"] <= int(limit)
+        assert sum(level[f"{name}_bytes"] for name in ("triangles", "images", "other")) == level["file_bytes"]
+    built = tmp_path / "waves.hra"
+    assert run("build", scene, "-o", built) == 0
+    kept = {}
+    for textures in ("fit", "keep"):
+        out = tmp_path / f"{textures}.glb"
+        cut = ("cut", built, "--bytes", int(whole * 0.9), "--textures", textures, "-o", out, "--json", record)
+        assert run(*cut) == 0
+        kept[textures] = json.loads(record.read_text())
+        assert 0.95 * int(whole * 0.9) <= out.stat().st_size == kept[textures]["file_bytes"] <= int(whole * 0.9)
+    assert kept["fit"]["triangles"] > kept["keep"]["triangles"]
+    assert run("cut", built, "--bytes", whole // 12, "-o", tmp_path / "small.glb") == 0
+    assert (tmp_path / "small.glb").stat().st_size <= whole // 12
+    assert run("lods", scene, "--bytes", limits, "-o", tmp_path / "one.glb") == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "wanted"), [("JPEG", "RGB", "JPEG"), ("PNG", "RGB", "JPEG"), ("PNG", "RGBA", "PNG")]
+)
+def test_versions_cost_more_the_closer_they_are(kind: str, mode: str, wanted: str) -> None:
+    image = ShownImage(photo(kind, mode, 128), 1.0, 128.0**2, 1.0)
+    assert image.kind == wanted
+    versions, errors = image.ladder(per_unit=200)
+    sizes = [len(one.content) for one in versions]
+    assert sizes == sorted(sizes) and errors == sorted(errors, reverse=True) and len(set(sizes)) == len(sizes) > 4
+    assert versions[-1].content == image.content and errors[-1] == 0
+    # An independent reference: the error is that of the decoded picture, over the pixels that show it.
+    pair = []
+    for content in (versions[-2].content, image.content):
+        with Image.open(io.BytesIO(content)) as opened:
+            shown = opened.convert(mode).resize((128, 128), Image.Resampling.BILINEAR)
+        pair.append(np.asarray(shown, float) / 255)
+    assert errors[-2] == pytest.approx(np.square(pair[0] - pair[1]).mean() * 200**2 / 4, rel=1e-3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 60_000))
+def test_what_fills_a_gap_fits_and_is_not_worse(room: int) -> None:
+    image = FILLED
+    versions, _ = image.ladder(per_unit=50)
+    start = versions[len(versions) // 2]
+    found = image.filled(start, len(start.content) + room, 50)
+    assert len(start.content) <= len(found.content) <= len(start.content) + room
+    share = image.seen(50)
+    assert image.difference(found, share) <= image.difference(start, share)
+
+
+FILLED = ShownImage(photo("PNG", side=128), 1.0, 128.0**2, 1.0)
+
+
+def test_areas_are_those_of_triangles() -> None:
+    flat = np.array([[[0, 0], [2, 0], [0, 3]], [[1, 1], [1, 1], [5, 5]]], float)
+    assert areas(flat) == pytest.approx(3)
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(50, 3, 3))
+    cross = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    assert areas(points) == pytest.approx(np.linalg.norm(cross, axis=1).sum() / 2)
