@@ -24,7 +24,7 @@ from hra.allocating.allocation import Allocation
 from hra.camera import Camera
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.building.builder import built
-from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
+from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, coordinates_of, layout_of, texture_infos
 from hra.domains.meshes.files.gltf_nodes import local_matrices, moved, scene_nodes
 from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
@@ -449,7 +449,10 @@ def _part(scene: GltfScene, place: Place, triangles: np.ndarray, matrix: np.ndar
     names = {"normals": "NORMAL", "colors": "COLOR_0"} | ({"tangents": "TANGENT"} if "NORMAL" in used else {})
     taken = {"POSITION"} | {key for key in names.values() if key in used}
     arrays: dict[str, Any] = {name: accessors.scale(used[key]) for name, key in names.items() if key in used}
-    for name, found in zip(("uv", "uv2"), layout_of(entry, coordinate_sets(primitive), where).sets, strict=False):
+    # Coordinates that no texture is laid out by are kept, and change no picture.
+    shown = _shown_sets(scene, primitive, where)
+    sets = [found for found in layout_of(entry, coordinate_sets(primitive), where).sets if found.number in shown]
+    for name, found in zip(("uv", "uv2"), sets, strict=False):
         arrays[name] = found.applied(accessors.scale(used[f"TEXCOORD_{found.number}"]))
         taken.add(f"TEXCOORD_{found.number}")
     part = Parsed(positions, triangles, vertex_attributes(len(positions), where, **arrays, material=Material()))
@@ -464,6 +467,15 @@ def _part(scene: GltfScene, place: Place, triangles: np.ndarray, matrix: np.ndar
     materials = tuple(Material(f"{place} {number}") for number in range(count))
     more = _more(scene, primitive, part, set(used) - taken, where)
     return replace(part, attributes=replace(part.attributes, material=kind, materials=materials, more=more))
+
+
+def _shown_sets(scene: GltfScene, primitive: Mapping[str, Any], where: str) -> set[int]:
+    """The numbers of the sets of texture coordinates that a texture of the primitive's materials is laid out by."""
+    mappings = primitive.get("extensions", {}).get("KHR_materials_variants", {}).get("mappings", [])
+    materials = [
+        scene.accessors.header["materials"][one["material"]] for one in (primitive, *mappings) if "material" in one
+    ]
+    return {coordinates_of(info, where).number for entry in materials for info in texture_infos(entry).values()}
 
 
 def _more(
