@@ -76,6 +76,8 @@ class MeshAllocator(HierarchicalResourceAllocator):
             what = f"a {type(cluster_mesh).__name__} has no clusters to choose from"
             raise MeshError(what, where="MeshAllocator: cluster_mesh", fix=fix)
         hierarchy, metric = cluster_mesh.hierarchy, ScreenError() if metric is None else metric
+        if not isinstance(metric, ErrorMetric):
+            raise wrong_kind("metric", metric, ErrorMetric, "pass an object, such as ScreenError()")
         if isinstance(metric, (ScreenError, VisibleScreenError)):
             metric = metric.resolve(hierarchy)
         super().__init__(hierarchy, metric, Hull() if traversal is None else traversal)
@@ -87,9 +89,7 @@ class MeshAllocator(HierarchicalResourceAllocator):
         metric = problem.metric
         if not isinstance(mesh, ClusterMesh) or not isinstance(metric, ScreenError) or metric.error == "appearance":
             return problem
-        return replace(
-            problem, least_peak=partial(least_displacement, mesh, hierarchy, views_of(context), metric.certified)
-        )
+        return replace(problem, least_peak=partial(_least_displacement, mesh, hierarchy, metric, context))
 
     def realize(self, allocation: Allocation) -> TriangleMesh:
         """The triangles of the cut, without cracks, with just the vertices that they use.
@@ -104,3 +104,9 @@ class MeshAllocator(HierarchicalResourceAllocator):
         if not allocation.hierarchy.same_as(self.hierarchy_for(allocation.context)):
             raise HierarchyError("the allocation belongs to another hierarchy", fix="realize it where it was allocated")
         return self.cluster_mesh.mesh(allocation.cut)
+
+
+def _least_displacement(
+    mesh: ClusterMesh, hierarchy: Hierarchy, metric: ScreenError, context: Any, peak: np.ndarray, selected: np.ndarray
+) -> float:
+    return least_displacement(mesh, hierarchy, views_of(context), metric.certified, peak, selected)

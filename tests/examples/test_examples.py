@@ -16,7 +16,7 @@ EXPECTED = {
     "build_a_hierarchy_of_tokens.py": r"\(8, 4096, 768\) merged to \(8, 5461, 768\).*273 tokens: 271 used",
     "lazy_gigapixel.py": r"1,466,015,503,701 tiles.*4,096 of 4,096 tokens.*20 at most",
     "mesh_lod.py": r"of 10,000 triangles.*one pixel of error takes [\d,]+ triangles.*Hull: .*BestFirst: .*Threshold: ",
-    "mesh_lod_chain.py": r"4,\d+ triangles: no point farther than [\d.]+ mm.*5 files of .*3 m: level 2",
+    "mesh_lod_chain.py": r"4,\d+ triangles: no point farther than [\d.]+ mm.*5 files of .*3 m: level 3",
     "plot_anisotropic_tokens.py": r"text say\?': {.*'0 degrees': 70.*highest\?': {.*'90 degrees': 70",
     "plot_attention_and_visibility.py": r"each pixel alike: 3\d.\d dB.*visibility as attention: [34]\d.\d dB",
     "plot_certified_error.py": r"0.25 px: [\d,]+ triangles, at most [\d.]+ mm promised, [\d.]+ mm found.*4 px: ",

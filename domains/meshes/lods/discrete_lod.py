@@ -57,7 +57,7 @@ class DiscreteLOD:
     >>> chain = meshes.build_discrete(hra.samples.path("skull.ply"), shares=[1, 0.25, 0.05])
     >>> near, far = (hra.Camera.orbit(chain.levels[0].bounds, distance=distance) for distance in (0.5, 50))
     >>> chain.by_pixels(near, pixels=1), chain.by_pixels(far, pixels=1), chain.by_budget(20_000)
-    (1, 2, 1)
+    (0, 2, 1)
     >>> [path.name for path in chain.export("levels")]
     ['lod0.glb', 'lod1.glb', 'lod2.glb']
     """

@@ -69,7 +69,7 @@ class RegionFile:
     >>> from hra.files.images import open_regions
     >>> image = open_regions(hra.samples.path("photo.jpg"))
     >>> image.levels[0].shape, image.levels[0][:2, :3].dtype
-    ((1024, 1536, 3), dtype('uint8'))
+    ((1152, 2048, 3), dtype('uint8'))
     """
 
     def __init__(

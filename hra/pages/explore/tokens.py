@@ -16,11 +16,9 @@ from hra.domains.tokens.pyramid.downsample import patch_grid
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.pages.explore.packed import jpeg, packed
 from hra.pages.explore.track import STEPS, USUAL, Track, allocate_all, budgets_between, slider, tracks
-from hra.traversals.hull import Hull
 
 _SLIDE_STEPS, _MOST_TOKENS = 24, 4096  # budgets of an image of any size
-# Of tokens as many as the budget has: what does not pay for itself is filled up.
-_METHODS = {**USUAL, "hra: least error within the budget": Hull(spend_all=True)}
+_OURS = "hra: least error within the budget"
 
 
 def token_view(context: tokens.TokenContext, budget: int) -> dict[str, Any]:
@@ -37,7 +35,7 @@ def token_view(context: tokens.TokenContext, budget: int) -> dict[str, Any]:
     number = pyramid_numbers(hierarchy, context)
     made = [
         replace(track, cuts=[np.sort(number[cut]) for cut in track.cuts])
-        for track in tracks(allocator.problem(context, np.inf), budgets, _METHODS)
+        for track in tracks(allocator.problem(context, np.inf), budgets, {**USUAL, _OURS: allocator.traversal})
     ]
     made += [_grid(context, budgets), _downsampled(context, budgets)]
     return {
@@ -66,7 +64,7 @@ def slide_view(path: Path, query: str, budget: int, relevance: tokens.Relevance)
     for n, value in enumerate(image.values(every)):
         top, left = (side * k for k in divmod(n, columns))
         atlas[top : top + side, left : left + side] = value.reshape(side, side, 3)
-    track = Track.of("hra: least error within the budget", (allocation for allocation, _ in made))
+    track = Track.of(_OURS, (allocation for allocation, _ in made))
     budgets = track.budgets
     return {
         "kind": "slide",

@@ -166,7 +166,7 @@ def sample_patches(mips: Pyramid, centres: np.ndarray, scales: np.ndarray, patch
     points = np.empty((len(centres), patch, patch, 2))
     points[..., 0], points[..., 1] = along[:, 0, None, :], along[:, 1, :, None]
     values = sample(mips, points.reshape(-1, 2), np.repeat(np.log2(scales), patch**2))
-    return values.reshape(len(centres), patch, patch, -1)
+    return values.reshape(len(centres), patch, patch, values.shape[-1])
 
 
 @njit(cache=True)

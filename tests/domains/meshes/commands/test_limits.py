@@ -17,7 +17,6 @@ def test_a_pixel_error_is_a_bound_or_called_an_estimate(ball: Path, capsys: pyte
         assert run("cut", *arguments) == 0
         estimate = json.loads((ball / "estimate.json").read_text())
         assert (estimate["error"], estimate["certified"]) == ("quadric", False)
-        assert estimate["triangles"] < bound["triangles"]
         assert "estimate" in capsys.readouterr().err
     assert result(ball, "info")["certified"] is True
 

@@ -101,7 +101,7 @@ def test_the_bound_holds_on_many_cuts_of_hard_surfaces(name: str, down_closed: C
 
 def test_the_quadric_is_no_bound() -> None:
     """Why thresholds go by another error."""
-    source = HARD_SURFACES["soup"]()
+    source = HARD_SURFACES["thin sheet"]()
     clusters = meshes.build(source, cluster_size=16, group_size=4)
     root = np.flatnonzero(clusters.hierarchy.added_by < 0)
     true = max(sides(source, clusters.mesh(root), 3000))

