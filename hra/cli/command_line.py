@@ -170,6 +170,13 @@ def _run(interrupted: str) -> int:
         raise usage_error(error, sys.argv[1:]) from error
     except typer.Abort:
         return 1
+    except SystemError as error:  # of compiled code in which the interrupt came
+        first: BaseException = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        if not isinstance(first, KeyboardInterrupt):
+            raise
+        code = 130
     if code == 130:  # what Typer makes of an interrupt
         typer.echo(interrupted, err=True)
     return code if isinstance(code, int) else 0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hra.cli import INTERRUPTED
+from hra.cli import INTERRUPTED, command_line
 
 CALL = "from hra.cli import main; print('ready', flush=True); main()"
 
@@ -37,3 +37,22 @@ def test_an_interrupt_is_one_line_and_130(after: float, tmp_path: Path) -> None:
     code, said = stopped(after, "mesh", "build", skull, "-o", "skull.hra", cwd=tmp_path)
     assert code == 130 and said.strip().splitlines()[-1] == INTERRUPTED
     assert "Traceback" not in said and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("cause", [KeyboardInterrupt(), ValueError("a fault")])
+def test_an_interrupt_within_compiled_code_is_one(
+    cause: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Numba's functions give it back as the cause of a SystemError, or of several."""
+    outer, inner = SystemError("returned a result with an exception set"), SystemError("the same")
+    inner.__cause__, outer.__cause__ = cause, inner
+
+    def stopped(**_: object) -> None:
+        raise outer
+
+    monkeypatch.setattr(command_line, "app", stopped)
+    if not isinstance(cause, KeyboardInterrupt):
+        with pytest.raises(SystemError):
+            command_line._run(INTERRUPTED)
+        return
+    assert command_line._run(INTERRUPTED) == 130 and capsys.readouterr().err.strip() == INTERRUPTED
