@@ -186,7 +186,8 @@ def swap_errors(cloud: PointCloud | SplatCloud, parent: np.ndarray, camera: Came
     """
     shapes, (width, height) = footprints(cloud, camera), camera.viewport
     box, near = shapes.box.copy(), shapes.depth.copy()
-    below = Below(*_spans(parent, box, near), box, near)
+    first, last = _spans(parent, box, near)
+    below = Below(first, last, box, near)
     leaves = np.flatnonzero(below.last - below.first == 1)
     leaves = leaves[np.argsort(shapes.depth[leaves], kind="stable")]
     hard, error = isinstance(cloud, PointCloud), np.zeros(len(parent))
