@@ -45,14 +45,6 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Attended:
-    """What the class token of one layer pays to the tokens, [n] that add up to less than 1, and their values [n, d]."""
-
-    paid: Tensor
-    tokens: Tensor
-
-
-@dataclass(frozen=True, eq=False)
 class VisionTransformer:
     """A frozen encoder.
 
@@ -108,17 +100,15 @@ class VisionTransformer:
         """The last norm of tokens [n, d]."""
         return functional.layer_norm(tokens, (self.width,), *self.norm, _EPSILON)
 
-    def attended(self, tokens: Tensor, layer: int) -> Attended:
-        """What the class token of ``layer`` pays to the tokens [n + 1, d] that enter it, mean of the heads."""
-        query, key, _ = self._heads(self.blocks[layer], tokens)
-        paid = (query[:, :1] @ key.mT / _HEAD**0.5).softmax(dim=-1)[:, 0, 1:].mean(dim=0)
-        return Attended(paid, tokens[1:])
+    def paid(self, entering: Tensor, layer: int) -> Tensor:
+        """What the class token of a layer attends to the tokens [n + 1, d] that enter it, mean of the heads, [n]."""
+        query, key, _ = self._heads(self.blocks[layer], entering)
+        return (query[:, :1] @ key.mT / _HEAD**0.5).softmax(dim=-1)[:, 0, 1:].mean(dim=0)
 
     def flops(self, lengths: Sequence[int], embedded: int) -> float:
         """Floating-point operations of layers that see so many tokens each, class tokens included.
 
-        A layer of n tokens is 24 n d^2 for its matrices (6 of d x d each way of width 1, 4, 4 and 3) and 4 n^2 d for
-        its attention. Independent groups are given one by one, each layer of each.
+        A layer of n tokens is 24 n d^2 for its matrices (3 + 1 + 4 + 4 of d x d) and 4 n^2 d for its attention. Independent groups are given one by one, each layer of each.
 
         Parameters
         ----------
@@ -220,7 +210,14 @@ def _vit(found: Mapping[str, Tensor]) -> VisionTransformer:
 
 
 def _block(
-    found: Mapping[str, Tensor], at: str, key: Tensor, value: Tensor, query: Tensor, out: Tensor, up: Tensor, down: Tensor
+    found: Mapping[str, Tensor],
+    at: str,
+    key: Tensor,
+    value: Tensor,
+    query: Tensor,
+    out: Tensor,
+    up: Tensor,
+    down: Tensor,
 ) -> Block:
     def pair(name: str) -> tuple[Tensor, Tensor]:
         return found[f"{at}{name}.weight"], found[f"{at}{name}.bias"]
@@ -280,7 +277,7 @@ def _varint(message: memoryview, at: int) -> tuple[int, int]:
 
 
 def agreement(file: Path, vit: VisionTransformer, image: np.ndarray) -> float | None:
-    """The largest difference of the output [n, d] to that of ONNX Runtime; None where this is not installed.
+    """The largest difference of the output [n, d] to ONNX Runtime's, as a share of its largest value; None without it.
 
     The last norm is no output of the file: a second graph with one more output is put behind it, which protocol buffers
     merge with the first.
@@ -299,7 +296,8 @@ def agreement(file: Path, vit: VisionTransformer, image: np.ndarray) -> float | 
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     pixels = ((image - np.float32(_MEAN)) / np.float32(_DEVIATION)).transpose(2, 0, 1)[None]
     (expected,) = session.run([OUTPUT], {session.get_inputs()[0].name: np.ascontiguousarray(pixels, np.float32)})
-    return float(np.abs(np.asarray(expected)[0, 1:] - whole(vit, image).numpy()).max())
+    of = np.asarray(expected)[0, 1:]
+    return float(np.abs(of - whole(vit, image).numpy()).max() / np.abs(of).max())
 
 
 def whole(vit: VisionTransformer, image: np.ndarray) -> Tensor:
