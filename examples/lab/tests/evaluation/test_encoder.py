@@ -66,7 +66,8 @@ def test_every_way_costs_what_it_says() -> None:
             np.testing.assert_allclose(made.reading.blended.sum(axis=1), 1, atol=1e-5)
             assert made.reading.owner.shape == (CELLS**2, len(made.hidden))
             if row.group in ("", "a", "c", "one scale") or "themselves" in row.name:
-                assert sum(made.lengths) == 65 * 5, row.name
+                # A cut may lack one of the levels, and with it its class token.
+                assert 64 * 5 <= sum(made.lengths) <= 65 * 5, row.name
 
 
 def test_an_unmoved_base_is_what_the_encoder_makes_of_it_alone() -> None:

@@ -1,4 +1,4 @@
-"""A small adapter of a frozen encoder: a vector for each size of token, and a table of positions of its own for each."""
+"""A small adapter of a frozen encoder: a vector for each size of token, and a table of positions for each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def trained(vit: VisionTransformer, choose: Choice, images: Sequence[np.ndarray]
     The encoder stays as it is. The loss is the mean squared difference of the maps; Adam, its rate falling to 0.
     """
     pairs = []
-    for image in (one for image in images for one in (image, np.ascontiguousarray(image[:, ::-1]))):
+    for image in (one for each in images for one in (each, np.ascontiguousarray(each[:, ::-1]))):
         shown = choose(image, vit.patch)
         with torch.no_grad():
             start = torch.cat([vit.lead[None], vit.embed(shown.values) + by_centre(vit, shown)])

@@ -75,7 +75,7 @@ def _row(
 ) -> dict[str, Any]:
     progress(row.name)
     scores: dict[str, dict[str, list[float]]] = {half: {name: [] for name in MEASURES} for half in HALVES}
-    layers, operations = 0, 0.0
+    layers, operations, kept = 0, 0.0, 0
     for (_, half, image), expected in zip(photos, full, strict=True):
         made = row.way(vit, image)
         out = vit.output(made.hidden)
@@ -86,8 +86,9 @@ def _row(
         )  # fmt: skip
         for name, value in zip(MEASURES, values, strict=True):
             scores[half][name].append(value)
-        layers, operations = sum(made.lengths), vit.flops(made.lengths, made.embedded)
-        kept = len(made.hidden)
+        layers = max(layers, sum(made.lengths))
+        operations = max(operations, vit.flops(made.lengths, made.embedded))
+        kept = max(kept, len(made.hidden))
     return {"group": row.group, "way": row.name, "tokens": kept, "token_layers": layers,
             "gflops": operations / 1e9, **scores}  # fmt: skip
 
@@ -115,24 +116,27 @@ def verdict(record: Mapping[str, Any]) -> str:
         for group, (row, more) in best.items()
     )
     says = f"({', '.join(won)}) keeps" if won else "None of (a) to (d) keeps"
-    return (f"**{says} more of the encoder's output than down-sampling at equal cost.** The best of each, correlation less "
-            f"that of down-sampling (for (d): of down-sampling with an adapter of its own): {told}.")  # fmt: skip
+    return (
+        f"**{says} more of the encoder's output than down-sampling at equal cost.** The best of each, correlation less "
+        f"that of down-sampling (for (d): of down-sampling with an adapter of its own): {told}."
+    )
 
 
 def table(record: Mapping[str, Any]) -> str:
     """One line for each way."""
     first = record["rows"][0]["test"]["correlation"]
-    head = "| asked | way | tokens | token-layers | GFLOP | correlation | less down-sampling | beyond the mean | cosine | one token per cell | development |"
-    lines = [head, "| --- | --- |" + " ---: |" * 9]
+    columns = ("tokens", "token-layers", "GFLOP", "correlation", "less down-sampling", *MEASURES[1:], "development")
+    lines = [f"| asked | way | {' | '.join(columns)} |", "| --- | --- |" + " ---: |" * 9]
     for row in record["rows"]:
         test, mine = row["test"], mean_of(row["test"]["correlation"])
         more = difference(test["correlation"], first)
         rest = [f"{np.mean(test[name]):.3f}" for name in MEASURES[1:]] + [
             f"{np.mean(row['development']['correlation']):.3f}"
         ]
-        cells = [row["group"], row["way"], str(row["tokens"]), f"{row['token_layers']:,}", f"{row['gflops']:.2f}",
-                 f"{mine.value:.3f} ({mine.low:.3f} to {mine.high:.3f})",
-                 "" if row is record["rows"][0] else f"{more.value:+.3f} ({more.low:+.3f} to {more.high:+.3f})", *rest]  # fmt: skip
+        lead = "" if row is record["rows"][0] else f"{more.value:+.3f} ({more.low:+.3f} to {more.high:+.3f})"
+        told = f"{mine.value:.3f} ({mine.low:.3f} to {mine.high:.3f})"
+        cost = (str(row["tokens"]), f"{row['token_layers']:,}", f"{row['gflops']:.2f}")
+        cells = [row["group"], row["way"], *cost, told, lead, *rest]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -108,7 +108,8 @@ class VisionTransformer:
     def flops(self, lengths: Sequence[int], embedded: int) -> float:
         """Floating-point operations of layers that see so many tokens each, class tokens included.
 
-        A layer of n tokens is 24 n d^2 for its matrices (3 + 1 + 4 + 4 of d x d) and 4 n^2 d for its attention. Independent groups are given one by one, each layer of each.
+        A layer of n tokens is 24 n d^2 for its matrices (3 + 1 + 4 + 4 of d x d) and 4 n^2 d for its attention.
+        Groups are given one by one, each layer of each.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ _EVEN = tokens.UniformRelevance()
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """Tokens of an image: pixels float32 [K, patch * patch * 3], and boxes (x0, y0, x1, y1) in cells of the full grid."""
+    """Tokens: pixels float32 [K, patch * patch * 3], and boxes (x0, y0, x1, y1) in cells of the full grid."""
 
     values: np.ndarray
     boxes: np.ndarray
@@ -74,6 +74,7 @@ def chosen(allocator: Callable[[int], tokens.TokenAllocator[Any]], budget: int, 
 
 
 def downsampled(side: int, image: np.ndarray, patch: int) -> Shown:
+    """Side x side tokens of the image made small."""
     return chosen(lambda size: tokens.Downsample(_EVEN, patch=size), side * side, image, patch)
 
 
