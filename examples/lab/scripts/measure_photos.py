@@ -10,44 +10,22 @@ counted whose centre lies in a box. A photo is of the development or of the test
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import re
 import sys
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 from scipy import ndimage
 
 from hra.domains import tokens
 from hra.domains.tokens.channels.saliency import centre_surround
+from hra_lab.inputs.photos import HALVES, half_of, listed
+from hra_lab.inputs.photos import photo as packaged
 
-_BOXES = Path(__file__).parents[1] / "hra_lab/inputs/photo_boxes.json"
 _BUDGETS = (64, 137)
 _SIDE = 768  # pixels of the longer side
 _FLOOR = 0.2
-_PICTURE = re.compile(rb"RIFF(....)WEBP", re.DOTALL)
-
-
-def picture(folder: Path, package: str, file: str) -> Image.Image:
-    """A photo of a package; ``name.rcc#3`` is the third of at least 12 kB in a Qt resource file."""
-    name, _, number = file.partition("#")
-    module = {"scikit-image": "skimage", "scikit-learn": "sklearn"}.get(package)
-    spec = find_spec(module) if module else None
-    root = Path(str(spec.origin)).parent if spec else folder / package
-    found = next((one for one in root.rglob(name) if one.is_file() and not one.is_symlink()), None)
-    if found is None:
-        raise FileNotFoundError(f"{name} is not below {root}")
-    if not number:
-        return Image.open(found)
-    content = found.read_bytes()
-    starts = [(one.start(), int.from_bytes(one[1], "little") + 8) for one in _PICTURE.finditer(content)]
-    start, size = [one for one in starts if one[1] > 12_000][int(number)]
-    return Image.open(io.BytesIO(content[start : start + size]))
 
 
 def _unit(cue: np.ndarray) -> np.ndarray:
@@ -115,12 +93,12 @@ def inside(chosen: tokens.TokenSet, boxes: np.ndarray) -> float:
 def main(folder: Path, out: Path | None) -> None:
     """Measure, print a table, write the rows."""
     rows = []
-    for entry in json.loads(_BOXES.read_text()):
-        photo = picture(folder, entry["package"], entry["file"]).convert("RGB")
+    for entry in listed():
+        photo = packaged(folder, entry["package"], entry["file"]).convert("RGB")
         photo.thumbnail((_SIDE, _SIDE))
         image = np.asarray(photo, np.float32) / 255
         boxes = np.array(entry["boxes"]) * np.array([photo.width, photo.height] * 2)
-        half = "test" if int(hashlib.sha256(entry["file"].encode()).hexdigest()[:8], 16) % 2 else "development"
+        half = half_of(entry["file"])
         base = tokens.TokenContext.of(image)
         question = entry.get("question", "")
         candidates = {**_CANDIDATES, **(_ASKED if question else {})}
@@ -130,15 +108,14 @@ def main(folder: Path, out: Path | None) -> None:
             for budget in _BUDGETS:
                 share = inside(allocator.realize(allocator.allocate(context, budget)), boxes)
                 rows.append({"file": entry["file"], "half": half, "relevance": name, "budget": budget, "inside": share})
-    halves = ("development", "test")
-    print("| relevance | " + " | ".join(f"{half}, {budget}" for half in halves for budget in _BUDGETS) + " |")
+    print("| relevance | " + " | ".join(f"{half}, {budget}" for half in HALVES for budget in _BUDGETS) + " |")
     print("| --- |" + " ---: |" * 4)
     for name in (*_CANDIDATES, *_ASKED):
         cells = [
             np.mean(
                 [one["inside"] for one in rows if (one["relevance"], one["half"], one["budget"]) == (name, half, n)]
             )
-            for half in halves
+            for half in HALVES
             for n in _BUDGETS
         ]
         print(f"| {name} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |")

@@ -99,6 +99,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("bench everything", "'everything' is not one of", "hra bench"),
     ("eval nothing", "no such command 'nothing'", "hra eval"),
     ("eval vqa", "missing argument", "hra eval vqa"),
+    ("eval encoder", "missing argument", "hra eval encoder"),
     ("verify none.npz", "the file does not exist", "check the path"),
     ("verify text.ply", "the archive is damaged", "save it again"),
     ("demo --out a.txt", "'a.txt'", "name a folder"),

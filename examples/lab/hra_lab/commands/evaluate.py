@@ -16,6 +16,7 @@ from rich.table import Table
 from hra.console import JsonOption, Scale, ScaleOption, folder_or, make_folder, print_wide, running, write_json
 from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
+from hra_lab.commands.encoder import encoder
 from hra_lab.commands.verdict import verdict
 
 
@@ -449,4 +450,5 @@ def _suite(name: SuiteName) -> Callable[..., None]:
 evaluate = typer.Typer(no_args_is_help=True, help=run_suite.__doc__)
 for _name in SuiteName:
     evaluate.command(_name.value)(_suite(_name))
+evaluate.command("encoder")(encoder)
 evaluate.command("vqa")(verdict)
