@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def is_large(path: Path) -> bool:
     try:
         height, width, _ = open_regions(path).levels[0].shape
     except MissingExtra:
-        if path.is_dir() or path.suffix.lower() not in (".tif", ".tiff"):
+        if os.path.isdir(path) or path.suffix.lower() not in (".tif", ".tiff"):
             raise
         return False  # Pillow reads small ones, and says of others that they are too large
     except HraError:

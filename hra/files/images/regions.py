@@ -7,6 +7,7 @@ that name the tile, is here once.
 from __future__ import annotations
 
 import math
+import os
 import re
 import threading
 from collections import OrderedDict
@@ -201,7 +202,7 @@ def open_regions(
         raise ImageError(f"a window from {window[0]:g} to {window[1]:g}", where="window", fix="pass (low, high)")
     file = local_path(path)
     kind = file.suffix.lower()
-    if file.is_dir():
+    if os.path.isdir(file):  # False for names that no system accepts; opening them says why
         reader = _zarr(file, channels)
     else:
         with open_regular(file) as stream:
@@ -221,7 +222,7 @@ def open_regions(
 def is_regions(path: Any) -> bool:
     """Whether a file or folder is read by regions: by its name; folders are OME-Zarr if they hold its files."""
     file = local_path(path)
-    if file.is_dir():
+    if os.path.isdir(file):  # False for names that no system accepts; opening them says why
         return any((file / name).exists() for name in ("zarr.json", ".zattrs", ".zgroup"))
     return file.suffix.lower() in (*_TIFFS, *_SLIDES, ".dzi")
 
