@@ -34,6 +34,9 @@ def main() -> None:
         signal.signal(signal.SIGINT, _stop)
     from hra.cli.command_line import run
 
-    if usual:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    run(INTERRUPTED)
+    try:
+        if usual:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        run(INTERRUPTED)
+    except KeyboardInterrupt:  # before the command began or after it ended
+        _stop(signal.SIGINT, None)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.distances.triangle_distance import fill_triangles, square_distance, surface_memory
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
@@ -78,14 +78,16 @@ def _tree(positions: np.ndarray, indices: np.ndarray, origin: np.ndarray) -> tup
 @njit(cache=True, nogil=True)
 def _farthest(corners, triangles, balls, ends, known, whole):
     """The largest distance that was seen, ``known`` at least, and a bound on all; ``whole``: quarter until it holds."""
-    stack, depth = np.empty((4 * _DEEPEST, 3, 3)), np.empty(4 * _DEEPEST, np.int64)
+    stack, depth, p = np.empty((4 * _DEEPEST, 3, 3)), np.empty(4 * _DEEPEST, np.int64), np.empty((3, 3))
     waiting = np.empty((8 * ends.size + 8, 2), np.int64)
     bound, near = known * _TOLERANCE, np.int64(0)
     for t in range(len(corners)):
-        stack[0], depth[0], size = corners[t], 0, 1
+        _copy(corners, t, stack[0])
+        depth[0], size = 0, 1
         while size:
             size -= 1
-            p, level = stack[size].copy(), depth[size]
+            _copy(stack, size, p)
+            level = depth[size]
             x, y, z = (
                 (p[0, 0] + p[1, 0] + p[2, 0]) / 3,
                 (p[0, 1] + p[1, 1] + p[2, 1]) / 3,
@@ -112,6 +114,13 @@ def _farthest(corners, triangles, balls, ends, known, whole):
                 depth[size] = level + 1
                 size += 1
     return known, max(bound, known)
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _copy(triangles, at, to):
+    for corner in range(3):  # assigning a slice compiles how errors are worded
+        for axis in range(3):
+            to[corner, axis] = triangles[at, corner, axis]
 
 
 @njit(cache=True, nogil=True)
