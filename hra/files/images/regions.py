@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import struct
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -270,8 +271,9 @@ def _tiff(file: Path) -> _Reader:
         raise MissingExtra.of("tifffile", "slides") from error
     try:
         opened = tifffile.TiffFile(file)
+        _refuse_circles(opened, file)
         series = opened.series[0]
-        pages = [_planes(level) for level in series.levels]
+        pages = [_planes(level, file) for level in series.levels]
         grids = [Grid((page[0].imagelength, page[0].imagewidth), _segment(page[0], file)) for page, _ in pages]
         spacing = _tiff_spacing(opened, pages[0][0][0])
     except HraError:
@@ -325,7 +327,23 @@ def _tiff(file: Path) -> _Reader:
     )
 
 
-def _planes(level: Any) -> tuple[list[Any], bool]:
+def _refuse_circles(opened: Any, file: Path) -> None:
+    """Refuse a chain of pages that comes back to itself: tifffile would follow it without end."""
+    form, stream, size, seen = opened.tiff, opened.filehandle, opened.filehandle.size, set[int]()
+    offset = opened.pages.first.offset
+    while 0 < offset <= size - form.tagnosize:
+        if offset in seen:
+            what = f"its pages come in a circle: one of {len(seen):,} is named again as the next"
+            raise ImageError(what, where=str(file), fix="check that the file is complete, or write it again")
+        seen.add(offset)
+        stream.seek(offset)
+        (tags,) = struct.unpack(form.tagnoformat, stream.read(form.tagnosize))
+        stream.seek(offset + form.tagnosize + tags * form.tagsize)
+        following = stream.read(form.offsetsize)
+        offset = struct.unpack(form.offsetformat, following)[0] if len(following) == form.offsetsize else 0
+
+
+def _planes(level: Any, file: Path) -> tuple[list[Any], bool]:
     """The pages that hold the channels of a level, and whether one page holds them plane by plane."""
     axes = "".join(axis for axis, extent in zip(level.axes, level.shape, strict=True) if extent > 1 or axis in "YX")
     if axes in ("YX", "YXS", "SYX"):
@@ -334,7 +352,8 @@ def _planes(level: Any) -> tuple[list[Any], bool]:
         count = level.shape[level.axes.index(axes[0])] if axes[0] in "C" else 1
         return [level.keyframe if not n else level.pages[n].aspage() for n in range(count)], False
     fix = "write one picture to a file of its own, its channels last"
-    raise ImageError(f"the axes {level.axes} of {level.shape} are not read", fix=fix)
+    what = f"the axes {level.axes or 'none'} of {level.shape} are not read"
+    raise ImageError(what, where=str(file), fix=fix)
 
 
 def _pixel_bytes(page: Any) -> int:
@@ -344,7 +363,8 @@ def _pixel_bytes(page: Any) -> int:
 def _segment(page: Any, file: Path) -> tuple[int, int]:
     """(height, width) of a tile, or of a strip; one endless strip of plain numbers is cut into rows."""
     if page.dtype is None or page.imagedepth > 1:
-        raise ImageError("its numbers have a type that is not read, or it has depth", where=str(file))
+        fix = "write it as bytes, 16-bit or 32-bit numbers, one picture deep"
+        raise ImageError("its numbers have a type that is not read, or it has depth", where=str(file), fix=fix)
     tall, wide = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     if tall * wide * _pixel_bytes(page) <= _TILE_BYTES:
         return tall, wide

@@ -27,6 +27,7 @@ from tests.helpers.hostile import (
     pictures,
     plain,
     ply,
+    regions,
     tilesets,
     traces,
 )
@@ -84,6 +85,7 @@ def all_seeds() -> dict[str, Seeds]:
         "scenes": Seeds(_scenes(), {"a.png": gltf.picture()}, _levels),
         "tilesets": Seeds(tilesets.seeds(), tilesets.beside(), tilesets.read),
         "checkpoints": Seeds(checkpoints.seeds(), {}, checkpoints.read),
+        "regions": Seeds(regions.seeds(), {}, regions.read),
         "meshes in blocks": Seeds(_in_blocks(), {}, _blocks),
     }
 
